@@ -1,0 +1,30 @@
+import { type ColumnType, EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
+
+type Column = EntitySchemaColumnOptions;
+
+/**
+ * Declares a table: property names in camelCase, columns in snake_case. No relations and no `synchronize`; the
+ * migrations make the tables and a test holds that both agree.
+ */
+export function table<Row extends object>(name: string, columns: { [property in keyof Row]-?: Column }) {
+  const named = Object.entries<Column>(columns).map(([property, column]) => [
+    property,
+    { name: property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), ...column },
+  ]);
+  return new EntitySchema<Row>({ name, tableName: name, columns: Object.fromEntries(named) });
+}
+
+const column = (type: ColumnType, more: Partial<Column> = {}): Column => ({ type, ...more });
+
+export const key = () => column('text', { primary: true });
+export const text = (more: Partial<Column> = {}) => column('text', more);
+export const maybeText = () => column('text', { nullable: true });
+export const flag = (preset: boolean) => column('boolean', { default: preset });
+export const whole = (more: Partial<Column> = {}) => column('integer', more);
+export const json = (more: Partial<Column> = {}) => column('jsonb', more);
+export const time = (more: Partial<Column> = {}) => column('timestamptz', more);
+export const maybeTime = () => column('timestamptz', { nullable: true });
+export const madeNow = () => column('timestamptz', { default: () => 'now()' });
+/** GitHub's numbers fit a double; `pg` would hand them out as strings. */
+export const big = (more: Partial<Column> = {}) =>
+  column('bigint', { transformer: { to: (n) => n, from: (n) => (n === null ? null : Number(n)) }, ...more });

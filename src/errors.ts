@@ -1,0 +1,57 @@
+/** One problem of a request: where it is and what was expected there. */
+export interface Problem {
+  path: string;
+  message: string;
+}
+
+/** An error with an HTTP status. Its message is shown to the caller, so it never holds a secret or a stack. */
+export class AppError extends Error {
+  readonly status: number;
+  readonly problems: Problem[] | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, message: string, more: { problems?: Problem[]; headers?: Record<string, string> } = {}) {
+    super(message);
+    this.name = 'AppError';
+    this.status = status;
+    this.problems = more.problems;
+    this.headers = more.headers ?? {};
+  }
+}
+
+/** 400 with one sentence per problem. */
+export function badRequest(problems: Problem[]): AppError {
+  return new AppError(400, problems.map((p) => p.message).join('; '), { problems });
+}
+
+/** 400 about one field. */
+export function badField(path: string, message: string): AppError {
+  return badRequest([{ path, message }]);
+}
+
+export function unauthorized(): AppError {
+  return new AppError(401, 'Unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } });
+}
+
+export function notAMember(projectId: string): AppError {
+  return new AppError(403, `User is not a member of project ${projectId}`);
+}
+
+export function requiresRole(role: string): AppError {
+  return new AppError(403, `Requires the ${role} role`);
+}
+
+/** 404 of the form `Task task_… not found`; used alike for what is unknown and for what the caller may not see. */
+export function notFound(kind: string, id: string): AppError {
+  return new AppError(404, `${kind} ${id} not found`);
+}
+
+/** 502: GitHub or the model answered with an error. */
+export function upstreamFailed(who: string, what: string): AppError {
+  return new AppError(502, `${who} answered with an error: ${what}`);
+}
+
+/** 503: what was asked needs a setting or a credential that is missing. */
+export function notConfigured(message: string): AppError {
+  return new AppError(503, message);
+}
