@@ -1,0 +1,73 @@
+import type { EntityManager } from 'typeorm';
+import { type AgentRow, Agents } from '../db/tables.ts';
+
+/** An agent as one caller sees it: busy only with runs in the caller's projects. */
+export interface AgentView extends AgentRow {
+  status: 'available' | 'busy' | 'offline';
+  currentTaskId: string | null;
+}
+
+/**
+ * Agents visible to user $1 (decisions, section 3): those of projects the user is in, the user's own, and those whose
+ * creator has assigned them in a project in which both are members.
+ */
+const visible = `
+  select a.id, a.project_id as "projectId", a.creator_id as "creatorId", a.name, a.description, a.team, a.model,
+    a.system_prompt as "systemPrompt", a.created_at as "createdAt",
+    case when busy.task_id is null then 'available' else 'busy' end as status, busy.task_id as "currentTaskId"
+  from agents a
+  left join lateral (
+    select r.task_id from runs r join members m on m.project_id = r.project_id and m.user_id = $1
+    where r.agent_id = a.id and r.status = 'running' order by r.started_at limit 1) busy on true
+  where (a.creator_id = $1
+    or exists (select 1 from members m where m.project_id = a.project_id and m.user_id = $1)
+    or exists (
+      select 1 from tasks t
+      join members mine on mine.project_id = t.project_id and mine.user_id = $1
+      join members theirs on theirs.project_id = t.project_id and theirs.user_id = a.creator_id
+      where t.owner = a.id))`;
+
+export async function listAgents(em: EntityManager, userId: string): Promise<AgentView[]> {
+  return em.query(`${visible} order by a.created_at, a.id`, [userId]);
+}
+
+export async function findVisibleAgent(em: EntityManager, userId: string, id: string): Promise<AgentView | undefined> {
+  const rows: AgentView[] = await em.query(`${visible} and a.id = $2`, [userId, id]);
+  return rows[0];
+}
+
+export async function findAgent(em: EntityManager, id: string): Promise<AgentRow | null> {
+  return em.findOneBy(Agents, { id });
+}
+
+/** Whether a project may use the agent as an owner of tasks: it is the project's own, or made by a present member. */
+export async function mayServe(em: EntityManager, agentId: string, projectId: string): Promise<boolean> {
+  const [row] = await em.query(
+    `select exists (
+       select 1 from agents a left join members m on m.project_id = $2 and m.user_id = a.creator_id
+       where a.id = $1 and (a.project_id = $2 or m.user_id is not null)) as may`,
+    [agentId, projectId],
+  );
+  return row.may;
+}
+
+/**
+ * The agents that a name may mean in a project, the best kind only: the project's own, else the sender's own, else one
+ * that is visible there (decisions, section 3). More than one is ambiguous.
+ */
+export async function findAgentsByName(
+  em: EntityManager,
+  name: string,
+  projectId: string,
+  userId: string | null,
+): Promise<AgentRow[]> {
+  const rows: (AgentRow & { rank: number })[] = await em.query(
+    `select a.id, a.name, case when a.project_id = $2 then 1 when a.creator_id = $3 then 2 else 3 end as rank
+     from agents a
+     left join members m on m.project_id = $2 and m.user_id = a.creator_id
+     where lower(a.name) = lower($1) and (a.project_id = $2 or m.user_id is not null)
+     order by rank, a.id`,
+    [name, projectId, userId],
+  );
+  return rows.filter((r) => r.rank === rows[0]?.rank);
+}

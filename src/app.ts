@@ -1,0 +1,49 @@
+import type { Logger } from 'pino';
+import type { ProbotOctokit } from 'probot';
+import type { Config } from './config.ts';
+import type { Database } from './db/database.ts';
+import type { SecretBox } from './db/secret-box.ts';
+import type { GitEngine } from './git/engine.ts';
+import type { Metrics } from './http/metrics.ts';
+import type { ModelSource } from './llm/model.ts';
+import type { Queue } from './queue/queue.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
+
+export type Octokit = InstanceType<typeof ProbotOctokit>;
+
+/** What a run or a check needs of one repository; GitHub's permission names. */
+export type TokenPermissions = Partial<Record<'contents' | 'metadata' | 'pull_requests', 'read' | 'write'>>;
+
+/** The GitHub App as the service knows it. Writes through its clients keep the pace GitHub asks for. */
+export interface GitHub {
+  /** Speaks as the App itself. */
+  asApp(): Promise<Octokit>;
+  /** Speaks as an installation. */
+  asInstallation(installationId: number): Promise<Octokit>;
+  /** A fresh installation token for one repository and nothing more; one hour. */
+  mintToken(installationId: number, repository: string, permissions: TokenPermissions): Promise<string>;
+  /** The App's bot user, whose name stands on commits and comments. */
+  bot(): Promise<{ login: string; id: number }>;
+  /** The App's page on GitHub. */
+  slug(): Promise<string>;
+}
+
+/** What an operation may use. Built in compose.ts only. */
+export interface App {
+  config: Config;
+  keys: { jwtSecret: string };
+  log: Logger;
+  db: Database;
+  queue: Queue;
+  secrets: SecretBox;
+  git: GitEngine;
+  sandbox: Sandbox;
+  models: ModelSource;
+  /** Undefined while no App is configured. */
+  github: GitHub | undefined;
+  /** Speaks to GitHub's API with a token of a project's own. */
+  githubWithToken(token: string): Octokit;
+  metrics: Metrics;
+  /** Aborted when the process is told to stop. */
+  stopping: AbortSignal;
+}

@@ -1,0 +1,55 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+
+/** What a ciphertext is bound to: moved to another row it no longer opens. */
+export interface SecretPlace {
+  table: string;
+  row: string;
+  column: string;
+  project: string;
+}
+
+export interface Sealed {
+  keyId: string;
+  ciphertext: Buffer;
+}
+
+/** Encrypts secrets at rest with AES-256-GCM under the first key; opens what the first or an earlier key sealed. */
+export interface SecretBox {
+  seal(value: string, place: SecretPlace): Sealed;
+  /** @throws Error when the key is unknown or the ciphertext was changed or moved */
+  open(sealed: Sealed, place: SecretPlace): string;
+}
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+export function secretBox(keys: readonly [Buffer, ...Buffer[]]): SecretBox {
+  const byId = new Map(keys.map((key) => [keyIdOf(key), key]));
+  const [current] = keys;
+  return {
+    seal: (value, place) => {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv('aes-256-gcm', current, nonce).setAAD(boundTo(place));
+      const body = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
+      return { keyId: keyIdOf(current), ciphertext: Buffer.concat([nonce, cipher.getAuthTag(), body]) };
+    },
+    open: (sealed, place) => {
+      const key = byId.get(sealed.keyId);
+      if (key === undefined)
+        throw new Error('the key that sealed this secret is not configured (ENCRYPTION_KEY_PREVIOUS)');
+      const { ciphertext } = sealed;
+      const decipher = createDecipheriv('aes-256-gcm', key, ciphertext.subarray(0, nonceBytes))
+        .setAAD(boundTo(place))
+        .setAuthTag(ciphertext.subarray(nonceBytes, nonceBytes + tagBytes));
+      return decipher.update(ciphertext.subarray(nonceBytes + tagBytes), undefined, 'utf8') + decipher.final('utf8');
+    },
+  };
+}
+
+function keyIdOf(key: Buffer): string {
+  return createHash('sha256').update('deckhand key id').update(key).digest('hex').slice(0, 8);
+}
+
+function boundTo(place: SecretPlace): Buffer {
+  return Buffer.from(JSON.stringify([place.table, place.row, place.column, place.project]));
+}

@@ -1,0 +1,74 @@
+/** Where a repository is and what lets us in. The token goes only to that origin, and never into an argument or a file. */
+export interface Remote {
+  url: string;
+  token?: string | undefined;
+  /** `host:port:address`: the address that was checked is the one that is dialled. */
+  resolved?: string | undefined;
+}
+
+export type GitFault = 'auth' | 'missing' | 'unreachable' | 'rejected' | 'broken';
+
+/** A git operation failed; `fault` says whose fault it is, the message is free of secrets. */
+export class GitFailed extends Error {
+  readonly fault: GitFault;
+
+  constructor(fault: GitFault, message: string) {
+    super(message);
+    this.name = 'GitFailed';
+    this.fault = fault;
+  }
+}
+
+/** One path that differs between two trees. Modes are git's octal texts, `000000` where there is nothing. */
+export interface Change {
+  path: string;
+  oldMode: string;
+  newMode: string;
+  oldOid: string;
+  newOid: string;
+}
+
+export interface Person {
+  name: string;
+  email: string;
+}
+
+export interface NewCommit {
+  tree: string;
+  parents: string[];
+  message: string;
+  author: Person;
+}
+
+/** A repository on disk whose git folder lies outside the files, out of reach for whoever works on them. */
+export interface Checkout {
+  gitDir: string;
+  workTree: string;
+  /** Brings a branch of the remote; its commit, or undefined when there is no such branch. */
+  fetch(branch: string): Promise<string | undefined>;
+  /** Puts the files of a commit into the work tree and makes the index equal to it. */
+  checkout(commit: string): Promise<void>;
+  /** The tree of the work tree as it is now, ignored files left out; links are stored, never followed. */
+  snapshot(): Promise<string>;
+  treeOf(commit: string): Promise<string>;
+  changes(from: string, to: string): Promise<Change[]>;
+  readBlob(oid: string): Promise<Buffer>;
+  commit(commit: NewCommit): Promise<string>;
+  /** The best common ancestor; fetches older history as far as it needs to. Undefined when there is none. */
+  mergeBase(a: string, b: string): Promise<string | undefined>;
+  isAncestor(ancestor: string, commit: string): Promise<boolean>;
+  /**
+   * Moves the remote branch to a commit, never by force. Returns when the remote has it, also when the answer got lost.
+   * @throws GitFailed `rejected` when the remote refused
+   */
+  push(commit: string, branch: string): Promise<void>;
+}
+
+/** What the service needs of git; every engine passes the same tests. */
+export interface GitEngine {
+  name: 'native' | 'isomorphic';
+  /** Branches and their commits. @throws GitFailed */
+  listBranches(remote: Remote, signal?: AbortSignal): Promise<Map<string, string>>;
+  /** An empty repository in `gitDir` that fetches from the remote and checks out into `workTree`. */
+  open(remote: Remote, folders: { gitDir: string; workTree: string }, signal?: AbortSignal): Promise<Checkout>;
+}

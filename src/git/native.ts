@@ -1,0 +1,231 @@
+import { spawn } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import {
+  type Change,
+  type Checkout,
+  type GitEngine,
+  GitFailed,
+  type GitFault,
+  type NewCommit,
+  type Remote,
+} from './engine.ts';
+
+/** How much history a first fetch brings, and how far each look for a common ancestor goes back. */
+const firstDepth = 1;
+const deepenBy = [100, 1000, 2_147_483_647];
+
+interface GitRun {
+  remote?: Remote;
+  input?: string | Buffer;
+  env?: Record<string, string>;
+  signal?: AbortSignal | undefined;
+}
+
+/** git as it is installed, cut off from every configuration but ours. */
+export function nativeGit(): GitEngine {
+  return {
+    name: 'native',
+    listBranches: async (remote, signal) => {
+      const out = await git(['ls-remote', '--heads', '--', remote.url], { remote, signal });
+      return new Map(
+        lines(out.toString('utf8')).map((line) => {
+          const [sha = '', ref = ''] = line.split('\t');
+          return [ref.replace('refs/heads/', ''), sha];
+        }),
+      );
+    },
+    open: async (remote, { gitDir, workTree }, signal) => {
+      await mkdir(gitDir, { recursive: true, mode: 0o755 });
+      await mkdir(workTree, { recursive: true, mode: 0o755 });
+      await git(['init', '--quiet', '--bare', gitDir], { signal });
+      // Inside the sandbox the folder is mounted as .git, where `git status` should work.
+      await git([`--git-dir=${gitDir}`, 'config', 'core.bare', 'false'], { signal });
+      return checkoutIn(remote, gitDir, workTree, signal);
+    },
+  };
+}
+
+function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: AbortSignal | undefined): Checkout {
+  const here = async (args: string[], more: GitRun = {}) =>
+    git([`--git-dir=${gitDir}`, `--work-tree=${workTree}`, ...args], { signal, ...more });
+  const line = async (args: string[], more: GitRun = {}) => (await here(args, more)).toString('utf8').trim();
+  const branches = new Set<string>();
+  const fetched = (depth: string) => {
+    const specs = [...branches].map((b) => `+refs/heads/${b}:refs/remotes/origin/${b}`);
+    return here(['fetch', '--quiet', '--no-tags', depth, '--', remote.url, ...specs], { remote });
+  };
+  const checkout: Checkout = {
+    gitDir,
+    workTree,
+    fetch: async (branch) => {
+      const spec = `+refs/heads/${branch}:refs/remotes/origin/${branch}`;
+      try {
+        await here(['fetch', '--quiet', '--no-tags', `--depth=${firstDepth}`, '--', remote.url, spec], { remote });
+      } catch (error) {
+        if (error instanceof GitFailed && /couldn't find remote ref/.test(error.message)) return undefined;
+        throw error;
+      }
+      branches.add(branch);
+      return line(['rev-parse', `refs/remotes/origin/${branch}`]);
+    },
+    checkout: async (commit) => {
+      await here(['checkout', '--quiet', '--force', '--detach', commit]);
+    },
+    snapshot: async () => {
+      await here(['add', '--all', '--', '.']);
+      return line(['write-tree']);
+    },
+    treeOf: (commit) => line(['rev-parse', `${commit}^{tree}`]),
+    changes: async (from, to) =>
+      parseRaw(
+        (await here(['diff-tree', '-r', '-z', '--raw', '--no-renames', '--full-index', from, to])).toString('utf8'),
+      ),
+    readBlob: (oid) => here(['cat-file', 'blob', oid]),
+    commit: (commit) => line(commitArguments(commit), { input: commit.message, env: authorship(commit) }),
+    mergeBase: async (a, b) => {
+      for (const deepen of [0, ...deepenBy]) {
+        if (deepen > 0) await fetched(`--deepen=${deepen}`);
+        const base = await line(['merge-base', a, b]).catch(() => '');
+        if (base !== '') return base;
+      }
+      return undefined;
+    },
+    isAncestor: (ancestor, commit) =>
+      here(['merge-base', '--is-ancestor', ancestor, commit]).then(
+        () => true,
+        () => false,
+      ),
+    push: async (commit, branch) => {
+      const ref = `refs/heads/${branch}`;
+      try {
+        await here(['push', '--quiet', '--no-verify', '--', remote.url, `${commit}:${ref}`], { remote });
+      } catch (error) {
+        if (signal?.aborted) throw error;
+        // The answer may have got lost on its way: what the remote says now decides.
+        const now = await here(['ls-remote', '--', remote.url, ref], { remote }).catch(() => Buffer.alloc(0));
+        if (!now.toString('utf8').startsWith(commit)) throw error;
+      }
+    },
+  };
+  return checkout;
+}
+
+function commitArguments({ tree, parents }: NewCommit): string[] {
+  return ['commit-tree', tree, ...parents.flatMap((p) => ['-p', p]), '-F', '-'];
+}
+
+function authorship({ author }: NewCommit): Record<string, string> {
+  return {
+    GIT_AUTHOR_NAME: author.name,
+    GIT_AUTHOR_EMAIL: author.email,
+    GIT_COMMITTER_NAME: author.name,
+    GIT_COMMITTER_EMAIL: author.email,
+  };
+}
+
+/** `:100644 100644 <old> <new> M\0path\0…` */
+function parseRaw(raw: string): Change[] {
+  const parts = raw.split('\0');
+  const changes: Change[] = [];
+  for (let i = 0; i + 1 < parts.length; i += 2) {
+    const [oldMode = '', newMode = '', oldOid = '', newOid = ''] = (parts[i] ?? '').slice(1).split(' ');
+    changes.push({ path: parts[i + 1] ?? '', oldMode, newMode, oldOid, newOid });
+  }
+  return changes;
+}
+
+/** Settings of every call; whatever a repository or the machine configures cannot change what we do. */
+function settings(remote: Remote | undefined): [string, string][] {
+  const always: [string, string][] = [
+    ['core.hooksPath', '/dev/null'],
+    ['core.fsmonitor', 'false'],
+    ['core.attributesFile', '/dev/null'],
+    ['core.excludesFile', '/dev/null'],
+    ['core.quotePath', 'false'],
+    ['credential.helper', ''],
+    ['protocol.allow', 'never'],
+    ['protocol.https.allow', 'always'],
+    ['protocol.http.allow', remote?.url.startsWith('http:') ? 'always' : 'never'],
+    ['http.followRedirects', 'false'],
+    ['http.lowSpeedLimit', '1'],
+    ['http.lowSpeedTime', '60'],
+    ['gc.auto', '0'],
+    ['maintenance.auto', 'false'],
+    ['commit.gpgSign', 'false'],
+    ['push.gpgSign', 'false'],
+    ['submodule.recurse', 'false'],
+    ['fetch.recurseSubmodules', 'false'],
+    ['safe.directory', '*'],
+  ];
+  if (remote?.resolved !== undefined) always.push(['http.curloptResolve', remote.resolved]);
+  if (remote?.token !== undefined) {
+    const basic = Buffer.from(`x-access-token:${remote.token}`).toString('base64');
+    always.push([`http.${new URL(remote.url).origin}/.extraHeader`, `Authorization: Basic ${basic}`]);
+  }
+  return always;
+}
+
+function git(args: string[], { remote, input, env = {}, signal }: GitRun): Promise<Buffer> {
+  const configured = settings(remote);
+  const child = spawn('git', args, {
+    cwd: '/',
+    signal,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: {
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      LC_ALL: 'C',
+      HOME: '/nonexistent',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_OPTIONAL_LOCKS: '0',
+      GIT_CONFIG_COUNT: String(configured.length),
+      ...Object.fromEntries(
+        configured.flatMap(([key, value], i) => [
+          [`GIT_CONFIG_KEY_${i}`, key],
+          [`GIT_CONFIG_VALUE_${i}`, value],
+        ]),
+      ),
+      ...env,
+    },
+  });
+  return new Promise((resolve, reject) => {
+    const out: Buffer[] = [];
+    let err = '';
+    child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      err = (err + chunk).slice(-8000);
+    });
+    child.once('error', (error) => reject(signal?.aborted ? signal.reason : new GitFailed('broken', error.message)));
+    child.once('close', (code) => (code === 0 ? resolve(Buffer.concat(out)) : reject(explain(err, code))));
+    child.stdin.on('error', () => {});
+    child.stdin.end(input);
+  });
+}
+
+const faults: [RegExp, GitFault][] = [
+  [/couldn't find remote ref/, 'missing'],
+  [
+    /Authentication failed|could not read (Username|Password)|error: 40[13]|HTTP 40[13]|Permission to .* denied/i,
+    'auth',
+  ],
+  [/not found|error: 404|does not exist/i, 'missing'],
+  [/\[(remote )?rejected\]|non-fast-forward|fetch first|pre-receive hook declined|failed to push/i, 'rejected'],
+  [
+    /Could not resolve|Failed to connect|Connection (refused|reset|timed out)|early EOF|unexpected disconnect|timed out|unable to access|Operation too slow|RPC failed/i,
+    'unreachable',
+  ],
+];
+
+function explain(err: string, code: number | null): GitFailed {
+  const fault = faults.find(([pattern]) => pattern.test(err))?.[1] ?? 'broken';
+  const said = lines(err)
+    .filter((l) => !l.startsWith('hint:'))
+    .slice(-4)
+    .join(' ');
+  return new GitFailed(fault, `git: ${said || `ended with ${code}`}`);
+}
+
+function lines(text: string): string[] {
+  return text.split('\n').filter((l) => l.trim() !== '');
+}

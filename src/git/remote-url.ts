@@ -1,0 +1,113 @@
+import { lookup } from 'node:dns/promises';
+import { BlockList, isIP } from 'node:net';
+
+/** What the operator allows; from the settings. */
+export interface HostRules {
+  githubOrigin: string;
+  allowPrivateHosts: boolean;
+}
+
+/** Addresses that are not on the public internet (RFC 6890 and the cloud metadata services). */
+const closed = new BlockList();
+for (const [net, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+] as const)
+  closed.addSubnet(net, bits, 'ipv4');
+for (const [net, bits] of [
+  ['::', 96],
+  ['::ffff:0:0', 96],
+  ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['fec0::', 10],
+  ['ff00::', 8],
+] as const)
+  closed.addSubnet(net, bits, 'ipv6');
+
+export function isClosedAddress(address: string): boolean {
+  const family = isIP(address);
+  return family === 0 || closed.check(address, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** What is wrong with a repository URL, as the end of a sentence; undefined when it may be used (decisions, section 3). */
+export function urlProblem(text: string, rules: HostRules): string | undefined {
+  if (!URL.canParse(text)) return 'must be an https address such as https://github.com/owner/name';
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
+  if (url.search !== '' || url.hash !== '') return 'must not contain a query or a fragment';
+  if (url.pathname.replaceAll('/', '') === '') return 'must name a repository';
+  if (url.origin === rules.githubOrigin) return undefined;
+  const host = hostOf(url);
+  const isClosed = isClosedHost(host);
+  if (url.protocol === 'http:' && rules.allowPrivateHosts && isClosed) return undefined;
+  if (url.protocol !== 'https:') return 'must begin with https://';
+  if (isClosed && !rules.allowPrivateHosts) return 'must not name a private, loopback, link-local or metadata address';
+  return undefined;
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+}
+
+function isClosedHost(host: string): boolean {
+  if (isIP(host)) return isClosedAddress(host);
+  return /^(localhost|.*\.(localhost|local|internal|home\.arpa)|metadata)$/.test(host);
+}
+
+/** The host is closed to us; for a run this is the failure category `repository`. */
+export class HostClosed extends Error {
+  constructor(host: string) {
+    super(`${host} has a private address`);
+    this.name = 'HostClosed';
+  }
+}
+
+/**
+ * Resolves the host of a repository once, so that the address which was checked is the one that is dialled. Undefined
+ * where no check is due: GitHub itself, or private hosts being allowed.
+ * @throws HostClosed, or what the resolver throws
+ */
+export async function resolveOnce(text: string, rules: HostRules): Promise<string | undefined> {
+  const url = new URL(text);
+  if (url.origin === rules.githubOrigin || rules.allowPrivateHosts) return undefined;
+  const host = hostOf(url);
+  const found = isIP(host) ? [{ address: host }] : await lookup(host, { all: true });
+  const open = found.find(({ address }) => !isClosedAddress(address));
+  if (open === undefined || found.length === 0 || found.some(({ address }) => isClosedAddress(address)))
+    throw new HostClosed(host);
+  const address = isIP(open.address) === 6 ? `[${open.address}]` : open.address;
+  return `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}:${address}`;
+}
+
+/** The same repository always reads the same: no trailing slash, no `.git`, host in lower case. */
+export function normalUrl(text: string): string {
+  const url = new URL(text);
+  return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\.git$/, '')}`;
+}
+
+/** `owner/name` when the URL is on the GitHub this service works with. */
+export function githubName(text: string, githubOrigin: string): { owner: string; repo: string } | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if (url.origin !== githubOrigin) return undefined;
+  const match = /^\/([A-Za-z0-9-]+)\/([A-Za-z0-9._-]+?)(?:\.git)?\/?$/.exec(url.pathname);
+  return match?.[1] && match[2] ? { owner: match[1], repo: match[2] } : undefined;
+}

@@ -1,0 +1,50 @@
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import express, { type Router } from 'express';
+import helmet from 'helmet';
+
+const files = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
+
+/** Swagger UI over our OpenAPI document, served from this process; nothing is loaded from elsewhere. */
+export function docsPage(documentUrl: string): Router {
+  const router = express.Router();
+  router.use(
+    helmet({
+      contentSecurityPolicy: {
+        // Swagger UI sets style attributes; scripts stay ours alone.
+        directives: {
+          'default-src': ["'self'"],
+          'style-src': ["'self'", "'unsafe-inline'"],
+          'img-src': ["'self'", 'data:'],
+        },
+      },
+    }),
+  );
+  const html = page();
+  router.get('/', (req, res) => {
+    if (!req.originalUrl.split('?')[0]?.endsWith('/')) return res.redirect(301, 'docs/');
+    return res.type('html').send(html);
+  });
+  router.get('/start.js', (_req, res) => res.type('js').send(start(documentUrl)));
+  router.use(express.static(files, { index: false, maxAge: '1h' }));
+  return router;
+}
+
+const page = () => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width" />
+    <title>Deckhand API</title>
+    <link rel="stylesheet" href="swagger-ui.css" />
+  </head>
+  <body>
+    <main id="docs"></main>
+    <script src="swagger-ui-bundle.js"></script>
+    <script src="start.js"></script>
+  </body>
+</html>
+`;
+
+const start = (url: string) =>
+  `SwaggerUIBundle({ url: ${JSON.stringify(url)}, dom_id: '#docs', deepLinking: true, persistAuthorization: false });\n`;

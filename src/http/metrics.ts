@@ -1,0 +1,67 @@
+import { createServer, type Server } from 'node:http';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What the service counts, in Prometheus' terms. */
+export interface Metrics {
+  registry: Registry;
+  requests: Histogram<'method' | 'route' | 'status'>;
+  deliveries: Counter<'event' | 'outcome'>;
+  runs: Counter<'status' | 'category'>;
+  runSeconds: Histogram<'status'>;
+  liveRuns: Gauge;
+  githubWrites: Counter<'outcome'>;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  return {
+    registry,
+    requests: new Histogram({
+      name: 'deckhand_http_request_seconds',
+      help: 'Time to answer requests of the REST interface',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.005, 0.02, 0.05, 0.1, 0.5, 2, 10],
+      registers,
+    }),
+    deliveries: new Counter({
+      name: 'deckhand_webhook_deliveries_total',
+      help: 'Webhook deliveries received',
+      labelNames: ['event', 'outcome'],
+      registers,
+    }),
+    runs: new Counter({
+      name: 'deckhand_runs_total',
+      help: 'Runs ended',
+      labelNames: ['status', 'category'],
+      registers,
+    }),
+    runSeconds: new Histogram({
+      name: 'deckhand_run_seconds',
+      help: 'Time from the start to the end of a run',
+      labelNames: ['status'],
+      buckets: [1, 5, 15, 60, 300, 900, 1800, 3600],
+      registers,
+    }),
+    liveRuns: new Gauge({ name: 'deckhand_live_runs', help: 'Runs this process works on', registers }),
+    githubWrites: new Counter({
+      name: 'deckhand_github_writes_total',
+      help: 'Writes to the GitHub API',
+      labelNames: ['outcome'],
+      registers,
+    }),
+  };
+}
+
+/** Serves the figures on loopback; a taken port is the caller's warning, not an error of the service. */
+export function serveMetrics(metrics: Metrics, port: number): Promise<Server> {
+  const server = createServer(async (_req, res) => {
+    res.setHeader('Content-Type', metrics.registry.contentType);
+    res.end(await metrics.registry.metrics());
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => resolve(server));
+  });
+}

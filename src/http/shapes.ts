@@ -1,0 +1,48 @@
+import { z } from 'zod';
+
+/** A time in a reply: ISO 8601 in UTC. */
+export const Timestamp = z
+  .union([z.date(), z.string()])
+  .transform((t) => (typeof t === 'string' ? t : t.toISOString()))
+  .pipe(z.string())
+  .meta({
+    override: { type: 'string', format: 'date-time', anyOf: undefined } as object,
+    example: '2026-01-15T09:30:00.000Z',
+  });
+
+/** Text of people: trimmed where it is a title, never with a NUL, which PostgreSQL cannot store. */
+const noNul = (s: string) => !s.includes('\0');
+export const titleText = (max = 200) =>
+  z
+    .string()
+    .trim()
+    .min(1, `must have 1 to ${max} characters`)
+    .max(max, `must have 1 to ${max} characters`)
+    .refine(noNul, 'must not contain a NUL character');
+export const longText = (max = 50_000) =>
+  z.string().max(max, `must have at most ${max} characters`).refine(noNul, 'must not contain a NUL character');
+export const IdText = z.string().min(1).max(255).refine(noNul, 'must not contain a NUL character');
+
+/** `limit` and `offset` of a list (decisions, section 1). */
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .pipe(z.number().min(min).max(max, `must be a whole number from ${min} to ${max}`));
+export const pageQuery = {
+  limit: wholeNumber(1, 100)
+    .default(20)
+    .meta({ override: { type: 'integer', minimum: 1, maximum: 100, default: 20 }, description: 'results per page' }),
+  offset: wholeNumber(0, 999_999_999)
+    .default(0)
+    .meta({ override: { type: 'integer', minimum: 0, default: 0 }, description: 'how many to pass over' }),
+};
+
+export const ErrorReply = z
+  .object({
+    statusCode: z.int(),
+    message: z.string(),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: 'Error', example: { statusCode: 404, message: 'Task task_01h455vb4pex5vsknk084sn02q not found' } });

@@ -1,0 +1,72 @@
+import type OpenAI from 'openai';
+import { type Message, ModelFailed, type ModelSource, type Reply, type ToolSpec } from './model.ts';
+
+type Client = Pick<OpenAI, 'chat'>;
+
+/** How long one answer may take. */
+const answerMs = 300_000;
+
+/** Models behind Chat Completions, at OpenAI or any compatible server. `connect` makes the client for a key. */
+export function openaiModels(connect: (key: string) => Client): ModelSource {
+  return {
+    withKey: (name, key) => {
+      const client = connect(key);
+      return { name, reply: (messages, tools, signal) => ask(client, name, messages, tools, signal) };
+    },
+  };
+}
+
+async function ask(client: Client, model: string, messages: Message[], tools: ToolSpec[], signal: AbortSignal) {
+  try {
+    const completion = await client.chat.completions.create(
+      {
+        model,
+        messages: messages.map(sent),
+        ...(tools.length > 0
+          ? { tools: tools.map((tool) => ({ type: 'function' as const, function: { ...tool } })) }
+          : {}),
+      },
+      { signal, timeout: answerMs },
+    );
+    return received(completion);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw failed(error);
+  }
+}
+
+function sent(message: Message): OpenAI.ChatCompletionMessageParam {
+  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
+  if (message.role !== 'assistant') return message;
+  const calls = message.toolCalls.map(({ id, name, arguments: args }) => ({
+    id,
+    type: 'function' as const,
+    function: { name, arguments: args },
+  }));
+  return { role: 'assistant', content: message.content, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+}
+
+function received(completion: OpenAI.ChatCompletion): Reply {
+  const choice = completion.choices?.[0];
+  if (choice?.message === undefined) throw new ModelFailed('model', 'the model answered without a message');
+  const calls = (choice.message.tool_calls ?? []).filter((call) => call.type === 'function');
+  return {
+    text: choice.message.content ?? '',
+    toolCalls: calls.map((call) => ({ id: call.id, name: call.function.name, arguments: call.function.arguments })),
+    inputTokens: completion.usage?.prompt_tokens ?? 0,
+    outputTokens: completion.usage?.completion_tokens ?? 0,
+    isCut: choice.finish_reason === 'length',
+  };
+}
+
+function failed(error: unknown): ModelFailed {
+  if (error instanceof ModelFailed) return error;
+  const { status } = error as { status?: number };
+  // The server's own words may repeat the key; its status says enough.
+  if (status === 401 || status === 403)
+    return new ModelFailed('auth', `the model server refused the key (HTTP ${status})`);
+  if (status === 429) return new ModelFailed('rate_limit', 'the model server limits the rate (HTTP 429)');
+  if (status !== undefined) return new ModelFailed('model', `the model server answered with HTTP ${status}`);
+  const name = (error as Error).name;
+  return new ModelFailed('model', `the model server could not be reached (${name})`);
+}

@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import { type SecretKind, Users } from '../db/tables.ts';
+import { type Access, anyUser, type InProject, inProject } from '../http/access.ts';
+import { type Route, route } from '../http/route.ts';
+import { pageQuery } from '../http/shapes.ts';
+import { addMember, changeRole, createProject, deleteProject, removeMember, updateProject } from './operations.ts';
+import {
+  AddMember,
+  CreateProject,
+  Me,
+  Member,
+  Project,
+  SetToken,
+  TokenSet,
+  TokenState,
+  UpdateMember,
+  UpdateProject,
+} from './schemas.ts';
+import { dropSecret, keepSecret, secretState } from './secrets.ts';
+import { findProject, listMembers, listProjects, viewProject } from './store.ts';
+
+const tag = 'projects';
+
+/** A member addressed below its project; the id is checked with the membership itself. */
+function onMember(role: 'member' | 'admin'): Access<InProject & { memberId: string }> {
+  const project = inProject(role);
+  return {
+    ...project,
+    load: async (app, asked) => ({ ...(await project.load(app, asked)), memberId: asked.params.userId ?? '' }),
+  };
+}
+
+export const projectRoutes: Route[] = [
+  route({
+    method: 'get',
+    path: '/me',
+    summary: 'Who the token belongs to',
+    tag,
+    access: anyUser,
+    reply: [200, Me],
+    handle: (app, { user }) => app.db.manager.findOneByOrFail(Users, { id: user.id }),
+  }),
+  route({
+    method: 'get',
+    path: '/projects',
+    summary: 'List the projects of the caller',
+    tag,
+    access: anyUser,
+    query: z.strictObject(pageQuery),
+    reply: [200, z.array(Project)],
+    paged: true,
+    handle: (app, { user, query }) => listProjects(app.db.manager, user.id, query),
+  }),
+  route({
+    method: 'post',
+    path: '/projects',
+    summary: 'Create a project',
+    tag,
+    access: anyUser,
+    body: CreateProject,
+    reply: [201, Project],
+    handle: (app, { user, body }) => createProject(app, user.id, body),
+  }),
+  route({
+    method: 'get',
+    path: '/projects/:projectId',
+    summary: 'Get a project',
+    tag,
+    access: inProject('member'),
+    reply: [200, Project],
+    handle: async (app, { projectId, role }) => viewProject(await findProject(app.db.manager, projectId), role),
+  }),
+  route({
+    method: 'patch',
+    path: '/projects/:projectId',
+    summary: 'Change the settings of a project',
+    tag,
+    access: inProject('admin'),
+    body: UpdateProject,
+    reply: [200, Project],
+    handle: (app, { projectId, role, body }) => updateProject(app, projectId, role, body),
+  }),
+  route({
+    method: 'delete',
+    path: '/projects/:projectId',
+    summary: 'Delete a project',
+    tag,
+    access: inProject('owner'),
+    reply: [204],
+    errors: { 409: 'A run is queued or running' },
+    handle: (app, { projectId }) => deleteProject(app, projectId),
+  }),
+  route({
+    method: 'get',
+    path: '/projects/:projectId/members',
+    summary: 'List the members of a project',
+    tag,
+    access: inProject('member'),
+    reply: [200, z.array(Member)],
+    handle: (app, { projectId }) => listMembers(app.db.manager, projectId),
+  }),
+  route({
+    method: 'post',
+    path: '/projects/:projectId/members',
+    summary: 'Add a member',
+    tag,
+    access: inProject('admin'),
+    body: AddMember,
+    reply: [201, Member],
+    errors: { 409: 'Already a member', 502: 'GitHub answered with an error' },
+    handle: (app, { projectId, role, body }) => addMember(app, projectId, role, body),
+  }),
+  route({
+    method: 'patch',
+    path: '/projects/:projectId/members/:userId',
+    summary: 'Change the role of a member',
+    tag,
+    access: onMember('admin'),
+    body: UpdateMember,
+    reply: [200, Member],
+    errors: { 409: 'The last owner' },
+    handle: (app, { projectId, role, memberId, body }) => changeRole(app, projectId, role, memberId, body.role),
+  }),
+  route({
+    method: 'delete',
+    path: '/projects/:projectId/members/:userId',
+    summary: 'Remove a member; anyone may remove themselves',
+    tag,
+    access: onMember('member'),
+    reply: [204],
+    errors: { 409: 'The last owner' },
+    handle: (app, { projectId, user, role, memberId }) => removeMember(app, projectId, { id: user.id, role }, memberId),
+  }),
+  ...tokenRoutes('git-token', 'git_token', 'git token'),
+  ...tokenRoutes('model-token', 'model_token', 'model token'),
+];
+
+function tokenRoutes(segment: string, kind: SecretKind, name: string): Route[] {
+  const path = `/projects/:projectId/${segment}`;
+  const access = inProject('admin');
+  return [
+    route({
+      method: 'post',
+      path,
+      summary: `Set the ${name}`,
+      tag,
+      access,
+      body: SetToken,
+      reply: [200, TokenSet],
+      handle: async (app, { projectId, body }) => {
+        await keepSecret(app, projectId, kind, body.token);
+        return { configured: true };
+      },
+    }),
+    route({
+      method: 'get',
+      path,
+      summary: `Whether a ${name} is set`,
+      tag,
+      access,
+      reply: [200, TokenState],
+      handle: (app, { projectId }) => secretState(app, projectId, kind),
+    }),
+    route({
+      method: 'delete',
+      path,
+      summary: `Remove the ${name}`,
+      tag,
+      access,
+      reply: [204],
+      handle: (app, { projectId }) => dropSecret(app, projectId, kind),
+    }),
+  ];
+}

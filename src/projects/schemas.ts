@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { roles } from '../domain/member.ts';
+import { longText, Timestamp, titleText } from '../http/shapes.ts';
+
+export const Me = z
+  .object({ id: z.string(), login: z.string(), name: z.string(), avatarUrl: z.string() })
+  .meta({ id: 'Me' });
+
+const limit = z.number().positive('must be a positive number or null').nullable();
+const BudgetLimits = {
+  runMinutes: limit,
+  runSteps: limit,
+  runTokens: limit,
+  runCostUsd: limit,
+  dayCostUsd: limit,
+};
+
+export const Project = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    slug: z.string(),
+    description: z.string(),
+    role: z.enum(roles),
+    budgets: z.object(BudgetLimits),
+    sharePrivateContext: z.boolean(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({ id: 'Project' });
+
+export const CreateProject = z.strictObject({ name: titleText(), description: longText().default('') });
+
+export const UpdateProject = z.strictObject({
+  name: titleText().optional(),
+  description: longText().optional(),
+  budgets: z.strictObject(BudgetLimits).partial().optional(),
+  sharePrivateContext: z.boolean().optional(),
+});
+
+export const Member = z
+  .object({
+    userId: z.string(),
+    login: z.string(),
+    name: z.string(),
+    avatarUrl: z.string(),
+    role: z.enum(roles),
+    createdAt: Timestamp,
+  })
+  .meta({ id: 'Member' });
+
+const Login = z
+  .string()
+  .regex(/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$/, 'must be a GitHub login (letters, digits and dashes, at most 39)');
+
+export const AddMember = z.strictObject({ login: Login, role: z.enum(roles).default('member') });
+export const UpdateMember = z.strictObject({ role: z.enum(roles).optional() });
+
+export const SetToken = z.strictObject({
+  token: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(2048, 'must have at most 2048 characters')
+    .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'),
+});
+export const TokenSet = z.object({ configured: z.boolean() });
+export const TokenState = z.object({ configured: z.boolean(), updatedAt: Timestamp.nullable() });

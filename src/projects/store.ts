@@ -1,0 +1,165 @@
+import type { EntityManager } from 'typeorm';
+import { newId } from '../db/ids.ts';
+import { Members, type ProjectRow, Projects, type SecretKind, type UserRow, Users } from '../db/tables.ts';
+import type { ProjectBudgets } from '../domain/budget.ts';
+import type { Role } from '../domain/member.ts';
+
+/** A project as one caller sees it. */
+export interface ProjectView extends Omit<ProjectRow, 'budgets'> {
+  budgets: ProjectBudgets;
+  role: Role;
+}
+
+export interface MemberView {
+  userId: string;
+  login: string;
+  name: string;
+  avatarUrl: string;
+  role: Role;
+  createdAt: Date;
+}
+
+const noLimits: ProjectBudgets = {
+  runMinutes: null,
+  runSteps: null,
+  runTokens: null,
+  runCostUsd: null,
+  dayCostUsd: null,
+};
+
+export function viewProject(project: ProjectRow, role: Role): ProjectView {
+  return { ...project, budgets: { ...noLimits, ...project.budgets }, role };
+}
+
+export async function listProjects(em: EntityManager, userId: string, page: { limit: number; offset: number }) {
+  const rows: (ProjectRow & { role: Role })[] = await em.query(
+    `select p.id, p.name, p.slug, p.description, p.budgets, p.share_private_context as "sharePrivateContext",
+       p.created_at as "createdAt", p.updated_at as "updatedAt", m.role
+     from members m join projects p on p.id = m.project_id
+     where m.user_id = $1
+     order by p.created_at desc, p.id desc
+     limit $2 offset $3`,
+    [userId, page.limit + 1, page.offset],
+  );
+  return rows.map((row) => viewProject(row, row.role));
+}
+
+export async function findProject(em: EntityManager, id: string): Promise<ProjectRow> {
+  return em.findOneByOrFail(Projects, { id });
+}
+
+export async function listMembers(em: EntityManager, projectId: string): Promise<MemberView[]> {
+  return em.query(
+    `select u.id as "userId", u.login, u.name, u.avatar_url as "avatarUrl", m.role, m.created_at as "createdAt"
+     from members m join users u on u.id = m.user_id
+     where m.project_id = $1
+     order by m.created_at, u.id`,
+    [projectId],
+  );
+}
+
+export async function findMember(
+  em: EntityManager,
+  projectId: string,
+  userId: string,
+): Promise<MemberView | undefined> {
+  return (await listMembers(em, projectId)).find((m) => m.userId === userId);
+}
+
+/** Owners, their rows locked, so that two who leave at once cannot leave a project without one. */
+export async function lockOwners(em: EntityManager, projectId: string): Promise<string[]> {
+  const rows: { userId: string }[] = await em.query(
+    `select user_id as "userId" from members where project_id = $1 and role = 'owner' order by user_id for update`,
+    [projectId],
+  );
+  return rows.map((r) => r.userId);
+}
+
+/** Makes someone a member; an existing member keeps the higher of both roles. */
+export async function upsertMember(em: EntityManager, projectId: string, userId: string, role: Role): Promise<void> {
+  await em.query(
+    `insert into members (project_id, user_id, role) values ($1, $2, $3)
+     on conflict (project_id, user_id) do update set role = excluded.role
+       where array_position(array['member', 'admin', 'owner'], members.role)
+           < array_position(array['member', 'admin', 'owner'], excluded.role)`,
+    [projectId, userId, role],
+  );
+}
+
+export async function isMember(em: EntityManager, projectId: string, userId: string): Promise<boolean> {
+  return em.existsBy(Members, { projectId, userId });
+}
+
+export interface GitHubUser {
+  id: number | bigint;
+  login: string;
+  name?: string | null;
+  avatar_url?: string;
+}
+
+/** The user of a GitHub account, made when new; a login that stood alone so far is bound to the account. */
+export async function upsertUser(em: EntityManager, from: GitHubUser): Promise<UserRow> {
+  await em.query(
+    `update users set login = login || '~' || id where lower(login) = lower($1) and github_id is not null and github_id <> $2`,
+    [from.login, from.id],
+  );
+  await em.query(
+    `update users set github_id = $2 where lower(login) = lower($1) and github_id is null
+       and not exists (select 1 from users where github_id = $2)`,
+    [from.login, from.id],
+  );
+  const [row]: { id: string }[] = await em.query(
+    `insert into users (id, github_id, login, name, avatar_url) values ($1, $2, $3, $4, $5)
+     on conflict (github_id) do update set login = excluded.login, updated_at = now(),
+       name = case when excluded.name = '' then users.name else excluded.name end,
+       avatar_url = case when excluded.avatar_url = '' then users.avatar_url else excluded.avatar_url end
+     returning id`,
+    [newId('user'), from.id, from.login, from.name ?? '', from.avatar_url ?? ''],
+  );
+  return em.findOneByOrFail(Users, { id: row?.id ?? '' });
+}
+
+export async function findUserByLogin(em: EntityManager, login: string): Promise<UserRow | undefined> {
+  const [row]: { id: string }[] = await em.query('select id from users where lower(login) = lower($1)', [login]);
+  return row === undefined ? undefined : em.findOneByOrFail(Users, { id: row.id });
+}
+
+/** A user known by a login alone, while GitHub cannot be asked. */
+export async function insertUser(em: EntityManager, login: string): Promise<UserRow> {
+  const id = newId('user');
+  await em.query('insert into users (id, login) values ($1, $2) on conflict ((lower(login))) do nothing', [id, login]);
+  return (await findUserByLogin(em, login)) as UserRow;
+}
+
+export async function insertToken(
+  em: EntityManager,
+  token: { id: string; userId: string; name: string; prefix: string; expiresAt: Date },
+): Promise<void> {
+  await em.query('insert into api_tokens (id, user_id, name, prefix, expires_at) values ($1, $2, $3, $4, $5)', [
+    token.id,
+    token.userId,
+    token.name,
+    token.prefix,
+    token.expiresAt,
+  ]);
+}
+
+export async function hasLiveRuns(em: EntityManager, projectId: string): Promise<boolean> {
+  const [row] = await em.query(
+    `select exists (select 1 from runs where project_id = $1 and status in ('queued', 'running')) as live`,
+    [projectId],
+  );
+  return row.live;
+}
+
+export async function upsertSecret(
+  em: EntityManager,
+  secret: { projectId: string; kind: SecretKind; keyId: string; ciphertext: Buffer },
+): Promise<void> {
+  await em.query(
+    `insert into project_secrets (project_id, kind, key_id, ciphertext) values ($1, $2, $3, $4)
+     on conflict (project_id, kind)
+     do update set key_id = excluded.key_id, ciphertext = excluded.ciphertext, updated_at = now()`,
+    [secret.projectId, secret.kind, secret.keyId, secret.ciphertext],
+  );
+}

@@ -1,0 +1,21 @@
+/** Every job and what it carries: the place to look at, never the state (DESIGN, idea 3). */
+export interface Jobs {
+  /** A stored webhook delivery is to be handled. */
+  delivery: { guid: string };
+  /** A run may be waiting; whoever takes this job claims the oldest that may run. */
+  run: Record<string, never>;
+  /** What GitHub shows of a task may differ from what it should. */
+  mirror: { taskId: string };
+  /** Looks for what fell by the wayside: lapsed leases, unhandled deliveries, installations nobody told us of. */
+  sweep: Record<string, never>;
+}
+
+export type JobName = keyof Jobs;
+
+/** Runs are taken oldest first by a claim in SQL; the others by pg-boss. `once`: one queued job per key is enough. */
+export const queues: Record<JobName, { once: boolean; retries: number }> = {
+  delivery: { once: false, retries: 6 },
+  run: { once: false, retries: 0 },
+  mirror: { once: true, retries: 10 },
+  sweep: { once: true, retries: 0 },
+};

@@ -1,0 +1,87 @@
+import { type ConnectionOptions, PgBoss } from 'pg-boss';
+import type { EntityManager } from 'typeorm';
+import { type JobName, type Jobs, queues } from './names.ts';
+
+export interface SendOptions {
+  /** Of jobs with one key, one waiting is enough. */
+  key?: string;
+  afterSeconds?: number;
+}
+
+export type Handlers = { [name in JobName]: (data: Jobs[name]) => Promise<void> };
+
+/** Jobs on PostgreSQL. A job sent in a transaction exists when and only when that transaction commits. */
+export interface Queue {
+  send<N extends JobName>(em: EntityManager | undefined, name: N, data: Jobs[N], options?: SendOptions): Promise<void>;
+  /** Begins to take jobs; `concurrency` is how many of each this process works on at once. */
+  work(handlers: Handlers, concurrency: { [name in JobName]: number }): Promise<void>;
+  /** Takes no more jobs and waits for those under way, `timeoutMs` at most. */
+  stop(timeoutMs: number): Promise<void>;
+}
+
+type ErrorSink = (error: unknown, what: string) => void;
+
+/** Connects the queue; its tables are made when missing. A worker supervises, a web process only sends. */
+export async function openQueue(url: string, isWorker: boolean, onError: ErrorSink): Promise<Queue> {
+  const boss = new PgBoss({
+    connectionString: url,
+    application_name: 'deckhand-queue',
+    max: 6,
+    supervise: isWorker,
+    schedule: false,
+    useListenNotify: isWorker,
+    connectionTimeoutMillis: 1500,
+  });
+  boss.on('error', (error) => onError(error, 'queue'));
+  await boss.start();
+  for (const [name, { once, retries }] of Object.entries(queues))
+    await boss.createQueue(name, {
+      policy: once ? 'short' : 'standard',
+      notify: true,
+      retryLimit: retries,
+      retryBackoff: retries > 0,
+      retryDelayMax: 60,
+      expireInSeconds: 12 * 3600,
+      heartbeatSeconds: 10,
+      deleteAfterSeconds: 3600,
+    });
+  return {
+    send: async (em, name, data, { key, afterSeconds } = {}) => {
+      const options = {
+        ...(key === undefined ? {} : { singletonKey: key }),
+        ...(afterSeconds === undefined ? {} : { startAfter: afterSeconds }),
+        ...(em === undefined ? {} : inside(em)),
+      };
+      await boss.send(name, data, options);
+    },
+    work: async (handlers, concurrency) => {
+      for (const name of Object.keys(queues) as JobName[]) {
+        const handle = handlers[name] as (data: unknown) => Promise<void>;
+        const options = { localConcurrency: concurrency[name], pollingIntervalSeconds: 2 };
+        await boss.work(name, options, async ([job]) => {
+          if (job === undefined) return;
+          try {
+            await handle(job.data);
+          } catch (error) {
+            onError(error, `job ${name}`);
+            throw error;
+          }
+        });
+      }
+    },
+    stop: (timeoutMs) => boss.stop({ graceful: true, timeout: timeoutMs }),
+  };
+}
+
+/** Lets pg-boss speak on the connection of our transaction. */
+function inside(em: EntityManager): ConnectionOptions {
+  return {
+    db: {
+      executeSql: async (text, values) => {
+        const result = await em.query(text, values as unknown[]);
+        // TypeORM answers [rows, count] for an update or delete, else the rows.
+        return { rows: Array.isArray(result?.[0]) ? result[0] : result };
+      },
+    },
+  };
+}

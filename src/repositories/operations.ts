@@ -1,0 +1,95 @@
+import type { z } from 'zod';
+import type { App } from '../app.ts';
+import { violatedUnique } from '../db/database.ts';
+import { newId } from '../db/ids.ts';
+import type { RepositoryRow } from '../db/tables.ts';
+import { Refused } from '../domain/machine.ts';
+import { badField } from '../errors.ts';
+import { GitFailed, type GitFault } from '../git/engine.ts';
+import { HostClosed, normalUrl, urlProblem } from '../git/remote-url.ts';
+import { credentialFor, hostRules, octokitFor, remoteFor } from './credentials.ts';
+import type { ConnectRepository } from './schemas.ts';
+import { clearFlags, hasRepositories, insertRepository } from './store.ts';
+
+/** An unreachable host is an answer too; nobody should wait longer for it. */
+const validationMs = 10_000;
+
+export async function connectRepository(app: App, userId: string, input: z.output<typeof ConnectRepository>) {
+  const problem = urlProblem(input.url, hostRules(app));
+  if (problem !== undefined) throw badField('url', `url: ${problem}`);
+  const row = {
+    ...input,
+    id: newId('repo'),
+    url: normalUrl(input.url),
+    isPrivate: true,
+    githubId: null,
+    connectedBy: userId,
+    isPrimary: false,
+  };
+  const seen = await lookUp(app, { ...row, createdAt: new Date() });
+  return app.db.transaction(async (em) => {
+    const isPrimary = input.isPrimary ?? !(await hasRepositories(em, input.projectId));
+    await clearFlags(em, input.projectId, { primary: isPrimary, docs: input.isDocsRepo });
+    try {
+      return await insertRepository(em, { ...row, ...seen, isPrimary });
+    } catch (error) {
+      throw nameTaken(error, input) ?? error;
+    }
+  });
+}
+
+/** What GitHub says of the repository: its number, and whether it is public. Unreachable means private. */
+async function lookUp(app: App, row: RepositoryRow): Promise<Pick<RepositoryRow, 'isPrivate' | 'githubId'>> {
+  try {
+    const credential = await credentialFor(app, row);
+    if (credential.kind === 'none' || credential.owner === '') return { isPrivate: true, githubId: null };
+    const octokit = await octokitFor(app, credential);
+    const { owner, repo } = credential;
+    const { data } = await octokit.request('GET /repos/{owner}/{repo}', { owner, repo });
+    return { isPrivate: data.private, githubId: Number(data.id) };
+  } catch (error) {
+    app.log.info({ err: error, url: row.url }, 'repository connected unseen');
+    return { isPrivate: true, githubId: null };
+  }
+}
+
+function nameTaken(error: unknown, { name, url }: { name: string; url: string }): Refused | undefined {
+  const index = violatedUnique(error);
+  if (index === 'repositories_name') return new Refused(`requires a name that is new in the project, found ${name}`);
+  if (index === 'repositories_url')
+    return new Refused(`requires a repository that is new in the project, found ${url}`);
+  return undefined;
+}
+
+const explanations: Record<GitFault, string> = {
+  auth: 'The host refused the credentials; check the installation or the git token',
+  missing: 'The host knows no such repository, or not for these credentials',
+  unreachable: 'The host could not be reached; check the address and that it is up',
+  rejected: 'The host refused',
+  broken: 'What answered is not a git server, or git failed',
+};
+
+/** Asks the remote for its branches. Every way to fail is a result. */
+export async function validateRepository(app: App, repository: RepositoryRow) {
+  try {
+    const credential = await credentialFor(app, repository);
+    const remote = await remoteFor(app, repository, credential, { contents: 'read' });
+    const branches = await app.git.listBranches(remote, AbortSignal.timeout(validationMs));
+    const names = [...branches.keys()].sort();
+    const message = names.length === 0 ? 'Reached; the repository is empty' : `Reached; ${names.length} branches`;
+    return { valid: true, message, branches: names };
+  } catch (error) {
+    return { valid: false, message: 'The repository could not be reached', error: whyNot(app, error) };
+  }
+}
+
+function whyNot(app: App, error: unknown): string {
+  if (error instanceof GitFailed) return `${explanations[error.fault]} (${error.message})`;
+  if (error instanceof HostClosed) return `${error.message}; set ALLOW_PRIVATE_HOSTS to allow it`;
+  const { name, code, status } = error as { name?: string; code?: string; status?: number };
+  if (name === 'TimeoutError' || name === 'AbortError') return 'No answer within 10 s';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'The host name is unknown';
+  if (status !== undefined) return `GitHub answered with HTTP ${status} when asked for a token`;
+  app.log.error({ err: error }, 'validation failed');
+  return 'The check failed; the log has the details';
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { IdText, Timestamp } from '../http/shapes.ts';
+
+export const Repository = z
+  .object({
+    id: z.string(),
+    projectId: z.string(),
+    name: z.string(),
+    url: z.string(),
+    defaultBranch: z.string(),
+    isPrimary: z.boolean(),
+    isDocsRepo: z.boolean(),
+    createdAt: Timestamp,
+  })
+  .meta({ id: 'Repository' });
+
+export const RepositoryEntry = Repository.omit({ defaultBranch: true, createdAt: true }).meta({
+  id: 'RepositoryEntry',
+});
+
+const Name = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/,
+    'must have 1 to 100 of the characters A-Z a-z 0-9 . _ - and not begin with a dot',
+  );
+
+/** A branch as git allows it (git check-ref-format), in the characters that people use. */
+export const BranchText = z
+  .string()
+  .max(255, 'must have at most 255 characters')
+  .regex(
+    /^(?!.*(\.\.|\/\/|@\{|\/\.|\.lock(\/|$)))[A-Za-z0-9_][^\s~^:?*[\\\x00-\x1f\x7f]*(?<![./])$/,
+    'must be a valid branch name',
+  );
+
+export const ConnectRepository = z.strictObject({
+  projectId: IdText,
+  name: Name,
+  url: z.string().max(2048, 'must have at most 2048 characters'),
+  defaultBranch: BranchText.default('main'),
+  isPrimary: z.boolean().optional(),
+  isDocsRepo: z.boolean().default(false),
+});
+
+export const Validation = z
+  .object({
+    valid: z.boolean(),
+    message: z.string(),
+    branches: z.array(z.string()).optional(),
+    error: z.string().optional(),
+  })
+  .meta({ id: 'RepositoryValidation' });

@@ -1,0 +1,67 @@
+import type { EntityManager } from 'typeorm';
+import { type InstallationRow, Installations, Repositories, type RepositoryRow } from '../db/tables.ts';
+
+export const repositoryColumns = `r.id, r.project_id as "projectId", r.name, r.url, r.default_branch as "defaultBranch",
+  r.is_primary as "isPrimary", r.is_docs_repo as "isDocsRepo", r.is_private as "isPrivate", r.github_id as "githubId",
+  r.connected_by as "connectedBy", r.created_at as "createdAt"`;
+
+export async function insertRepository(
+  em: EntityManager,
+  row: Omit<RepositoryRow, 'createdAt'>,
+): Promise<RepositoryRow> {
+  await em.insert(Repositories, row);
+  return em.findOneByOrFail(Repositories, { id: row.id });
+}
+
+/** Takes the flags away from the repositories that have them, so that another can have them. */
+export async function clearFlags(em: EntityManager, projectId: string, flags: { primary: boolean; docs: boolean }) {
+  // The project's row is the lock: two that move a flag at once take turns.
+  await em.query('select 1 from projects where id = $1 for update', [projectId]);
+  if (flags.primary) await em.update(Repositories, { projectId, isPrimary: true }, { isPrimary: false });
+  if (flags.docs) await em.update(Repositories, { projectId, isDocsRepo: true }, { isDocsRepo: false });
+}
+
+export async function hasRepositories(em: EntityManager, projectId: string): Promise<boolean> {
+  return em.existsBy(Repositories, { projectId });
+}
+
+/** Oldest first; with a null project those of all projects of the user. */
+export async function listRepositories(
+  em: EntityManager,
+  userId: string,
+  projectId: string | null,
+): Promise<RepositoryRow[]> {
+  return em.query(
+    `select ${repositoryColumns} from repositories r
+     join members m on m.project_id = r.project_id and m.user_id = $1
+     where $2::text is null or r.project_id = $2
+     order by r.created_at, r.id`,
+    [userId, projectId],
+  );
+}
+
+export async function findRepository(em: EntityManager, id: string): Promise<RepositoryRow | null> {
+  return em.findOneBy(Repositories, { id });
+}
+
+export async function findPrimary(em: EntityManager, projectId: string): Promise<RepositoryRow | null> {
+  return em.findOneBy(Repositories, { projectId, isPrimary: true });
+}
+
+/** The repository of a project with that URL, whatever its letter case. */
+export async function findByUrl(em: EntityManager, projectId: string, url: string): Promise<RepositoryRow | undefined> {
+  const rows: RepositoryRow[] = await em.query(
+    `select ${repositoryColumns} from repositories r where r.project_id = $1 and lower(r.url) = lower($2)`,
+    [projectId, url],
+  );
+  return rows[0];
+}
+
+/** The installation of the App on an account, while it is active. */
+export async function findActiveInstallation(em: EntityManager, accountLogin: string): Promise<InstallationRow | null> {
+  return em
+    .createQueryBuilder(Installations, 'i')
+    .where('lower(i.accountLogin) = lower(:accountLogin)', { accountLogin })
+    .andWhere(`i.status = 'active'`)
+    .getOne();
+}

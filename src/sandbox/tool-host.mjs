@@ -1,0 +1,249 @@
+// Serves the file and shell tools of one run over stdio, a JSON object per line. It runs inside the sandbox (or, where
+// there is none, as a process of its own without the shell tool) and needs nothing but Node: no imports from the service.
+import { spawn } from 'node:child_process';
+import { constants, lstat, mkdir, open, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const [root, mode] = process.argv.slice(2);
+const hasShell = mode === 'shell';
+
+const limits = {
+  fileBytes: 2_000_000,
+  outputChars: 30_000,
+  listEntries: 1000,
+  lineChars: 2000,
+  commandSeconds: 120,
+  maxCommandSeconds: 600,
+};
+
+class ToolError extends Error {}
+
+/**
+ * The real path of a path of the workspace. Every link on the way is followed here and checked, so none leads outside;
+ * the last part need not exist yet.
+ */
+async function inside(path) {
+  if (typeof path !== 'string' || path === '') throw new ToolError('path must be a text such as src/index.js');
+  if (path.includes('\0')) throw new ToolError('path must not contain a NUL character');
+  const wanted = resolve(root, path);
+  const rest = relative(root, wanted);
+  if (rest === '..' || rest.startsWith(`..${sep}`)) throw new ToolError(`${path} is outside the workspace`);
+  if (rest.split(sep).some((part) => part.toLowerCase() === '.git')) throw new ToolError(`${path} is git's own folder`);
+  let real = await realpath(root);
+  const parts = rest.split(sep).filter(Boolean);
+  for (const [i, part] of parts.entries()) {
+    const next = join(real, part);
+    const found = await lstat(next).catch(() => undefined);
+    if (found === undefined) return join(real, ...parts.slice(i));
+    real = found.isSymbolicLink() ? await realpath(next).catch(() => join(sep, 'nowhere')) : next;
+    const away = relative(root, real);
+    if (away === '..' || away.startsWith(`..${sep}`))
+      throw new ToolError(`${path} leads outside the workspace through a link`);
+    if (away.split(sep).some((p) => p.toLowerCase() === '.git')) throw new ToolError(`${path} is git's own folder`);
+  }
+  return real;
+}
+
+async function textOf(path) {
+  const real = await inside(path);
+  const found = await stat(real).catch(() => undefined);
+  if (found === undefined) throw new ToolError(`${path} does not exist`);
+  if (!found.isFile()) throw new ToolError(`${path} is not a file`);
+  if (found.size > limits.fileBytes)
+    throw new ToolError(`${path} has ${found.size} bytes, more than ${limits.fileBytes}`);
+  const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const content = await handle.readFile().finally(() => handle.close());
+  if (content.subarray(0, 8000).includes(0)) throw new ToolError(`${path} is a binary file`);
+  return { real, text: content.toString('utf8') };
+}
+
+async function save(real, text) {
+  await mkdir(dirname(real), { recursive: true });
+  const handle = await open(
+    real,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW,
+    0o644,
+  );
+  await handle.writeFile(text).finally(() => handle.close());
+}
+
+function capped(text) {
+  if (text.length <= limits.outputChars) return text;
+  const half = limits.outputChars / 2;
+  return `${text.slice(0, half)}\n[… ${text.length - limits.outputChars} characters cut …]\n${text.slice(-half)}`;
+}
+
+const tools = {
+  async list_files({ path = '.', depth = 3 }) {
+    const start = await inside(path);
+    const lines = [];
+    const walk = async (folder, level, prefix) => {
+      const entries = await readdir(folder, { withFileTypes: true }).catch(() => {
+        throw new ToolError(`${path} is not a folder`);
+      });
+      entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+      for (const entry of entries) {
+        if (entry.name === '.git' || entry.name === 'node_modules') continue;
+        if (lines.length >= limits.listEntries) return;
+        lines.push(prefix + entry.name + (entry.isDirectory() ? '/' : entry.isSymbolicLink() ? '@' : ''));
+        if (entry.isDirectory() && level < depth)
+          await walk(join(folder, entry.name), level + 1, `${prefix}${entry.name}/`);
+      }
+    };
+    await walk(start, 1, '');
+    if (lines.length >= limits.listEntries) lines.push(`[cut after ${limits.listEntries} entries; name a path]`);
+    return lines.join('\n') || '(empty)';
+  },
+
+  async read_file({ path, startLine = 1, endLine }) {
+    const { text } = await textOf(path);
+    const lines = text.split('\n');
+    const last = Math.min(endLine ?? lines.length, lines.length);
+    if (startLine > lines.length) throw new ToolError(`${path} has only ${lines.length} lines`);
+    const shown = lines
+      .slice(startLine - 1, last)
+      .map((l) => (l.length > limits.lineChars ? `${l.slice(0, limits.lineChars)}[…]` : l));
+    return capped(shown.join('\n'));
+  },
+
+  async search({ pattern, path = '.', regex = false }) {
+    const real = await inside(path);
+    const args = [
+      '-rnI',
+      regex ? '-E' : '-F',
+      '--exclude-dir=.git',
+      '--exclude-dir=node_modules',
+      '-m',
+      '50',
+      '-e',
+      pattern,
+      '--',
+      real,
+    ];
+    const { code, output } = await execute('grep', args, 20);
+    if (code === 1) return 'no match';
+    if (code !== 0) throw new ToolError(`search failed: ${output.slice(0, 500)}`);
+    return capped(output.replaceAll(`${root}/`, ''));
+  },
+
+  async write_file({ path, content }) {
+    if (Buffer.byteLength(content) > limits.fileBytes)
+      throw new ToolError(`content has more than ${limits.fileBytes} bytes`);
+    await save(await inside(path), content);
+    return `wrote ${path} (${content.split('\n').length} lines)`;
+  },
+
+  async edit_file({ path, old, new: replacement, replaceAll = false }) {
+    const { real, text } = await textOf(path);
+    if (old === '') throw new ToolError('old must not be empty; use write_file for a new file');
+    const count = text.split(old).length - 1;
+    if (count === 0) throw new ToolError(`old does not occur in ${path}; read the file again and copy it exactly`);
+    if (count > 1 && !replaceAll)
+      throw new ToolError(`old occurs ${count} times in ${path}; give more lines around it, or set replaceAll`);
+    await save(real, text.split(old).join(replacement));
+    return `changed ${path} (${count} ${count === 1 ? 'place' : 'places'})`;
+  },
+
+  async delete_file({ path }) {
+    // The link itself goes, not what it leads to: only the folder is resolved.
+    const real = join(await inside(dirname(path)), path.split('/').pop());
+    const found = await lstat(real).catch(() => undefined);
+    if (found === undefined) throw new ToolError(`${path} does not exist`);
+    if (found.isDirectory()) throw new ToolError(`${path} is a folder; delete its files`);
+    await inside(dirname(path));
+    await rm(real);
+    return `deleted ${path}`;
+  },
+
+  async run_command({ command, timeoutSeconds = limits.commandSeconds }) {
+    if (!hasShell) throw new ToolError('run_command needs a working sandbox, and there is none here');
+    const seconds = Math.min(timeoutSeconds, limits.maxCommandSeconds);
+    const { code, output, timedOut } = await execute('/bin/sh', ['-c', command], seconds);
+    await sweep();
+    const end = timedOut ? `[stopped after ${seconds} s]` : `[exit code ${code}]`;
+    return `${capped(output)}${output === '' || output.endsWith('\n') ? '' : '\n'}${end}`;
+  },
+};
+
+function execute(program, args, seconds) {
+  return new Promise((done, fail) => {
+    const child = spawn(program, args, { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    let timedOut = false;
+    const keep = (chunk) => {
+      // Twice the limit is kept while it grows, so that head and tail can be shown.
+      output += chunk;
+      if (output.length > limits.outputChars * 4)
+        output = `${output.slice(0, limits.outputChars)}\n[…]\n${output.slice(-limits.outputChars)}`;
+    };
+    child.stdout.setEncoding('utf8').on('data', keep);
+    child.stderr.setEncoding('utf8').on('data', keep);
+    const kill = () => {
+      try {
+        process.kill(-child.pid, 'SIGKILL');
+      } catch {}
+    };
+    const timer = setTimeout(() => {
+      timedOut = true;
+      kill();
+      child.stdout.destroy();
+      child.stderr.destroy();
+    }, seconds * 1000);
+    const ended = (code) => {
+      clearTimeout(timer);
+      kill();
+      done({ code, output, timedOut });
+    };
+    child.once('error', (error) => {
+      clearTimeout(timer);
+      fail(new ToolError(error.message));
+    });
+    // `exit`, not `close`: a daemon that keeps the pipes open must not keep us waiting.
+    child.once('exit', (code) => setTimeout(() => ended(code), 20));
+  });
+}
+
+/** Ends whatever a command left behind; inside the sandbox everything but its init and us is such a leftover. */
+async function sweep() {
+  for (const name of await readdir('/proc')) {
+    const pid = Number(name);
+    if (!(pid > 1) || pid === process.pid) continue;
+    const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    if (status.startsWith(`${pid} (bwrap)`)) continue;
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {}
+  }
+}
+
+/** Lets the service put files back as they were after an earlier turn of an interrupted run. */
+const internal = {
+  async restore({ files }) {
+    for (const { path, mode, content } of files) {
+      const real = await inside(path);
+      await rm(real, { force: true });
+      if (content === null) continue;
+      await mkdir(dirname(real), { recursive: true });
+      await writeFile(real, Buffer.from(content, 'base64'), { mode: mode === '100755' ? 0o755 : 0o644 });
+    }
+    return `restored ${files.length} files`;
+  },
+  async ping() {
+    return 'pong';
+  },
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, tool, args } = JSON.parse(line);
+  let answer;
+  try {
+    const handler = tools[tool] ?? internal[tool];
+    if (handler === undefined) throw new ToolError(`unknown tool ${tool}`);
+    answer = { id, ok: true, text: await handler(args) };
+  } catch (error) {
+    const text = error instanceof ToolError ? error.message : `${error.code ?? 'error'}: the ${tool} tool failed`;
+    answer = { id, ok: false, text };
+  }
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}

@@ -1,0 +1,60 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../app.ts';
+import { decide, nextState, Refused } from '../domain/machine.ts';
+import type { Failure } from '../domain/run.ts';
+import { type TaskEvent, type TaskFacts, type TaskStatus, taskMachine } from '../domain/task.ts';
+import { discountSettledPulls, lockFacts, swapStatus } from './store.ts';
+
+interface Move {
+  failure?: Failure;
+  /** Facts that only the caller knows. */
+  facts?: Partial<Pick<TaskFacts, 'finishedUnchanged' | 'splitByAgent'>>;
+}
+
+/**
+ * The only place where a task changes its status: by the table, by compare-and-swap, with the job that shows it on
+ * GitHub in the same transaction.
+ * @throws Refused when the table forbids it
+ */
+export async function moveTask(app: App, em: EntityManager, taskId: string, event: TaskEvent, move: Move = {}) {
+  const facts = await factsOf(app, em, taskId, move);
+  if (facts === undefined) throw new Refused(`${event} requires a task, found none`);
+  return swap(app, em, taskId, facts.status, nextState(taskMachine, facts.status, event, facts), move.failure ?? null);
+}
+
+/**
+ * The same for an event of GitHub or of a run: one without a row for the status, or that the facts forbid, changes
+ * nothing. Answers the new status, or undefined.
+ */
+export async function tryMoveTask(app: App, em: EntityManager, taskId: string, event: TaskEvent, move: Move = {}) {
+  const facts = await factsOf(app, em, taskId, move);
+  if (facts === undefined) return undefined;
+  const outcome = decide(taskMachine, facts.status, event, facts);
+  if (outcome.kind !== 'moves') return undefined;
+  return swap(app, em, taskId, facts.status, outcome.to, move.failure ?? null);
+}
+
+/** Asks GitHub's side to look at a task again. */
+export async function showTask(app: App, em: EntityManager | undefined, taskId: string): Promise<void> {
+  if (app.github !== undefined) await app.queue.send(em, 'mirror', { taskId }, { key: taskId });
+}
+
+async function factsOf(app: App, em: EntityManager, taskId: string, { facts }: Move) {
+  const found = await lockFacts(em, taskId, new URL(app.config.GITHUB_SERVER_URL).origin);
+  return found === undefined ? undefined : { ...found, ...facts };
+}
+
+async function swap(
+  app: App,
+  em: EntityManager,
+  taskId: string,
+  from: TaskStatus,
+  to: TaskStatus,
+  failure: Failure | null,
+) {
+  if (!(await swapStatus(em, taskId, from, to, failure)))
+    throw new Refused(`requires status ${from}, found another by now; look again`);
+  if (from === 'done' || from === 'waiting_on_subtasks') await discountSettledPulls(em, taskId);
+  await showTask(app, em, taskId);
+  return to;
+}

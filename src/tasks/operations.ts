@@ -1,0 +1,111 @@
+import type { EntityManager } from 'typeorm';
+import type { z } from 'zod';
+import { findVisibleAgent, mayServe } from '../agents/store.ts';
+import type { App } from '../app.ts';
+import { newId } from '../db/ids.ts';
+import { Repositories, Tasks } from '../db/tables.ts';
+import { badRequest, type Problem } from '../errors.ts';
+import { storable } from '../http/access.ts';
+import { findPrimary, findRepository } from '../repositories/store.ts';
+import { showTask } from './move.ts';
+import type { CreateTask } from './schemas.ts';
+import { findDiff, getTask, insertDependencies, type TaskView, tasksAmong } from './store.ts';
+
+/** The GitHub issue that a task belongs to. */
+export interface IssueLink {
+  repositoryId: string;
+  number: number;
+  url: string;
+}
+
+/** Makes a task. What it refers to must be visible to the caller and of the same project, else 400 naming the field. */
+export async function createTask(
+  app: App,
+  projectId: string,
+  userId: string,
+  input: z.output<typeof CreateTask>,
+): Promise<TaskView> {
+  return app.db.transaction(async (em) => {
+    const problems = [
+      ...(await ownerProblems(em, projectId, userId, input.owner)),
+      ...(await dependencyProblems(em, projectId, input.dependsOn)),
+      ...(await repositoryProblems(em, projectId, input.repositoryId)),
+    ];
+    if (problems.length > 0) throw badRequest(problems);
+    const id = await insertTask(app, em, projectId, { ...input, createdBy: userId });
+    return getTask(em, id);
+  });
+}
+
+/** Inserts a checked task; without a repository it gets the project's primary one. */
+export async function insertTask(
+  app: App,
+  em: EntityManager,
+  projectId: string,
+  task: {
+    title: string;
+    description: string;
+    status: 'backlog' | 'ready';
+    owner?: string | undefined;
+    dependsOn?: string[];
+    repositoryId?: string | undefined;
+    createdBy: string | null;
+    issue?: IssueLink;
+  },
+): Promise<string> {
+  const id = newId('task');
+  await em.insert(Tasks, {
+    id,
+    projectId,
+    title: task.title,
+    description: task.description,
+    status: task.status,
+    owner: task.owner ?? null,
+    repositoryId: task.repositoryId ?? (await findPrimary(em, projectId))?.id ?? null,
+    createdBy: task.createdBy,
+    issueRepositoryId: task.issue?.repositoryId ?? null,
+    issueNumber: task.issue?.number ?? null,
+    issueUrl: task.issue?.url ?? null,
+  });
+  await insertDependencies(em, id, [...new Set(task.dependsOn)]);
+  await showTask(app, em, id);
+  return id;
+}
+
+/** An agent may own a task of the project when the caller sees it and it is the project's own or of a present member. */
+export async function ownerProblems(em: EntityManager, projectId: string, userId: string, owner: string | undefined) {
+  if (owner === undefined) return [];
+  const id = storable(owner);
+  const agent = await findVisibleAgent(em, userId, id);
+  const isFit = agent !== undefined && (await mayServe(em, id, projectId));
+  return isFit ? [] : [{ path: 'owner', message: `owner: no agent ${owner} that may work in this project` }];
+}
+
+async function dependencyProblems(em: EntityManager, projectId: string, ids: string[]): Promise<Problem[]> {
+  if (ids.length === 0) return [];
+  const known = await tasksAmong(em, projectId, ids);
+  return ids.flatMap((id, i) =>
+    known.has(id) ? [] : [{ path: `dependsOn.${i}`, message: `dependsOn.${i}: no task ${id} in this project` }],
+  );
+}
+
+async function repositoryProblems(em: EntityManager, projectId: string, id: string | undefined): Promise<Problem[]> {
+  if (id === undefined || (await em.existsBy(Repositories, { id: storable(id), projectId }))) return [];
+  return [{ path: 'repositoryId', message: `repositoryId: no repository ${id} in this project` }];
+}
+
+/** The diff as it was at the last push; empty while there is no branch. */
+export async function readDiff(app: App, task: TaskView) {
+  const stored = await findDiff(app.db.manager, task.id);
+  if (stored !== undefined) {
+    const { branchName, baseBranch, files, truncated } = stored;
+    return { taskId: task.id, branchName, baseBranch, files, ...(truncated ? { truncated } : {}) };
+  }
+  const repository = task.repositoryId === null ? null : await findRepository(app.db.manager, task.repositoryId);
+  return {
+    taskId: task.id,
+    branchName: task.branchName ?? '',
+    baseBranch: repository?.defaultBranch ?? 'main',
+    files: [],
+  };
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { failureCategories } from '../domain/run.ts';
+import { taskStatuses } from '../domain/task.ts';
+import { IdText, longText, pageQuery, Timestamp, titleText } from '../http/shapes.ts';
+
+export const Failure = z
+  .object({ category: z.enum(failureCategories), message: z.string(), retryable: z.boolean() })
+  .meta({ id: 'Failure' });
+
+export const Task = z
+  .object({
+    id: z.string(),
+    title: z.string(),
+    description: z.string(),
+    status: z.enum(taskStatuses),
+    owner: z.string().nullable(),
+    projectId: z.string(),
+    branchName: z.string().nullable(),
+    prUrl: z.string().nullable(),
+    dependsOn: z.array(z.string()),
+    repositoryId: z.string().nullable(),
+    parentId: z.string().nullable(),
+    issueNumber: z.int().nullable(),
+    issueUrl: z.string().nullable(),
+    failure: Failure.nullable(),
+    runCount: z.int(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({ id: 'Task' });
+
+export const CreateTask = z.strictObject({
+  title: titleText(),
+  description: longText().default(''),
+  owner: IdText.optional(),
+  status: z.enum(['backlog', 'ready'], 'must be backlog or ready').default('backlog'),
+  dependsOn: z.array(IdText).max(100, 'must have at most 100 ids').default([]),
+  repositoryId: IdText.optional(),
+});
+
+export const TaskFilter = z.strictObject({
+  status: z.enum(taskStatuses, `must be one of ${taskStatuses.join(', ')}`).optional(),
+  owner: IdText.optional(),
+  search: longText(200).optional(),
+  ...pageQuery,
+});
+
+export const Statistics = z
+  .object({
+    total: z.int(),
+    byStatus: z.object({
+      backlog: z.int(),
+      ready: z.int(),
+      in_progress: z.int(),
+      in_review: z.int(),
+      done: z.int(),
+      waiting_on_subtasks: z.int(),
+    }),
+  })
+  .meta({ id: 'TaskStatistics' });
+
+const Hunk = z
+  .object({
+    oldStart: z.int(),
+    oldLines: z.int(),
+    newStart: z.int(),
+    newLines: z.int(),
+    lines: z.array(z.string()),
+  })
+  .meta({ id: 'Hunk', description: 'Each line begins with a space, + or -' });
+
+export const TaskDiff = z
+  .object({
+    taskId: z.string(),
+    branchName: z.string(),
+    baseBranch: z.string(),
+    files: z.array(
+      z
+        .object({
+          path: z.string(),
+          previousPath: z.string().optional(),
+          status: z.enum(['added', 'modified', 'deleted', 'renamed']),
+          additions: z.int(),
+          deletions: z.int(),
+          hunks: z.array(Hunk),
+          binary: z.boolean().optional(),
+          truncated: z.boolean().optional(),
+        })
+        .meta({ id: 'FileDiff' }),
+    ),
+    truncated: z.boolean().optional(),
+  })
+  .meta({ id: 'TaskDiff' });
+
+export const Handoffs = z.object({
+  handoffs: z.array(
+    z
+      .object({
+        id: z.string(),
+        taskId: z.string(),
+        summary: z.string(),
+        nextSteps: z.array(z.string()),
+        createdAt: Timestamp,
+      })
+      .meta({ id: 'Handoff' }),
+  ),
+});
+
+export const PullRequestEntry = z
+  .object({
+    repositoryId: z.string(),
+    repositoryName: z.string(),
+    prUrl: z.string(),
+    prNumber: z.int(),
+    status: z.enum(['draft', 'open', 'merged', 'closed']),
+  })
+  .meta({ id: 'PullRequest' });

@@ -1,0 +1,184 @@
+import type { EntityManager } from 'typeorm';
+import { type HandoffRow, Handoffs, PullRequests, type PullStatus, type TaskRow } from '../db/tables.ts';
+import { type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
+import type { TreeDiff } from '../git/diff.ts';
+
+/** A task as the API shows it. */
+export interface TaskView extends TaskRow {
+  dependsOn: string[];
+  prUrl: string | null;
+  runCount: number;
+}
+
+export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.description, t.status, t.owner,
+  t.repository_id as "repositoryId", t.parent_id as "parentId", t.branch_name as "branchName",
+  t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.failure,
+  t.created_by as "createdBy", t.created_at as "createdAt", t.updated_at as "updatedAt",
+  array(select d.depends_on_id from task_dependencies d where d.task_id = t.id order by 1) as "dependsOn",
+  (select p.url from pull_requests p where p.task_id = t.id and p.repository_id = t.repository_id
+    order by p.created_at desc, p.number desc limit 1) as "prUrl",
+  (select count(*)::int from runs r where r.task_id = t.id) as "runCount"`;
+
+export async function findTask(em: EntityManager, id: string): Promise<TaskView | undefined> {
+  const rows: TaskView[] = await em.query(`select ${taskColumns} from tasks t where t.id = $1`, [id]);
+  return rows[0];
+}
+
+export async function getTask(em: EntityManager, id: string): Promise<TaskView> {
+  const task = await findTask(em, id);
+  if (task === undefined) throw new Error(`task ${id} is gone`);
+  return task;
+}
+
+export interface TaskSearch {
+  status?: TaskStatus | undefined;
+  owner?: string | undefined;
+  search?: string | undefined;
+  limit: number;
+  offset: number;
+}
+
+/** Newest first, one row more than the limit, so that the caller sees whether there are more. */
+export async function listTasks(em: EntityManager, projectId: string, by: TaskSearch): Promise<TaskView[]> {
+  const values: unknown[] = [projectId, by.limit + 1, by.offset];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const where = ['t.project_id = $1'];
+  if (by.status !== undefined) where.push(`t.status = ${bind(by.status)}`);
+  if (by.owner !== undefined) where.push(`t.owner = ${bind(by.owner)}`);
+  if (by.search !== undefined) where.push(`position(lower(${bind(by.search)}) in lower(t.title)) > 0`);
+  // The page is cut first, so that the figures of a task are asked for its rows only.
+  return em.query(
+    `select ${taskColumns} from (
+       select * from tasks t where ${where.join(' and ')} order by t.created_at desc, t.id desc limit $2 offset $3) t
+     order by t.created_at desc, t.id desc`,
+    values,
+  );
+}
+
+export async function countByStatus(em: EntityManager, projectId: string) {
+  const rows: { status: TaskStatus; count: number }[] = await em.query(
+    'select status, count(*)::int as count from tasks where project_id = $1 group by status',
+    [projectId],
+  );
+  const counted = new Map(rows.map((r) => [r.status, r.count]));
+  const byStatus = Object.fromEntries(taskStatuses.map((s) => [s, counted.get(s) ?? 0])) as Record<TaskStatus, number>;
+  return { total: rows.reduce((sum, r) => sum + r.count, 0), byStatus };
+}
+
+/** Those of the given ids that are tasks of the project. */
+export async function tasksAmong(em: EntityManager, projectId: string, ids: string[]): Promise<Set<string>> {
+  const rows: { id: string }[] = await em.query('select id from tasks where project_id = $1 and id = any($2)', [
+    projectId,
+    ids,
+  ]);
+  return new Set(rows.map((r) => r.id));
+}
+
+export async function insertDependencies(em: EntityManager, taskId: string, dependsOn: string[]): Promise<void> {
+  await em.query('insert into task_dependencies (task_id, depends_on_id) select $1, unnest($2::text[])', [
+    taskId,
+    dependsOn,
+  ]);
+}
+
+interface FactRow extends TaskFacts {
+  status: TaskStatus;
+}
+
+/** The status of a task and what its table asks, with the task's row locked until the transaction ends. */
+export async function lockFacts(em: EntityManager, taskId: string, githubOrigin: string): Promise<FactRow | undefined> {
+  await em.query('select 1 from tasks where id = $1 for update', [taskId]);
+  const rows: FactRow[] = await em.query(
+    `select t.status, t.owner, t.parent_id is not null as "isSubtask",
+       exists (select 1 from agents a left join members m on m.project_id = t.project_id and m.user_id = a.creator_id
+         where a.id = t.owner and (a.project_id = t.project_id or m.user_id is not null)) as "ownerMayWork",
+       array(select d.depends_on_id from task_dependencies d join tasks o on o.id = d.depends_on_id
+         where d.task_id = t.id and o.status <> 'done' order by 1) as "openDependencies",
+       exists (select 1 from repositories r where r.project_id = t.project_id and starts_with(lower(r.url), lower($2) || '/')
+         and (r.id = t.repository_id or t.repository_id is null and r.is_primary)) as "repositoryOnGitHub",
+       (select r.status from runs r where r.task_id = t.id order by r.created_at desc, r.id desc limit 1) as "latestRun",
+       exists (select 1 from runs r where r.task_id = t.id and r.status in ('queued', 'running')) as "liveRun",
+       (select count(*)::int from pull_requests p where p.task_id = t.id and p.status in ('open', 'draft')) as "openPullRequests",
+       (select count(*)::int from pull_requests p where p.task_id = t.id and p.status = 'merged' and p.counts) as "mergedPullRequests",
+       (select count(*)::int from tasks s where s.parent_id = t.id and s.status <> 'done') as "openSubtasks",
+       false as "splitByAgent", false as "finishedUnchanged"
+     from tasks t where t.id = $1`,
+    [taskId, githubOrigin],
+  );
+  return rows[0];
+}
+
+/** The compare-and-swap behind every change of a status; false when somebody else was faster. */
+export async function swapStatus(
+  em: EntityManager,
+  taskId: string,
+  from: TaskStatus,
+  to: TaskStatus,
+  failure: object | null,
+) {
+  const [, changed] = await em.query(
+    'update tasks set status = $3, failure = $4, updated_at = now() where id = $1 and status = $2',
+    [taskId, from, to, failure],
+  );
+  return changed === 1;
+}
+
+/** What was merged or closed before no longer counts for the task's lifecycle (decisions, section 5). */
+export async function discountSettledPulls(em: EntityManager, taskId: string): Promise<void> {
+  await em.query(`update pull_requests set counts = false where task_id = $1 and status in ('merged', 'closed')`, [
+    taskId,
+  ]);
+}
+
+export async function listHandoffs(em: EntityManager, taskId: string): Promise<HandoffRow[]> {
+  return em.find(Handoffs, { where: { taskId }, order: { createdAt: 'ASC', id: 'ASC' } });
+}
+
+export async function listPulls(em: EntityManager, taskId: string) {
+  const rows: { repositoryId: string; repositoryName: string; prUrl: string; prNumber: number; status: PullStatus }[] =
+    await em.query(
+      `select p.repository_id as "repositoryId", r.name as "repositoryName", p.url as "prUrl", p.number as "prNumber", p.status
+       from pull_requests p join repositories r on r.id = p.repository_id
+       where p.task_id = $1 order by p.created_at, p.number`,
+      [taskId],
+    );
+  return rows;
+}
+
+/** Open pull requests in the order in which their repositories were connected, which is the order of merging. */
+export async function listOpenPulls(em: EntityManager, taskId: string) {
+  return em
+    .createQueryBuilder(PullRequests, 'p')
+    .innerJoin('repositories', 'r', 'r.id = p.repositoryId')
+    .where(`p.taskId = :taskId and p.status in ('open', 'draft')`, { taskId })
+    .orderBy('r.created_at')
+    .addOrderBy('p.number')
+    .getMany();
+}
+
+export interface StoredDiff extends TreeDiff {
+  branchName: string;
+  baseBranch: string;
+}
+
+export async function upsertDiff(em: EntityManager, taskId: string, diff: StoredDiff): Promise<void> {
+  await em.query(
+    `insert into diffs (task_id, branch_name, base_branch, files, truncated) values ($1, $2, $3, $4, $5)
+     on conflict (task_id) do update set branch_name = excluded.branch_name, base_branch = excluded.base_branch,
+       files = excluded.files, truncated = excluded.truncated, at = now()`,
+    [taskId, diff.branchName, diff.baseBranch, storableJson(diff.files), diff.truncated],
+  );
+}
+
+export async function findDiff(em: EntityManager, taskId: string): Promise<StoredDiff | undefined> {
+  const rows: StoredDiff[] = await em.query(
+    `select branch_name as "branchName", base_branch as "baseBranch", files, truncated from diffs where task_id = $1`,
+    [taskId],
+  );
+  return rows[0];
+}
+
+/** JSON that jsonb accepts: it knows no NUL and no lone surrogate. */
+function storableJson(value: unknown): string {
+  return JSON.stringify(value, (_key, v) => (typeof v === 'string' ? v.toWellFormed().replaceAll('\0', '\uFFFD') : v));
+}
