@@ -44,6 +44,8 @@ export interface App {
   /** Speaks to GitHub's API with a token of a project's own. */
   githubWithToken(token: string): Octokit;
   metrics: Metrics;
+  /** Where the workspaces of runs lie; reachable for the uid of the tools. */
+  workDir: string;
   /** Aborted when the process is told to stop. */
   stopping: AbortSignal;
 }

@@ -38,6 +38,8 @@ export interface NewCommit {
   parents: string[];
   message: string;
   author: Person;
+  /** The same date makes the same commit again, so a push can be repeated without harm. */
+  at: Date;
 }
 
 /** A repository on disk whose git folder lies outside the files, out of reach for whoever works on them. */
@@ -46,6 +48,8 @@ export interface Checkout {
   workTree: string;
   /** Brings a branch of the remote; its commit, or undefined when there is no such branch. */
   fetch(branch: string): Promise<string | undefined>;
+  /** Brings one commit by its id; false when the remote does not hand it out. */
+  fetchCommit(commit: string): Promise<boolean>;
   /** Puts the files of a commit into the work tree and makes the index equal to it. */
   checkout(commit: string): Promise<void>;
   /** The tree of the work tree as it is now, ignored files left out; links are stored, never followed. */

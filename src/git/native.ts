@@ -68,6 +68,11 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
       branches.add(branch);
       return line(['rev-parse', `refs/remotes/origin/${branch}`]);
     },
+    fetchCommit: async (commit) =>
+      here(['fetch', '--quiet', '--no-tags', `--depth=${firstDepth}`, '--', remote.url, commit], { remote }).then(
+        () => true,
+        () => false,
+      ),
     checkout: async (commit) => {
       await here(['checkout', '--quiet', '--force', '--detach', commit]);
     },
@@ -114,8 +119,11 @@ function commitArguments({ tree, parents }: NewCommit): string[] {
   return ['commit-tree', tree, ...parents.flatMap((p) => ['-p', p]), '-F', '-'];
 }
 
-function authorship({ author }: NewCommit): Record<string, string> {
+function authorship({ author, at }: NewCommit): Record<string, string> {
+  const date = `${Math.floor(at.getTime() / 1000)} +0000`;
   return {
+    GIT_AUTHOR_DATE: date,
+    GIT_COMMITTER_DATE: date,
     GIT_AUTHOR_NAME: author.name,
     GIT_AUTHOR_EMAIL: author.email,
     GIT_COMMITTER_NAME: author.name,

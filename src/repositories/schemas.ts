@@ -30,7 +30,7 @@ export const BranchText = z
   .string()
   .max(255, 'must have at most 255 characters')
   .regex(
-    /^(?!.*(\.\.|\/\/|@\{|\/\.|\.lock(\/|$)))[A-Za-z0-9_][^\s~^:?*[\\\x00-\x1f\x7f]*(?<![./])$/,
+    /^(?!.*(\.\.|\/\/|@\{|\/\.|\.lock(\/|$)))[A-Za-z0-9_][^\s\p{Cc}~^:?*[\\]*(?<![./])$/u,
     'must be a valid branch name',
   );
 

@@ -1,7 +1,7 @@
 // Serves the file and shell tools of one run over stdio, a JSON object per line. It runs inside the sandbox (or, where
 // there is none, as a process of its own without the shell tool) and needs nothing but Node: no imports from the service.
 import { spawn } from 'node:child_process';
-import { constants, lstat, mkdir, open, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, lstat, mkdir, open, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -225,6 +225,10 @@ const internal = {
       await rm(real, { force: true });
       if (content === null) continue;
       await mkdir(dirname(real), { recursive: true });
+      if (mode === '120000') {
+        await symlink(Buffer.from(content, 'base64').toString('utf8'), real);
+        continue;
+      }
       await writeFile(real, Buffer.from(content, 'base64'), { mode: mode === '100755' ? 0o755 : 0o644 });
     }
     return `restored ${files.length} files`;

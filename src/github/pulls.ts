@@ -1,0 +1,55 @@
+import type { Octokit } from '../app.ts';
+import type { PullStatus } from '../db/tables.ts';
+
+export interface OpenedPull {
+  number: number;
+  url: string;
+  status: PullStatus;
+  headSha: string;
+}
+
+interface WantedPull {
+  owner: string;
+  repo: string;
+  head: string;
+  base: string;
+  title: string;
+  body: string;
+  draft: boolean;
+}
+
+/**
+ * The open pull request of a branch: the one that is there (only from the same repository, never a fork's), else a new
+ * one. When the answer to its creation got lost it is looked up again before anything is said to have failed.
+ */
+export async function ensurePull(octokit: Octokit, wanted: WantedPull): Promise<OpenedPull> {
+  const found = await findPull(octokit, wanted);
+  if (found !== undefined) return found;
+  try {
+    const { data } = await octokit.request('POST /repos/{owner}/{repo}/pulls', { ...wanted });
+    return { number: data.number, url: data.html_url, status: data.draft ? 'draft' : 'open', headSha: data.head.sha };
+  } catch (error) {
+    const made = await findPull(octokit, wanted).catch(() => undefined);
+    if (made === undefined) throw error;
+    return made;
+  }
+}
+
+async function findPull(octokit: Octokit, { owner, repo, head }: WantedPull): Promise<OpenedPull | undefined> {
+  const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls', {
+    owner,
+    repo,
+    state: 'open',
+    head: `${owner}:${head}`,
+  });
+  const own = data.find((p) => p.head.ref === head && p.head.repo?.full_name.toLowerCase() === `${owner}/${repo}`.toLowerCase());
+  if (own === undefined) return undefined;
+  return { number: own.number, url: own.html_url, status: own.draft ? 'draft' : 'open', headSha: own.head.sha };
+}
+
+/** The status of a pull request as we name it. */
+export function pullStatus(pull: { state: string; draft?: boolean | undefined; merged?: boolean; merged_at?: string | null }): PullStatus {
+  if (pull.merged || pull.merged_at) return 'merged';
+  if (pull.state === 'closed') return 'closed';
+  return pull.draft ? 'draft' : 'open';
+}

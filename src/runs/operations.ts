@@ -1,0 +1,101 @@
+import type { EntityManager } from 'typeorm';
+import { findAgent } from '../agents/store.ts';
+import type { App } from '../app.ts';
+import { type AgentRow, Tasks } from '../db/tables.ts';
+import type { RunKind } from '../domain/run.ts';
+import { AppError, notConfigured } from '../errors.ts';
+import type { Model } from '../llm/model.ts';
+import { revealSecret } from '../projects/secrets.ts';
+import { credentialFor, noCredential } from '../repositories/credentials.ts';
+import { findPrimary, findRepository } from '../repositories/store.ts';
+import { moveTask } from '../tasks/move.ts';
+import { getTask, type TaskView } from '../tasks/store.ts';
+import { abortHere } from './live.ts';
+import { endRun, findLiveRun, insertRun, lockAgainstCancel } from './store.ts';
+
+interface Starting {
+  taskId: string;
+  /** The user who asked for it. */
+  startedBy: string | null;
+  kind: Extract<RunKind, 'start' | 'retry'>;
+  instructions?: string | undefined;
+}
+
+/**
+ * Starts or retries a task: moves it by its table and queues a run, together or not at all.
+ * @throws Refused by the table; AppError 503 when the model or a git credential is missing
+ */
+export async function startTask(app: App, starting: Starting): Promise<TaskView> {
+  // Asked before the transaction, because GitHub may have to be asked; said after the table had its word.
+  const missing = await missingCredential(app, starting.taskId);
+  return app.db.transaction(async (em) => {
+    await moveTask(app, em, starting.taskId, starting.kind);
+    if (missing !== undefined) throw missing;
+    const task = await withRepository(em, await getTask(em, starting.taskId));
+    await insertRun(em, {
+      taskId: task.id,
+      projectId: task.projectId,
+      agentId: task.owner as string,
+      startedBy: starting.startedBy,
+      kind: starting.kind,
+      instructions: starting.instructions ?? '',
+    });
+    await app.queue.send(em, 'run', {});
+    return getTask(em, task.id);
+  });
+}
+
+/** The 503 that a run of the task would meet, if any. What the table of the task refuses anyway is left to it. */
+async function missingCredential(app: App, taskId: string): Promise<AppError | undefined> {
+  const em = app.db.manager;
+  const task = await withRepository(em, await getTask(em, taskId));
+  const agent = task.owner === null ? null : await findAgent(em, task.owner);
+  const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
+  if (agent === null || repository === null) return undefined;
+  try {
+    await modelFor(app, agent, task.projectId);
+    return (await credentialFor(app, repository)).kind === 'none' ? noCredential() : undefined;
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+}
+
+/** A task that was made before its project had a repository gets the primary one now. */
+async function withRepository(em: EntityManager, task: TaskView): Promise<TaskView> {
+  if (task.repositoryId !== null) return task;
+  const primary = await findPrimary(em, task.projectId);
+  if (primary === null) return task;
+  await em.update(Tasks, { id: task.id }, { repositoryId: primary.id });
+  return { ...task, repositoryId: primary.id };
+}
+
+/**
+ * Stops the live run of a task; the branch stays. A push that is under way is waited for, none begins after.
+ * @throws Refused when nothing runs
+ */
+export async function cancelTask(app: App, taskId: string): Promise<TaskView> {
+  const run = await findLiveRun(app.db.manager, taskId);
+  const task = await app.db.transaction(async (em) => {
+    if (run !== null) await lockAgainstCancel(em, run.id, 'cancel');
+    await moveTask(app, em, taskId, 'cancel');
+    const live = await findLiveRun(em, taskId);
+    if (live !== null) await endRun(em, live.id, 'cancelled', null);
+    return getTask(em, taskId);
+  });
+  if (run !== null) abortHere(run.id);
+  return task;
+}
+
+/**
+ * The model of an agent with the key to use: the project's, else the service's.
+ * @throws AppError 503 naming the missing setting
+ */
+export async function modelFor(app: App, agent: AgentRow, projectId: string): Promise<Model> {
+  const name = agent.model || app.config.OPENAI_MODEL;
+  if (name === '') throw notConfigured('No model is configured: set OPENAI_MODEL, or the model of the agent');
+  const key = (await revealSecret(app, projectId, 'model_token')) ?? app.config.OPENAI_API_KEY;
+  if (key === undefined)
+    throw notConfigured('No model key is configured: set OPENAI_API_KEY, or the model token of the project');
+  return app.models.withKey(name, key);
+}

@@ -1,0 +1,80 @@
+import { isBinary } from '../git/diff.ts';
+import type { Change, Checkout } from '../git/engine.ts';
+
+/** A change that may not leave the house, named by its file. */
+export interface Objection {
+  path: string;
+  reason: string;
+}
+
+const maxFileBytes = 5_000_000;
+/** A shorter text would be found by chance. */
+const minSecretLength = 8;
+
+/** Tokens by their well-known shapes; each begins with what its maker chose so that scanners find it. */
+const tokenShapes: [string, RegExp][] = [
+  ['a GitHub token', /\b(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})/],
+  ['an OpenAI key', /\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,}/],
+  ['an AWS access key', /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/],
+  ['a Slack token', /\bxox[abprs]-[A-Za-z0-9-]{20,}/],
+  ['a private key', /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----/],
+];
+
+/**
+ * Looks at what a run is about to push, at git's objects and not at the workspace, so that nothing changes between look
+ * and push. `secrets` are the live credentials this run could have met.
+ */
+export async function objectionsTo(checkout: Checkout, changes: Change[], secrets: string[]): Promise<Objection[]> {
+  const objections: Objection[] = [];
+  const forms = secrets.filter((s) => s.length >= minSecretLength).flatMap(formsOf);
+  for (const change of changes) {
+    const reason = objectionToPath(change) ?? (await objectionToContent(checkout, change, forms));
+    if (reason !== undefined) objections.push({ path: change.path, reason });
+  }
+  return objections;
+}
+
+function objectionToPath({ path, newMode }: Change): string | undefined {
+  const parts = path.split('/').map((part) => part.toLowerCase());
+  if (parts.some((part) => part === '.git' || part === '..')) return "is inside git's own folder";
+  if (path.toLowerCase().startsWith('.github/workflows/')) return 'is a workflow, which agents may not change';
+  return newMode === '160000' ? 'is a submodule, which agents may not add' : undefined;
+}
+
+async function objectionToContent(checkout: Checkout, change: Change, secrets: string[]): Promise<string | undefined> {
+  if (change.newMode === '000000') return undefined;
+  const content = await checkout.readBlob(change.newOid);
+  if (change.newMode === '120000') return leadsOut(change.path, content.toString('utf8')) ? 'is a link out of the repository' : undefined;
+  if (content.length > maxFileBytes) return `has ${content.length} bytes, more than ${maxFileBytes}`;
+  // latin1 keeps every byte, so a secret in a binary file is found too.
+  const text = content.toString('latin1');
+  if (secrets.some((secret) => text.includes(secret))) return 'contains a live credential';
+  const before = change.oldMode === '000000' ? '' : (await checkout.readBlob(change.oldOid)).toString('latin1');
+  const shape = tokenShapes.find(([, pattern]) => pattern.test(text) && !pattern.test(before));
+  if (shape !== undefined) return `contains what looks like ${shape[0]}`;
+  return isBinary(content) && change.oldMode === '000000' ? 'is a new binary file' : undefined;
+}
+
+function leadsOut(path: string, target: string): boolean {
+  if (target.startsWith('/')) return true;
+  let depth = path.split('/').length - 1;
+  for (const part of target.split('/')) {
+    if (part === '..') depth -= 1;
+    else if (part !== '' && part !== '.') depth += 1;
+    if (depth < 0) return true;
+  }
+  return false;
+}
+
+/** A secret as it is, in base64 (at each of the three offsets it may stand at) and in hex. */
+function formsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  const shifted = [0, 1, 2].map((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64').replace(/=+$/, '');
+    // The first and last characters mix with their neighbours.
+    return encoded.slice(Math.ceil((offset * 8) / 6), -1);
+  });
+  const url = shifted.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
+  const hex = bytes.toString('hex');
+  return [...new Set([secret, ...shifted, ...url, hex, hex.toUpperCase()])];
+}

@@ -1,0 +1,139 @@
+import type { App } from '../app.ts';
+import { type AgentRow, PullRequests, type RepositoryRow, type RunRow, Tasks, type UserRow, Users } from '../db/tables.ts';
+import { isAgentBranch } from '../domain/branch.ts';
+import { harmless, oneLine } from '../domain/quoted.ts';
+import { RunFailed } from '../domain/run.ts';
+import { diffOf } from '../git/diff.ts';
+import type { Checkout, Person } from '../git/engine.ts';
+import { ensurePull, type OpenedPull } from '../github/pulls.ts';
+import { type Credential, octokitFor } from '../repositories/credentials.ts';
+import { type TaskView, upsertDiff } from '../tasks/store.ts';
+import type { Journal } from './journal.ts';
+import { lockAgainstCancel } from './store.ts';
+import type { FinishArguments } from './tools.ts';
+import type { Branch } from './workspace.ts';
+
+/** What a run has in hand when it comes to show its work. */
+export interface Work {
+  run: RunRow;
+  task: TaskView;
+  agent: AgentRow;
+  repository: RepositoryRow;
+  credential: Credential;
+  checkout: Checkout;
+  branch: Branch;
+  journal: Journal;
+  /** The live credentials that must not leave the house. */
+  secrets: string[];
+}
+
+export interface Pushed {
+  commit: string;
+}
+
+/**
+ * Commits the work tree and pushes it to the task's branch. Author, date and parent are fixed, so a repetition makes the
+ * same commit and the push has nothing to do.
+ */
+export async function pushWork(app: App, work: Work, title: string): Promise<Pushed> {
+  const { run, task, checkout, branch, journal, repository } = work;
+  return journal.once('push', async () => {
+    if (!isAgentBranch(branch.name)) throw new RunFailed('internal', `${branch.name} is no branch of an agent`);
+    const commit = await checkout.commit({
+      tree: await checkout.snapshot(),
+      parents: [branch.from],
+      message: await commitMessage(app, work, title),
+      author: await authorOf(app, work),
+      at: run.startedAt ?? run.createdAt,
+    });
+    // A cancel waits here, and no push begins after one.
+    await journal.write(async (em) => {
+      await em.update(Tasks, { id: task.id }, { branchName: branch.name });
+    });
+    await app.db.transaction(async (em) => {
+      await lockAgainstCancel(em, run.id, 'push');
+      await journal.note('push', `pushing ${commit.slice(0, 7)} to ${branch.name}`);
+      await checkout.push(commit, branch.name);
+    });
+    const base = await checkout.mergeBase(await baseOf(work), commit);
+    const diff = await diffOf(checkout, base ?? branch.from, commit);
+    const stored = { ...diff, branchName: branch.name, baseBranch: repository.defaultBranch };
+    await journal.write((em) => upsertDiff(em, task.id, stored));
+    return { commit };
+  });
+}
+
+/** The default branch as it is now, so that the diff shows the branch's own changes. */
+async function baseOf({ checkout, repository, branch }: Work): Promise<string> {
+  return (await checkout.fetch(repository.defaultBranch)) ?? branch.from;
+}
+
+async function commitMessage(app: App, { run, task, agent }: Work, title: string): Promise<string> {
+  const starter = run.startedBy === null ? null : await app.db.manager.findOneBy(Users, { id: run.startedBy });
+  const trailers = [`Task: ${task.id}`, ...(starter === null ? [] : [`Co-authored-by: ${coAuthor(app, starter)}`])];
+  return `${oneLine(title, 72)}\n\nWork of the agent ${oneLine(agent.name, 100)}.\n\n${trailers.join('\n')}\n`;
+}
+
+function coAuthor(app: App, user: UserRow): string {
+  const mail = user.githubId === null ? user.login : `${user.githubId}+${user.login}`;
+  return `${oneLine(user.name || user.login, 100).replace(/[<>]/g, '')} <${mail}@${noreplyHost(app)}>`;
+}
+
+async function authorOf(app: App, { credential }: Work): Promise<Person> {
+  if (credential.kind !== 'installation' || app.github === undefined)
+    return { name: 'Deckhand', email: `deckhand@${noreplyHost(app)}` };
+  const bot = await app.github.bot();
+  return { name: bot.login, email: `${bot.id}+${bot.login}@${noreplyHost(app)}` };
+}
+
+function noreplyHost(app: App): string {
+  return `users.noreply.${new URL(app.config.GITHUB_SERVER_URL).hostname}`;
+}
+
+/** Opens the pull request, or finds the one that is there. */
+export async function proposeWork(app: App, work: Work, finish: FinishArguments, draft: boolean): Promise<OpenedPull> {
+  const { task, repository, credential, branch, journal } = work;
+  if (credential.kind === 'none' || credential.owner === '')
+    throw new RunFailed('repository', 'pull requests need a repository on GitHub');
+  const octokit = await octokitFor(app, credential);
+  return journal.once('pull', async () => {
+    const opened = await ensurePull(octokit, {
+      owner: credential.owner,
+      repo: credential.repo,
+      head: branch.name,
+      base: repository.defaultBranch,
+      title: oneLine(finish.prTitle || task.title, 200),
+      body: pullBody(app, work, finish),
+      draft,
+    });
+    await journal.write(async (em) => {
+      await em.upsert(
+        PullRequests,
+        {
+          taskId: task.id,
+          repositoryId: repository.id,
+          number: opened.number,
+          url: opened.url,
+          status: opened.status,
+          headBranch: branch.name,
+          headSha: opened.headSha,
+        },
+        ['repositoryId', 'number'],
+      );
+    });
+    await journal.note('pull', `pull request ${opened.url}`, { number: opened.number });
+    return opened;
+  });
+}
+
+function pullBody(app: App, { task, repository, agent, run }: Work, finish: FinishArguments): string {
+  const prefix = app.config.COMMAND_PREFIX;
+  const isHere = task.issueRepositoryId === repository.id && task.issueNumber !== null;
+  const parts = [
+    harmless(finish.prBody || finish.summary, prefix).slice(0, 30_000),
+    finish.nextSteps.length > 0 ? `### Next steps\n${finish.nextSteps.map((s) => `- ${harmless(oneLine(s, 500), prefix)}`).join('\n')}` : '',
+    isHere ? `Closes #${task.issueNumber}` : '',
+    `---\nWork of the agent **${harmless(oneLine(agent.name, 100), prefix)}** on [${task.id}](${app.config.BASE_URL}/api/v1/tasks/${task.id}), run \`${run.id}\`. A person reviews and merges.`,
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import type { RunRow } from '../db/tables.ts';
+import { accessTo } from '../http/access.ts';
+import { type Route, route } from '../http/route.ts';
+import { pageQuery } from '../http/shapes.ts';
+import { onTask } from '../tasks/routes.ts';
+import { Task } from '../tasks/schemas.ts';
+import { cancelTask, startTask } from './operations.ts';
+import { RetryTask, Run, RunEvent } from './schemas.ts';
+import { listEvents, listRuns, runColumns } from './store.ts';
+
+const tag = 'tasks';
+const onRun = accessTo<RunRow, 'run'>({
+  kind: 'Run',
+  as: 'run',
+  columns: runColumns,
+  from: 'runs r',
+  id: 'r.id',
+  project: 'r.project_id',
+  param: 'runId',
+});
+
+const startErrors = {
+  409: 'The state of the task forbids it; the message says what is required and what was found',
+  502: 'GitHub answered with an error',
+  503: 'No model or git credential is configured',
+};
+
+export const runRoutes: Route[] = [
+  route({
+    method: 'post',
+    path: '/tasks/:id/start',
+    summary: 'Start a task: its agent works on it and proposes a pull request',
+    tag,
+    access: onTask('member'),
+    reply: [200, Task],
+    errors: startErrors,
+    handle: (app, { task, user }) => startTask(app, { taskId: task.id, startedBy: user.id, kind: 'start' }),
+  }),
+  route({
+    method: 'post',
+    path: '/tasks/:id/retry',
+    summary: 'Retry a task whose latest run failed or was cancelled, on the same branch',
+    tag,
+    access: onTask('member'),
+    body: RetryTask,
+    reply: [200, Task],
+    errors: startErrors,
+    handle: (app, { task, user, body }) =>
+      startTask(app, { taskId: task.id, startedBy: user.id, kind: 'retry', instructions: body.text }),
+  }),
+  route({
+    method: 'post',
+    path: '/tasks/:id/cancel',
+    summary: 'Stop the run of a task; its branch stays',
+    tag,
+    access: onTask('member'),
+    reply: [200, Task],
+    errors: { 409: 'Nothing runs' },
+    handle: (app, { task }) => cancelTask(app, task.id),
+  }),
+  route({
+    method: 'get',
+    path: '/tasks/:id/runs',
+    summary: 'List the runs of a task, newest first',
+    tag,
+    access: onTask('member'),
+    query: z.strictObject(pageQuery),
+    reply: [200, z.array(Run)],
+    paged: true,
+    handle: (app, { task, query }) => listRuns(app.db.manager, task.id, query),
+  }),
+  route({
+    method: 'get',
+    path: '/runs/:runId',
+    summary: 'Get a run',
+    tag,
+    access: onRun('member'),
+    reply: [200, Run],
+    handle: async (_app, { run }) => run,
+  }),
+  route({
+    method: 'get',
+    path: '/runs/:runId/events',
+    summary: 'The log of a run, oldest first',
+    tag,
+    access: onRun('member'),
+    reply: [200, z.array(RunEvent)],
+    handle: (app, { run }) => listEvents(app.db.manager, run.id),
+  }),
+];

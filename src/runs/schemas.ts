@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { runKinds, runStatuses } from '../domain/run.ts';
+import { longText, Timestamp } from '../http/shapes.ts';
+import { Failure } from '../tasks/schemas.ts';
+
+export const Run = z
+  .object({
+    id: z.string(),
+    taskId: z.string(),
+    agentId: z.string().nullable(),
+    kind: z.enum(runKinds),
+    status: z.enum(runStatuses),
+    createdAt: Timestamp,
+    startedAt: Timestamp.nullable(),
+    finishedAt: Timestamp.nullable(),
+    failure: Failure.nullable(),
+    steps: z.int(),
+    inputTokens: z.int(),
+    outputTokens: z.int(),
+    costUsd: z.number().nullable(),
+  })
+  .meta({ id: 'Run' });
+
+export const RetryTask = z.strictObject({ text: longText(10_000).optional() });
+
+export const RunEvent = z
+  .object({ id: z.int(), at: Timestamp, type: z.string(), text: z.string(), data: z.record(z.string(), z.unknown()) })
+  .meta({ id: 'RunEvent' });

@@ -1,0 +1,197 @@
+import type { EntityManager } from 'typeorm';
+import { newId } from '../db/ids.ts';
+import { type RunRow, Runs } from '../db/tables.ts';
+import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
+import type { Message } from '../llm/model.ts';
+
+/** A run that one worker holds; every write names the fence, so that a worker that lost it writes nothing more. */
+export interface Held {
+  id: string;
+  fence: number;
+}
+
+/** Thrown when a write finds that the run was taken over, cancelled or ended. */
+export class LeaseLost extends Error {
+  constructor(runId: string) {
+    super(`run ${runId} is no longer held here`);
+    this.name = 'LeaseLost';
+  }
+}
+
+export const runColumns = `r.id, r.task_id as "taskId", r.project_id as "projectId", r.agent_id as "agentId",
+  r.started_by as "startedBy", r.kind, r.status, r.instructions, r.failure, r.steps,
+  r.input_tokens::float8 as "inputTokens", r.output_tokens::float8 as "outputTokens", r.cost_usd::float8 as "costUsd",
+  r.fence, r.lease_until as "leaseUntil", r.created_at as "createdAt", r.started_at as "startedAt",
+  r.finished_at as "finishedAt"`;
+
+export async function insertRun(
+  em: EntityManager,
+  run: { taskId: string; projectId: string; agentId: string; startedBy: string | null; kind: RunKind; instructions: string },
+): Promise<string> {
+  const id = newId('run');
+  await em.insert(Runs, { id, status: 'queued', ...run });
+  return id;
+}
+
+/**
+ * Takes the oldest run that may run: queued, or held by a worker whose lease has lapsed; one running run per agent and
+ * project. Answers undefined when there is none.
+ */
+export async function claimRun(em: EntityManager, leaseSeconds: number): Promise<RunRow | undefined> {
+  const [rows] = await em.query(
+    `update runs set status = 'running', fence = fence + 1, started_at = coalesce(started_at, now()),
+       lease_until = now() + make_interval(secs => $1)
+     where id = (
+       select r.id from runs r
+       where (r.status = 'queued' and not exists (
+           select 1 from runs b where b.agent_id = r.agent_id and b.project_id = r.project_id and b.status = 'running'))
+         or (r.status = 'running' and r.lease_until < now())
+       order by r.created_at, r.id limit 1 for update skip locked)
+     returning id`,
+    [leaseSeconds],
+  );
+  const id = rows[0]?.id;
+  return id === undefined ? undefined : em.findOneByOrFail(Runs, { id });
+}
+
+/** Whether a claim would find something; for those who wake the workers. */
+export async function hasClaimable(em: EntityManager): Promise<boolean> {
+  const [row] = await em.query(
+    `select exists (select 1 from runs r where r.status = 'running' and r.lease_until < now()
+       or r.status = 'queued' and r.created_at < now() - interval '2 seconds' and not exists (
+         select 1 from runs b where b.agent_id = r.agent_id and b.project_id = r.project_id and b.status = 'running')) as waits`,
+  );
+  return row.waits;
+}
+
+/** Prolongs the lease. @throws LeaseLost */
+export async function renewLease(em: EntityManager, held: Held, leaseSeconds: number): Promise<void> {
+  const [, count] = await em.query(
+    `update runs set lease_until = now() + make_interval(secs => $3) where id = $1 and fence = $2 and status = 'running'`,
+    [held.id, held.fence, leaseSeconds],
+  );
+  if (count === 0) throw new LeaseLost(held.id);
+}
+
+/** Lets another worker continue at once; for a worker that is told to stop. */
+export async function releaseLease(em: EntityManager, held: Held): Promise<void> {
+  await em.query(
+    `update runs set lease_until = now() - interval '1 second' where id = $1 and fence = $2 and status = 'running'`,
+    [held.id, held.fence],
+  );
+}
+
+/** Locks the run's row for this transaction and makes sure that it is still ours. @throws LeaseLost */
+export async function assertHeld(em: EntityManager, held: Held): Promise<void> {
+  const rows = await em.query(`select 1 from runs where id = $1 and fence = $2 and status = 'running' for update`, [
+    held.id,
+    held.fence,
+  ]);
+  if (rows.length === 0) throw new LeaseLost(held.id);
+}
+
+/**
+ * Keeps a run from being cancelled while something leaves the house: a cancel waits for the end of this transaction,
+ * and what comes after a cancel does not begin.
+ */
+export async function lockAgainstCancel(em: EntityManager, runId: string, kind: 'push' | 'cancel'): Promise<void> {
+  const lock = kind === 'push' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';
+  await em.query(`select ${lock}(hashtextextended($1, 0))`, [runId]);
+}
+
+export async function endRun(em: EntityManager, runId: string, status: RunStatus, failure: Failure | null): Promise<boolean> {
+  const [, count] = await em.query(
+    `update runs set status = $2, failure = $3, finished_at = now(), lease_until = null
+     where id = $1 and status in ('queued', 'running')`,
+    [runId, status, failure],
+  );
+  return count === 1;
+}
+
+export async function findRun(em: EntityManager, id: string): Promise<RunRow | null> {
+  return em.findOneBy(Runs, { id });
+}
+
+export async function findLiveRun(em: EntityManager, taskId: string): Promise<RunRow | null> {
+  return em
+    .createQueryBuilder(Runs, 'r')
+    .where(`r.taskId = :taskId and r.status in ('queued', 'running')`, { taskId })
+    .getOne();
+}
+
+/** Newest first. */
+export async function listRuns(em: EntityManager, taskId: string, page: { limit: number; offset: number }): Promise<RunRow[]> {
+  return em.find(Runs, {
+    where: { taskId },
+    order: { createdAt: 'DESC', id: 'DESC' },
+    take: page.limit + 1,
+    skip: page.offset,
+  });
+}
+
+export async function findStep<T>(em: EntityManager, runId: string, name: string): Promise<T | undefined> {
+  const rows: { data: T }[] = await em.query('select data from run_steps where run_id = $1 and name = $2', [runId, name]);
+  return rows[0]?.data;
+}
+
+export async function insertStep(em: EntityManager, runId: string, name: string, data: object): Promise<void> {
+  await em.query('insert into run_steps (run_id, name, data) values ($1, $2, $3)', [runId, name, data]);
+}
+
+export interface Turn {
+  messages: Message[];
+  /** gzip of the workspace's difference from its base; null when it did not change in this turn. */
+  workspace: Buffer | null;
+}
+
+export async function listTurns(em: EntityManager, runId: string): Promise<Turn[]> {
+  return em.query('select messages, workspace from run_turns where run_id = $1 order by turn', [runId]);
+}
+
+export async function insertTurn(em: EntityManager, runId: string, turn: number, { messages, workspace }: Turn): Promise<void> {
+  const text = JSON.stringify(messages, (_key, v) => (typeof v === 'string' ? v.toWellFormed().replaceAll('\0', '\uFFFD') : v));
+  await em.query('insert into run_turns (run_id, turn, messages, workspace) values ($1, $2, $3, $4)', [
+    runId,
+    turn,
+    text,
+    workspace,
+  ]);
+  // Only the newest state of the workspace is ever needed.
+  if (workspace !== null)
+    await em.query('update run_turns set workspace = null where run_id = $1 and turn < $2 and workspace is not null', [runId, turn]);
+}
+
+export async function addUsage(
+  em: EntityManager,
+  runId: string,
+  usage: { inputTokens: number; outputTokens: number; costUsd: number | null },
+): Promise<void> {
+  await em.query(
+    `update runs set steps = steps + 1, input_tokens = input_tokens + $2, output_tokens = output_tokens + $3,
+       cost_usd = case when $4::numeric is null then cost_usd else coalesce(cost_usd, 0) + $4 end where id = $1`,
+    [runId, usage.inputTokens, usage.outputTokens, usage.costUsd],
+  );
+}
+
+/** What a project's runs of this UTC day have cost so far. */
+export async function costOfDay(em: EntityManager, projectId: string): Promise<number> {
+  const [row] = await em.query(
+    `select coalesce(sum(cost_usd), 0)::float8 as cost from runs
+     where project_id = $1 and created_at >= date_trunc('day', now(), 'UTC')`,
+    [projectId],
+  );
+  return row.cost;
+}
+
+export async function insertEvent(em: EntityManager, runId: string, type: string, text: string, data: object): Promise<void> {
+  const clean = text.toWellFormed().replaceAll('\0', '\uFFFD').slice(0, 2000);
+  await em.query('insert into run_events (run_id, type, text, data) values ($1, $2, $3, $4)', [runId, type, clean, data]);
+}
+
+export async function listEvents(em: EntityManager, runId: string, afterId = 0) {
+  const rows: { id: number; at: Date; type: string; text: string; data: Record<string, unknown> }[] = await em.query(
+    'select id::int, at, type, text, data from run_events where run_id = $1 and id > $2 order by id',
+    [runId, afterId],
+  );
+  return rows;
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import type { ToolCall, ToolSpec } from '../llm/model.ts';
+import type { ToolHost } from '../sandbox/sandbox.ts';
+
+/** The tools of decisions, section 10: names and parameters are fixed, because models are tuned to them. */
+const path = z.string().describe("relative to the repository's root");
+const line = z.int().min(1);
+
+const hostTools = {
+  list_files: {
+    description: 'List files and folders.',
+    arguments: z.strictObject({ path: path.optional(), depth: z.int().min(1).max(10).optional() }),
+    changes: false,
+  },
+  read_file: {
+    description: 'Read a text file, whole or some of its lines.',
+    arguments: z.strictObject({ path, startLine: line.optional(), endLine: line.optional() }),
+    changes: false,
+  },
+  search: {
+    description: 'Find lines that contain a text, or match a regular expression.',
+    arguments: z.strictObject({ pattern: z.string().min(1), path: path.optional(), regex: z.boolean().optional() }),
+    changes: false,
+  },
+  write_file: {
+    description: 'Write a whole file; folders are made as needed.',
+    arguments: z.strictObject({ path, content: z.string() }),
+    changes: true,
+  },
+  edit_file: {
+    description: 'Replace an exact text of a file that occurs once, or everywhere with replaceAll.',
+    arguments: z.strictObject({ path, old: z.string(), new: z.string(), replaceAll: z.boolean().optional() }),
+    changes: true,
+  },
+  delete_file: {
+    description: 'Delete a file.',
+    arguments: z.strictObject({ path }),
+    changes: true,
+  },
+  run_command: {
+    description: 'Run a shell command in the workspace; there is no network. Output and exit code come back.',
+    arguments: z.strictObject({ command: z.string().min(1), timeoutSeconds: z.int().min(1).max(600).optional() }),
+    changes: true,
+  },
+} as const;
+
+const Finish = z.strictObject({
+  summary: z.string().min(1),
+  nextSteps: z.array(z.string()),
+  prTitle: z.string().optional(),
+  prBody: z.string().optional(),
+});
+const GiveUp = z.strictObject({ reason: z.string().min(1) });
+
+const endings = {
+  finish: {
+    description: 'End the work: say what was done and why, and what remains. The change is then proposed as a pull request.',
+    arguments: Finish,
+  },
+  give_up: { description: 'End without a result, when the task cannot be done; say why.', arguments: GiveUp },
+} as const;
+
+export type FinishArguments = z.output<typeof Finish>;
+
+/** What a call of the model came to. */
+export type ToolResult =
+  | { kind: 'answer'; text: string; ok: boolean; changed: boolean }
+  | { kind: 'finish'; finish: FinishArguments }
+  | { kind: 'give_up'; reason: string };
+
+/** The tools to offer; without a working sandbox there is no shell among them. */
+export function toolSpecs(hasShell: boolean): ToolSpec[] {
+  return Object.entries({ ...hostTools, ...endings })
+    .filter(([name]) => hasShell || name !== 'run_command')
+    .map(([name, { description, arguments: schema }]) => {
+      const { $schema: _, ...parameters } = z.toJSONSchema(schema);
+      return { name, description, parameters };
+    });
+}
+
+/** Does what the model asked for. What is wrong with the call comes back as a text for it to mend. */
+export async function callTool(host: ToolHost, call: ToolCall): Promise<ToolResult> {
+  const refuse = (text: string): ToolResult => ({ kind: 'answer', text: `Error: ${text}`, ok: false, changed: false });
+  const known: Record<string, { arguments: z.ZodType; changes?: boolean }> = { ...hostTools, ...endings };
+  const tool = Object.hasOwn(known, call.name) && (host.hasShell || call.name !== 'run_command') ? known[call.name] : undefined;
+  if (tool === undefined) return refuse(`there is no tool ${call.name}; there are ${toolSpecs(host.hasShell).map((t) => t.name).join(', ')}`);
+  const given = parseJson(call.arguments);
+  if (given === undefined) return refuse('the arguments are not valid JSON; send one JSON object');
+  const parsed = tool.arguments.safeParse(given);
+  if (!parsed.success) return refuse(`the arguments do not fit: ${z.prettifyError(parsed.error)}`);
+  if (call.name === 'finish') return { kind: 'finish', finish: parsed.data as FinishArguments };
+  if (call.name === 'give_up') return { kind: 'give_up', reason: (parsed.data as z.output<typeof GiveUp>).reason };
+  const answer = await host.call(call.name, parsed.data as object);
+  const text = answer.ok ? answer.text : `Error: ${answer.text}`;
+  return { kind: 'answer', text, ok: answer.ok, changed: tool.changes === true };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text === '' ? '{}' : text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A call in few words, for the log of the run. */
+export function describeCall(call: ToolCall): string {
+  const given = (parseJson(call.arguments) ?? {}) as Record<string, unknown>;
+  const about = given.path ?? given.command ?? given.pattern ?? '';
+  return typeof about === 'string' && about !== '' ? `${call.name} ${about.slice(0, 120)}` : call.name;
+}

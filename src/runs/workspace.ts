@@ -1,0 +1,96 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { App } from '../app.ts';
+import { type PullRequestRow, PullRequests, type RepositoryRow } from '../db/tables.ts';
+import { branchName } from '../domain/branch.ts';
+import { RunFailed } from '../domain/run.ts';
+import type { Checkout, Remote } from '../git/engine.ts';
+import type { RestoredFile, ToolHost } from '../sandbox/sandbox.ts';
+import type { TaskView } from '../tasks/store.ts';
+import type { Journal } from './journal.ts';
+
+/** The branch of a run and the commit it began from. */
+export interface Branch {
+  name: string;
+  /** The run's changes are what differs from this commit. */
+  from: string;
+  /** The branch was on the remote before, so the commit is its head. */
+  continues: boolean;
+  /** The head of the default branch when the run began. */
+  base: string;
+}
+
+export interface Workspace {
+  checkout: Checkout;
+  branch: Branch;
+  remove(): Promise<void>;
+}
+
+/**
+ * Clones the repository and puts the files of the run's branch in place: the branch as it is on the remote, else the
+ * head of the default branch. A run that is continued begins from the commit it had begun from.
+ */
+export async function openWorkspace(
+  app: App,
+  runId: string,
+  journal: Journal,
+  about: { task: TaskView; repository: RepositoryRow; remote: Remote; signal: AbortSignal },
+): Promise<Workspace> {
+  const folder = join(app.workDir, runId);
+  const remove = () => rm(folder, { recursive: true, force: true });
+  await remove();
+  const [gitDir, workTree] = [join(folder, 'git'), join(folder, 'work')];
+  await mkdir(folder, { recursive: true, mode: 0o711 });
+  const { repository, remote, signal } = about;
+  const checkout = await app.git.open(remote, { gitDir, workTree }, signal);
+  const base = await checkout.fetch(repository.defaultBranch);
+  if (base === undefined)
+    throw new RunFailed('repository', `the repository has no branch ${repository.defaultBranch}; make a first commit or set its default branch`);
+  const branch = await journal.once('branch', () => chooseBranch(app, about.task, repository, checkout, base));
+  if (branch.continues) await checkout.fetch(branch.name);
+  if (branch.from !== base && !(await checkout.fetchCommit(branch.from))) throw new RunFailed('repository', `the commit ${branch.from} that the run began from is gone`);
+  await checkout.checkout(branch.from);
+  await app.sandbox.own(workTree);
+  return { checkout, branch, remove };
+}
+
+/** The branch goes on while it exists unmerged; after a merge or a deletion the next one is `…-2`. */
+async function chooseBranch(
+  app: App,
+  task: TaskView,
+  repository: RepositoryRow,
+  checkout: Checkout,
+  base: string,
+): Promise<Branch> {
+  if (task.branchName === null) return { name: branchName(task.id, task.title), from: base, base, continues: false };
+  const pulls: PullRequestRow[] = await app.db.manager.findBy(PullRequests, {
+    taskId: task.id,
+    repositoryId: repository.id,
+  });
+  const isMerged = pulls.some((p) => p.headBranch === task.branchName && p.status === 'merged');
+  const head = isMerged ? undefined : await checkout.fetch(task.branchName);
+  if (head !== undefined) return { name: task.branchName, from: head, base, continues: true };
+  const attempt = Number(/-(\d+)$/.exec(task.branchName.slice('agent/12345678'.length))?.[1] ?? 1);
+  const stem = branchName(task.id, task.title);
+  const isNumbered = task.branchName !== stem && attempt > 1;
+  return { name: branchName(task.id, task.title, isNumbered ? attempt + 1 : 2), from: base, base, continues: false };
+}
+
+/** The difference of the workspace from the commit the run began from, to be stored with a turn. */
+export async function packWorkspace(checkout: Checkout, from: string): Promise<Buffer> {
+  const files: RestoredFile[] = [];
+  for (const { path, newMode, newOid } of await checkout.changes(await checkout.treeOf(from), await checkout.snapshot()))
+    if (newMode !== '160000')
+      files.push({
+        path,
+        mode: newMode,
+        content: newMode === '000000' ? null : (await checkout.readBlob(newOid)).toString('base64'),
+      });
+  return promisify(gzip)(JSON.stringify(files));
+}
+
+export async function unpackWorkspace(host: ToolHost, packed: Buffer): Promise<void> {
+  await host.restore(JSON.parse((await promisify(gunzip)(packed)).toString('utf8')) as RestoredFile[]);
+}
