@@ -14,7 +14,7 @@ export class Frame1763683200000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      drop table github_writes, mirrored, handled_commands, deliveries, diffs, pull_requests, handoffs, run_events, run_turns, run_steps,
+      drop table github_pace, mirrored, handled_commands, deliveries, diffs, pull_requests, handoffs, run_events, run_turns, run_steps,
         runs, task_dependencies, tasks, agents, repositories, installations, project_secrets, members, projects,
         api_tokens, users`);
   }
@@ -96,6 +96,8 @@ create table repositories (
   is_primary boolean not null default false,
   is_docs_repo boolean not null default false,
   is_private boolean not null default true,
+  -- The project's own installation covers it.
+  is_installed boolean not null default false,
   github_id bigint,
   connected_by text references users on delete set null,
   created_at timestamptz not null default now()
@@ -273,14 +275,18 @@ create table mirrored (
   repository_id text not null references repositories on delete cascade,
   number integer not null,
   comment_id bigint,
+  -- What the comment showed last, without its progress, and when; and the newest refusal that it tells.
+  shown text,
   shown_at timestamptz,
+  notice text not null default '',
   primary key (repository_id, number)
 );
 create index mirrored_task on mirrored (task_id);
 
--- The next moment at which an installation may write, for all workers together.
-create table github_writes (
+-- When an installation may write next, and until when GitHub wants to hear nothing; for all workers together.
+create table github_pace (
   installation_id bigint primary key,
-  next_at timestamptz not null default now()
+  next_write_at timestamptz not null default now(),
+  parked_until timestamptz not null default now()
 );
 `;

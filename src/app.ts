@@ -14,6 +14,13 @@ export type Octokit = InstanceType<typeof ProbotOctokit>;
 /** What a run or a check needs of one repository; GitHub's permission names. */
 export type TokenPermissions = Partial<Record<'contents' | 'metadata' | 'pull_requests', 'read' | 'write'>>;
 
+export interface GitHubAccount {
+  id: number;
+  login: string;
+  name: string | null;
+  avatar_url: string;
+}
+
 /** The GitHub App as the service knows it. Writes through its clients keep the pace GitHub asks for. */
 export interface GitHub {
   /** Speaks as the App itself. */
@@ -22,6 +29,10 @@ export interface GitHub {
   asInstallation(installationId: number): Promise<Octokit>;
   /** A fresh installation token for one repository and nothing more; one hour. */
   mintToken(installationId: number, repository: string, permissions: TokenPermissions): Promise<string>;
+  /** Hands a stored webhook delivery to its handlers. @throws when one of them fails */
+  receive(delivery: { id: string; name: string; payload: unknown }): Promise<void>;
+  /** The account of a login; undefined when GitHub knows none. */
+  findUser(login: string): Promise<GitHubAccount | undefined>;
   /** The App's bot user, whose name stands on commits and comments. */
   bot(): Promise<{ login: string; id: number }>;
   /** The App's page on GitHub. */

@@ -156,7 +156,8 @@ async function isServerOf(pid: number, dir: string): Promise<boolean> {
   return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0').includes(dir);
 }
 
-function isAlive(pid: number): boolean {
+/** Whether a process of that number runs, whoever's it is. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

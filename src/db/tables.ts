@@ -123,6 +123,7 @@ export interface RepositoryRow {
   isPrimary: boolean;
   isDocsRepo: boolean;
   isPrivate: boolean;
+  isInstalled: boolean;
   githubId: number | null;
   connectedBy: string | null;
   createdAt: Date;
@@ -136,6 +137,7 @@ export const Repositories = table<RepositoryRow>('repositories', {
   isPrimary: flag(false),
   isDocsRepo: flag(false),
   isPrivate: flag(true),
+  isInstalled: flag(false),
   githubId: big({ nullable: true }),
   connectedBy: maybeText(),
   createdAt: madeNow(),

@@ -10,7 +10,10 @@ export function harmless(text: string, commandPrefix: string): string {
     .replace(/#(?=\d)/g, `#${joiner}`)
     .replace(/\bGH-(?=\d)/gi, (found) => found + joiner)
     .replace(/(^|\n)(\s*)(?=\/)/g, (found, start: string, indent: string, at: number) =>
-      text.slice(at + found.length).toLowerCase().startsWith(commandPrefix.toLowerCase())
+      text
+        .slice(at + found.length)
+        .toLowerCase()
+        .startsWith(commandPrefix.toLowerCase())
         ? `${start}${indent}${joiner}`
         : found,
     );

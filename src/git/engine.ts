@@ -71,6 +71,8 @@ export interface Checkout {
 /** What the service needs of git; every engine passes the same tests. */
 export interface GitEngine {
   name: 'native' | 'isomorphic';
+  /** Name and version, for people. */
+  version(): Promise<string>;
   /** Branches and their commits. @throws GitFailed */
   listBranches(remote: Remote, signal?: AbortSignal): Promise<Map<string, string>>;
   /** An empty repository in `gitDir` that fetches from the remote and checks out into `workTree`. */

@@ -25,6 +25,7 @@ interface GitRun {
 export function nativeGit(): GitEngine {
   return {
     name: 'native',
+    version: async () => (await git(['--version'], {})).toString('utf8').trim(),
     listBranches: async (remote, signal) => {
       const out = await git(['ls-remote', '--heads', '--', remote.url], { remote, signal });
       return new Map(

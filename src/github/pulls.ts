@@ -42,13 +42,20 @@ async function findPull(octokit: Octokit, { owner, repo, head }: WantedPull): Pr
     state: 'open',
     head: `${owner}:${head}`,
   });
-  const own = data.find((p) => p.head.ref === head && p.head.repo?.full_name.toLowerCase() === `${owner}/${repo}`.toLowerCase());
+  const own = data.find(
+    (p) => p.head.ref === head && p.head.repo?.full_name.toLowerCase() === `${owner}/${repo}`.toLowerCase(),
+  );
   if (own === undefined) return undefined;
   return { number: own.number, url: own.html_url, status: own.draft ? 'draft' : 'open', headSha: own.head.sha };
 }
 
 /** The status of a pull request as we name it. */
-export function pullStatus(pull: { state: string; draft?: boolean | undefined; merged?: boolean; merged_at?: string | null }): PullStatus {
+export function pullStatus(pull: {
+  state: string;
+  draft?: boolean | undefined;
+  merged?: boolean;
+  merged_at?: string | null;
+}): PullStatus {
   if (pull.merged || pull.merged_at) return 'merged';
   if (pull.state === 'closed') return 'closed';
   return pull.draft ? 'draft' : 'open';

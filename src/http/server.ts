@@ -23,7 +23,7 @@ export const basePath = '/api/v1';
 /** What stands at the root beside the REST interface. */
 export interface Extras {
   /** Mounted before any body parser: the webhook receiver needs the raw bytes. */
-  webhooks?: { path: string; handler: RequestHandler };
+  webhooks?: { path: string; handlers: RequestHandler[] };
 }
 
 /** The Express app: health, webhooks, and every declared route under /api/v1. */
@@ -47,7 +47,7 @@ export function createServer(app: App, routes: Route[], extras: Extras = {}): Ex
     );
     res.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'database away' });
   });
-  if (extras.webhooks) server.post(extras.webhooks.path, extras.webhooks.handler);
+  if (extras.webhooks) server.post(extras.webhooks.path, ...extras.webhooks.handlers);
   server.use(basePath, api(app, routes));
   server.use((_req, _res, next) => next(new AppError(404, 'No such address')));
   server.use(errorReply(app));
@@ -90,6 +90,8 @@ function operation(
 ): RequestHandler {
   const [status, shape] = declared.reply;
   return async (req, res) => {
+    const measure = app.metrics.requests.startTimer({ method: declared.method, route: declared.path });
+    res.once('finish', () => measure({ status: res.statusCode }));
     const isPublic = declared.access.kind === 'public';
     const tokenId = isPublic ? '' : (await authenticate(req, res)).jti;
     const hasBody = declared.method === 'post' || declared.method === 'patch';

@@ -108,17 +108,12 @@ export async function addMember(
   });
 }
 
-async function resolveLogin(app: App, login: string): Promise<GitHubUser | undefined> {
+/** The GitHub account of a login; undefined with GitHub off. @throws AppError 400 when GitHub knows none */
+export async function resolveLogin(app: App, login: string): Promise<GitHubUser | undefined> {
   if (app.github === undefined) return undefined;
-  const octokit = await app.github.asApp();
-  try {
-    const { data } = await octokit.request('GET /users/{username}', { username: login });
-    return data;
-  } catch (error) {
-    if ((error as { status?: number }).status === 404)
-      throw badField('login', `login: ${login} is not known to GitHub`);
-    throw error;
-  }
+  const account = await app.github.findUser(login);
+  if (account === undefined) throw badField('login', `login: ${login} is not known to GitHub`);
+  return account;
 }
 
 export async function changeRole(app: App, projectId: string, caller: Role, userId: string, role: Role | undefined) {

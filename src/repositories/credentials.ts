@@ -32,7 +32,7 @@ export async function credentialFor(app: App, repository: RepositoryRow): Promis
   if (name !== undefined && app.github !== undefined) {
     const installation = await findActiveInstallation(app.db.manager, name.owner);
     if (installation !== null) {
-      const isOwn = installation.projectId === repository.projectId;
+      const isOwn = installation.projectId === repository.projectId && repository.isInstalled;
       if (isOwn || (await connectorMayWrite(app, repository, name, installation.installationId)))
         return { kind: 'installation', installationId: installation.installationId, ...name };
     }

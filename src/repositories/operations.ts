@@ -22,6 +22,7 @@ export async function connectRepository(app: App, userId: string, input: z.outpu
     id: newId('repo'),
     url: normalUrl(input.url),
     isPrivate: true,
+    isInstalled: false,
     githubId: null,
     connectedBy: userId,
     isPrimary: false,

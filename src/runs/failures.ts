@@ -26,7 +26,8 @@ export function asFailure(error: unknown, outer: AbortSignal): Failure | undefin
   const { name, status, code } = error as { name?: string; status?: number; code?: string };
   if (name === 'TimeoutError') return failure('timeout', 'the time for a run is over');
   if (name === 'HttpError' && status !== undefined) return fromGitHub(status, error as Error);
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return failure('repository', "the repository's host name is unknown");
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return failure('repository', "the repository's host name is unknown");
   return failure('internal', 'something went wrong inside the service; its log has the details');
 }
 

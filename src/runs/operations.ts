@@ -19,6 +19,8 @@ interface Starting {
   startedBy: string | null;
   kind: Extract<RunKind, 'start' | 'retry'>;
   instructions?: string | undefined;
+  /** What else belongs to the same transaction. */
+  also?: (em: EntityManager) => Promise<void>;
 }
 
 /**
@@ -41,6 +43,7 @@ export async function startTask(app: App, starting: Starting): Promise<TaskView>
       instructions: starting.instructions ?? '',
     });
     await app.queue.send(em, 'run', {});
+    await starting.also?.(em);
     return getTask(em, task.id);
   });
 }

@@ -44,7 +44,8 @@ function objectionToPath({ path, newMode }: Change): string | undefined {
 async function objectionToContent(checkout: Checkout, change: Change, secrets: string[]): Promise<string | undefined> {
   if (change.newMode === '000000') return undefined;
   const content = await checkout.readBlob(change.newOid);
-  if (change.newMode === '120000') return leadsOut(change.path, content.toString('utf8')) ? 'is a link out of the repository' : undefined;
+  if (change.newMode === '120000')
+    return leadsOut(change.path, content.toString('utf8')) ? 'is a link out of the repository' : undefined;
   if (content.length > maxFileBytes) return `has ${content.length} bytes, more than ${maxFileBytes}`;
   // latin1 keeps every byte, so a secret in a binary file is found too.
   const text = content.toString('latin1');
@@ -70,7 +71,9 @@ function leadsOut(path: string, target: string): boolean {
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const shifted = [0, 1, 2].map((offset) => {
-    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64').replace(/=+$/, '');
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
     // The first and last characters mix with their neighbours.
     return encoded.slice(Math.ceil((offset * 8) / 6), -1);
   });

@@ -1,5 +1,13 @@
 import type { App } from '../app.ts';
-import { type AgentRow, PullRequests, type RepositoryRow, type RunRow, Tasks, type UserRow, Users } from '../db/tables.ts';
+import {
+  type AgentRow,
+  PullRequests,
+  type RepositoryRow,
+  type RunRow,
+  Tasks,
+  type UserRow,
+  Users,
+} from '../db/tables.ts';
 import { isAgentBranch } from '../domain/branch.ts';
 import { harmless, oneLine } from '../domain/quoted.ts';
 import { RunFailed } from '../domain/run.ts';
@@ -131,7 +139,9 @@ function pullBody(app: App, { task, repository, agent, run }: Work, finish: Fini
   const isHere = task.issueRepositoryId === repository.id && task.issueNumber !== null;
   const parts = [
     harmless(finish.prBody || finish.summary, prefix).slice(0, 30_000),
-    finish.nextSteps.length > 0 ? `### Next steps\n${finish.nextSteps.map((s) => `- ${harmless(oneLine(s, 500), prefix)}`).join('\n')}` : '',
+    finish.nextSteps.length > 0
+      ? `### Next steps\n${finish.nextSteps.map((s) => `- ${harmless(oneLine(s, 500), prefix)}`).join('\n')}`
+      : '',
     isHere ? `Closes #${task.issueNumber}` : '',
     `---\nWork of the agent **${harmless(oneLine(agent.name, 100), prefix)}** on [${task.id}](${app.config.BASE_URL}/api/v1/tasks/${task.id}), run \`${run.id}\`. A person reviews and merges.`,
   ];

@@ -75,7 +75,9 @@ async function conclude(app: App, work: Work, { finish, isCalled }: Ending): Pro
   if (isOpen) return succeed(app, work, finish, (em) => tryMoveTask(app, em, task.id, 'propose'));
   if (!isCalled) throw new RunFailed('no_changes', 'the agent answered without changing anything');
   await journal.note('loop', 'nothing had to be changed');
-  await succeed(app, work, finish, (em) => tryMoveTask(app, em, task.id, 'finish', { facts: { finishedUnchanged: true } }));
+  await succeed(app, work, finish, (em) =>
+    tryMoveTask(app, em, task.id, 'finish', { facts: { finishedUnchanged: true } }),
+  );
 }
 
 async function succeed(

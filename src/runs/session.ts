@@ -1,8 +1,8 @@
 import type { App } from '../app.ts';
 import type { RunRow } from '../db/tables.ts';
 import { costOf } from '../llm/pricing.ts';
-import { listHandoffs } from '../tasks/store.ts';
 import { showTask } from '../tasks/move.ts';
+import { listHandoffs } from '../tasks/store.ts';
 import type { Assignment } from './assignment.ts';
 import type { Journal } from './journal.ts';
 import { converse, type Ending } from './loop.ts';

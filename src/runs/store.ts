@@ -26,7 +26,14 @@ export const runColumns = `r.id, r.task_id as "taskId", r.project_id as "project
 
 export async function insertRun(
   em: EntityManager,
-  run: { taskId: string; projectId: string; agentId: string; startedBy: string | null; kind: RunKind; instructions: string },
+  run: {
+    taskId: string;
+    projectId: string;
+    agentId: string;
+    startedBy: string | null;
+    kind: RunKind;
+    instructions: string;
+  },
 ): Promise<string> {
   const id = newId('run');
   await em.insert(Runs, { id, status: 'queued', ...run });
@@ -99,7 +106,12 @@ export async function lockAgainstCancel(em: EntityManager, runId: string, kind: 
   await em.query(`select ${lock}(hashtextextended($1, 0))`, [runId]);
 }
 
-export async function endRun(em: EntityManager, runId: string, status: RunStatus, failure: Failure | null): Promise<boolean> {
+export async function endRun(
+  em: EntityManager,
+  runId: string,
+  status: RunStatus,
+  failure: Failure | null,
+): Promise<boolean> {
   const [, count] = await em.query(
     `update runs set status = $2, failure = $3, finished_at = now(), lease_until = null
      where id = $1 and status in ('queued', 'running')`,
@@ -120,7 +132,11 @@ export async function findLiveRun(em: EntityManager, taskId: string): Promise<Ru
 }
 
 /** Newest first. */
-export async function listRuns(em: EntityManager, taskId: string, page: { limit: number; offset: number }): Promise<RunRow[]> {
+export async function listRuns(
+  em: EntityManager,
+  taskId: string,
+  page: { limit: number; offset: number },
+): Promise<RunRow[]> {
   return em.find(Runs, {
     where: { taskId },
     order: { createdAt: 'DESC', id: 'DESC' },
@@ -130,7 +146,10 @@ export async function listRuns(em: EntityManager, taskId: string, page: { limit:
 }
 
 export async function findStep<T>(em: EntityManager, runId: string, name: string): Promise<T | undefined> {
-  const rows: { data: T }[] = await em.query('select data from run_steps where run_id = $1 and name = $2', [runId, name]);
+  const rows: { data: T }[] = await em.query('select data from run_steps where run_id = $1 and name = $2', [
+    runId,
+    name,
+  ]);
   return rows[0]?.data;
 }
 
@@ -148,8 +167,15 @@ export async function listTurns(em: EntityManager, runId: string): Promise<Turn[
   return em.query('select messages, workspace from run_turns where run_id = $1 order by turn', [runId]);
 }
 
-export async function insertTurn(em: EntityManager, runId: string, turn: number, { messages, workspace }: Turn): Promise<void> {
-  const text = JSON.stringify(messages, (_key, v) => (typeof v === 'string' ? v.toWellFormed().replaceAll('\0', '\uFFFD') : v));
+export async function insertTurn(
+  em: EntityManager,
+  runId: string,
+  turn: number,
+  { messages, workspace }: Turn,
+): Promise<void> {
+  const text = JSON.stringify(messages, (_key, v) =>
+    typeof v === 'string' ? v.toWellFormed().replaceAll('\0', '\uFFFD') : v,
+  );
   await em.query('insert into run_turns (run_id, turn, messages, workspace) values ($1, $2, $3, $4)', [
     runId,
     turn,
@@ -158,7 +184,10 @@ export async function insertTurn(em: EntityManager, runId: string, turn: number,
   ]);
   // Only the newest state of the workspace is ever needed.
   if (workspace !== null)
-    await em.query('update run_turns set workspace = null where run_id = $1 and turn < $2 and workspace is not null', [runId, turn]);
+    await em.query('update run_turns set workspace = null where run_id = $1 and turn < $2 and workspace is not null', [
+      runId,
+      turn,
+    ]);
 }
 
 export async function addUsage(
@@ -183,9 +212,20 @@ export async function costOfDay(em: EntityManager, projectId: string): Promise<n
   return row.cost;
 }
 
-export async function insertEvent(em: EntityManager, runId: string, type: string, text: string, data: object): Promise<void> {
+export async function insertEvent(
+  em: EntityManager,
+  runId: string,
+  type: string,
+  text: string,
+  data: object,
+): Promise<void> {
   const clean = text.toWellFormed().replaceAll('\0', '\uFFFD').slice(0, 2000);
-  await em.query('insert into run_events (run_id, type, text, data) values ($1, $2, $3, $4)', [runId, type, clean, data]);
+  await em.query('insert into run_events (run_id, type, text, data) values ($1, $2, $3, $4)', [
+    runId,
+    type,
+    clean,
+    data,
+  ]);
 }
 
 export async function listEvents(em: EntityManager, runId: string, afterId = 0) {

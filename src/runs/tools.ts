@@ -54,7 +54,8 @@ const GiveUp = z.strictObject({ reason: z.string().min(1) });
 
 const endings = {
   finish: {
-    description: 'End the work: say what was done and why, and what remains. The change is then proposed as a pull request.',
+    description:
+      'End the work: say what was done and why, and what remains. The change is then proposed as a pull request.',
     arguments: Finish,
   },
   give_up: { description: 'End without a result, when the task cannot be done; say why.', arguments: GiveUp },
@@ -82,8 +83,14 @@ export function toolSpecs(hasShell: boolean): ToolSpec[] {
 export async function callTool(host: ToolHost, call: ToolCall): Promise<ToolResult> {
   const refuse = (text: string): ToolResult => ({ kind: 'answer', text: `Error: ${text}`, ok: false, changed: false });
   const known: Record<string, { arguments: z.ZodType; changes?: boolean }> = { ...hostTools, ...endings };
-  const tool = Object.hasOwn(known, call.name) && (host.hasShell || call.name !== 'run_command') ? known[call.name] : undefined;
-  if (tool === undefined) return refuse(`there is no tool ${call.name}; there are ${toolSpecs(host.hasShell).map((t) => t.name).join(', ')}`);
+  const tool =
+    Object.hasOwn(known, call.name) && (host.hasShell || call.name !== 'run_command') ? known[call.name] : undefined;
+  if (tool === undefined)
+    return refuse(
+      `there is no tool ${call.name}; there are ${toolSpecs(host.hasShell)
+        .map((t) => t.name)
+        .join(', ')}`,
+    );
   const given = parseJson(call.arguments);
   if (given === undefined) return refuse('the arguments are not valid JSON; send one JSON object');
   const parsed = tool.arguments.safeParse(given);

@@ -34,7 +34,8 @@ async function holdAndRun(app: App, run: RunRow): Promise<void> {
   try {
     await runTask(app, run, here.signal);
   } catch (error) {
-    if (!here.signal.aborted && !(error instanceof LeaseLost)) app.log.error({ err: error, runId: run.id }, 'run interrupted');
+    if (!here.signal.aborted && !(error instanceof LeaseLost))
+      app.log.error({ err: error, runId: run.id }, 'run interrupted');
     await releaseLease(app.db.manager, run).catch(() => {});
   } finally {
     clearInterval(heart);

@@ -47,10 +47,14 @@ export async function openWorkspace(
   const checkout = await app.git.open(remote, { gitDir, workTree }, signal);
   const base = await checkout.fetch(repository.defaultBranch);
   if (base === undefined)
-    throw new RunFailed('repository', `the repository has no branch ${repository.defaultBranch}; make a first commit or set its default branch`);
+    throw new RunFailed(
+      'repository',
+      `the repository has no branch ${repository.defaultBranch}; make a first commit or set its default branch`,
+    );
   const branch = await journal.once('branch', () => chooseBranch(app, about.task, repository, checkout, base));
   if (branch.continues) await checkout.fetch(branch.name);
-  if (branch.from !== base && !(await checkout.fetchCommit(branch.from))) throw new RunFailed('repository', `the commit ${branch.from} that the run began from is gone`);
+  if (branch.from !== base && !(await checkout.fetchCommit(branch.from)))
+    throw new RunFailed('repository', `the commit ${branch.from} that the run began from is gone`);
   await checkout.checkout(branch.from);
   await app.sandbox.own(workTree);
   return { checkout, branch, remove };
@@ -81,7 +85,10 @@ async function chooseBranch(
 /** The difference of the workspace from the commit the run began from, to be stored with a turn. */
 export async function packWorkspace(checkout: Checkout, from: string): Promise<Buffer> {
   const files: RestoredFile[] = [];
-  for (const { path, newMode, newOid } of await checkout.changes(await checkout.treeOf(from), await checkout.snapshot()))
+  for (const { path, newMode, newOid } of await checkout.changes(
+    await checkout.treeOf(from),
+    await checkout.snapshot(),
+  ))
     if (newMode !== '160000')
       files.push({
         path,

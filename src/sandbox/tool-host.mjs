@@ -1,7 +1,19 @@
 // Serves the file and shell tools of one run over stdio, a JSON object per line. It runs inside the sandbox (or, where
 // there is none, as a process of its own without the shell tool) and needs nothing but Node: no imports from the service.
 import { spawn } from 'node:child_process';
-import { constants, lstat, mkdir, open, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  constants,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { createInterface } from 'node:readline';
 

@@ -1,0 +1,182 @@
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { request } from '@octokit/request';
+import OpenAI from 'openai';
+import pino, { type Logger } from 'pino';
+import { Probot, ProbotOctokit } from 'probot';
+import { migrations } from '../migrations/list.ts';
+import type { App, GitHub, Octokit } from './app.ts';
+import { type Config, ConfigError } from './config.ts';
+import { openDatabase } from './db/database.ts';
+import { isAlive, isReachable, startEmbedded } from './db/embedded.ts';
+import { reachableRoot } from './db/embedded-binaries.ts';
+import { readKeys } from './db/keys.ts';
+import { secretBox } from './db/secret-box.ts';
+import { nativeGit } from './git/native.ts';
+import { githubApp } from './github/client.ts';
+import { keepPace, type Pace } from './github/pacing.ts';
+import { registerWebhooks } from './github/webhooks.ts';
+import { createMetrics } from './http/metrics.ts';
+import { openaiModels } from './llm/openai.ts';
+import { openQueue } from './queue/queue.ts';
+import { openSandbox } from './sandbox/bubblewrap.ts';
+
+export interface Composed {
+  app: App;
+  /** What whoever starts the service should know. */
+  notes: string[];
+  close(): Promise<void>;
+}
+
+export interface ComposeOptions {
+  /** Use the database that a running service has open, rather than refuse. */
+  attach?: boolean;
+  /** The process takes jobs. */
+  isWorker: boolean;
+  stopping: AbortSignal;
+}
+
+const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+
+/** The logger; every path that may hold a secret is cut out. */
+export function createLogger(config: Config): Logger {
+  const paths = ['token', 'password', 'authorization', 'privateKey', 'secret', 'headers', 'request', 'response'];
+  return pino({
+    level: config.LOG_LEVEL,
+    redact: { paths: paths.flatMap((p) => [p, `*.${p}`, `err.${p}`, `*.*.${p}`]), remove: true },
+  });
+}
+
+/** Builds the service's parts from the settings: the only place that makes adapters. What fails ends what was begun. */
+export async function compose(config: Config, log: Logger, options: ComposeOptions): Promise<Composed> {
+  const begun: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const end of begun.reverse()) await end();
+  };
+  try {
+    const { app, notes } = await build(config, log, options, (end) => begun.push(end));
+    return { app, notes, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function build(
+  config: Config,
+  log: Logger,
+  options: ComposeOptions,
+  atEnd: (end: () => Promise<unknown>) => void,
+) {
+  const { url, notes } = await databaseUrl(config, options.attach ?? false, atEnd);
+  const db = await openDatabase(url, migrations);
+  atEnd(db.close);
+  const keys = await readKeys(config, config.DATA_DIR);
+  const metrics = createMetrics();
+  const onError = (error: unknown, what: string) => log.error({ err: error }, `${what} failed`);
+  const queue = await openQueue(url, options.isWorker, onError);
+  atEnd(() => queue.stop(25_000));
+  const place = await reachableDir(config.DATA_DIR);
+  const sandbox = await openSandbox({ setting: config.SANDBOX, reachableDir: join(place, 'tools') });
+  if (config.SANDBOX === 'bwrap' && !sandbox.state.works) throw new ConfigError([`SANDBOX: ${sandbox.state.says}`]);
+  const workDir = join(place, 'runs', String(process.pid));
+  if (options.isWorker) await clearOrphans(join(place, 'runs'), workDir);
+  atEnd(() => rm(workDir, { recursive: true, force: true }));
+  const pace: Pace = { db, metrics, intervalMs: config.GITHUB_WRITE_INTERVAL_MS };
+  const app: App = {
+    config,
+    keys: { jwtSecret: keys.jwtSecret },
+    log,
+    db,
+    queue,
+    secrets: secretBox(keys.encryptionKeys),
+    git: nativeGit(),
+    sandbox,
+    models: openaiModels((apiKey) => openaiClient(config, apiKey)),
+    github: undefined,
+    githubWithToken: (token) => keepPace(octokitWith(config, token), anonymously, pace),
+    metrics,
+    workDir,
+    stopping: options.stopping,
+  };
+  app.github = connectGitHub(config, log, pace, app);
+  notes.push(`sandbox: ${sandbox.state.says}`);
+  if (place !== config.DATA_DIR)
+    notes.push(`${config.DATA_DIR} is closed to the tools' user, so workspaces lie in ${place}`);
+  return { app, notes };
+}
+
+/** The database of the settings, or the embedded one. */
+async function databaseUrl(config: Config, attach: boolean, atEnd: (end: () => Promise<unknown>) => void) {
+  if (config.DATABASE_URL !== undefined) return { url: config.DATABASE_URL, notes: [] as string[] };
+  const embedded = await startEmbedded({ dataDir: config.DATA_DIR, attach });
+  atEnd(embedded.stop);
+  return { url: embedded.url, notes: embedded.notes };
+}
+
+/** A folder that the tools' uid can pass into: the data folder, or as root one of its own where that one is closed. */
+async function reachableDir(dataDir: string): Promise<string> {
+  const isRoot = process.getuid?.() === 0;
+  await mkdir(dataDir, { recursive: true, mode: isRoot ? 0o711 : 0o700 });
+  if (!isRoot || (await isReachable(dataDir))) return dataDir;
+  const place = join(reachableRoot, 'deckhand-work');
+  await mkdir(place, { recursive: true, mode: 0o711 });
+  await chmod(place, 0o711);
+  return place;
+}
+
+/** Makes our folder for workspaces, and removes those of processes that are gone; their runs make theirs anew. */
+async function clearOrphans(all: string, own: string): Promise<void> {
+  for (const folder of [all, own]) {
+    await mkdir(folder, { recursive: true, mode: 0o711 });
+    await chmod(folder, 0o711);
+  }
+  for (const pid of await readdir(all))
+    if (!isAlive(Number(pid))) await rm(join(all, pid), { recursive: true, force: true });
+}
+
+function openaiClient(config: Config, apiKey: string): OpenAI {
+  return new OpenAI({ apiKey, baseURL: config.OPENAI_BASE_URL, maxRetries: 4, logLevel: 'off' });
+}
+
+/** Probot's Octokit without its own retries and throttling, which repeat a POST whose answer got lost. */
+function quietOctokit(config: Config) {
+  const baseUrl = config.GITHUB_API_URL;
+  return ProbotOctokit.defaults((given: Record<string, object>) => ({
+    ...given,
+    baseUrl,
+    userAgent: `deckhand/${version}`,
+    retry: { enabled: false },
+    throttle: { ...given.throttle, enabled: false },
+    // With `baseUrl` alone the installation tokens would still be asked of api.github.com.
+    auth: { ...given.auth, request: request.defaults({ baseUrl }) },
+  }));
+}
+
+/** In the pace, whoever is no installation: git tokens, and calls in nobody's name. */
+const anonymously = -1;
+
+function octokitWith(config: Config, token?: string): Octokit {
+  const Client = ProbotOctokit.defaults({
+    baseUrl: config.GITHUB_API_URL,
+    retry: { enabled: false },
+    throttle: { enabled: false },
+  });
+  return new Client(token === undefined ? { authStrategy: undefined } : { auth: { token } }) as Octokit;
+}
+
+function connectGitHub(config: Config, log: Logger, pace: Pace, app: App): GitHub | undefined {
+  if (config.githubApp === undefined) return undefined;
+  const { appId, privateKey, webhookSecrets } = config.githubApp;
+  const probot = new Probot({
+    appId,
+    privateKey,
+    secret: webhookSecrets[0],
+    baseUrl: config.GITHUB_API_URL,
+    log: log.child({ name: 'probot' }, { level: config.LOG_LEVEL === 'silent' ? 'silent' : 'error' }),
+    Octokit: quietOctokit(config) as unknown as typeof ProbotOctokit,
+  });
+  registerWebhooks(probot, app);
+  return githubApp(probot, pace, keepPace(octokitWith(config), anonymously, pace));
+}

@@ -1,0 +1,196 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { cp, mkdir, mkdtemp } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Call, feedPush, gitIn, pullRefs } from './git-objects.ts';
+import { serveGit } from './git-server.ts';
+
+/** A push as it came: which refs, and by which token. */
+export interface Push {
+  repository: string;
+  token: string;
+  refs: string[];
+}
+
+export interface Delivery {
+  guid: string;
+  event: string;
+  body: string;
+  status: number;
+}
+
+export interface Reaction {
+  subject: string;
+  content: string;
+}
+
+interface Seeded {
+  name: string;
+  webhookSecret: string;
+  /** A token with every right on the repository. */
+  ownerToken: string;
+}
+
+const sample = fileURLToPath(new URL('./sample-repository', import.meta.url));
+
+/**
+ * Stands before the emulator and adds what it lacks: git over HTTP, `GET /installation/repositories`, reactions,
+ * closing issues by a merge, and webhooks with a delivery id of their own.
+ */
+export class Front {
+  readonly pushes: Push[] = [];
+  readonly deliveries: Delivery[] = [];
+  readonly reactions: Reaction[] = [];
+  /** Where webhooks go; nowhere until it is set. */
+  target: string | undefined;
+  private readonly inner: string;
+  private readonly root: string;
+  private readonly seeded: Seeded;
+
+  constructor(inner: string, root: string, seeded: Seeded) {
+    this.inner = inner;
+    this.root = root;
+    this.seeded = seeded;
+  }
+
+  folderOf(name: string): string {
+    return join(this.root, `${name.replace('/', '__')}.git`);
+  }
+
+  caller(token: string): Call {
+    return async (method, path, body) => {
+      const response = await this.call(
+        method,
+        path,
+        `token ${token}`,
+        body === undefined ? undefined : JSON.stringify(body),
+      );
+      const text = await response.text();
+      if (!response.ok) throw new Error(`GitHub answered ${response.status} to ${method} ${path}: ${text}`);
+      if (method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path)) await this.closeIssuesOf(path, token);
+      return text === '' ? undefined : JSON.parse(text);
+    };
+  }
+
+  /** The sample project as the repository's first commit. */
+  async seedRepository(): Promise<void> {
+    const folder = this.folderOf(this.seeded.name);
+    await mkdir(folder, { recursive: true });
+    await gitIn(folder, ['init', '--quiet', '--bare', '--initial-branch=main']);
+    await gitIn(folder, ['config', 'uploadpack.allowAnySHA1InWant', 'true']);
+    const work = await mkdtemp(join(this.root, 'seed-'));
+    await cp(sample, work, { recursive: true });
+    const at = [
+      `--git-dir=${folder}`,
+      `--work-tree=${work}`,
+      '-c',
+      'user.name=Sample',
+      '-c',
+      'user.email=sample@example.com',
+    ];
+    await gitIn(work, [...at, 'add', '--all']);
+    await gitIn(work, [...at, 'commit', '--quiet', '-m', 'A first version']);
+    await feedPush(folder, this.seeded.name, this.caller(this.seeded.ownerToken));
+  }
+
+  async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    if (await serveGit(this.gitHost(), req, res)) return;
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString('utf8');
+    const path = req.url ?? '/';
+    if (path === '/_emulator/webhook') return this.relay(String(req.headers['x-github-event']), body, res);
+    const authorization = req.headers.authorization ?? '';
+    const token = authorization.replace(/^(token|bearer) /i, '');
+    if (path.startsWith('/installation/repositories')) return this.listInstalled(token, res);
+    if (/\/reactions$/.test(path) && req.method === 'POST') return this.addReaction(path, body, res);
+    const response = await this.call(req.method ?? 'GET', path, authorization, body || undefined);
+    const text = await response.text();
+    if (response.ok && req.method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path)) await this.closeIssuesOf(path, token);
+    const headers: Record<string, string> = {};
+    for (const name of ['content-type', 'link', 'location', 'retry-after']) {
+      const value = response.headers.get(name);
+      if (value !== null) headers[name] = value;
+    }
+    res.writeHead(response.status, headers).end(response.status === 204 ? undefined : text);
+  }
+
+  private call(method: string, path: string, authorization: string, body?: string): Promise<Response> {
+    return fetch(`${this.inner}${path}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        Authorization: authorization,
+        Accept: 'application/vnd.github+json',
+        'Content-Type': 'application/json',
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+  }
+
+  private gitHost() {
+    return {
+      find: async (name: string, token: string | undefined) => {
+        if (name !== this.seeded.name) return undefined;
+        const response = await this.call('GET', `/repos/${name}`, token === undefined ? '' : `token ${token}`);
+        return response.ok ? this.folderOf(name) : undefined;
+      },
+      beforeAdvertising: async (name: string) =>
+        pullRefs(this.folderOf(name), name, this.caller(this.seeded.ownerToken)),
+      afterPush: async (name: string, token: string) => {
+        const refs = await gitIn(this.folderOf(name), [
+          'for-each-ref',
+          '--format=%(refname:short)',
+          '--sort=-committerdate',
+          'refs/heads',
+        ]);
+        this.pushes.push({ repository: name, token, refs: refs.toString('utf8').trim().split('\n') });
+        await feedPush(this.folderOf(name), name, this.caller(token));
+      },
+    };
+  }
+
+  private async listInstalled(token: string, res: ServerResponse): Promise<void> {
+    const response = await this.call('GET', `/repos/${this.seeded.name}`, `token ${token}`);
+    const repositories = response.ok ? [await response.json()] : [];
+    res.writeHead(200, { 'content-type': 'application/json' });
+    res.end(JSON.stringify({ total_count: repositories.length, repositories }));
+  }
+
+  private addReaction(path: string, body: string, res: ServerResponse): void {
+    const { content } = JSON.parse(body) as { content: string };
+    const subject = path.replace(/\/reactions$/, '');
+    const isNew = !this.reactions.some((r) => r.subject === subject && r.content === content);
+    if (isNew) this.reactions.push({ subject, content });
+    res
+      .writeHead(isNew ? 201 : 200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ id: this.reactions.length, content }));
+  }
+
+  /** GitHub closes the issues that a merged pull request says it closes. */
+  private async closeIssuesOf(path: string, token: string): Promise<void> {
+    const call = this.caller(token);
+    const { body } = await call<{ body: string | null }>('GET', path.replace(/\/merge$/, ''));
+    const repo = path.split('/').slice(2, 4).join('/');
+    for (const [, number] of (body ?? '').matchAll(/\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?) #(\d+)/gi))
+      await call('PATCH', `/repos/${repo}/issues/${number}`, { state: 'closed' });
+  }
+
+  /** Sends a webhook on under a delivery id of its own; the emulator's is the time, so two events may share one. */
+  private async relay(event: string, body: string, res: ServerResponse): Promise<void> {
+    res.writeHead(202).end();
+    const delivery: Delivery = { guid: randomUUID(), event, body, status: 0 };
+    this.deliveries.push(delivery);
+    if (this.target === undefined) return;
+    const signature = `sha256=${createHmac('sha256', this.seeded.webhookSecret).update(body).digest('hex')}`;
+    const headers = {
+      'Content-Type': 'application/json',
+      'X-GitHub-Event': event,
+      'X-GitHub-Delivery': delivery.guid,
+      'X-Hub-Signature-256': signature,
+    };
+    const response = await fetch(this.target, { method: 'POST', headers, body }).catch(() => undefined);
+    delivery.status = response?.status ?? 0;
+  }
+}

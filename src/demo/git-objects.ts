@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+
+/** A call of the emulator's API: path, method and body in, JSON out; throws on a refusal. */
+export type Call = <T>(method: string, path: string, body?: object) => Promise<T>;
+
+/** Runs git in a bare repository, cut off from the machine's configuration. */
+export function gitIn(folder: string, args: string[], input?: string | Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const env = { PATH: '/usr/local/bin:/usr/bin:/bin', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
+    const options = { env, encoding: 'buffer' as const, maxBuffer: 1 << 28 };
+    const child = execFile('git', ['-c', 'safe.directory=*', '-C', folder, ...args], options, (error, out) =>
+      error ? reject(error) : resolve(out),
+    );
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(input);
+  });
+}
+
+async function gitText(folder: string, args: string[], input?: string | Buffer): Promise<string> {
+  return (await gitIn(folder, args, input)).toString('utf8').trim();
+}
+
+export async function refsOf(folder: string): Promise<Map<string, string>> {
+  const out = await gitText(folder, ['for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads']);
+  return new Map(
+    out
+      .split('\n')
+      .filter(Boolean)
+      .map((l) => l.split(' ') as [string, string]),
+  );
+}
+
+/** Tells the emulator of branches that git has and it has not: objects by its git data API, then the ref. */
+export async function feedPush(folder: string, repo: string, call: Call): Promise<void> {
+  const known = await emulatorRefs(repo, call);
+  const now = await refsOf(folder);
+  for (const [ref, sha] of now) {
+    if (known.get(ref) === sha) continue;
+    const have = [...known.values()].filter((s) => s !== '');
+    const commits = await gitText(folder, [
+      'rev-list',
+      '--reverse',
+      '--topo-order',
+      sha,
+      ...(have.length ? ['--not', ...have] : []),
+    ]);
+    for (const commit of commits.split('\n').filter(Boolean)) await feedCommit(folder, repo, commit, call);
+    if (known.has(ref)) await call('PATCH', `/repos/${repo}/git/${ref}`, { sha });
+    else await call('POST', `/repos/${repo}/git/refs`, { ref, sha });
+    known.set(ref, sha);
+  }
+  for (const ref of known.keys()) if (!now.has(ref)) await call('DELETE', `/repos/${repo}/git/${ref}`);
+}
+
+async function feedCommit(folder: string, repo: string, commit: string, call: Call): Promise<void> {
+  const listing = (await gitIn(folder, ['ls-tree', '-r', '-z', commit])).toString('utf8');
+  const tree = [];
+  for (const entry of listing.split('\0').filter(Boolean)) {
+    const [meta = '', path = ''] = entry.split('\t');
+    const [mode = '', type = '', sha = ''] = meta.split(' ');
+    if (type === 'blob') {
+      const content = (await gitIn(folder, ['cat-file', 'blob', sha])).toString('base64');
+      await call('POST', `/repos/${repo}/git/blobs`, { content, encoding: 'base64' });
+    }
+    tree.push({ path, mode, type, sha });
+  }
+  const made = await call<{ sha: string }>('POST', `/repos/${repo}/git/trees`, { tree });
+  const format = '%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B';
+  const shown = await gitIn(folder, ['show', '-s', `--format=${format}`, commit]);
+  const [parents = '', an = '', ae = '', ad = '', cn = '', ce = '', cd = '', ...rest] = shown
+    .toString('utf8')
+    .split('\0');
+  const stored = await call<{ sha: string }>('POST', `/repos/${repo}/git/commits`, {
+    message: rest.join('\0').replace(/\n$/, ''),
+    tree: made.sha,
+    parents: parents.split(' ').filter(Boolean),
+    author: { name: an, email: ae, date: ad },
+    committer: { name: cn, email: ce, date: cd },
+  });
+  if (stored.sha !== commit) throw new Error(`the emulator made ${stored.sha} of ${commit}`);
+}
+
+async function emulatorRefs(repo: string, call: Call): Promise<Map<string, string>> {
+  const refs = await call<{ ref: string; object: { sha: string } }[]>('GET', `/repos/${repo}/git/matching-refs/heads`);
+  return new Map(refs.map((r) => [r.ref, r.object.sha]));
+}
+
+interface ApiCommit {
+  sha: string;
+  message: string;
+  tree: { sha: string };
+  parents: { sha: string }[];
+  author: { name: string; email: string; date: string };
+  committer: { name: string; email: string; date: string };
+}
+
+/** Brings branches that the emulator moved by itself, such as by a merge, into the bare repository. */
+export async function pullRefs(folder: string, repo: string, call: Call): Promise<void> {
+  const mine = await refsOf(folder);
+  for (const [ref, sha] of await emulatorRefs(repo, call)) {
+    if (mine.get(ref) === sha) continue;
+    await pullCommit(folder, repo, sha, call);
+    await gitIn(folder, ['update-ref', ref, sha]);
+  }
+}
+
+async function has(folder: string, sha: string): Promise<boolean> {
+  return gitIn(folder, ['cat-file', '-e', sha]).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function pullCommit(folder: string, repo: string, sha: string, call: Call): Promise<void> {
+  if (await has(folder, sha)) return;
+  const commit = await call<ApiCommit>('GET', `/repos/${repo}/git/commits/${sha}`);
+  for (const parent of commit.parents) await pullCommit(folder, repo, parent.sha, call);
+  await pullTree(folder, repo, commit.tree.sha, call);
+  const person = ({ name, email, date }: ApiCommit['author']) =>
+    `${name} <${email}> ${Math.floor(Date.parse(date) / 1000)} +0000`;
+  const text = [
+    `tree ${commit.tree.sha}`,
+    ...commit.parents.map((p) => `parent ${p.sha}`),
+    `author ${person(commit.author)}`,
+    `committer ${person(commit.committer)}`,
+    '',
+    commit.message,
+  ].join('\n');
+  const made = await gitText(folder, ['hash-object', '-w', '-t', 'commit', '--stdin'], text);
+  if (made !== sha) throw new Error(`git made ${made} of the emulator's ${sha}`);
+}
+
+async function pullTree(folder: string, repo: string, sha: string, call: Call): Promise<void> {
+  if (await has(folder, sha)) return;
+  const { tree } = await call<{ tree: { path: string; mode: string; type: string; sha: string }[] }>(
+    'GET',
+    `/repos/${repo}/git/trees/${sha}`,
+  );
+  for (const entry of tree) {
+    if (entry.type === 'tree') await pullTree(folder, repo, entry.sha, call);
+    else if (!(await has(folder, entry.sha))) {
+      const blob = await call<{ content: string }>('GET', `/repos/${repo}/git/blobs/${entry.sha}`);
+      await gitIn(folder, ['hash-object', '-w', '--stdin'], Buffer.from(blob.content, 'base64'));
+    }
+  }
+  const lines = tree.map((e) => `${e.mode.padStart(6, '0')} ${e.type} ${e.sha}\t${e.path}\0`).join('');
+  await gitIn(folder, ['mktree', '-z'], lines);
+}

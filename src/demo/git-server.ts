@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createGunzip } from 'node:zlib';
+
+/** Who asks, by the Basic credentials of git: the user name is of no interest, the password is a GitHub token. */
+export interface GitHost {
+  /** The bare repository behind `owner/name`, or undefined when the token may not do that there. */
+  find(name: string, token: string | undefined, service: Service): Promise<string | undefined>;
+  /** Called before refs are told, so that what was merged elsewhere is there. */
+  beforeAdvertising(name: string): Promise<void>;
+  /** Called when a push has been received. Throwing undoes nothing, but tells the pusher. */
+  afterPush(name: string, token: string): Promise<void>;
+}
+
+export type Service = 'git-upload-pack' | 'git-receive-pack';
+
+const route = /^\/([\w.-]+\/[\w.-]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/;
+
+/** Answers git's smart HTTP requests (gitprotocol-http); false for every other request. */
+export async function serveGit(host: GitHost, req: IncomingMessage, res: ServerResponse): Promise<boolean> {
+  const url = new URL(req.url ?? '/', 'http://git');
+  const match = route.exec(url.pathname);
+  const name = match?.[1];
+  if (name === undefined) return false;
+  const isAdvertising = match?.[2] === 'info/refs';
+  const service = (isAdvertising ? url.searchParams.get('service') : match?.[2]) as Service;
+  const token = tokenOf(req);
+  const folder = await host.find(name, token, service);
+  if (folder === undefined) {
+    const status = token === undefined ? 401 : 404;
+    res.writeHead(status, status === 401 ? { 'WWW-Authenticate': 'Basic realm="git"' } : {}).end('not found');
+    return true;
+  }
+  if (isAdvertising) await host.beforeAdvertising(name);
+  const args = [service.slice(4), '--stateless-rpc', ...(isAdvertising ? ['--advertise-refs'] : []), folder];
+  const git = spawn('git', args, {
+    env: {
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      GIT_PROTOCOL: String(req.headers['git-protocol'] ?? ''),
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: 'safe.directory',
+      GIT_CONFIG_VALUE_0: '*',
+    },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  res.setHeader('Cache-Control', 'no-cache');
+  res.setHeader('Content-Type', `application/x-${service}-${isAdvertising ? 'advertisement' : 'result'}`);
+  git.stdin.on('error', () => {});
+  if (isAdvertising) {
+    git.stdin.end();
+    const line = `# service=${service}\n`;
+    res.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`);
+  } else if (req.headers['content-encoding'] === 'gzip') req.pipe(createGunzip()).pipe(git.stdin);
+  else req.pipe(git.stdin);
+  const output: Buffer[] = [];
+  for await (const chunk of git.stdout) output.push(chunk as Buffer);
+  if (!isAdvertising && service === 'git-receive-pack') await host.afterPush(name, token ?? '');
+  res.end(Buffer.concat(output));
+  return true;
+}
+
+function tokenOf(req: IncomingMessage): string | undefined {
+  const basic = /^Basic (.+)$/.exec(req.headers.authorization ?? '')?.[1];
+  return basic === undefined ? undefined : Buffer.from(basic, 'base64').toString('utf8').split(':').slice(1).join(':');
+}

@@ -1,0 +1,132 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createEmulator } from 'emulate';
+import { type Delivery, Front, type Push, type Reaction } from './front.ts';
+import type { Call } from './git-objects.ts';
+
+/** A GitHub of our own: the emulator, a git server fed from and into it, and the few addresses the emulator lacks. */
+export interface DemoGitHub {
+  url: string;
+  appId: number;
+  privateKey: string;
+  webhookSecret: string;
+  pushes: Push[];
+  /** Every webhook that was sent, with the status the service answered. */
+  deliveries: Delivery[];
+  reactions: Reaction[];
+  /** The bare repository behind `owner/name`. */
+  folderOf(name: string): string;
+  /** Calls the API as a person. */
+  as(login: string): Call;
+  deliverTo(url: string): void;
+  close(): Promise<void>;
+}
+
+/** The account, its repository with the sample project, and people who are known; the owner's rights come by GitHub's rules. */
+export interface Seed {
+  owner: string;
+  isOrganization?: boolean;
+  repository: string;
+  isPrivate?: boolean;
+  people: string[];
+}
+
+const webhookSecret = 'a-secret-between-the-demo-and-itself';
+const appId = 4242;
+const installationId = 77;
+export const appSlug = 'deckhand';
+export const botLogin = `${appSlug}[bot]`;
+
+/** Starts it, with one repository that holds the sample project and the App installed on its owner. */
+export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
+  const root = await mkdtemp(join(tmpdir(), 'deckhand-github-'));
+  const server = createServer();
+  const url = `http://127.0.0.1:${await listen(server)}`;
+  const innerPort = await freePort();
+  const permissions = {
+    contents: 'write',
+    issues: 'write',
+    pull_requests: 'write',
+    checks: 'write',
+    metadata: 'read',
+    members: 'read',
+  };
+  const users = [...new Set([seed.owner, ...seed.people])].filter((l) => !(seed.isOrganization && l === seed.owner));
+  const emulator = await createEmulator({
+    service: 'github',
+    port: innerPort,
+    baseUrl: url,
+    seed: {
+      tokens: Object.fromEntries(
+        users.map((login) => [`person-${login}`, { login, scopes: ['repo', 'user', 'admin:org'] }]),
+      ),
+      github: {
+        users: [...users, botLogin].map((login) => ({ login, name: login, email: `${login}@example.com` })),
+        orgs: seed.isOrganization ? [{ login: seed.owner, members: [{ login: seed.people[0], role: 'admin' }] }] : [],
+        repos: [{ owner: seed.owner, name: seed.repository, auto_init: false, private: seed.isPrivate ?? false }],
+        apps: [
+          {
+            app_id: appId,
+            slug: appSlug,
+            name: 'Deckhand',
+            permissions,
+            events: ['issues', 'issue_comment', 'pull_request'],
+            webhook_url: `${url}/_emulator/webhook`,
+            webhook_secret: webhookSecret,
+            installations: [
+              { installation_id: installationId, account: seed.owner, repository_selection: 'all', permissions },
+            ],
+          },
+        ],
+      },
+    },
+  });
+  const ownerToken = `person-${seed.isOrganization ? seed.people[0] : seed.owner}`;
+  const name = `${seed.owner}/${seed.repository}`;
+  const front = new Front(`http://127.0.0.1:${innerPort}`, root, { name, webhookSecret, ownerToken });
+  server.on('request', (req, res) => {
+    front.answer(req, res).catch((error: Error) => {
+      if (!res.headersSent) res.writeHead(500);
+      res.end(JSON.stringify({ message: error.message }));
+    });
+  });
+  await front.seedRepository();
+  return {
+    url,
+    appId,
+    privateKey: emulator.generatedSecrets.find((s) => s.kind === 'github.app_private_key')?.value ?? '',
+    webhookSecret,
+    pushes: front.pushes,
+    deliveries: front.deliveries,
+    reactions: front.reactions,
+    folderOf: (name) => front.folderOf(name),
+    as: (login) => front.caller(`person-${login}`),
+    deliverTo: (target) => {
+      front.target = target;
+    },
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await emulator.close();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+/** The emulator tells its own address from the port it is given, so one is picked for it. */
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  const port = await listen(probe);
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}

@@ -1,0 +1,92 @@
+import { createServer, type Server } from 'node:http';
+
+interface Turn {
+  name: string;
+  arguments: object;
+}
+
+/** What the scripted model does, a list of turns; each turn is one or more tool calls, or a text. */
+export type Script = (Turn[] | string)[];
+
+export interface ScriptedModel {
+  url: string;
+  /** The bodies of all requests so far. */
+  requests: {
+    model: string;
+    messages: { role: string; content: unknown }[];
+    tools?: { function: { name: string } }[];
+  }[];
+  close(): Promise<void>;
+}
+
+/**
+ * An OpenAI-compatible server that plays a script. How far it has come it reads from the conversation it is sent, so a
+ * run that is continued elsewhere gets the turn that is due. `before` may hold an answer back.
+ */
+export async function startModel(
+  script: Script,
+  before: (turn: number) => Promise<void> = async () => {},
+): Promise<ScriptedModel> {
+  const requests: ScriptedModel['requests'] = [];
+  const server = createServer(async (req, res) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk as Buffer);
+    res.setHeader('Content-Type', 'application/json');
+    if (req.url?.endsWith('/models'))
+      return res.end(JSON.stringify({ object: 'list', data: [{ id: 'scripted', object: 'model' }] }));
+    const request = JSON.parse(Buffer.concat(chunks).toString('utf8')) as ScriptedModel['requests'][number];
+    requests.push(request);
+    const turn = request.messages.filter((m) => m.role === 'assistant').length;
+    await before(turn);
+    const offered = new Set(request.tools?.map((t) => t.function.name));
+    const said = script[Math.min(turn, script.length - 1)] ?? 'Done.';
+    res.end(JSON.stringify(completion(request.model, turn, said, offered)));
+  });
+  const port = await listening(server);
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function completion(model: string, turn: number, said: Turn[] | string, offered: Set<string>) {
+  // Where there is no shell the script reads on instead of testing.
+  const calls =
+    typeof said === 'string'
+      ? []
+      : said.map((call) => (offered.has(call.name) ? call : { name: 'list_files', arguments: {} }));
+  const tool_calls = calls.map((call, i) => ({
+    id: `call_${turn}_${i}`,
+    type: 'function',
+    function: { name: call.name, arguments: JSON.stringify(call.arguments) },
+  }));
+  return {
+    id: `chatcmpl-${turn}`,
+    object: 'chat.completion',
+    created: 0,
+    model,
+    choices: [
+      {
+        index: 0,
+        finish_reason: calls.length > 0 ? 'tool_calls' : 'stop',
+        message: {
+          role: 'assistant',
+          content: typeof said === 'string' ? said : null,
+          ...(calls.length > 0 ? { tool_calls } : {}),
+        },
+      },
+    ],
+    usage: { prompt_tokens: 800 + 150 * turn, completion_tokens: 60, total_tokens: 860 + 150 * turn },
+  };
+}
+
+function listening(server: Server): Promise<number> {
+  return new Promise((resolve) =>
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)),
+  );
+}

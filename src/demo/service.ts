@@ -1,0 +1,81 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+
+/** The real service in a process of its own. */
+export interface RunningService {
+  url: string;
+  process: ChildProcess;
+  /** All it has logged so far. */
+  log(): string;
+  /** A token for a login, by the command that people use. */
+  token(login: string): Promise<string>;
+  /** Calls the REST interface. @throws Error with the reply's message */
+  api<T>(token: string, method: string, path: string, body?: object): Promise<T>;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/** Starts the service with these settings only, and waits until it answers. */
+export async function startService(settings: Record<string, string>): Promise<RunningService> {
+  const env = { PATH: process.env.PATH ?? '', ...settings };
+  const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let log = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
+      log += chunk;
+    });
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const url = settings.BASE_URL ?? '';
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await gone;
+  };
+  for (let tries = 0; ; tries++) {
+    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}:\n${log}`);
+    const answer = await fetch(`${url}/readyz`).catch(() => undefined);
+    if (answer?.ok) break;
+    if (tries === 300) {
+      await stop('SIGKILL');
+      throw new Error(`the service did not answer within 30 s:\n${log}`);
+    }
+    await sleep(100);
+  }
+  return {
+    url,
+    process: child,
+    log: () => log,
+    token: async (login) => {
+      const { stdout } = await promisify(execFile)(process.execPath, [main, 'token', '--login', login], { env });
+      return stdout.trim();
+    },
+    api: async (token, method, path, body) => {
+      const response = await fetch(`${url}/api/v1${path}`, {
+        method,
+        headers: { Authorization: `Bearer ${token}`, ...(body ? { 'Content-Type': 'application/json' } : {}) },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${text}`);
+      return text === '' ? undefined : JSON.parse(text);
+    },
+    stop,
+  };
+}
+
+/** Asks again until the answer is there. @throws Error naming what was waited for */
+export async function until<T>(
+  what: string,
+  ask: () => Promise<T | undefined | false>,
+  timeoutMs = 30_000,
+): Promise<T> {
+  const end = Date.now() + timeoutMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer) return answer;
+    if (Date.now() > end) throw new Error(`waited ${timeoutMs / 1000} s for ${what}`);
+    await sleep(50);
+  }
+}

@@ -1,0 +1,41 @@
+import { createServer } from 'node:net';
+import type { DemoGitHub } from './github.ts';
+import type { ScriptedModel } from './model.ts';
+
+/** The settings of a service between the demo's GitHub and the scripted model. Nothing of the caller's environment. */
+export function demoSettings(given: {
+  github: DemoGitHub;
+  model: ScriptedModel;
+  port: number;
+  dataDir: string;
+}): Record<string, string> {
+  return {
+    PORT: String(given.port),
+    BASE_URL: `http://localhost:${given.port}`,
+    DATA_DIR: given.dataDir,
+    METRICS_PORT: '0',
+    APP_ID: String(given.github.appId),
+    PRIVATE_KEY: given.github.privateKey,
+    WEBHOOK_SECRET: given.github.webhookSecret,
+    GITHUB_API_URL: given.github.url,
+    GITHUB_SERVER_URL: given.github.url,
+    OPENAI_BASE_URL: given.model.url,
+    OPENAI_API_KEY: 'sk-demo-key-of-the-scripted-model',
+    OPENAI_MODEL: 'scripted',
+    MODEL_PRICES: '{"scripted":{"input":1.25,"output":10}}',
+    GITHUB_WRITE_INTERVAL_MS: '20',
+    MIRROR_INTERVAL_MS: '1000',
+  };
+}
+
+/** The port if it is free, else another one. */
+export function freePort(preferred = 0): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', (error) => (preferred === 0 ? reject(error) : resolve(freePort())));
+    probe.listen(preferred, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => resolve(port));
+    });
+  });
+}

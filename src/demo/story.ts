@@ -1,0 +1,46 @@
+import type { Script } from './model.ts';
+
+/** The issue of the demo, and what a developer would do about it in the sample repository. */
+export const issue = {
+  title: 'slugify drops accented letters',
+  body: '`slugify("Crème brûlée")` gives `cr-me-br-l-e`. It should give `creme-brulee`.',
+};
+
+const oldLines = '  return title\n    .toLowerCase()';
+const newLines = "  return title\n    .normalize('NFKD')\n    .replace(/\\p{M}/gu, '')\n    .toLowerCase()";
+const newTest = `
+test('keeps the letters under accents', () => {
+  assert.equal(slugify('Crème brûlée'), 'creme-brulee');
+});
+`;
+
+export const script: Script = [
+  [
+    { name: 'list_files', arguments: {} },
+    { name: 'read_file', arguments: { path: 'src/slugify.js' } },
+    { name: 'read_file', arguments: { path: 'test/slugify.test.js' } },
+  ],
+  [{ name: 'edit_file', arguments: { path: 'src/slugify.js', old: oldLines, new: newLines } }],
+  [
+    {
+      name: 'edit_file',
+      arguments: {
+        path: 'test/slugify.test.js',
+        old: "test('leaves no dash at the ends'",
+        new: `${newTest.trimStart()}\ntest('leaves no dash at the ends'`,
+      },
+    },
+  ],
+  [{ name: 'run_command', arguments: { command: 'npm test --silent || node --test' } }],
+  [
+    {
+      name: 'finish',
+      arguments: {
+        summary:
+          'slugify now takes the accents off letters (Unicode NFKD) before it throws away what is no letter, so "Crème brûlée" becomes "creme-brulee". A test holds it.',
+        nextSteps: [],
+        prTitle: 'Keep the letters under accents in slugs',
+      },
+    },
+  ],
+];

@@ -1,0 +1,71 @@
+import type { Probot } from 'probot';
+import type { GitHub, GitHubAccount, Octokit } from '../app.ts';
+import { keepPace, type Pace } from './pacing.ts';
+
+/** Installation 0 stands for the App itself in the pace; GitHub counts its calls apart. */
+const appItself = 0;
+
+/** The GitHub App behind the port, on Probot's clients. */
+export function githubApp(probot: Probot, pace: Pace, anonymous: Octokit): GitHub {
+  const asApp = async () => keepPace((await probot.auth()) as Octokit, appItself, pace);
+  let slug: Promise<string> | undefined;
+  let bot: Promise<{ login: string; id: number }> | undefined;
+  const github: GitHub = {
+    asApp,
+    asInstallation: async (id) => keepPace((await probot.auth(id)) as Octokit, id, pace),
+    mintToken: async (installationId, repository, permissions) => {
+      const octokit = await asApp();
+      const { data } = await octokit.request('POST /app/installations/{installation_id}/access_tokens', {
+        installation_id: installationId,
+        repositories: [repository],
+        permissions,
+      });
+      return data.token;
+    },
+    receive: async ({ id, name, payload }) => {
+      await probot.receive({ id, name, payload } as Parameters<Probot['receive']>[0]);
+    },
+    findUser: (login) => readUser(github, anonymous, login),
+    slug: () => {
+      slug ??= readSlug(asApp).catch((error) => {
+        slug = undefined;
+        throw error;
+      });
+      return slug;
+    },
+    bot: () => {
+      bot ??= readBot(github).catch((error) => {
+        bot = undefined;
+        throw error;
+      });
+      return bot;
+    },
+  };
+  return github;
+}
+
+async function readSlug(asApp: () => Promise<Octokit>): Promise<string> {
+  const { data } = await (await asApp()).request('GET /app');
+  if (!data?.slug) throw new Error('GitHub does not know the App');
+  return data.slug;
+}
+
+async function readBot(github: GitHub): Promise<{ login: string; id: number }> {
+  const login = `${await github.slug()}[bot]`;
+  const user = await github.findUser(login);
+  if (user === undefined) throw new Error(`GitHub does not know the App's bot ${login}`);
+  return { login: user.login, id: user.id };
+}
+
+/** The App's own token serves `/app` only; for everything else any installation will do, or nobody's name. */
+async function readUser(github: GitHub, anonymous: Octokit, username: string): Promise<GitHubAccount | undefined> {
+  const { data: installations } = await (await github.asApp()).request('GET /app/installations', { per_page: 1 });
+  const octokit = installations[0] ? await github.asInstallation(installations[0].id) : anonymous;
+  try {
+    const { data } = await octokit.request('GET /users/{username}', { username });
+    return { id: Number(data.id), login: data.login, name: data.name ?? null, avatar_url: data.avatar_url };
+  } catch (error) {
+    if ((error as { status?: number }).status === 404) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,194 @@
+import type { EntityManager } from 'typeorm';
+import type { App, Octokit } from '../app.ts';
+import { newId } from '../db/ids.ts';
+import {
+  type InstallationRow,
+  type InstallationStatus,
+  Installations,
+  Repositories,
+  type UserRow,
+} from '../db/tables.ts';
+import { Refused } from '../domain/machine.ts';
+import { normalUrl } from '../git/remote-url.ts';
+import { insertProject } from '../projects/operations.ts';
+import { type GitHubUser, upsertMember, upsertUser } from '../projects/store.ts';
+import { findByUrl, hasRepositories } from '../repositories/store.ts';
+import { cancelTask } from '../runs/operations.ts';
+import { findInstallation, listActiveInstallations } from './store.ts';
+
+/** What we need of GitHub's installation object. */
+export interface InstallationInfo {
+  id: number;
+  account: { id: number; login: string; type?: string } | null;
+  suspended_at?: string | null;
+}
+
+interface GitHubRepository {
+  id: number;
+  name: string;
+  full_name: string;
+  private: boolean;
+  default_branch?: string;
+}
+
+/**
+ * Makes the database agree with an installation: one project per account, found again by the account's number, with
+ * its repositories connected and its admins as owners (decisions, section 9). `isNew` when GitHub says it was just
+ * installed, which brings an ignored account back.
+ */
+export async function syncInstallation(app: App, info: InstallationInfo, isNew = false): Promise<void> {
+  if (app.github === undefined || info.account === null) return;
+  const { account } = info;
+  const installation = await app.db.transaction(async (em) => {
+    await em.query('select pg_advisory_xact_lock(hashtextextended($1, 1))', [`installation ${account.id}`]);
+    const known = await em.findOneBy(Installations, { accountId: account.id });
+    if (known?.status === 'ignored' && !isNew) return undefined;
+    return upsertInstallation(em, info, account, known);
+  });
+  if (installation === undefined || installation.status !== 'active' || installation.projectId === null) return;
+  const octokit = await app.github.asInstallation(info.id);
+  const admins = await adminsOf(octokit, account);
+  const repositories = (await octokit.paginate('GET /installation/repositories', {
+    per_page: 100,
+  })) as GitHubRepository[];
+  await app.db.transaction(async (em) => {
+    const projectId = installation.projectId as string;
+    for (const admin of admins) await upsertMember(em, projectId, (await upsertUser(em, admin)).id, 'owner');
+    await connectInstalled(app, em, projectId, repositories);
+  });
+  const gone = await forgetUninstalled(
+    app.db.manager,
+    installation.projectId,
+    repositories.map((r) => r.id),
+  );
+  await cancelRunsOf(app, gone);
+}
+
+async function upsertInstallation(
+  em: EntityManager,
+  info: InstallationInfo,
+  account: { id: number; login: string; type?: string },
+  known: InstallationRow | null,
+): Promise<InstallationRow> {
+  const row: Omit<InstallationRow, 'updatedAt'> = {
+    accountId: account.id,
+    installationId: info.id,
+    accountLogin: account.login,
+    accountType: account.type === 'Organization' ? 'Organization' : 'User',
+    projectId: known?.projectId ?? (await insertProject(em, { name: account.login, description: '' })).id,
+    status: info.suspended_at ? 'suspended' : 'active',
+  };
+  await em.upsert(Installations, { ...row, updatedAt: new Date() }, ['accountId']);
+  return { ...row, updatedAt: new Date() };
+}
+
+async function adminsOf(
+  octokit: Octokit,
+  account: { id: number; login: string; type?: string },
+): Promise<GitHubUser[]> {
+  if (account.type !== 'Organization') return [account];
+  return octokit.paginate('GET /orgs/{org}/members', { org: account.login, role: 'admin', per_page: 100 });
+}
+
+async function connectInstalled(
+  app: App,
+  em: EntityManager,
+  projectId: string,
+  found: GitHubRepository[],
+): Promise<void> {
+  await em.query('select 1 from projects where id = $1 for update', [projectId]);
+  for (const repository of found) {
+    const url = normalUrl(`${app.config.GITHUB_SERVER_URL}/${repository.full_name}`);
+    const seen = { isPrivate: repository.private, isInstalled: true, githubId: repository.id };
+    const known =
+      (await em.findOneBy(Repositories, { projectId, githubId: repository.id })) ??
+      (await findByUrl(em, projectId, url));
+    if (known) {
+      await em.update(Repositories, { id: known.id }, { ...seen, url });
+      continue;
+    }
+    await em.insert(Repositories, {
+      ...seen,
+      id: newId('repo'),
+      projectId,
+      name: await freeName(em, projectId, repository),
+      url,
+      defaultBranch: repository.default_branch ?? 'main',
+      isPrimary: !(await hasRepositories(em, projectId)),
+    });
+  }
+}
+
+/** GitHub's name, with the owner in front when the project has another repository of that name. */
+async function freeName(em: EntityManager, projectId: string, { name, full_name }: GitHubRepository): Promise<string> {
+  const taken = await em.query('select 1 from repositories where project_id = $1 and lower(name) = lower($2)', [
+    projectId,
+    name,
+  ]);
+  return taken.length === 0 ? name : full_name.replace('/', '-').slice(0, 100);
+}
+
+/** Takes the mark of the installation from repositories it no longer covers; answers which. */
+async function forgetUninstalled(em: EntityManager, projectId: string, covered: number[]): Promise<string[]> {
+  const [rows] = await em.query(
+    `update repositories set is_installed = false
+     where project_id = $1 and is_installed and not (github_id = any($2)) returning id`,
+    [projectId, covered],
+  );
+  return rows.map((r: { id: string }) => r.id);
+}
+
+/** The App was uninstalled or suspended: its runs stop, its history stays. */
+export async function endInstallation(app: App, installationId: number, status: InstallationStatus): Promise<void> {
+  const installation = await findInstallation(app.db.manager, installationId);
+  if (installation === null || installation.status === 'ignored') return;
+  await app.db.manager.update(Installations, { accountId: installation.accountId }, { status, updatedAt: new Date() });
+  if (installation.projectId === null) return;
+  await cancelRunsOf(app, await forgetUninstalled(app.db.manager, installation.projectId, []));
+}
+
+async function cancelRunsOf(app: App, repositoryIds: string[]): Promise<void> {
+  const tasks: { taskId: string }[] = await app.db.manager.query(
+    `select r.task_id as "taskId" from runs r join tasks t on t.id = r.task_id
+     where t.repository_id = any($1) and r.status in ('queued', 'running')`,
+    [repositoryIds],
+  );
+  for (const { taskId } of tasks)
+    await cancelTask(app, taskId).catch((error) => {
+      // Ended by itself meanwhile.
+      if (!(error instanceof Refused)) throw error;
+    });
+}
+
+/** Finds installations that nobody told us of, such as those made before the first start. */
+export async function syncInstallations(app: App): Promise<void> {
+  if (app.github === undefined) return;
+  const octokit = await app.github.asApp();
+  const found = await octokit.paginate('GET /app/installations', { per_page: 100 });
+  for (const { id, account, suspended_at } of found as unknown as InstallationInfo[])
+    await syncInstallation(app, { id, account, suspended_at: suspended_at ?? null });
+}
+
+/** Makes a person owner of the projects whose accounts they administer; asked of GitHub each time they come in. */
+export async function claimOwnerships(app: App, user: UserRow): Promise<void> {
+  if (app.github === undefined || user.githubId === null) return;
+  for (const installation of await listActiveInstallations(app.db.manager)) {
+    if (installation.projectId === null || !(await administers(app, user, installation))) continue;
+    await upsertMember(app.db.manager, installation.projectId, user.id, 'owner');
+  }
+}
+
+async function administers(app: App, user: UserRow, installation: InstallationRow): Promise<boolean> {
+  if (installation.accountType === 'User') return installation.accountId === user.githubId;
+  const octokit = await app.github?.asInstallation(installation.installationId);
+  try {
+    const membership = await octokit?.request('GET /orgs/{org}/memberships/{username}', {
+      org: installation.accountLogin,
+      username: user.login,
+    });
+    return membership?.data.role === 'admin' && membership.data.state === 'active';
+  } catch (error) {
+    if ([403, 404].includes((error as { status?: number }).status ?? 0)) return false;
+    throw error;
+  }
+}

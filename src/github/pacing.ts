@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Octokit } from '../app.ts';
+import type { Database } from '../db/database.ts';
+import type { Metrics } from '../http/metrics.ts';
+
+export interface Pace {
+  db: Database;
+  metrics: Metrics;
+  /** Least time between two writes of one installation; GitHub asks for a second. */
+  intervalMs: number;
+}
+
+/** Whoever would have to wait longer is told so instead; a job comes back later. */
+const longestWaitMs = 60_000;
+const readRetriesMs = [300, 1000];
+/** GitHub names no time with some secondary limits; a minute is what its documentation asks for then. */
+const unnamedPauseSeconds = 60;
+
+/** GitHub wants no calls for now; ends up as 502 at the API and as a later try of a job. */
+export class Parked extends Error {
+  readonly status = 429;
+
+  constructor(ms: number) {
+    super(`GitHub's rate limit is reached; next try in ${Math.ceil(ms / 1000)} s`);
+    this.name = 'HttpError';
+  }
+}
+
+/**
+ * Keeps the pace GitHub asks for (docs.github.com, "Best practices for using the REST API"): writes of an installation
+ * one after the other and a second apart, over all workers together; nothing at all inside a `retry-after`. Reads are
+ * tried again when GitHub stumbles, writes never: who writes looks up first.
+ */
+export function keepPace(octokit: Octokit, installationId: number, pace: Pace): Octokit {
+  octokit.hook.wrap('request', async (request, options) => {
+    const isWrite = !['GET', 'HEAD'].includes(options.method ?? 'GET');
+    for (let tries = 0; ; tries++) {
+      const waitMs = await turnIn(pace, installationId, isWrite);
+      if (waitMs > longestWaitMs) throw new Parked(waitMs);
+      if (waitMs > 0) await sleep(waitMs);
+      try {
+        const response = await request(options);
+        if (isWrite) pace.metrics.githubWrites.inc({ outcome: 'ok' });
+        return response;
+      } catch (error) {
+        if (isWrite) pace.metrics.githubWrites.inc({ outcome: 'failed' });
+        const pause = pauseAsked(error);
+        if (pause !== undefined) await park(pace, installationId, pause);
+        const pauseMs = readRetriesMs[tries];
+        if (isWrite || pauseMs === undefined || ((error as { status?: number }).status ?? 500) < 500) throw error;
+        await sleep(pauseMs);
+      }
+    }
+  });
+  return octokit;
+}
+
+/** Takes the next free turn; how long until it comes. */
+async function turnIn({ db, intervalMs }: Pace, installationId: number, isWrite: boolean): Promise<number> {
+  const statement = isWrite
+    ? `insert into github_pace as p (installation_id, next_write_at) values ($1, now() + make_interval(secs => $2::float8))
+       on conflict (installation_id) do update
+         set next_write_at = greatest(now(), p.next_write_at, p.parked_until) + make_interval(secs => $2::float8)
+       returning extract(epoch from next_write_at - now()) - $2::float8 as seconds`
+    : `select extract(epoch from parked_until - now()) as seconds from github_pace where installation_id = $1 and $2::float8 >= 0`;
+  const [row] = await db.prepared<{ seconds: string }>(isWrite ? 'pace write' : 'pace read', statement, [
+    installationId,
+    intervalMs / 1000,
+  ]);
+  return Math.max(0, Math.round(Number(row?.seconds ?? 0) * 1000));
+}
+
+async function park({ db }: Pace, installationId: number, seconds: number): Promise<void> {
+  await db.prepared(
+    'park',
+    `insert into github_pace as p (installation_id, parked_until) values ($1, now() + make_interval(secs => $2::float8))
+     on conflict (installation_id) do update
+       set parked_until = greatest(p.parked_until, now() + make_interval(secs => $2::float8))`,
+    [installationId, seconds],
+  );
+}
+
+/** For how many seconds an answer asks us to be quiet. */
+function pauseAsked(error: unknown): number | undefined {
+  const { status, response, message } = error as {
+    status?: number;
+    message?: string;
+    response?: { headers: Record<string, string | undefined> };
+  };
+  if (status !== 403 && status !== 429) return undefined;
+  const after = Number(response?.headers['retry-after']);
+  if (Number.isFinite(after)) return after;
+  if (response?.headers['x-ratelimit-remaining'] === '0')
+    return Math.max(1, Number(response.headers['x-ratelimit-reset']) - Date.now() / 1000 || unnamedPauseSeconds);
+  return status === 429 || /secondary rate limit/i.test(message ?? '') ? unnamedPauseSeconds : undefined;
+}

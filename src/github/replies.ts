@@ -1,0 +1,36 @@
+import type { App, Octokit } from '../app.ts';
+import { harmless } from '../domain/quoted.ts';
+
+interface Place {
+  owner: string;
+  repo: string;
+  issue_number: number;
+}
+
+/** Our comment on an issue or pull request: the one with this marker that we wrote ourselves. */
+export async function findOwnComment(app: App, octokit: Octokit, place: Place, marker: string) {
+  const bot = await app.github?.bot();
+  const comments = await octokit.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', {
+    ...place,
+    per_page: 100,
+  });
+  return comments.find((c) => c.body?.startsWith(marker) && c.user?.login === bot?.login);
+}
+
+const replyMarker = '<!-- deckhand:reply -->';
+
+/** Says something where no task is shown: in one comment, edited from then on. */
+export async function reply(app: App, octokit: Octokit, place: Place, text: string): Promise<void> {
+  const body = `${replyMarker}\n${harmless(text, app.config.COMMAND_PREFIX)}`;
+  const found = await findOwnComment(app, octokit, place, replyMarker);
+  const { owner, repo } = place;
+  if (found === undefined)
+    await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { ...place, body });
+  else if (found.body !== body)
+    await octokit.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', {
+      owner,
+      repo,
+      comment_id: Number(found.id),
+      body,
+    });
+}

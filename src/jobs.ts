@@ -1,0 +1,35 @@
+import type { App } from './app.ts';
+import { handleDelivery, requeueForgotten } from './github/inbox.ts';
+import { syncInstallations } from './github/installation.ts';
+import { deleteOldDeliveries } from './github/store.ts';
+import { syncTask } from './github/sync.ts';
+import type { JobName } from './queue/names.ts';
+import type { Handlers } from './queue/queue.ts';
+import { wakeForWaitingRuns, workOnRuns } from './runs/work.ts';
+
+/** Which job is handled by what. */
+export function handlersOf(app: App): Handlers {
+  return {
+    delivery: ({ guid }) => handleDelivery(app, guid),
+    run: () => workOnRuns(app),
+    mirror: ({ taskId }) => syncTask(app, taskId),
+    sweep: async () => {
+      await syncInstallations(app);
+      await requeueForgotten(app);
+      await deleteOldDeliveries(app.db.manager);
+    },
+  };
+}
+
+/** How many of each a worker works on at once. */
+export function concurrencyOf(app: App): { [name in JobName]: number } {
+  return { delivery: 4, run: app.config.MAX_CONCURRENT_RUNS, mirror: 4, sweep: 1 };
+}
+
+/** What is looked at from time to time, whether or not anything was said: cron expression → what to do. */
+export function scheduleOf(app: App): [string, () => Promise<void>][] {
+  return [
+    [`*/${Math.min(59, app.config.RUN_HEARTBEAT_SECONDS)} * * * * *`, () => wakeForWaitingRuns(app)],
+    ['0 */15 * * * *', () => app.queue.send(undefined, 'sweep', {}, { key: 'sweep' })],
+  ];
+}

@@ -1,0 +1,52 @@
+import { compose, createLogger } from './compose.ts';
+import { ConfigError, readConfig } from './config.ts';
+import { doctor } from './doctor.ts';
+import { printDocs } from './print-docs.ts';
+import { serve } from './serve.ts';
+import { issueToken } from './token.ts';
+
+const help = `Deckhand: AI agents on your repositories, people in command.
+
+  npm start                                    run the service
+  npm run demo [-- --once]                     the whole way, with no account and no network
+  npm run --silent token -- --login NAME [--days 90]   print an API token
+  npm run doctor                               what is configured and reachable, and how to mend the rest
+  npm run migrate                              bring the database up to date and end
+  npm run docs                                 print docs/openapi.json and docs/lifecycle.md anew
+
+Settings are environment variables; docs/operations.md lists them.
+`;
+
+const commands: Record<string, (args: string[]) => Promise<number>> = {
+  serve: async () => serve(readConfig()),
+  token: async (args) => issueToken(readConfig(), args),
+  doctor: async () => doctor(),
+  'print-docs': async () => printDocs(),
+  migrate: async () => {
+    const config = readConfig();
+    const { close } = await compose(config, createLogger(config), {
+      isWorker: false,
+      stopping: new AbortController().signal,
+    });
+    await close();
+    process.stdout.write('the database is up to date\n');
+    return 0;
+  },
+  help: async () => {
+    process.stdout.write(help);
+    return 0;
+  },
+};
+
+const [name = 'serve', ...args] = process.argv.slice(2);
+const command = args.some((a) => a === '--help') || /^(-h|--help)$/.test(name) ? commands.help : commands[name];
+try {
+  if (command === undefined) {
+    process.stderr.write(`there is no command ${name}\n\n${help}`);
+    process.exitCode = 2;
+  } else process.exitCode = await command(args);
+} catch (error) {
+  if (error instanceof ConfigError) process.stderr.write(`${error.problems.join('\n')}\n`);
+  else process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = 1;
+}

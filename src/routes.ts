@@ -1,0 +1,17 @@
+import { agentRoutes } from './agents/routes.ts';
+import { githubRoutes } from './github/routes.ts';
+import type { Route } from './http/route.ts';
+import { projectRoutes } from './projects/routes.ts';
+import { repositoryRoutes } from './repositories/routes.ts';
+import { runRoutes } from './runs/routes.ts';
+import { taskRoutes } from './tasks/routes.ts';
+
+/** Every operation of the REST interface, in the order in which Express tries them. */
+export const routes: Route[] = [
+  ...projectRoutes,
+  ...repositoryRoutes,
+  ...agentRoutes,
+  ...taskRoutes,
+  ...runRoutes,
+  ...githubRoutes,
+];

@@ -1,0 +1,68 @@
+import type { Server } from 'node:http';
+import type { App } from './app.ts';
+import { type Composed, compose, createLogger } from './compose.ts';
+import type { Config } from './config.ts';
+import { webhookReceiver } from './github/inbox.ts';
+import { syncInstallations } from './github/installation.ts';
+import { serveMetrics } from './http/metrics.ts';
+import { createServer } from './http/server.ts';
+import { concurrencyOf, handlersOf, scheduleOf } from './jobs.ts';
+import { startSchedule } from './queue/schedule.ts';
+import { routes } from './routes.ts';
+
+export const webhookPath = '/api/github/webhooks';
+
+/** Runs the service until it is told to stop (SIGTERM, SIGINT); answers the exit code. */
+export async function serve(config: Config): Promise<number> {
+  const log = createLogger(config);
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(new Error(signal)));
+  const isWorker = config.ROLE !== 'web';
+  const composed = await compose(config, log, { isWorker, stopping: stop.signal });
+  const { app, notes } = composed;
+  for (const note of notes) log.info(note);
+  const servers: Server[] = [];
+  if (config.ROLE !== 'worker') servers.push(await listen(app));
+  const metrics = await serveMetrics(app.metrics, config.METRICS_PORT).catch((error) => {
+    log.warn(`metrics are not served: port ${config.METRICS_PORT} is taken (${error.code})`);
+  });
+  if (metrics) servers.push(metrics);
+  const schedule = isWorker ? await startWork(app) : undefined;
+  if (!stop.signal.aborted)
+    await new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }));
+  log.info('stopping');
+  await schedule?.stop();
+  await end(servers, composed);
+  return 0;
+}
+
+async function listen(app: App): Promise<Server> {
+  const { HOST, PORT, githubApp } = app.config;
+  const receiver = githubApp && { path: webhookPath, handlers: webhookReceiver(app, githubApp.webhookSecrets) };
+  const server = createServer(app, routes, receiver ? { webhooks: receiver } : {});
+  return new Promise((resolve, reject) => {
+    const listening = server.listen(PORT, HOST, (error?: Error) => {
+      if (error) return reject(error);
+      const { port } = listening.address() as { port: number };
+      app.log.info(`listening on http://${HOST}:${port}${githubApp ? '' : '; no GitHub App is configured'}`);
+      resolve(listening);
+    });
+  });
+}
+
+async function startWork(app: App) {
+  await app.queue.work(handlersOf(app), concurrencyOf(app));
+  // What changed while nobody worked. GitHub being away now must not keep the service from starting.
+  syncInstallations(app).catch((error) => app.log.error({ err: error }, 'installations were not read'));
+  await app.queue.send(undefined, 'run', {});
+  return startSchedule(scheduleOf(app), (error) => app.log.error({ err: error }, 'scheduled work failed'));
+}
+
+async function end(servers: Server[], composed: Composed): Promise<void> {
+  for (const server of servers) {
+    server.close();
+    server.closeIdleConnections();
+  }
+  await composed.close();
+  for (const server of servers) server.closeAllConnections();
+}
