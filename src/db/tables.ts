@@ -1,8 +1,7 @@
 import type { ProjectBudgets } from '../domain/budget.ts';
 import type { Role } from '../domain/member.ts';
-import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
-import type { TaskStatus } from '../domain/task.ts';
-import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, time, whole } from './table.ts';
+import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, time } from './table.ts';
+import { Handoffs, PullRequests, Runs, Tasks } from './work-tables.ts';
 
 export interface UserRow {
   id: string;
@@ -164,129 +163,6 @@ export const Agents = table<AgentRow>('agents', {
   model: text({ default: '' }),
   systemPrompt: text({ default: '' }),
   createdAt: madeNow(),
-});
-
-export interface TaskRow {
-  id: string;
-  projectId: string;
-  title: string;
-  description: string;
-  status: TaskStatus;
-  owner: string | null;
-  repositoryId: string | null;
-  parentId: string | null;
-  branchName: string | null;
-  issueRepositoryId: string | null;
-  issueNumber: number | null;
-  issueUrl: string | null;
-  failure: Failure | null;
-  createdBy: string | null;
-  createdAt: Date;
-  updatedAt: Date;
-}
-export const Tasks = table<TaskRow>('tasks', {
-  id: key(),
-  projectId: text(),
-  title: text(),
-  description: text({ default: '' }),
-  status: text(),
-  owner: maybeText(),
-  repositoryId: maybeText(),
-  parentId: maybeText(),
-  branchName: maybeText(),
-  issueRepositoryId: maybeText(),
-  issueNumber: whole({ nullable: true }),
-  issueUrl: maybeText(),
-  failure: json({ nullable: true }),
-  createdBy: maybeText(),
-  createdAt: madeNow(),
-  updatedAt: madeNow(),
-});
-
-export interface RunRow {
-  id: string;
-  taskId: string;
-  projectId: string;
-  agentId: string | null;
-  startedBy: string | null;
-  kind: RunKind;
-  status: RunStatus;
-  instructions: string;
-  failure: Failure | null;
-  steps: number;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: number | null;
-  fence: number;
-  leaseUntil: Date | null;
-  createdAt: Date;
-  startedAt: Date | null;
-  finishedAt: Date | null;
-}
-export const Runs = table<RunRow>('runs', {
-  id: key(),
-  taskId: text(),
-  projectId: text(),
-  agentId: maybeText(),
-  startedBy: maybeText(),
-  kind: text(),
-  status: text(),
-  instructions: text({ default: '' }),
-  failure: json({ nullable: true }),
-  steps: whole({ default: 0 }),
-  inputTokens: big({ default: 0 }),
-  outputTokens: big({ default: 0 }),
-  costUsd: big({ type: 'numeric', nullable: true }),
-  fence: whole({ default: 0 }),
-  leaseUntil: maybeTime(),
-  createdAt: madeNow(),
-  startedAt: maybeTime(),
-  finishedAt: maybeTime(),
-});
-
-export interface HandoffRow {
-  id: string;
-  taskId: string;
-  runId: string;
-  summary: string;
-  nextSteps: string[];
-  createdAt: Date;
-}
-export const Handoffs = table<HandoffRow>('handoffs', {
-  id: key(),
-  taskId: text(),
-  runId: text(),
-  summary: text(),
-  nextSteps: json({ default: [] }),
-  createdAt: madeNow(),
-});
-
-export type PullStatus = 'draft' | 'open' | 'merged' | 'closed';
-export interface PullRequestRow {
-  taskId: string;
-  repositoryId: string;
-  number: number;
-  url: string;
-  status: PullStatus;
-  headBranch: string;
-  headSha: string;
-  additions: number;
-  counts: boolean;
-  createdAt: Date;
-  mergedAt: Date | null;
-}
-export const PullRequests = table<PullRequestRow>('pull_requests', {
-  taskId: text(),
-  repositoryId: key(),
-  number: whole({ primary: true }),
-  url: text(),
-  status: text(),
-  headBranch: text(),
-  headSha: text(),
-  additions: whole({ default: 0 }),
-  counts: flag(true),
-  createdAt: madeNow(),
-  mergedAt: maybeTime(),
 });
 
 /** The tables that are read and written as rows; the others are spoken to in SQL by their one store. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startGitHub } from './github.ts';
 import { startModel } from './model.ts';
-import { type RunningService, startService, until } from './service.ts';
+import { type RunningService, startService, until } from './real-service.ts';
 import { demoSettings, freePort } from './settings.ts';
 import { issue, script } from './story.ts';
 

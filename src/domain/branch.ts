@@ -1,15 +1,11 @@
+import { slug } from './slug.ts';
+
 /**
  * The branch of a task: `agent/<last 8 characters of the id>-<slug of the title>`, with `-2`, `-3` … once earlier ones
  * were merged or deleted (decisions, section 5).
  */
 export function branchName(taskId: string, title: string, attempt = 1): string {
-  const slug = title
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 40)
-    .replace(/^-+|-+$/g, '');
-  const name = `agent/${taskId.slice(-8)}-${slug || 'task'}`;
+  const name = `agent/${taskId.slice(-8)}-${slug(title) || 'task'}`;
   return attempt > 1 ? `${name}-${attempt}` : name;
 }
 

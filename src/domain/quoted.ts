@@ -9,14 +9,7 @@ export function harmless(text: string, commandPrefix: string): string {
     .replace(/@(?=[A-Za-z0-9_])/g, `@${joiner}`)
     .replace(/#(?=\d)/g, `#${joiner}`)
     .replace(/\bGH-(?=\d)/gi, (found) => found + joiner)
-    .replace(/(^|\n)(\s*)(?=\/)/g, (found, start: string, indent: string, at: number) =>
-      text
-        .slice(at + found.length)
-        .toLowerCase()
-        .startsWith(commandPrefix.toLowerCase())
-        ? `${start}${indent}${joiner}`
-        : found,
-    );
+    .replace(new RegExp(`(^|\\n)([^\\S\\n]*)(?=${commandPrefix})`, 'gi'), `$1$2${joiner}`);
 }
 
 /** One line of at most `max` characters; a cut shows. */

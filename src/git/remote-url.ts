@@ -8,7 +8,8 @@ export interface HostRules {
 }
 
 /** Addresses that are not on the public internet (RFC 6890 and the cloud metadata services). */
-const closed = new BlockList();
+/** Two lists: Node's takes every IPv4 address for one in the mapped IPv6 range. */
+const closed = { 4: new BlockList(), 6: new BlockList() };
 for (const [net, bits] of [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -25,7 +26,7 @@ for (const [net, bits] of [
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ] as const)
-  closed.addSubnet(net, bits, 'ipv4');
+  closed[4].addSubnet(net, bits, 'ipv4');
 for (const [net, bits] of [
   ['::', 96],
   ['::ffff:0:0', 96],
@@ -40,11 +41,12 @@ for (const [net, bits] of [
   ['fec0::', 10],
   ['ff00::', 8],
 ] as const)
-  closed.addSubnet(net, bits, 'ipv6');
+  closed[6].addSubnet(net, bits, 'ipv6');
 
 export function isClosedAddress(address: string): boolean {
   const family = isIP(address);
-  return family === 0 || closed.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  if (family === 6) return closed[6].check(address, 'ipv6');
+  return family === 0 || closed[4].check(address, 'ipv4');
 }
 
 /** What is wrong with a repository URL, as the end of a sentence; undefined when it may be used (decisions, section 3). */

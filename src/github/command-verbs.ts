@@ -1,7 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import { findAgentsByName } from '../agents/store.ts';
 import type { App } from '../app.ts';
-import { type AgentRow, type RepositoryRow, Tasks } from '../db/tables.ts';
+import type { AgentRow, RepositoryRow } from '../db/tables.ts';
+import { Tasks } from '../db/work-tables.ts';
 import { defaultAgentName } from '../domain/agent.ts';
 import type { Command } from '../domain/commands.ts';
 import { Refused } from '../domain/machine.ts';

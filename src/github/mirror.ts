@@ -1,4 +1,4 @@
-import type { PullStatus } from '../db/tables.ts';
+import type { PullStatus } from '../db/work-tables.ts';
 import { harmless, oneLine } from '../domain/quoted.ts';
 import { type Failure, type RunKind, type RunStatus, remedies } from '../domain/run.ts';
 import type { TaskStatus } from '../domain/task.ts';

@@ -1,5 +1,5 @@
 import type { App, Octokit } from '../app.ts';
-import { type PullRequestRow, PullRequests } from '../db/tables.ts';
+import { type PullRequestRow, PullRequests } from '../db/work-tables.ts';
 import { Refused } from '../domain/machine.ts';
 import type { TaskEvent } from '../domain/task.ts';
 import { cancelTask } from '../runs/operations.ts';

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { type InstallationRow, Installations, type PullRequestRow, type RepositoryRow } from '../db/tables.ts';
+import { type InstallationRow, Installations, type RepositoryRow } from '../db/tables.ts';
+import type { PullRequestRow } from '../db/work-tables.ts';
 import { repositoryColumns } from '../repositories/store.ts';
 
 /** Stores a delivery; false when its GUID was seen before. */

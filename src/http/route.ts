@@ -5,7 +5,7 @@ import type { Access } from './access.ts';
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 
 type Input<S extends z.ZodType | undefined> = S extends z.ZodType ? z.output<S> : undefined;
-type Output<R extends Reply> = R extends readonly [number, infer S extends z.ZodType] ? z.input<S> : void;
+type Output<R extends Reply> = R extends readonly [number, infer S extends z.ZodType] ? z.input<S> : unknown;
 export type Reply = readonly [number, z.ZodType] | readonly [204];
 
 interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | undefined, R extends Reply> {

@@ -7,6 +7,7 @@ import { Agents, Members, type ProjectRow, Projects } from '../db/tables.ts';
 import { shippedAgents, shippedTeam } from '../domain/agent.ts';
 import { Refused } from '../domain/machine.ts';
 import { hasRole, type Role } from '../domain/member.ts';
+import { slug } from '../domain/slug.ts';
 import { badField, notFound, requiresRole } from '../errors.ts';
 import type { CreateProject, UpdateProject } from './schemas.ts';
 import {
@@ -38,14 +39,7 @@ export async function insertProject(
   input: { name: string; description: string },
 ): Promise<ProjectRow> {
   const id = newId('proj');
-  const stem = input.name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 40);
-  const slug = `${stem || 'project'}-${id.slice(-6)}`;
-  await em.insert(Projects, { id, slug, ...input });
+  await em.insert(Projects, { id, slug: `${slug(input.name) || 'project'}-${id.slice(-6)}`, ...input });
   const agents = shippedAgents.map((a) => ({ ...a, id: newId('agent'), projectId: id, team: shippedTeam }));
   await em.insert(Agents, agents);
   return findProject(em, id);

@@ -1,6 +1,7 @@
 import { findAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
-import type { AgentRow, RepositoryRow, RunRow } from '../db/tables.ts';
+import type { AgentRow, RepositoryRow } from '../db/tables.ts';
+import type { RunRow } from '../db/work-tables.ts';
 import { type Budgets, lowest } from '../domain/budget.ts';
 import { RunFailed } from '../domain/run.ts';
 import type { Model } from '../llm/model.ts';

@@ -1,7 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import { findAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
-import { type AgentRow, Tasks } from '../db/tables.ts';
+import type { AgentRow } from '../db/tables.ts';
+import { Tasks } from '../db/work-tables.ts';
 import type { RunKind } from '../domain/run.ts';
 import { AppError, notConfigured } from '../errors.ts';
 import type { Model } from '../llm/model.ts';

@@ -1,4 +1,5 @@
-import type { AgentRow, HandoffRow, RunRow } from '../db/tables.ts';
+import type { AgentRow } from '../db/tables.ts';
+import type { HandoffRow, RunRow } from '../db/work-tables.ts';
 import type { Message } from '../llm/model.ts';
 import type { TaskView } from '../tasks/store.ts';
 

@@ -1,13 +1,6 @@
 import type { App } from '../app.ts';
-import {
-  type AgentRow,
-  PullRequests,
-  type RepositoryRow,
-  type RunRow,
-  Tasks,
-  type UserRow,
-  Users,
-} from '../db/tables.ts';
+import { type AgentRow, type RepositoryRow, type UserRow, Users } from '../db/tables.ts';
+import { PullRequests, type RunRow, Tasks } from '../db/work-tables.ts';
 import { isAgentBranch } from '../domain/branch.ts';
 import { harmless, oneLine } from '../domain/quoted.ts';
 import { RunFailed } from '../domain/run.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
-import { Handoffs, PullRequests, type RunRow } from '../db/tables.ts';
+import { Handoffs, PullRequests, type RunRow } from '../db/work-tables.ts';
 import { type Failure, RunFailed } from '../domain/run.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import { tryMoveTask } from '../tasks/move.ts';

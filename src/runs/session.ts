@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { RunRow } from '../db/tables.ts';
+import type { RunRow } from '../db/work-tables.ts';
 import { costOf } from '../llm/pricing.ts';
 import { showTask } from '../tasks/move.ts';
 import { listHandoffs } from '../tasks/store.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { newId } from '../db/ids.ts';
-import { type RunRow, Runs } from '../db/tables.ts';
+import { type RunRow, Runs } from '../db/work-tables.ts';
 import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
 import type { Message } from '../llm/model.ts';
 

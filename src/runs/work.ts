@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { RunRow } from '../db/tables.ts';
+import type { RunRow } from '../db/work-tables.ts';
 import { holdHere, letGo } from './live.ts';
 import { runTask } from './run-task.ts';
 import { claimRun, hasClaimable, LeaseLost, releaseLease, renewLease } from './store.ts';

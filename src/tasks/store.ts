@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { type HandoffRow, Handoffs, PullRequests, type PullStatus, type TaskRow } from '../db/tables.ts';
+import { type HandoffRow, Handoffs, PullRequests, type PullStatus, type TaskRow } from '../db/work-tables.ts';
 import { type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
 import type { TreeDiff } from '../git/diff.ts';
 

@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { type ConfigError, readConfig } from '../src/config.ts';
+
+const privateKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
+  type: 'pkcs1',
+  format: 'pem',
+}) as string;
+const app = { APP_ID: '1', PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'a-real-one-7f3a' };
+
+function problemsOf(env: Record<string, string>): string[] {
+  try {
+    readConfig(env);
+    return [];
+  } catch (error) {
+    return (error as ConfigError).problems;
+  }
+}
+
+test('nothing set is a service with embedded database and without an App', () => {
+  const config = readConfig({});
+  expect(config.githubApp).toBeUndefined();
+  expect(config.BASE_URL).toBe('http://localhost:3000');
+  expect(config.DATABASE_URL).toBeUndefined();
+});
+
+test('an App needs its key and a webhook secret of its own', () => {
+  expect(problemsOf(app)).toEqual([]);
+  expect(problemsOf({ ...app, PRIVATE_KEY: privateKey.replaceAll('\n', '\\n') })).toEqual([]);
+  expect(problemsOf({ APP_ID: '1' }).map((p) => p.split(':')[0])).toEqual(['WEBHOOK_SECRET', 'PRIVATE_KEY']);
+  expect(problemsOf({ ...app, WEBHOOK_SECRET: 'development' })[0]).toMatch(/^WEBHOOK_SECRET: is a well-known default/);
+  expect(problemsOf({ ...app, WEBHOOK_SECRET: '' })[0]).toMatch(/^WEBHOOK_SECRET: required/);
+  expect(problemsOf({ ...app, PRIVATE_KEY: 'nonsense' })[0]).toMatch(/^PRIVATE_KEY: must be a PEM/);
+});
+
+test('every problem is told at once, and none tells a value', () => {
+  const secret = 'hunter2hunter2hunter2';
+  const problems = problemsOf({
+    PORT: 'many',
+    ROLE: 'captain',
+    DATABASE_URL: `mysql://root:${secret}@db`,
+    JWT_SECRET: secret,
+    ENCRYPTION_KEY: secret,
+    MODEL_PRICES: secret,
+    GITHUB_API_URL: 'ftp://x',
+  });
+  const names = problems.map((p) => p.split(':')[0]);
+  for (const name of ['PORT', 'ROLE', 'DATABASE_URL', 'JWT_SECRET', 'ENCRYPTION_KEY', 'MODEL_PRICES', 'GITHUB_API_URL'])
+    expect(names).toContain(name);
+  expect(problems.join('\n')).not.toContain(secret);
+});
+
+test('a database of one’s own needs keys of one’s own', () => {
+  expect(problemsOf({ DATABASE_URL: 'postgres://x/y' }).map((p) => p.split(':')[0])).toEqual([
+    'JWT_SECRET',
+    'ENCRYPTION_KEY',
+  ]);
+});
+
+test('bad settings end the start with a line per problem and exit code 1', async () => {
+  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+  const env = {
+    ...app,
+    PATH: process.env.PATH ?? '',
+    WEBHOOK_SECRET: 'development',
+    PORT: 'x',
+    PRIVATE_KEY: 'secret-pem-text',
+  };
+  const ended = await new Promise<{ code: number | string | null | undefined; stderr: string; stdout: string }>(
+    (resolve) =>
+      execFile(process.execPath, [main], { env }, (error, stdout, stderr) =>
+        resolve({ code: error?.code, stdout, stderr }),
+      ),
+  );
+  expect(ended.code).toBe(1);
+  expect(
+    ended.stderr
+      .trim()
+      .split('\n')
+      .map((l) => l.split(':')[0])
+      .sort(),
+  ).toEqual(['PORT', 'PRIVATE_KEY', 'WEBHOOK_SECRET']);
+  expect(ended.stderr + ended.stdout).not.toContain('secret-pem-text');
+});

@@ -1,0 +1,64 @@
+import { migrations } from '../../migrations/list.ts';
+import { type Database, openDatabase, violatedUnique } from '../../src/db/database.ts';
+import { tables, Users } from '../../src/db/tables.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+let db: Database;
+let drop: () => Promise<void>;
+beforeAll(async () => {
+  const database = await createTestDatabase();
+  drop = database.drop;
+  db = await openDatabase(database.url, migrations);
+});
+afterAll(async () => {
+  await db.close();
+  await drop();
+});
+
+test('migrations and declared tables agree, column by column', async () => {
+  const found: { table: string; column: string; type: string; nullable: boolean }[] = await db.manager.query(
+    `select table_name as table, column_name as column, udt_name as type, is_nullable = 'YES' as nullable
+     from information_schema.columns where table_schema = 'public'`,
+  );
+  const names: Record<string, string> = { boolean: 'bool', integer: 'int4', bigint: 'int8' };
+  for (const schema of tables) {
+    const metadata = db.manager.connection.getMetadata(schema);
+    const declared = metadata.columns.map(
+      (c) => `${c.databaseName} ${names[c.type as string] ?? c.type} ${c.isNullable}`,
+    );
+    const actual = found
+      .filter((c) => c.table === metadata.tableName)
+      .map((c) => `${c.column} ${c.type} ${c.nullable}`);
+    expect([metadata.tableName, declared.sort()]).toEqual([metadata.tableName, actual.sort()]);
+  }
+});
+
+test('migrations can be taken back and made again', async () => {
+  const database = await createTestDatabase();
+  const own = await openDatabase(database.url, migrations);
+  const source = own.manager.connection;
+  for (const _ of migrations) await source.undoLastMigration();
+  const left = await own.manager.query(
+    `select table_name from information_schema.tables where table_schema = 'public'`,
+  );
+  expect(left.map((r: { table_name: string }) => r.table_name)).toEqual(['migrations']);
+  await source.runMigrations();
+  await own.close();
+  await database.drop();
+});
+
+test('a transaction that throws leaves nothing behind', async () => {
+  const insert = db.transaction(async (em) => {
+    await em.insert(Users, { id: 'user_1', login: 'half' });
+    throw new Error('on the way');
+  });
+  await expect(insert).rejects.toThrow('on the way');
+  expect(await db.manager.existsBy(Users, { login: 'half' })).toBe(false);
+});
+
+test('a violated index is told by its name', async () => {
+  await db.manager.insert(Users, { id: 'user_2', login: 'octocat' });
+  const error = await db.manager.insert(Users, { id: 'user_3', login: 'OctoCat' }).catch((e) => e);
+  expect(violatedUnique(error)).toBe('users_login');
+  expect(violatedUnique(new Error('other'))).toBeUndefined();
+});

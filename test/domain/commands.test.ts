@@ -1,0 +1,34 @@
+import { parseCommands } from '../../src/domain/commands.ts';
+
+const verbsOf = (body: string) => parseCommands(body, '/agent').map((c) => `${c.verb} ${c.argument}`.trim());
+
+test.each([
+  ['/agent start', ['start']],
+  ['/AGENT Start  Reviewer ', ['start Reviewer']],
+  ['text\r\n/agent retry do it\twell', ['retry do it\twell']],
+  ['/agent', ['help']],
+  ['/agents start', []],
+  [' /agent start', []],
+  ['> /agent start', []],
+  ['    /agent start', []],
+  ['```\n/agent start\n```\n/agent cancel', ['cancel']],
+  ['~~~ sh\n```\n/agent start\n~~~\n/agent cancel', ['cancel']],
+  ['```\n/agent start', []],
+  ['<!-- \n/agent start\n-->\n/agent cancel', ['cancel']],
+  ['<!-- x --> \n/agent start', ['start']],
+  ['a <!-- x\n/agent start -->', []],
+  ['`/agent start`', []],
+])('%j holds %j', (body, wanted) => {
+  expect(verbsOf(body)).toEqual(wanted);
+});
+
+test('a command knows its line, which names it for ever', () => {
+  expect(parseCommands('hello\n/agent start\n\n/agent cancel', '/agent').map((c) => c.line)).toEqual([1, 3]);
+});
+
+test('a megabyte of comment openers is read in linear time', () => {
+  const began = performance.now();
+  parseCommands('<!--'.repeat(250_000), '/agent');
+  parseCommands('/agent start\n'.repeat(80_000), '/agent');
+  expect(performance.now() - began).toBeLessThan(1000);
+});

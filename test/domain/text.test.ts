@@ -1,0 +1,53 @@
+import { branchName, isAgentBranch } from '../../src/domain/branch.ts';
+import { exhausted, lowest } from '../../src/domain/budget.ts';
+import { harmless, oneLine } from '../../src/domain/quoted.ts';
+
+const id = 'task_01m7xxm447fap8m1vcx47q1cwc';
+
+test.each([
+  ['Fix the login', 1, 'agent/x47q1cwc-fix-the-login'],
+  ['Fix the login', 2, 'agent/x47q1cwc-fix-the-login-2'],
+  ['Crème brûlée!', 1, 'agent/x47q1cwc-creme-brulee'],
+  ['修复', 1, 'agent/x47q1cwc-task'],
+  ['../../main', 1, 'agent/x47q1cwc-main'],
+  ['x'.repeat(200), 1, `agent/x47q1cwc-${'x'.repeat(40)}`],
+])('the branch of %j, attempt %i', (title, attempt, wanted) => {
+  const name = branchName(id, title, attempt);
+  expect(name).toBe(wanted);
+  expect(isAgentBranch(name)).toBe(true);
+});
+
+test('only an agent branch may be pushed', () => {
+  for (const name of ['main', 'agent/../main', 'agent/', 'refs/heads/agent/x', 'agent/x y', 'agent/x:main'])
+    expect(isAgentBranch(name)).toBe(false);
+});
+
+test('text of others mentions nobody, closes nothing and runs no command', () => {
+  const text = harmless('@octocat closes #12, GH-7\n/agent merge\n  /Agent start\n<!-- x', '/agent');
+  expect(text).not.toMatch(/@octocat|#12|GH-7|^\s*\/agent|<!--/im);
+  expect(harmless('a/b and user@host.x stay readable', '/agent').replace(/\u2060/g, '')).toBe(
+    'a/b and user@host.x stay readable',
+  );
+});
+
+test('one line', () => {
+  expect(oneLine(' a\n b ', 10)).toBe('a b');
+  expect(oneLine('abcdef', 4)).toBe('abc…');
+});
+
+test('the lower budget wins, and a used-up one is named', () => {
+  const environment = { runMinutes: 30, runSteps: 100, runTokens: 1000, runCostUsd: 5, dayCostUsd: 50 };
+  const budgets = lowest(environment, {
+    runMinutes: null,
+    runSteps: 7,
+    runTokens: 5000,
+    runCostUsd: null,
+    dayCostUsd: 1,
+  });
+  expect(budgets).toEqual({ runMinutes: 30, runSteps: 7, runTokens: 1000, runCostUsd: 5, dayCostUsd: 1 });
+  const spent = { steps: 0, tokens: 0, costUsd: 0, dayCostUsd: 0 };
+  expect(exhausted(budgets, spent)).toBeUndefined();
+  expect(exhausted(budgets, { ...spent, steps: 7 })).toMatch(/7 steps/);
+  expect(exhausted(budgets, { ...spent, tokens: 1000 })).toMatch(/1000 tokens/);
+  expect(exhausted(budgets, { ...spent, dayCostUsd: 1 })).toMatch(/\$1 a day/);
+});

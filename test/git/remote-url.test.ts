@@ -1,0 +1,91 @@
+import { githubName, isClosedAddress, normalUrl, resolveOnce, urlProblem } from '../../src/git/remote-url.ts';
+
+const rules = { githubOrigin: 'https://github.com', allowPrivateHosts: false };
+
+test.each([
+  'https://github.com/octocat/hello',
+  'https://github.com/octocat/hello.git',
+  'https://gitlab.example.org/group/sub/name',
+  'https://8.8.8.8/a/b',
+  'https://[2606:4700::1111]/a/b',
+])('%s may be connected', (url) => {
+  expect(urlProblem(url, rules)).toBeUndefined();
+});
+
+test.each([
+  'http://github.com/octocat/hello',
+  'http://example.org/a/b',
+  'ftp://example.org/a/b',
+  'file:///etc/passwd',
+  'ssh://git@github.com/a/b',
+  'git@github.com:a/b.git',
+  'ext::sh -c id',
+  '/etc',
+  'not a url',
+  'https://user@github.com/a/b',
+  'https://user:pass@example.org/a/b',
+  'https://github.com/a/b?x=1',
+  'https://github.com/a/b#x',
+  'https://github.com',
+  'https://github.com//',
+  'https://localhost/a/b',
+  'https://LOCALHOST./a/b',
+  'https://git.localhost/a/b',
+  'https://printer.local/a/b',
+  'https://metadata.google.internal/a/b',
+  'https://127.0.0.1/a/b',
+  'https://127.1/a/b',
+  'https://2130706433/a/b',
+  'https://0x7f000001/a/b',
+  'https://0177.0.0.1/a/b',
+  'https://0/a/b',
+  'https://10.1.2.3/a/b',
+  'https://172.16.0.1/a/b',
+  'https://192.168.1.1:8443/a/b',
+  'https://169.254.169.254/latest/meta-data',
+  'https://100.64.0.1/a/b',
+  'https://[::1]/a/b',
+  'https://[::]/a/b',
+  'https://[::ffff:127.0.0.1]/a/b',
+  'https://[::ffff:7f00:1]/a/b',
+  'https://[64:ff9b::7f00:1]/a/b',
+  'https://[2002:7f00:1::]/a/b',
+  'https://[fe80::1]/a/b',
+  'https://[fc00::1]/a/b',
+  'https://[fd00:ec2::254]/a/b',
+  'https://①②⑦.0.0.1/a/b',
+])('%s may not', (url) => {
+  expect(urlProblem(url, rules)).toEqual(expect.any(String));
+});
+
+test('the operator may allow private hosts, and GitHub itself may be one', () => {
+  const open = { ...rules, allowPrivateHosts: true };
+  expect(urlProblem('http://127.0.0.1:3000/a/b', open)).toBeUndefined();
+  expect(urlProblem('https://10.0.0.1/a/b', open)).toBeUndefined();
+  expect(urlProblem('http://example.org/a/b', open)).toEqual(expect.any(String));
+  const own = { ...rules, githubOrigin: 'http://127.0.0.1:4001' };
+  expect(urlProblem('http://127.0.0.1:4001/a/b', own)).toBeUndefined();
+  expect(urlProblem('http://127.0.0.1:4002/a/b', own)).toEqual(expect.any(String));
+});
+
+test('the address that was checked is the one that is dialled', async () => {
+  await expect(resolveOnce('https://127.0.0.1/a/b', rules)).rejects.toThrow(/private/);
+  await expect(resolveOnce('https://localhost/a/b', rules)).rejects.toThrow(/private/);
+  expect(await resolveOnce('https://8.8.8.8/a/b', rules)).toBe('8.8.8.8:443:8.8.8.8');
+  expect(await resolveOnce('https://github.com/a/b', rules)).toBeUndefined();
+});
+
+test('names', () => {
+  expect(githubName('https://github.com/octo-cat/hello.world.git', rules.githubOrigin)).toEqual({
+    owner: 'octo-cat',
+    repo: 'hello.world',
+  });
+  for (const url of ['https://github.com/octocat', 'https://github.com/a/b/c', 'https://example.org/a/b'])
+    expect(githubName(url, rules.githubOrigin)).toBeUndefined();
+  expect(normalUrl('https://GitHub.com/A/b.git/')).toBe('https://github.com/A/b');
+});
+
+test('every address that is none is closed', () => {
+  expect(isClosedAddress('no address')).toBe(true);
+  expect(isClosedAddress('1.1.1.1')).toBe(false);
+});

@@ -1,0 +1,94 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { App } from '../../src/app.ts';
+import { compose, createLogger } from '../../src/compose.ts';
+import { readConfig } from '../../src/config.ts';
+import { webhookReceiver } from '../../src/github/inbox.ts';
+import { createServer } from '../../src/http/server.ts';
+import { concurrencyOf, handlersOf } from '../../src/jobs.ts';
+import { mintApiToken, userOfLogin } from '../../src/projects/tokens.ts';
+import { routes } from '../../src/routes.ts';
+import { webhookPath } from '../../src/serve.ts';
+import { createTestDatabase } from './database.ts';
+
+export interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: what a reply holds is what the test asks
+  body: any;
+  headers: Headers;
+}
+
+export interface TestApp {
+  app: App;
+  url: string;
+  call(
+    method: string,
+    path: string,
+    options?: { token?: string; body?: unknown; headers?: Record<string, string> },
+  ): Promise<Answer>;
+  token(login: string): Promise<string>;
+  /** Begins to take jobs. */
+  work(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The real service in this process, on a database of its own, with GitHub off unless the settings say otherwise. */
+export async function openTestApp(settings: Record<string, string> = {}): Promise<TestApp> {
+  const database = await createTestDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-app-'));
+  const config = readConfig({
+    DATABASE_URL: database.url,
+    DATA_DIR: dataDir,
+    JWT_SECRET: 'a secret of the tests that is long enough',
+    ENCRYPTION_KEY: '11'.repeat(32),
+    LOG_LEVEL: 'silent',
+    BASE_URL: 'http://localhost:3000',
+    GITHUB_WRITE_INTERVAL_MS: '0',
+    MIRROR_INTERVAL_MS: '0',
+    ...settings,
+  });
+  const stop = new AbortController();
+  const composed = await compose(config, createLogger(config), { isWorker: true, stopping: stop.signal });
+  const { app } = composed;
+  const secrets = config.githubApp?.webhookSecrets;
+  const extras = secrets ? { webhooks: { path: webhookPath, handlers: webhookReceiver(app, secrets) } } : {};
+  const server = await new Promise<Server>((resolve) => {
+    const listening = createServer(app, routes, extras).listen(0, '127.0.0.1', () => resolve(listening));
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    app,
+    url,
+    call: async (method, path, { token, body, headers = {} } = {}) => {
+      const response = await fetch(`${url}/api/v1${path}`, {
+        method,
+        headers: {
+          ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const isJson = response.headers.get('content-type')?.includes('json');
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: isJson && text !== '' ? JSON.parse(text) : text,
+      };
+    },
+    token: async (login) => (await mintApiToken(app, (await userOfLogin(app, login)).id, 'test', 1)).token,
+    work: () => app.queue.work(handlersOf(app), concurrencyOf(app)),
+    close: async () => {
+      stop.abort();
+      server.close();
+      server.closeAllConnections();
+      await composed.close();
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+
+const server = process.env.TEST_POSTGRES_URL ?? '';
+
+async function asAdmin(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A database of its own for a test file, copied from the migrated template; dropped at the end by `drop`. */
+export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  // Copies of one template wait for each other; PostgreSQL refuses only while somebody is connected to it.
+  await asAdmin(`create database ${name} template template_deckhand`);
+  return {
+    url: server.replace(/\/postgres$/, `/${name}`),
+    drop: () => asAdmin(`drop database ${name} with (force)`),
+  };
+}
