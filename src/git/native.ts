@@ -1,25 +1,10 @@
-import { spawn } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
-import {
-  type Change,
-  type Checkout,
-  type GitEngine,
-  GitFailed,
-  type GitFault,
-  type NewCommit,
-  type Remote,
-} from './engine.ts';
+import { type Change, type Checkout, type GitEngine, GitFailed, type NewCommit, type Remote } from './engine.ts';
+import { type GitRun, git, lines } from './run-git.ts';
 
 /** How much history a first fetch brings, and how far each look for a common ancestor goes back. */
 const firstDepth = 1;
 const deepenBy = [100, 1000, 2_147_483_647];
-
-interface GitRun {
-  remote?: Remote;
-  input?: string | Buffer;
-  env?: Record<string, string>;
-  signal?: AbortSignal | undefined;
-}
 
 /** git as it is installed, cut off from every configuration but ours. */
 export function nativeGit(): GitEngine {
@@ -28,6 +13,7 @@ export function nativeGit(): GitEngine {
     version: async () => (await git(['--version'], {})).toString('utf8').trim(),
     listBranches: async (remote, signal) => {
       const out = await git(['ls-remote', '--heads', '--', remote.url], { remote, signal });
+      if (out.length === 0) await assertGitServer(remote, signal);
       return new Map(
         lines(out.toString('utf8')).map((line) => {
           const [sha = '', ref = ''] = line.split('\t');
@@ -44,6 +30,15 @@ export function nativeGit(): GitEngine {
       return checkoutIn(remote, gitDir, workTree, signal);
     },
   };
+}
+
+/** git takes any page for an empty repository of the old, dumb protocol; the headers tell a git server from one. */
+async function assertGitServer(remote: Remote, signal: AbortSignal | undefined): Promise<void> {
+  const env = { GIT_TRACE_CURL: '1', GIT_TRACE_CURL_NO_DATA: '1' };
+  let headers = '';
+  await git(['ls-remote', '--', remote.url], { remote, signal, env, heard: (text) => (headers += text) });
+  if (!/content-type: application\/x-git-upload-pack-advertisement/i.test(headers))
+    throw new GitFailed('broken', 'git: the answer is not that of a git server');
 }
 
 function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: AbortSignal | undefined): Checkout {
@@ -141,100 +136,4 @@ function parseRaw(raw: string): Change[] {
     changes.push({ path: parts[i + 1] ?? '', oldMode, newMode, oldOid, newOid });
   }
   return changes;
-}
-
-/** Settings of every call; whatever a repository or the machine configures cannot change what we do. */
-function settings(remote: Remote | undefined): [string, string][] {
-  const always: [string, string][] = [
-    ['core.hooksPath', '/dev/null'],
-    ['core.fsmonitor', 'false'],
-    ['core.attributesFile', '/dev/null'],
-    ['core.excludesFile', '/dev/null'],
-    ['core.quotePath', 'false'],
-    ['credential.helper', ''],
-    ['protocol.allow', 'never'],
-    ['protocol.https.allow', 'always'],
-    ['protocol.http.allow', remote?.url.startsWith('http:') ? 'always' : 'never'],
-    ['http.followRedirects', 'false'],
-    ['http.lowSpeedLimit', '1'],
-    ['http.lowSpeedTime', '60'],
-    ['gc.auto', '0'],
-    ['maintenance.auto', 'false'],
-    ['commit.gpgSign', 'false'],
-    ['push.gpgSign', 'false'],
-    ['submodule.recurse', 'false'],
-    ['fetch.recurseSubmodules', 'false'],
-    ['safe.directory', '*'],
-  ];
-  if (remote?.resolved !== undefined) always.push(['http.curloptResolve', remote.resolved]);
-  if (remote?.token !== undefined) {
-    const basic = Buffer.from(`x-access-token:${remote.token}`).toString('base64');
-    always.push([`http.${new URL(remote.url).origin}/.extraHeader`, `Authorization: Basic ${basic}`]);
-  }
-  return always;
-}
-
-function git(args: string[], { remote, input, env = {}, signal }: GitRun): Promise<Buffer> {
-  const configured = settings(remote);
-  const child = spawn('git', args, {
-    cwd: '/',
-    signal,
-    stdio: ['pipe', 'pipe', 'pipe'],
-    env: {
-      PATH: '/usr/local/bin:/usr/bin:/bin',
-      LC_ALL: 'C',
-      HOME: '/nonexistent',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      GIT_TERMINAL_PROMPT: '0',
-      GIT_OPTIONAL_LOCKS: '0',
-      GIT_CONFIG_COUNT: String(configured.length),
-      ...Object.fromEntries(
-        configured.flatMap(([key, value], i) => [
-          [`GIT_CONFIG_KEY_${i}`, key],
-          [`GIT_CONFIG_VALUE_${i}`, value],
-        ]),
-      ),
-      ...env,
-    },
-  });
-  return new Promise((resolve, reject) => {
-    const out: Buffer[] = [];
-    let err = '';
-    child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      err = (err + chunk).slice(-8000);
-    });
-    child.once('error', (error) => reject(signal?.aborted ? signal.reason : new GitFailed('broken', error.message)));
-    child.once('close', (code) => (code === 0 ? resolve(Buffer.concat(out)) : reject(explain(err, code))));
-    child.stdin.on('error', () => {});
-    child.stdin.end(input);
-  });
-}
-
-const faults: [RegExp, GitFault][] = [
-  [/couldn't find remote ref/, 'missing'],
-  [
-    /Authentication failed|could not read (Username|Password)|error: 40[13]|HTTP 40[13]|Permission to .* denied/i,
-    'auth',
-  ],
-  [/not found|error: 404|does not exist/i, 'missing'],
-  [/\[(remote )?rejected\]|non-fast-forward|fetch first|pre-receive hook declined|failed to push/i, 'rejected'],
-  [
-    /Could not resolve|Failed to connect|Connection (refused|reset|timed out)|early EOF|unexpected disconnect|timed out|unable to access|Operation too slow|RPC failed/i,
-    'unreachable',
-  ],
-];
-
-function explain(err: string, code: number | null): GitFailed {
-  const fault = faults.find(([pattern]) => pattern.test(err))?.[1] ?? 'broken';
-  const said = lines(err)
-    .filter((l) => !l.startsWith('hint:'))
-    .slice(-4)
-    .join(' ');
-  return new GitFailed(fault, `git: ${said || `ended with ${code}`}`);
-}
-
-function lines(text: string): string[] {
-  return text.split('\n').filter((l) => l.trim() !== '');
 }

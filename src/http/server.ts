@@ -135,11 +135,14 @@ function bodyError(error: { type?: string; status?: number }): unknown {
 function validated(declared: Route, where: 'query' | 'body', value: unknown): unknown {
   const schema = declared[where];
   if (schema === undefined) {
-    const keys = Object.keys((value ?? {}) as object);
+    if (value === undefined) return undefined;
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw badRequest([{ path: '', message: 'The body must be empty' }]);
+    const keys = Object.keys(value);
     if (keys.length === 0) return undefined;
     throw badRequest(keys.map((key) => ({ path: key, message: `${key} is not known here` })));
   }
-  const parsed = schema.safeParse(where === 'body' ? (value ?? {}) : value);
+  const parsed = schema.safeParse(value === undefined ? {} : value);
   if (parsed.success) return parsed.data;
   throw badRequest(parsed.error.issues.flatMap(problemsOf));
 }

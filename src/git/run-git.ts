@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process';
+import { GitFailed, type GitFault, type Remote } from './engine.ts';
+
+export interface GitRun {
+  remote?: Remote;
+  input?: string | Buffer;
+  env?: Record<string, string>;
+  signal?: AbortSignal | undefined;
+  /** Gets what git says beside its output. */
+  heard?: (text: string) => void;
+}
+
+/** Settings of every call; whatever a repository or the machine configures cannot change what we do. */
+function settings(remote: Remote | undefined): [string, string][] {
+  const always: [string, string][] = [
+    ['core.hooksPath', '/dev/null'],
+    ['core.fsmonitor', 'false'],
+    ['core.attributesFile', '/dev/null'],
+    ['core.excludesFile', '/dev/null'],
+    ['core.quotePath', 'false'],
+    ['credential.helper', ''],
+    ['protocol.allow', 'never'],
+    ['protocol.https.allow', 'always'],
+    ['protocol.http.allow', remote?.url.startsWith('http:') ? 'always' : 'never'],
+    ['http.followRedirects', 'false'],
+    ['http.lowSpeedLimit', '1'],
+    ['http.lowSpeedTime', '60'],
+    ['gc.auto', '0'],
+    ['maintenance.auto', 'false'],
+    ['commit.gpgSign', 'false'],
+    ['push.gpgSign', 'false'],
+    ['submodule.recurse', 'false'],
+    ['fetch.recurseSubmodules', 'false'],
+    ['safe.directory', '*'],
+  ];
+  if (remote?.resolved !== undefined) always.push(['http.curloptResolve', remote.resolved]);
+  if (remote?.token !== undefined) {
+    const basic = Buffer.from(`x-access-token:${remote.token}`).toString('base64');
+    always.push([`http.${new URL(remote.url).origin}/.extraHeader`, `Authorization: Basic ${basic}`]);
+  }
+  return always;
+}
+
+/** Runs git and answers its output. @throws GitFailed, or the reason of the signal */
+export function git(args: string[], { remote, input, env = {}, signal, heard }: GitRun): Promise<Buffer> {
+  const configured = settings(remote);
+  const child = spawn('git', args, {
+    cwd: '/',
+    signal,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: {
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      LC_ALL: 'C',
+      HOME: '/nonexistent',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_OPTIONAL_LOCKS: '0',
+      GIT_CONFIG_COUNT: String(configured.length),
+      ...Object.fromEntries(
+        configured.flatMap(([key, value], i) => [
+          [`GIT_CONFIG_KEY_${i}`, key],
+          [`GIT_CONFIG_VALUE_${i}`, value],
+        ]),
+      ),
+      ...env,
+    },
+  });
+  return new Promise((resolve, reject) => {
+    const out: Buffer[] = [];
+    let err = '';
+    child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      heard?.(chunk);
+      err = (err + chunk).slice(-8000);
+    });
+    child.once('error', (error) => reject(signal?.aborted ? signal.reason : new GitFailed('broken', error.message)));
+    child.once('close', (code) => (code === 0 ? resolve(Buffer.concat(out)) : reject(explain(err, code))));
+    child.stdin.on('error', () => {});
+    child.stdin.end(input);
+  });
+}
+
+const faults: [RegExp, GitFault][] = [
+  [/couldn't find remote ref/, 'missing'],
+  [
+    /Authentication failed|could not read (Username|Password)|error: 40[13]|HTTP 40[13]|Permission to .* denied/i,
+    'auth',
+  ],
+  [/not found|error: 404|does not exist/i, 'missing'],
+  [/\[(remote )?rejected\]|non-fast-forward|fetch first|pre-receive hook declined|failed to push/i, 'rejected'],
+  [
+    /Could not resolve|Failed to connect|Connection (refused|reset|timed out)|early EOF|unexpected disconnect|timed out|unable to access|Operation too slow|RPC failed/i,
+    'unreachable',
+  ],
+];
+
+function explain(err: string, code: number | null): GitFailed {
+  const fault = faults.find(([pattern]) => pattern.test(err))?.[1] ?? 'broken';
+  const said = lines(err)
+    .filter((l) => !l.startsWith('hint:'))
+    .slice(-4)
+    .join(' ');
+  return new GitFailed(fault, `git: ${said || `ended with ${code}`}`);
+}
+
+export function lines(text: string): string[] {
+  return text.split('\n').filter((l) => l.trim() !== '');
+}

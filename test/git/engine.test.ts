@@ -1,0 +1,130 @@
+import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { diffOf } from '../../src/git/diff.ts';
+import type { Checkout, GitEngine } from '../../src/git/engine.ts';
+import { nativeGit } from '../../src/git/native.ts';
+import { gitOut, serveSampleRepository } from '../support/git.ts';
+
+const author = { name: 'bot[bot]', email: '1+bot[bot]@users.noreply.github.com' };
+const at = new Date('2026-01-02T03:04:05Z');
+
+describe.each<[string, () => GitEngine]>([['native', nativeGit]])('%s', (_name, make) => {
+  const engine = make();
+  let host: Awaited<ReturnType<typeof serveSampleRepository>>;
+  let count = 0;
+  beforeEach(async () => {
+    host = await serveSampleRepository();
+  });
+  afterEach(() => host.close());
+  const remote = () => ({ url: host.url, token: 'good-token' });
+
+  async function open(): Promise<{ checkout: Checkout; base: string }> {
+    const folder = join(host.root, `c${count++}`);
+    const checkout = await engine.open(remote(), { gitDir: join(folder, 'git'), workTree: join(folder, 'work') });
+    const base = (await checkout.fetch('main')) ?? '';
+    await checkout.checkout(base);
+    return { checkout, base };
+  }
+
+  test('lists branches, with the token and only with it', async () => {
+    expect(await engine.listBranches(remote())).toEqual(new Map([['main', gitOut(host.bare, 'rev-parse', 'main')]]));
+    await expect(engine.listBranches({ url: host.url })).rejects.toMatchObject({ fault: 'auth' });
+    const wrong = await engine.listBranches({ url: host.url, token: 'wrong-token' }).catch((e) => e);
+    expect(wrong.fault).toBe('missing');
+    expect(wrong.message).not.toContain('wrong-token');
+  });
+
+  test('checks out, snapshots, commits and pushes what git itself then shows', async () => {
+    const { checkout, base } = await open();
+    const w = checkout.workTree;
+    expect(await checkout.snapshot()).toBe(await checkout.treeOf(base));
+    writeFileSync(join(w, 'README.md'), 'changed\n');
+    rmSync(join(w, 'src/slugify.js'));
+    writeFileSync(
+      join(w, 'src/slug.js'),
+      gitOut(host.bare, 'show', 'main:src/slugify.js').replace('title)', 'text)') + '\n',
+    );
+    writeFileSync(join(w, 'image.bin'), Buffer.from([0, 1, 2, 0]));
+    writeFileSync(join(w, 'run.sh'), '#!/bin/sh\n');
+    chmodSync(join(w, 'run.sh'), 0o755);
+    symlinkSync('/etc/passwd', join(w, 'link'));
+    const tree = await checkout.snapshot();
+    const commit = await checkout.commit({ tree, parents: [base], message: 'Change\n\nbody\n', author, at });
+    expect(await checkout.commit({ tree, parents: [base], message: 'Change\n\nbody\n', author, at })).toBe(commit);
+    await checkout.push(commit, 'agent/x-change');
+    await checkout.push(commit, 'agent/x-change');
+    expect(gitOut(host.bare, 'rev-parse', 'agent/x-change')).toBe(commit);
+    expect(gitOut(host.bare, 'log', '-1', '--format=%an <%ae> %aI %s', commit)).toBe(
+      `${author.name} <${author.email}> 2026-01-02T03:04:05+00:00 Change`,
+    );
+    expect(gitOut(host.bare, 'ls-tree', '-r', commit)).toMatch(/120000 blob \w+\tlink[\s\S]*100755 blob \w+\trun.sh/);
+    const diff = await diffOf(checkout, base, commit);
+    expect(diff.files.map((f) => [f.path, f.status, f.previousPath])).toEqual([
+      ['README.md', 'modified', undefined],
+      ['image.bin', 'added', undefined],
+      ['link', 'added', undefined],
+      ['run.sh', 'added', undefined],
+      ['src/slug.js', 'renamed', 'src/slugify.js'],
+    ]);
+    const counted = gitOut(host.bare, 'diff', '--numstat', '-M', base, commit)
+      .split('\n')
+      .map((l) => l.split('\t'));
+    const ours = diff.files.map((f) => (f.binary ? ['-', '-'] : [String(f.additions), String(f.deletions)]));
+    expect(ours).toEqual(counted.map(([a, d]) => [a, d]));
+  });
+
+  test('never moves a branch by force, and says that it was refused', async () => {
+    const { checkout, base } = await open();
+    const tree = await checkout.treeOf(base);
+    const mine = await checkout.commit({ tree, parents: [base], message: 'mine\n', author, at });
+    gitOut(host.work, 'checkout', '-q', '-b', 'agent/x');
+    gitOut(host.work, 'commit', '-q', '--allow-empty', '-m', 'theirs');
+    gitOut(host.work, 'push', '-q', host.bare, 'agent/x');
+    await expect(checkout.push(mine, 'agent/x')).rejects.toMatchObject({ fault: 'rejected' });
+    expect(gitOut(host.bare, 'log', '-1', '--format=%s', 'agent/x')).toBe('theirs');
+  });
+
+  test('a push whose answer got lost is told by what the remote has', async () => {
+    const { checkout, base } = await open();
+    const commit = await checkout.commit({
+      tree: await checkout.treeOf(base),
+      parents: [base],
+      message: 'm\n',
+      author,
+      at,
+    });
+    // The hook's failure comes after the ref was moved: the pusher hears of an error although the push is there.
+    writeFileSync(join(host.bare, 'hooks/post-receive'), '#!/bin/sh\nkill -9 $PPID\n', { mode: 0o755 });
+    await checkout.push(commit, 'agent/lost');
+    expect(gitOut(host.bare, 'rev-parse', 'agent/lost')).toBe(commit);
+  });
+
+  test('hooks and settings of the workspace are never run', async () => {
+    const { checkout } = await open();
+    mkdirSync(join(checkout.workTree, '.git/hooks'), { recursive: true });
+    const proof = join(host.root, 'proof');
+    for (const hook of ['pre-commit', 'post-checkout', 'reference-transaction'])
+      writeFileSync(join(checkout.workTree, '.git/hooks', hook), `#!/bin/sh\ntouch ${proof}\n`, { mode: 0o755 });
+    writeFileSync(join(checkout.workTree, '.git/config'), `[core]\n\tfsmonitor = touch ${proof}\n`);
+    writeFileSync(join(checkout.workTree, '.gitattributes'), '* filter=evil\n');
+    await checkout.snapshot();
+    expect(existsSync(proof)).toBe(false);
+  });
+
+  test('finds the common ancestor behind a shallow history', async () => {
+    const fork = gitOut(host.bare, 'rev-parse', 'main');
+    for (let i = 0; i < 5; i++) gitOut(host.work, 'commit', '-q', '--allow-empty', '-m', `m${i}`);
+    gitOut(host.work, 'push', '-q', host.bare, 'main');
+    gitOut(host.work, 'checkout', '-q', '-b', 'agent/old', fork);
+    gitOut(host.work, 'commit', '-q', '--allow-empty', '-m', 'work');
+    gitOut(host.work, 'push', '-q', host.bare, 'agent/old');
+    const { checkout, base } = await open();
+    const head = (await checkout.fetch('agent/old')) ?? '';
+    expect(await checkout.mergeBase(base, head)).toBe(fork);
+    expect(await checkout.isAncestor(fork, head)).toBe(true);
+    expect(await checkout.isAncestor(head, base)).toBe(false);
+    expect(await checkout.fetch('no-such-branch')).toBeUndefined();
+    expect(await checkout.fetchCommit(fork)).toBe(true);
+    expect(await checkout.fetchCommit('1'.repeat(40))).toBe(false);
+  });
+});

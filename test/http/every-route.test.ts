@@ -1,0 +1,141 @@
+import jwt from 'jsonwebtoken';
+import type { Route } from '../../src/http/route.ts';
+import { routes } from '../../src/routes.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+
+let service: TestApp;
+let owner: string;
+let stranger: string;
+/** A real id for every parameter, in a project of the owner's. */
+const ids: Record<string, string> = {};
+
+beforeAll(async () => {
+  service = await openTestApp({ ALLOW_PRIVATE_HOSTS: 'true' });
+  owner = await service.token('owner');
+  stranger = await service.token('stranger');
+  const post = async (path: string, body: object) => (await service.call('POST', path, { token: owner, body })).body;
+  const project = await post('/projects', { name: 'One' });
+  const repository = await post('/repositories', { projectId: project.id, name: 'r', url: 'https://127.0.0.1:1/a/r' });
+  const task = await post(`/projects/${project.id}/tasks`, { title: 't' });
+  const agent = await post('/agents', { name: 'mine' });
+  const me = (await service.call('GET', '/me', { token: owner })).body;
+  await service.app.db.manager.query(
+    `insert into runs (id, task_id, project_id, kind, status) values ('run_1', $1, $2, 'start', 'failed')`,
+    [task.id, project.id],
+  );
+  Object.assign(ids, {
+    projectId: project.id,
+    userId: me.id,
+    runId: 'run_1',
+    repository: repository.id,
+    task: task.id,
+    agent: agent.id,
+  });
+});
+afterAll(() => service.close());
+
+/** The path with ids that exist, the last of them replaced by `id`. */
+function pathOf({ path }: Route, id?: string): string {
+  const kind = path.split('/')[1]?.replace(/ies$/, 'y').replace(/s$/, '') ?? '';
+  const last = path.lastIndexOf(':');
+  return path.replace(/:(\w+)/g, (_all, name: string, at: number) =>
+    encodeURIComponent((at === last ? id : undefined) ?? (name === 'id' ? ids[kind] : ids[name]) ?? ''),
+  );
+}
+
+const named = routes.map((r) => [`${r.method.toUpperCase()} ${r.path}`, r] as const);
+const guarded = named.filter(([, r]) => r.access.kind !== 'public');
+const addressed = guarded.filter(([, r]) => /:/.test(r.path));
+const withBody = guarded.filter(([, r]) => r.method === 'post' || r.method === 'patch');
+
+const forged = () => {
+  const claims = { sub: 'user_1', jti: 'tok_1' };
+  const good = { issuer: 'http://localhost:3000', audience: 'api', expiresIn: 60 } as const;
+  const secret = service.app.keys.jwtSecret;
+  return {
+    nonsense: 'nonsense',
+    'nine kilobytes': 'x'.repeat(9000),
+    'no algorithm': `${Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')}.${Buffer.from(JSON.stringify({ ...claims, iss: good.issuer, aud: 'api' })).toString('base64url')}.`,
+    'another secret': jwt.sign(claims, 'another secret of thirty-two characters', good),
+    'another algorithm': jwt.sign(claims, secret, { ...good, algorithm: 'HS512' }),
+    'another audience': jwt.sign(claims, secret, { ...good, audience: 'web' }),
+    'another issuer': jwt.sign(claims, secret, { ...good, issuer: 'http://evil' }),
+    expired: jwt.sign(claims, secret, { ...good, expiresIn: -1 }),
+    'a token that was never made': jwt.sign(claims, secret, good),
+    'no id': jwt.sign({ sub: 'user_1' }, secret, good),
+    'an id with NUL': jwt.sign({ sub: 'user_1', jti: 'tok\0' }, secret, good),
+  };
+};
+
+test.each(guarded)('%s without a good token is 401', async (_name, route) => {
+  const tokens: (string | undefined)[] = [undefined, ...Object.values(forged())];
+  for (const token of tokens) {
+    const answer = await service.call(route.method.toUpperCase(), pathOf(route), token === undefined ? {} : { token });
+    expect(answer.status).toBe(401);
+    expect(answer.body).toEqual({ statusCode: 401, message: 'Unauthorized' });
+  }
+});
+
+test.each(addressed)('%s for a stranger is 403 or 404', async (_name, route) => {
+  const answer = await service.call(route.method.toUpperCase(), pathOf(route), { token: stranger });
+  expect(answer.status).toBe(route.access.kind === 'project' ? 403 : 404);
+  if (answer.status === 403) expect(answer.body.message).toBe(`User is not a member of project ${ids.projectId}`);
+});
+
+test.each(addressed)('%s of an unknown or odd id is 404', async (_name, route) => {
+  // With two parameters the last one: the first is the project, which other routes try.
+  for (const id of ['task_01h455vb4pex5vsknk084sn02q', "' or 1=1 --", 'a\0b', '%', 'x'.repeat(10_000)]) {
+    const answer = await service.call(route.method.toUpperCase(), pathOf(route, id), { token: owner });
+    expect([answer.status, answer.body.statusCode]).toEqual([404, 404]);
+  }
+});
+
+test.each(withBody)('%s refuses what it does not know', async (_name, route) => {
+  const call = (body: unknown, headers = {}) =>
+    service.call(route.method.toUpperCase(), pathOf(route), { token: owner, body, headers });
+  for (const body of [{ surprise: 1 }, '{"__proto__":{"x":1},"surprise":1}', [], 7, '"text"', 'null']) {
+    const answer = await call(body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors.length).toBeGreaterThan(0);
+    expect(answer.body.message).toBe(answer.body.errors.map((e: { message: string }) => e.message).join('; '));
+  }
+  expect((await call('{"broken')).status).toBe(400);
+  expect((await call('{}', { 'Content-Type': 'text/plain' })).status).toBe(415);
+  expect((await call(JSON.stringify({ title: 'x'.repeat(1_500_000) }))).status).toBe(413);
+});
+
+test('a broken body or a dead token: the token wins', async () => {
+  const answer = await service.call('POST', '/projects', {
+    token: forged()['a token that was never made'],
+    body: '{"broken',
+  });
+  expect(answer.status).toBe(401);
+});
+
+test('unknown addresses are 404 and other methods 405, before any token is asked for', async () => {
+  expect((await service.call('GET', '/nothing')).status).toBe(404);
+  const answer = await service.call('DELETE', '/me');
+  expect(answer.status).toBe(405);
+  expect(answer.headers.get('allow')).toBe('GET');
+  expect((await service.call('GET', '/tasks/%E0%A4%A')).status).toBe(404);
+});
+
+test('the routes are those of the contract and the decisions that are built so far', () => {
+  const built = `GET /me;GET /projects;POST /projects;GET /projects/:projectId;PATCH /projects/:projectId;
+    DELETE /projects/:projectId;GET /projects/:projectId/members;POST /projects/:projectId/members;
+    PATCH /projects/:projectId/members/:userId;DELETE /projects/:projectId/members/:userId;
+    POST /projects/:projectId/git-token;GET /projects/:projectId/git-token;DELETE /projects/:projectId/git-token;
+    POST /projects/:projectId/model-token;GET /projects/:projectId/model-token;DELETE /projects/:projectId/model-token;
+    POST /repositories;GET /repositories;GET /repositories/:id;POST /repositories/:id/validate;
+    GET /agents;POST /agents;GET /agents/:id;
+    POST /projects/:projectId/tasks;GET /projects/:projectId/tasks;GET /projects/:projectId/stats;
+    GET /tasks/:id;GET /tasks/:id/diff;GET /tasks/:id/handoffs;GET /tasks/:id/prs;
+    POST /tasks/:id/start;POST /tasks/:id/retry;POST /tasks/:id/cancel;POST /tasks/:id/merge;
+    GET /tasks/:id/runs;GET /runs/:runId;GET /runs/:runId/events`;
+  expect(named.map(([name]) => name).sort()).toEqual(
+    built
+      .split(';')
+      .map((s) => s.trim())
+      .sort(),
+  );
+});

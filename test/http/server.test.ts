@@ -1,0 +1,50 @@
+import { openTestApp, type TestApp } from '../support/app.ts';
+
+let service: TestApp;
+let token: string;
+beforeAll(async () => {
+  service = await openTestApp();
+  token = await service.token('octocat');
+});
+afterAll(() => service.close());
+
+test('health, readiness and the public documents', async () => {
+  expect(await (await fetch(`${service.url}/healthz`)).json()).toEqual({ status: 'ok' });
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  const document = (await service.call('GET', '/openapi.json')).body;
+  expect(document.openapi).toMatch(/^3\.1/);
+  expect(document.paths['/tasks/{id}'].get.responses['404']).toBeDefined();
+  for (const path of ['/docs/', '/docs/swagger-ui-bundle.js', '/docs/start.js'])
+    expect((await service.call('GET', path)).status).toBe(200);
+});
+
+test('replies name no server, are not stored, and carry the id of the request', async () => {
+  const answer = await service.call('GET', '/me', { token, headers: { 'X-Request-Id': 'req-1' } });
+  expect(answer.headers.get('x-powered-by')).toBeNull();
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect(answer.headers.get('x-request-id')).toBe('req-1');
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+});
+
+test('a revoked token is refused', async () => {
+  const own = await service.token('leaver');
+  expect((await service.call('GET', '/me', { token: own })).status).toBe(200);
+  await service.app.db.manager.query(
+    `update api_tokens t set revoked_at = now() from users u where u.id = t.user_id and u.login = 'leaver'`,
+  );
+  expect((await service.call('GET', '/me', { token: own })).status).toBe(401);
+});
+
+test('lists come in pages with links', async () => {
+  for (let i = 0; i < 5; i++) await service.call('POST', '/projects', { token, body: { name: `P${i}` } });
+  const first = await service.call('GET', '/projects?limit=2', { token });
+  expect(first.body.map((p: { name: string }) => p.name)).toEqual(['P4', 'P3']);
+  expect(first.headers.get('link')).toBe('</api/v1/projects?limit=2&offset=2>; rel="next"');
+  const second = await service.call('GET', '/projects?limit=2&offset=2', { token });
+  expect(second.headers.get('link')).toContain('rel="prev"');
+  const last = await service.call('GET', '/projects?limit=2&offset=4', { token });
+  expect(last.body).toHaveLength(1);
+  expect(last.headers.get('link')).not.toContain('next');
+  for (const query of ['limit=0', 'limit=101', 'limit=x', 'offset=-1', 'limit=1&limit=2', 'page=1'])
+    expect([query, (await service.call('GET', `/projects?${query}`, { token })).status]).toEqual([query, 400]);
+});

@@ -1,0 +1,109 @@
+import { openTestApp, type TestApp } from '../support/app.ts';
+
+let service: TestApp;
+const tokens: Record<string, string> = {};
+let project: string;
+const as = (who: string, method: string, path: string, body?: unknown) =>
+  service.call(method, path, { token: tokens[who] ?? '', ...(body === undefined ? {} : { body }) });
+
+beforeAll(async () => {
+  service = await openTestApp();
+  for (const login of ['owner', 'admin', 'member', 'other']) tokens[login] = await service.token(login);
+  project = (await as('owner', 'POST', '/projects', { name: ' Crème ', description: 'd' })).body.id;
+  for (const role of ['admin', 'member'])
+    await as('owner', 'POST', `/projects/${project}/members`, { login: role, role });
+});
+afterAll(() => service.close());
+
+test('a project as its members see it', async () => {
+  const { status, body } = await as('member', 'GET', `/projects/${project}`);
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    id: project,
+    name: 'Crème',
+    slug: expect.stringMatching(/^creme-[a-z0-9]{6}$/),
+    description: 'd',
+    role: 'member',
+    budgets: { runMinutes: null, runSteps: null, runTokens: null, runCostUsd: null, dayCostUsd: null },
+    sharePrivateContext: false,
+    createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    updatedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+  });
+});
+
+test('admins change settings, budgets are merged, nothing changes by {}', async () => {
+  expect((await as('member', 'PATCH', `/projects/${project}`, { name: 'x' })).body).toEqual({
+    statusCode: 403,
+    message: 'Requires the admin role',
+  });
+  const patch = (body: object) => as('admin', 'PATCH', `/projects/${project}`, body);
+  await patch({ budgets: { runSteps: 5 } });
+  const { body } = await patch({ budgets: { runCostUsd: 0.5 }, sharePrivateContext: true });
+  expect(body.budgets).toEqual({ runMinutes: null, runSteps: 5, runTokens: null, runCostUsd: 0.5, dayCostUsd: null });
+  expect((await patch({})).body).toEqual(body);
+  expect((await patch({ budgets: { runSteps: 0 } })).status).toBe(400);
+  expect((await patch({ id: 'proj_x' })).body.message).toBe('id is not known here');
+});
+
+test('members: who may add, change and remove whom', async () => {
+  const path = `/projects/${project}/members`;
+  expect((await as('member', 'POST', path, { login: 'new' })).status).toBe(403);
+  const added = await as('admin', 'POST', path, { login: 'new' });
+  expect([added.status, added.body.role, added.body.login]).toEqual([201, 'member', 'new']);
+  expect((await as('admin', 'POST', path, { login: 'NEW' })).status).toBe(409);
+  expect((await as('admin', 'POST', path, { login: 'boss', role: 'owner' })).body.message).toBe(
+    'Requires the owner role',
+  );
+  expect((await as('admin', 'POST', path, { login: 'no such login!' })).status).toBe(400);
+  const one = `${path}/${added.body.userId}`;
+  expect((await as('admin', 'PATCH', one, { role: 'admin' })).body.role).toBe('admin');
+  expect((await as('admin', 'PATCH', one, { role: 'owner' })).status).toBe(403);
+  expect((await as('member', 'DELETE', one)).status).toBe(403);
+  expect((await as('admin', 'DELETE', one)).status).toBe(204);
+  expect((await as('admin', 'DELETE', one)).status).toBe(404);
+});
+
+test('a project keeps an owner, also when all leave at once', async () => {
+  const own = (await as('owner', 'POST', '/projects', { name: 'Two' })).body.id;
+  await as('owner', 'POST', `/projects/${own}/members`, { login: 'other', role: 'owner' });
+  const [a, b] = (await as('owner', 'GET', `/projects/${own}/members`)).body;
+  const left = await Promise.all([
+    as('owner', 'DELETE', `/projects/${own}/members/${a.userId}`),
+    as('other', 'DELETE', `/projects/${own}/members/${b.userId}`),
+  ]);
+  expect(left.map((l) => l.status).sort()).toEqual([204, 409]);
+});
+
+test('tokens of a project are set, told to be set, and never told', async () => {
+  for (const kind of ['git-token', 'model-token']) {
+    const path = `/projects/${project}/${kind}`;
+    expect((await as('admin', 'GET', path)).body).toEqual({ configured: false, updatedAt: null });
+    expect((await as('member', 'POST', path, { token: 'ghp_canary1' })).status).toBe(403);
+    expect(await as('admin', 'POST', path, { token: 'ghp_canary1' })).toMatchObject({
+      status: 200,
+      body: { configured: true },
+    });
+    expect((await as('admin', 'POST', path, { token: 'with space' })).status).toBe(400);
+    const state = await as('admin', 'GET', path);
+    expect(state.body).toEqual({ configured: true, updatedAt: expect.any(String) });
+    const stored = await service.app.db.manager.query('select * from project_secrets');
+    expect(JSON.stringify(stored.map((r: { ciphertext: Buffer }) => r.ciphertext.toString('latin1')))).not.toContain(
+      'canary1',
+    );
+    expect((await as('admin', 'DELETE', path)).status).toBe(204);
+    expect((await as('admin', 'GET', path)).body.configured).toBe(false);
+  }
+});
+
+test('only an owner deletes a project, and not while something runs', async () => {
+  expect((await as('admin', 'DELETE', `/projects/${project}`)).body.message).toBe('Requires the owner role');
+  const task = (await as('member', 'POST', `/projects/${project}/tasks`, { title: 't' })).body;
+  await service.app.db.manager.query(
+    `insert into runs (id, task_id, project_id, kind, status) values ('run_live', $1, $2, 'start', 'queued')`,
+    [task.id, project],
+  );
+  expect((await as('owner', 'DELETE', `/projects/${project}`)).status).toBe(409);
+  await service.app.db.manager.query(`update runs set status = 'failed'`);
+  expect((await as('owner', 'DELETE', `/projects/${project}`)).status).toBe(204);
+  expect((await as('owner', 'GET', `/projects/${project}`)).body.message).toBe(`Project ${project} not found`);
+});

@@ -1,0 +1,49 @@
+import type { Change, Checkout } from '../../src/git/engine.ts';
+import { objectionsTo } from '../../src/runs/outgoing-scan.ts';
+
+const blobs = new Map<string, Buffer>();
+const checkout = { readBlob: async (oid: string) => blobs.get(oid) ?? Buffer.alloc(0) } as unknown as Checkout;
+const secret = 'ghs_16C7e42F292c6912E7710c838347Ae178B4a';
+
+async function reasonFor(
+  path: string,
+  content: string | Buffer,
+  change: Partial<Change> = {},
+): Promise<string | undefined> {
+  blobs.set('new', Buffer.from(content));
+  const whole = { path, oldMode: '000000', newMode: '100644', oldOid: 'none', newOid: 'new', ...change };
+  return (await objectionsTo(checkout, [whole], [secret]))[0]?.reason;
+}
+
+test('ordinary files pass', async () => {
+  expect(await reasonFor('src/a.js', 'let x = 1;\n')).toBeUndefined();
+  expect(await reasonFor('.github/CODEOWNERS', '* @me\n')).toBeUndefined();
+  expect(await reasonFor('gone', '', { newMode: '000000' })).toBeUndefined();
+  expect(await reasonFor('link', '../b', { newMode: '120000', path: 'src/link' })).toBeUndefined();
+});
+
+test.each([
+  ['.github/workflows/ci.yml', 'on: push', {}, /workflow/],
+  ['.GitHub/Workflows/ci.yml', 'on: push', {}, /workflow/],
+  ['a/.git/config', 'x', {}, /git's own folder/],
+  ['lib', 'x', { newMode: '160000' }, /submodule/],
+  ['link', '/etc/passwd', { newMode: '120000' }, /link out/],
+  ['src/link', '../../x', { newMode: '120000' }, /link out/],
+  ['big.txt', 'x'.repeat(5_000_001), {}, /5000001 bytes/],
+  ['image.png', Buffer.from([1, 0, 2]), {}, /binary/],
+  ['plain', `token = "${secret}"`, {}, /live credential/],
+  ['hex', Buffer.from(secret).toString('hex'), {}, /live credential/],
+  ['base64', Buffer.from(`x${secret}y`).toString('base64'), {}, /live credential/],
+  ['base64 shifted', Buffer.from(`xy${secret}yy`).toString('base64'), {}, /live credential/],
+  ['basic', Buffer.from(`x-access-token:${secret}`).toString('base64url'), {}, /live credential/],
+  ['other', `ghp_${'a1B2'.repeat(9)}`, {}, /GitHub token/],
+  ['key', '-----BEGIN RSA PRIVATE KEY-----\n', {}, /private key/],
+  ['aws', 'AKIAIOSFODNN7EXAMPLE', {}, /AWS/],
+])('%s is refused', async (path, content, change, reason) => {
+  expect(await reasonFor(path, content, change)).toMatch(reason);
+});
+
+test('what was there before may stay', async () => {
+  blobs.set('old', Buffer.from('AKIAIOSFODNN7EXAMPLE'));
+  expect(await reasonFor('doc.md', 'see AKIAIOSFODNN7EXAMPLE', { oldMode: '100644', oldOid: 'old' })).toBeUndefined();
+});

@@ -1,0 +1,136 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
+import type { Sandbox, ToolHost } from '../../src/sandbox/sandbox.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'deckhand-sandbox-'));
+chmodSync(root, 0o755);
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const bubblewrap = await openSandbox({ setting: 'auto', reachableDir: join(root, 'tools') });
+const open = await openSandbox({ setting: 'off', reachableDir: join(root, 'tools') });
+const walls: [string, Sandbox][] = [['file tools without bubblewrap', open]];
+if (bubblewrap.state.works) walls.push(['bubblewrap', bubblewrap]);
+else console.warn(`not tried behind bubblewrap: ${bubblewrap.state.says}`);
+
+test('.ci/run installs bubblewrap, so there it must work', () => {
+  if (process.env.CI) expect(bubblewrap.state).toMatchObject({ works: true });
+});
+
+describe.each(walls)('%s', (_name, sandbox) => {
+  let host: ToolHost;
+  let work: string;
+  let n = 0;
+  beforeEach(async () => {
+    const folder = join(root, `w${n++}-${sandbox.state.works}`);
+    work = join(folder, 'work');
+    mkdirSync(join(work, 'src'), { recursive: true });
+    mkdirSync(join(folder, 'git'));
+    writeFileSync(join(folder, 'outside.txt'), 'secret');
+    writeFileSync(join(work, 'a.txt'), 'one\ntwo\ntwo\n');
+    writeFileSync(join(work, 'src/b.js'), 'let needle;\n');
+    symlinkSync('/etc/passwd', join(work, 'etc'));
+    symlinkSync('../outside.txt', join(work, 'out'));
+    symlinkSync('../..', join(work, 'src/up'));
+    symlinkSync('a.txt', join(work, 'in'));
+    await sandbox.own(work);
+    host = await sandbox.open(work, join(folder, 'git'), new AbortController().signal);
+  });
+  afterEach(() => host.close());
+
+  test('reads, lists, searches, writes, edits and deletes', async () => {
+    expect(await host.call('read_file', { path: 'a.txt', startLine: 2, endLine: 2 })).toEqual({
+      ok: true,
+      text: 'two',
+    });
+    expect((await host.call('read_file', { path: 'in' })).text).toBe('one\ntwo\ntwo\n');
+    expect((await host.call('list_files', {})).text).toContain('src/b.js');
+    expect((await host.call('search', { pattern: 'need.e', regex: true })).text).toBe('src/b.js:1:let needle;\n');
+    expect((await host.call('search', { pattern: 'need.e' })).text).toBe('no match');
+    expect((await host.call('write_file', { path: 'new/deep/c.txt', content: 'x' })).ok).toBe(true);
+    expect(readFileSync(join(work, 'new/deep/c.txt'), 'utf8')).toBe('x');
+    expect(await host.call('edit_file', { path: 'a.txt', old: 'two', new: '2' })).toMatchObject({
+      ok: false,
+      text: expect.stringContaining('2 times'),
+    });
+    expect((await host.call('edit_file', { path: 'a.txt', old: 'two', new: '2', replaceAll: true })).ok).toBe(true);
+    expect(readFileSync(join(work, 'a.txt'), 'utf8')).toBe('one\n2\n2\n');
+    expect((await host.call('edit_file', { path: 'a.txt', old: 'nine', new: '9' })).ok).toBe(false);
+    expect((await host.call('delete_file', { path: 'out' })).ok).toBe(true);
+    expect(existsSync(join(work, '../outside.txt'))).toBe(true);
+  });
+
+  test.each([
+    '../outside.txt',
+    '/etc/passwd',
+    'etc',
+    'out',
+    'src/up/outside.txt',
+    'src/../../outside.txt',
+    '.git/config',
+    '.GIT/config',
+    'a\0b',
+  ])('%j leads nowhere', async (path) => {
+    for (const [tool, more] of [
+      ['read_file', {}],
+      ['write_file', { content: 'x' }],
+      ['edit_file', { old: 's', new: 't' }],
+      ['list_files', {}],
+    ] as const) {
+      const answer = await host.call(tool, { path, ...more });
+      expect([tool, answer.ok]).toEqual([tool, false]);
+      expect(answer.text).not.toMatch(/secret|root:/);
+    }
+    expect(readFileSync(join(work, '../outside.txt'), 'utf8')).toBe('secret');
+  });
+
+  test('a workspace is put back as it was', async () => {
+    await host.restore([
+      { path: 'a.txt', mode: '000000', content: null },
+      { path: 'x/run.sh', mode: '100755', content: Buffer.from('#!/bin/sh\n').toString('base64') },
+      { path: 'l', mode: '120000', content: Buffer.from('x/run.sh').toString('base64') },
+    ]);
+    expect(existsSync(join(work, 'a.txt'))).toBe(false);
+    expect(readFileSync(join(work, 'l'), 'utf8')).toBe('#!/bin/sh\n');
+  });
+
+  test('commands run behind the wall or not at all', async () => {
+    const run = (command: string, timeoutSeconds = 20) => host.call('run_command', { command, timeoutSeconds });
+    if (!sandbox.state.works) {
+      expect(await run('id')).toMatchObject({ ok: false, text: expect.stringContaining('sandbox') });
+      return;
+    }
+    expect((await run('id -u; pwd; echo hi > made.txt; exit 3')).text).toBe('1000\n/work\n[exit code 3]');
+    expect(readFileSync(join(work, 'made.txt'), 'utf8')).toBe('hi\n');
+    expect((await run('cat /etc/shadow /root/.npmrc ../outside.txt out')).text).not.toContain('secret');
+    expect((await run('cat /proc/1/environ /proc/self/environ | tr "\\0" "\\n"')).text).not.toMatch(
+      /JWT|TOKEN|TEST_POSTGRES/,
+    );
+    expect((await run('cat /proc/net/dev | grep -v lo: | wc -l; (echo > /dev/tcp/127.0.0.1/1) 2>&1')).text).toMatch(
+      /^2\n/,
+    );
+    expect((await run('touch .git/x /usr/x /x 2>&1; ls -d .git/x /usr/x')).text).not.toMatch(/^\.git\/x$|^\/usr\/x$/m);
+    expect((await run('sleep 60', 1)).text).toContain('[stopped after 1 s]');
+    await run('setsid sleep 61 & sleep 62 & disown');
+    expect((await run('ps -e -o args | grep -c "[s]leep 6"')).text).toMatch(/^0\n/);
+    expect((await run('head -c 3000000 /dev/zero | tr "\\0" x')).text.length).toBeLessThan(40_000);
+  });
+
+  test('a host that dies fails the call, and closing leaves no process', async () => {
+    const call = host.call('search', { pattern: 'x' });
+    await host.close();
+    await expect(Promise.all([call, host.call('read_file', { path: 'a.txt' })])).rejects.toMatchObject({
+      failure: { category: 'sandbox' },
+    });
+  });
+});

@@ -1,0 +1,52 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { serveGit } from '../../src/demo/git-server.ts';
+
+const sample = fileURLToPath(new URL('../../src/demo/sample-repository', import.meta.url));
+
+export function gitOut(folder: string, ...args: string[]): string {
+  const env = { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
+  const person = ['-c', 'user.name=T', '-c', 'user.email=t@example.com', '-c', 'safe.directory=*'];
+  return execFileSync('git', [...person, '-C', folder, ...args], { env, encoding: 'utf8' }).trim();
+}
+
+/** A bare repository with the sample project, behind git's smart HTTP with one token. */
+export async function serveSampleRepository() {
+  const root = mkdtempSync(join(tmpdir(), 'deckhand-git-'));
+  const bare = join(root, 'bare.git');
+  const work = join(root, 'work');
+  cpSync(sample, work, { recursive: true });
+  gitOut(work, 'init', '-q', '-b', 'main');
+  gitOut(work, 'add', '-A');
+  gitOut(work, 'commit', '-q', '-m', 'first');
+  gitOut(root, 'clone', '-q', '--bare', work, bare);
+  gitOut(bare, 'config', 'uploadpack.allowAnySHA1InWant', 'true');
+  const tokens: (string | undefined)[] = [];
+  const server = createServer((req, res) => {
+    const find = async (_name: string, token: string | undefined) => {
+      tokens.push(token);
+      return token === 'good-token' ? bare : undefined;
+    };
+    serveGit({ find, beforeAdvertising: async () => {}, afterPush: async () => {} }, req, res).then((isGit) => {
+      if (!isGit) res.writeHead(404).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/octocat/sample`,
+    bare,
+    work,
+    root,
+    tokens,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}

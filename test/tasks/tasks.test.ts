@@ -1,0 +1,133 @@
+import { openTestApp, type TestApp } from '../support/app.ts';
+
+let service: TestApp;
+let token: string;
+let project: string;
+let developer: string;
+const call = (method: string, path: string, body?: unknown) =>
+  service.call(method, path, { token, ...(body === undefined ? {} : { body }) });
+const create = async (body: object) => (await call('POST', `/projects/${project}/tasks`, body)).body;
+
+beforeAll(async () => {
+  service = await openTestApp();
+  token = await service.token('octocat');
+  project = (await call('POST', '/projects', { name: 'P' })).body.id;
+  developer = (await call('GET', '/agents')).body.find((a: { name: string }) => a.name === 'Developer').id;
+});
+afterAll(() => service.close());
+
+test('a created task has every field of the contract', async () => {
+  const { status, body } = await call('POST', `/projects/${project}/tasks`, {
+    title: ' Do it ',
+    owner: developer,
+    status: 'ready',
+  });
+  expect(status).toBe(201);
+  expect(body).toEqual({
+    id: expect.stringMatching(/^task_/),
+    title: 'Do it',
+    description: '',
+    status: 'ready',
+    owner: developer,
+    projectId: project,
+    branchName: null,
+    prUrl: null,
+    dependsOn: [],
+    repositoryId: null,
+    parentId: null,
+    issueNumber: null,
+    issueUrl: null,
+    failure: null,
+    runCount: 0,
+    createdAt: expect.stringMatching(/Z$/),
+    updatedAt: expect.stringMatching(/Z$/),
+  });
+  expect((await call('GET', `/tasks/${body.id}`)).body).toEqual(body);
+});
+
+test.each([
+  [{ title: '' }, 'title'],
+  [{ title: 'x'.repeat(201) }, 'title'],
+  [{ title: 'a\0b' }, 'title'],
+  [{ title: 't', description: 'x'.repeat(50_001) }, 'description'],
+  [{ title: 't', status: 'done' }, 'status'],
+  [{ title: 't', owner: 'agent_unknown' }, 'owner'],
+  [{ title: 't', owner: null }, 'owner'],
+  [{ title: 't', dependsOn: ['task_unknown'] }, 'dependsOn.0'],
+  [{ title: 't', repositoryId: 'repo_unknown' }, 'repositoryId'],
+  [{ title: 't', branchName: 'x' }, 'branchName'],
+  [{ title: 7 }, 'title'],
+])('%j is refused, naming %s', async (body, path) => {
+  const answer = await call('POST', `/projects/${project}/tasks`, body);
+  expect(answer.status).toBe(400);
+  expect(answer.body.errors[0].path).toBe(path);
+});
+
+test('an agent or task of another project is refused', async () => {
+  const other = (await call('POST', '/projects', { name: 'Other' })).body.id;
+  const foreign = (
+    await service.app.db.manager.query(`select id from agents where project_id = $1 limit 1`, [other])
+  )[0].id;
+  const task = (await call('POST', `/projects/${other}/tasks`, { title: 't' })).body.id;
+  const answer = await call('POST', `/projects/${project}/tasks`, { title: 't', owner: foreign, dependsOn: [task] });
+  expect(answer.body.errors.map((e: { path: string }) => e.path)).toEqual(['owner', 'dependsOn.0']);
+});
+
+test('lists filter and count', async () => {
+  const [a, b] = [
+    await create({ title: 'Find the Needle' }),
+    await create({ title: 'hay 100%', status: 'ready', owner: developer }),
+  ];
+  const list = async (query: string) =>
+    (await call('GET', `/projects/${project}/tasks?${query}`)).body.map((t: { id: string }) => t.id);
+  expect(await list('search=needle')).toEqual([a.id]);
+  expect(await list('search=100%25')).toEqual([b.id]);
+  expect(await list('search=_')).toEqual([]);
+  expect(await list('status=ready&limit=1')).toEqual([b.id]);
+  expect((await list(`owner=${developer}`)).length).toBe(2);
+  expect((await call('GET', `/projects/${project}/tasks?status=nope`)).status).toBe(400);
+  const stats = (await call('GET', `/projects/${project}/stats`)).body;
+  expect(Object.keys(stats.byStatus)).toEqual([
+    'backlog',
+    'ready',
+    'in_progress',
+    'in_review',
+    'done',
+    'waiting_on_subtasks',
+  ]);
+  expect(stats.total).toBe(Object.values<number>(stats.byStatus).reduce((x, y) => x + y));
+});
+
+test('what a task has not made yet is empty', async () => {
+  const { id } = await create({ title: 'new' });
+  expect((await call('GET', `/tasks/${id}/diff`)).body).toEqual({
+    taskId: id,
+    branchName: '',
+    baseBranch: 'main',
+    files: [],
+  });
+  expect((await call('GET', `/tasks/${id}/handoffs`)).body).toEqual({ handoffs: [] });
+  expect((await call('GET', `/tasks/${id}/prs`)).body).toEqual([]);
+  expect((await call('GET', `/tasks/${id}/runs`)).body).toEqual([]);
+});
+
+test('start, retry, cancel and merge say what they require and what they found', async () => {
+  const { id } = await create({ title: 'no owner' });
+  const refused = async (path: string, task = id) => (await call('POST', `/tasks/${task}/${path}`)).body;
+  expect(await refused('start')).toEqual({ statusCode: 409, message: 'start requires an owner (agent), found none' });
+  expect((await refused('retry')).message).toBe('retry requires the latest run failed or cancelled, found no run');
+  expect((await refused('cancel')).message).toBe('cancel requires status in_progress, found backlog');
+  expect((await refused('merge')).message).toBe('merge requires an open pull request, found none');
+  const waiting = await create({ title: 'dependent', owner: developer, dependsOn: [id] });
+  expect((await refused('start', waiting.id)).message).toBe(`start requires every dependency done, found open: ${id}`);
+  const lone = await create({ title: 'no repository', owner: developer });
+  expect((await refused('start', lone.id)).message).toBe('start requires a connected repository on GitHub, found none');
+});
+
+test('without a model or a git credential start is 503 and nothing has moved', async () => {
+  await call('POST', '/repositories', { projectId: project, name: 'r', url: 'https://github.com/octocat/r' });
+  const { id } = await create({ title: 't', owner: developer });
+  const first = await call('POST', `/tasks/${id}/start`);
+  expect([first.status, first.body.message]).toEqual([503, expect.stringMatching(/OPENAI_MODEL/)]);
+  expect((await call('GET', `/tasks/${id}`)).body).toMatchObject({ status: 'backlog', runCount: 0 });
+});
