@@ -1,12 +1,8 @@
 import { execFile } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { type ConfigError, readConfig } from '../src/config.ts';
+import { privateKey } from './support/keys.ts';
 
-const privateKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
-  type: 'pkcs1',
-  format: 'pem',
-}) as string;
 const app = { APP_ID: '1', PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'a-real-one-7f3a' };
 
 function problemsOf(env: Record<string, string>): string[] {

@@ -56,10 +56,11 @@ export async function startModel(
 
 function completion(model: string, turn: number, said: Turn[] | string, offered: Set<string>) {
   // Where there is no shell the script reads on instead of testing.
+  const isMissing = (call: Turn) => call.name === 'run_command' && !offered.has(call.name);
   const calls =
     typeof said === 'string'
       ? []
-      : said.map((call) => (offered.has(call.name) ? call : { name: 'list_files', arguments: {} }));
+      : said.map((call) => (isMissing(call) ? { name: 'list_files', arguments: {} } : call));
   const tool_calls = calls.map((call, i) => ({
     id: `call_${turn}_${i}`,
     type: 'function',

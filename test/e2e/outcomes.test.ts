@@ -1,0 +1,129 @@
+import type { Script } from '../../src/demo/model.ts';
+import { until } from '../../src/demo/real-service.ts';
+import { gitOut } from '../support/git.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+/** Plays a script on one issue and looks at how the task ended. */
+async function play(
+  script: Script,
+  look: (world: World, number: number) => Promise<void>,
+  options: Parameters<typeof openWorld>[1] = {},
+) {
+  const world = await openWorld(script, options);
+  try {
+    await look(world, await world.issue('/agent start'));
+  } finally {
+    await world.close();
+  }
+}
+
+const write = (path: string, content = 'x\n') => ({ name: 'write_file', arguments: { path, content } });
+const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: ['more'] } };
+
+test('giving up is a failure with its reason; a retry with a hint continues and succeeds', async () => {
+  const giveUp = [{ name: 'give_up', arguments: { reason: 'which file?' } }];
+  // The script is played by the number of turns so far, so the second run begins it again with its own first turn.
+  const script: Script = [giveUp, [write('hint.txt')], [finish]];
+  await play(script, async (world, number) => {
+    const task = await world.taskIn('ready');
+    expect(task.failure).toEqual({ category: 'gave_up', message: 'which file?', retryable: false });
+    await until('the failed label', async () => (await world.labels(number)).join() === 'agent:failed,agent:ready');
+    await until('the reason in the status comment', async () =>
+      (await world.comments(number)).some((c) => c.user.login === 'deckhand[bot]' && c.body.includes('which file?')),
+    );
+    script[0] = [write('hint.txt')];
+    await world.service.api(world.token, 'POST', `/tasks/${task.id}/retry`, { text: 'hint.txt it is' });
+    const retried = await world.taskIn('in_review');
+    expect(retried).toMatchObject({ failure: null, runCount: 2 });
+    expect(JSON.stringify(world.model.requests.at(-1))).toContain('hint.txt it is');
+  });
+});
+
+test('a bare text without a change fails with no_changes', async () => {
+  await play(['I think it is fine.'], async (world) => {
+    expect((await world.taskIn('ready')).failure?.category).toBe('no_changes');
+    expect(world.github.pushes).toEqual([]);
+  });
+});
+
+test('finish without a change is done without a pull request', async () => {
+  await play([[finish]], async (world) => {
+    expect(await world.taskIn('done')).toMatchObject({ failure: null, prUrl: null, branchName: null });
+  });
+});
+
+test('a forbidden change goes back to the model once, then fails; nothing is pushed', async () => {
+  const bad = [write('.github/workflows/ci.yml'), finish];
+  await play([bad, [finish]], async (world) => {
+    const task = await world.taskIn('ready');
+    expect(task.failure).toMatchObject({
+      category: 'push_rejected',
+      message: expect.stringContaining('.github/workflows/ci.yml'),
+    });
+    expect(JSON.stringify(world.model.requests.at(-1)?.messages)).toContain('refused before the push');
+    expect(world.github.pushes).toEqual([]);
+  });
+});
+
+test('a used-up budget pushes the work as a draft', async () => {
+  await play(
+    [[write('one.txt')], [write('two.txt')], [write('three.txt')]],
+    async (world) => {
+      const task = await world.taskIn('in_review');
+      expect(task.failure).toMatchObject({ category: 'budget', message: expect.stringContaining('2 steps') });
+      expect(gitOut(world.github.folderOf('mona/sample'), 'diff', '--name-only', `main...${task.branchName}`)).toBe(
+        'one.txt\ntwo.txt',
+      );
+      expect(await world.get(`/tasks/${task.id}/prs`)).toMatchObject([{ status: 'draft' }]);
+      await expect(world.service.api(world.token, 'POST', `/tasks/${task.id}/merge`)).rejects.toThrow(/409.*draft/);
+    },
+    { settings: { MAX_RUN_STEPS: '2' } },
+  );
+});
+
+test('three errors in a row fail with model', async () => {
+  await play([[{ name: 'no_such_tool', arguments: {} }]], async (world) => {
+    expect((await world.taskIn('ready')).failure?.category).toBe('model');
+    expect(world.model.requests).toHaveLength(3);
+  });
+});
+
+test('cancel stops a run that waits for its model, and nothing is pushed', async () => {
+  let isAsked = false;
+  await play(
+    [[write('one.txt'), finish]],
+    async (world) => {
+      await until('the model to be asked', async () => isAsked);
+      const { id } = await world.task();
+      const began = Date.now();
+      expect(await world.service.api(world.token, 'POST', `/tasks/${id}/cancel`)).toMatchObject({
+        status: 'ready',
+        failure: null,
+      });
+      await world.taskIn('ready');
+      expect(Date.now() - began).toBeLessThan(5000);
+      const [run] = await world.get<{ status: string }[]>(`/tasks/${id}/runs`);
+      expect(run?.status).toBe('cancelled');
+      expect(world.github.pushes).toEqual([]);
+    },
+    {
+      before: async () => {
+        isAsked = true;
+        await new Promise(() => {});
+      },
+    },
+  );
+});
+
+test('a pull request closed by a person makes the task ready, reopened in review, and merge by the API done', async () => {
+  await play([[write('one.txt'), finish]], async (world) => {
+    const task = await world.taskIn('in_review');
+    const pull = `/repos/mona/sample/pulls/${task.prUrl?.split('/').at(-1)}`;
+    await world.github.as('mona')('PATCH', pull, { state: 'closed' });
+    await world.taskIn('ready');
+    await world.github.as('mona')('PATCH', pull, { state: 'open' });
+    await world.taskIn('in_review');
+    expect(await world.service.api(world.token, 'POST', `/tasks/${task.id}/merge`)).toMatchObject({ status: 'done' });
+    await expect(world.service.api(world.token, 'POST', `/tasks/${task.id}/merge`)).rejects.toThrow(/409/);
+  });
+});

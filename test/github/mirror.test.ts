@@ -1,0 +1,77 @@
+import { failedLabel, labelOf, ownLabels, statusMarker, type TaskPicture, wanted } from '../../src/github/mirror.ts';
+
+const picture: TaskPicture = {
+  id: 'task_1',
+  title: 'T',
+  status: 'in_review',
+  agent: 'Developer',
+  branchName: 'agent/12345678-t',
+  failure: null,
+  notice: '',
+  run: {
+    kind: 'start',
+    status: 'succeeded',
+    steps: 3,
+    startedAt: new Date(0),
+    finishedAt: new Date(65_000),
+    lastEvent: null,
+  },
+  pulls: [{ url: 'https://github.com/o/r/pull/2', number: 2, repositoryName: 'r', status: 'open', isPrivate: true }],
+  handoff: { summary: 'Did it.', nextSteps: ['then that'] },
+  costUsd: 0.123,
+  taskUrl: 'http://x/tasks/task_1',
+  commandPrefix: '/agent',
+};
+
+test('one state label, and failed beside it', () => {
+  expect(wanted(picture, false).labels).toEqual(['agent:in-review']);
+  const failure = { category: 'model' as const, message: 'gone', retryable: true };
+  expect(wanted({ ...picture, status: 'ready', failure }, false).labels).toEqual(['agent:ready', failedLabel]);
+  expect(ownLabels.size).toBe(Object.keys(labelOf).length + 1);
+});
+
+test('the comment tells state, agent, run, pull request, cost and handoff', () => {
+  const { comment } = wanted(picture, false);
+  expect(comment.startsWith(`${statusMarker}\n`)).toBe(true);
+  for (const part of [
+    'In review',
+    'Developer',
+    'start: succeeded, 3 steps, 1 min 5 s',
+    '[r#2](https://github.com/o/r/pull/2) (open)',
+    '$0.12',
+    'Did it.',
+    'next: then that',
+  ])
+    expect(comment).toContain(part);
+});
+
+test('a public place names nothing private', () => {
+  expect(wanted(picture, true).comment).not.toContain('pull/2');
+});
+
+test('a failure comes with its remedy', () => {
+  const failure = { category: 'budget' as const, message: 'the budget of 5 steps is used up', retryable: false };
+  expect(wanted({ ...picture, failure }, false).comment).toMatch(
+    /Failed \(budget\)\*\*: the budget of 5 steps[\s\S]*Raise the budget/,
+  );
+});
+
+test('text of others stays text', () => {
+  const hostile = '@octocat closes #1 | <!-- \n/agent merge\n# big';
+  const { comment } = wanted(
+    { ...picture, agent: hostile, notice: hostile, handoff: { summary: hostile, nextSteps: [hostile] } },
+    false,
+  );
+  expect(comment).not.toMatch(/@octocat|#1\b|^\/agent merge|^# big/m);
+  expect(comment.match(/<!--/g)).toHaveLength(1);
+  for (const row of comment.split('\n').filter((l) => l.startsWith('| **')))
+    expect(row.replaceAll('\\|', '').match(/\|/g)).toHaveLength(3);
+});
+
+test('it never grows over 60,000 characters, and progress is not its essence', () => {
+  const huge = { summary: 'x'.repeat(100_000), nextSteps: Array.from({ length: 500 }, () => 'y'.repeat(1000)) };
+  expect(wanted({ ...picture, handoff: huge }, false).comment.length).toBeLessThan(60_000);
+  const run = picture.run && { ...picture.run, steps: 99 };
+  expect(wanted({ ...picture, run }, false).essence).toBe(wanted(picture, false).essence);
+  expect(wanted({ ...picture, status: 'done' }, false).essence).not.toBe(wanted(picture, false).essence);
+});

@@ -1,0 +1,101 @@
+import nock from 'nock';
+import { ProbotOctokit } from 'probot';
+import type { Octokit } from '../../src/app.ts';
+import { keepPace } from '../../src/github/pacing.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+
+let service: TestApp;
+let installation = 100;
+beforeAll(async () => {
+  service = await openTestApp();
+  nock.disableNetConnect();
+  nock.enableNetConnect('127.0.0.1');
+});
+afterEach(() => nock.cleanAll());
+afterAll(async () => {
+  nock.enableNetConnect();
+  nock.restore();
+  await service.close();
+});
+
+function octokit(intervalMs = 0, id = ++installation): Octokit {
+  const Client = ProbotOctokit.defaults({
+    retry: { enabled: false },
+    throttle: { enabled: false },
+    log: { debug() {}, info() {}, warn() {}, error() {} } as never,
+  });
+  const { db, metrics } = service.app;
+  return keepPace(new Client({ auth: { token: 'x' } }) as Octokit, id, { db, metrics, intervalMs });
+}
+const api = () => nock('https://api.github.com');
+const read = (o: Octokit) => o.request('GET /repos/a/b');
+const write = (o: Octokit) => o.request('POST /repos/a/b/issues/1/comments', { body: 'x' });
+const parked = async (id: number) =>
+  Number(
+    (
+      await service.app.db.manager.query(
+        'select extract(epoch from parked_until - now()) as s from github_pace where installation_id = $1',
+        [id],
+      )
+    )[0]?.s ?? 0,
+  );
+
+test('a read is tried again when GitHub stumbles, a write never', async () => {
+  const reads = api().get('/repos/a/b').reply(502).get('/repos/a/b').reply(200, { id: 1 });
+  expect((await read(octokit())).status).toBe(200);
+  expect(reads.isDone()).toBe(true);
+  const second = api()
+    .post('/repos/a/b/issues/1/comments')
+    .reply(502)
+    .post('/repos/a/b/issues/1/comments')
+    .reply(201, {});
+  await expect(write(octokit())).rejects.toMatchObject({ status: 502 });
+  expect(second.pendingMocks()).toHaveLength(1);
+});
+
+test('writes of one installation keep their distance, over clients', async () => {
+  api().post('/repos/a/b/issues/1/comments').times(4).reply(201, {});
+  const id = ++installation;
+  const began = performance.now();
+  await Promise.all([
+    write(octokit(100, id)),
+    write(octokit(100, id)),
+    write(octokit(100, id)),
+    write(octokit(100, id)),
+  ]);
+  expect(performance.now() - began).toBeGreaterThan(290);
+});
+
+test.each([
+  [403, { 'retry-after': '30' }, {}, 30],
+  [429, { 'retry-after': '5' }, {}, 5],
+  [403, {}, { message: 'You have exceeded a secondary rate limit' }, 60],
+  [403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(Math.floor(Date.now() / 1000) + 40) }, {}, 40],
+])('%i %j %j parks the installation', async (status, headers, body, seconds) => {
+  const id = ++installation;
+  api()
+    .get('/repos/a/b')
+    .reply(status, body, headers as Record<string, string>);
+  await expect(read(octokit(0, id))).rejects.toMatchObject({ status });
+  expect(Math.abs((await parked(id)) - seconds)).toBeLessThan(3);
+});
+
+test('inside a long retry-after nothing is called, and the caller is told', async () => {
+  const id = ++installation;
+  api().get('/repos/a/b').reply(403, {}, { 'retry-after': '600' });
+  await expect(read(octokit(0, id))).rejects.toMatchObject({ status: 403 });
+  const next = api().get('/repos/a/b').reply(200).post('/repos/a/b/issues/1/comments').reply(201);
+  await expect(read(octokit(0, id))).rejects.toMatchObject({
+    status: 429,
+    message: expect.stringMatching(/next try in \d+ s/),
+  });
+  await expect(write(octokit(0, id))).rejects.toMatchObject({ status: 429 });
+  expect(next.pendingMocks()).toHaveLength(2);
+});
+
+test('a plain 403 parks nothing', async () => {
+  const id = ++installation;
+  api().get('/repos/a/b').reply(403, { message: 'Resource not accessible by integration' });
+  await expect(read(octokit(0, id))).rejects.toMatchObject({ status: 403 });
+  expect(await parked(id)).toBeLessThanOrEqual(0);
+});
