@@ -11,12 +11,18 @@ export default async function globalSetup() {
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-test-'));
   const postgres = await startEmbedded({ dataDir, unsafe: true, maxConnections: 300 });
   globalThis.__postgres = { postgres, dataDir };
-  const admin = await openDatabase(postgres.url, [], 2);
-  await admin.manager.query('create database template_deckhand');
-  await admin.close();
-  const template = postgres.url.replace(/\/postgres$/, '/template_deckhand');
-  await (await openDatabase(template, migrations, 2)).close();
-  const queue = await openQueue(template, false, (error) => console.error(error));
-  await queue.stop(1000);
+  try {
+    const admin = await openDatabase(postgres.url, [], 2);
+    await admin.manager.query('create database template_deckhand');
+    await admin.close();
+    const template = postgres.url.replace(/\/postgres$/, '/template_deckhand');
+    await (await openDatabase(template, migrations, 2)).close();
+    const queue = await openQueue(template, false, (error) => console.error(error));
+    await queue.stop(1000);
+  } catch (error) {
+    // Jest calls no teardown when the setup fails.
+    await postgres.stop();
+    throw error;
+  }
   process.env.TEST_POSTGRES_URL = postgres.url;
 }
