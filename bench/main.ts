@@ -14,7 +14,8 @@ import { demoSettings, freePort } from '../src/demo/settings.ts';
 import { issue, script } from '../src/demo/story.ts';
 
 const median = (list: number[]) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0;
-const percentile = (list: number[], p: number) => [...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * p))] ?? 0;
+const percentile = (list: number[], p: number) =>
+  [...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * p))] ?? 0;
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
 const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-bench-'));
@@ -30,7 +31,11 @@ const settings: Record<string, string> = {
   LOG_LEVEL: 'warn',
 };
 const service = await startService(settings);
-const twin = fork(fileURLToPath(new URL('./twin.ts', import.meta.url)), [postgres.url, jwtSecret, settings.BASE_URL ?? '']);
+const twin = fork(fileURLToPath(new URL('./twin.ts', import.meta.url)), [
+  postgres.url,
+  jwtSecret,
+  settings.BASE_URL ?? '',
+]);
 const twinPort = await new Promise<number>((resolve) => twin.once('message', (port) => resolve(port as number)));
 try {
   const token = await service.token('mona');
@@ -92,7 +97,9 @@ async function receiverSpeed(): Promise<void> {
     posts.push(post());
   }
   await Promise.all(posts);
-  say(`webhooks         median ${median(times).toFixed(1)} ms, p99 ${percentile(times, 0.99).toFixed(1)} ms at 50/s (median under 20 ms wanted)`);
+  say(
+    `webhooks         median ${median(times).toFixed(1)} ms, p99 ${percentile(times, 0.99).toFixed(1)} ms at 50/s (median under 20 ms wanted)`,
+  );
 }
 
 /** From start to in_review with a model that answers at once: the service's own time. */
@@ -101,7 +108,10 @@ async function runSpeed(token: string, projectId: string): Promise<void> {
   const owner = agents.find((a) => a.name === 'Developer')?.id;
   const times: number[] = [];
   for (let i = 0; i < 5; i++) {
-    const task = await service.api<{ id: string }>(token, 'POST', `/projects/${projectId}/tasks`, { title: issue.title, owner });
+    const task = await service.api<{ id: string }>(token, 'POST', `/projects/${projectId}/tasks`, {
+      title: issue.title,
+      owner,
+    });
     const began = performance.now();
     await service.api(token, 'POST', `/tasks/${task.id}/start`);
     await until('in_review', async () => {

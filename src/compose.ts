@@ -120,7 +120,7 @@ async function reachableDir(dataDir: string): Promise<string> {
   const isRoot = process.getuid?.() === 0;
   await mkdir(dataDir, { recursive: true, mode: isRoot ? 0o711 : 0o700 });
   if (!isRoot || (await isReachable(dataDir))) return dataDir;
-  const place = join(reachableRoot, 'deckhand-work');
+  const place = join(await reachableRoot(), 'work');
   await mkdir(place, { recursive: true, mode: 0o711 });
   await chmod(place, 0o711);
   return place;

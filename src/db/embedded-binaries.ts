@@ -1,13 +1,20 @@
 import { execFile } from 'node:child_process';
-import { chmod, cp, readFile, rename, rm, symlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, cp, lstat, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Where what must be reachable for other uids goes when the checkout lies in a closed folder. */
-export const reachableRoot = '/var/tmp';
+/**
+ * Where what must be reachable for other uids goes when the checkout lies in a closed folder. Made for root by root, so
+ * nobody else can put something there first; others, who need it only where install scripts did not run, use /var/tmp.
+ */
+export async function reachableRoot(): Promise<string> {
+  if (process.getuid?.() !== 0) return '/var/tmp';
+  await mkdir('/var/lib/deckhand', { recursive: true, mode: 0o711 });
+  return '/var/lib/deckhand';
+}
 
 /** Spawn options for another uid; none for our own. */
 export function identity(uid: number | undefined): { uid?: number; gid?: number } {
@@ -26,11 +33,14 @@ export async function usableBinaries(uid: number | undefined): Promise<string> {
   const native = join(dirname(entry), '..', 'native');
   if (await answers(native, uid)) return native;
   const { version } = JSON.parse(await readFile(join(native, '../package.json'), 'utf8')) as { version: string };
-  const copy = join(reachableRoot, `deckhand-postgres-${version}-${process.getuid?.() ?? 0}`);
-  if (await answers(copy, uid)) return copy;
+  const own = process.getuid?.() ?? 0;
+  const copy = join(await reachableRoot(), `postgres-${version}-${own}`);
+  const found = await lstat(copy).catch(() => undefined);
+  if (found !== undefined && found.uid !== own) throw new Error(`${copy} belongs to somebody else; remove it`);
+  if (found !== undefined && (await answers(copy, uid))) return copy;
   const making = `${copy}.${process.pid}`;
   await rm(making, { recursive: true, force: true });
-  await cp(native, making, { recursive: true });
+  await cp(native, making, { recursive: true, verbatimSymlinks: true });
   await chmod(making, 0o755);
   await link(making);
   await rm(copy, { recursive: true, force: true });
@@ -58,7 +68,9 @@ async function link(native: string): Promise<void> {
   }[];
   for (const { source, target } of links) {
     const at = join(native, target.replace(/^native\//, ''));
+    const to = join(native, source.replace(/^native\//, ''));
     await rm(at, { force: true });
-    await symlink(join(native, source.replace(/^native\//, '')), at);
+    // Relative, because the folder is renamed afterwards.
+    await symlink(relative(dirname(at), to), at);
   }
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { chmod, chown, lstat, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -83,15 +83,12 @@ function serverSettings(options: EmbeddedOptions): string[] {
   return settings.flatMap((s) => ['-c', s]);
 }
 
-/** The wanted folder, or one of its own under /var/tmp when a parent is closed to that uid. */
+/** The wanted folder, or one of its own elsewhere when a parent is closed to that uid. */
 async function reachableFolder(wanted: string, uid: number | undefined): Promise<string> {
   if (uid === undefined || (await isReachable(dirname(wanted)))) return wanted;
   const digest = createHash('sha256').update(wanted).digest('hex').slice(0, 12);
-  const parent = join(reachableRoot, `deckhand-${digest}`);
+  const parent = join(await reachableRoot(), `data-${digest}`);
   await mkdir(parent, { recursive: true, mode: 0o711 });
-  const found = await lstat(parent);
-  if (found.uid !== 0 || !found.isDirectory())
-    throw new Error(`${parent} belongs to somebody else; set DATA_DIR to a folder whose parents are open (mode 0711)`);
   return join(parent, 'postgres');
 }
 

@@ -83,10 +83,11 @@ async function play(): Promise<{ service: RunningService; token: string }> {
     return found.labels.some((l) => l.name === 'agent:done') && found.state === 'closed' && found;
   });
   say(`issue #${opened.number} is ${shown.state}, labels: ${shown.labels.map((l) => l.name).join(', ')}`);
-  const comments = await mona<{ user: { login: string }; body: string }[]>(
-    'GET',
-    `/repos/mona/sample/issues/${opened.number}/comments`,
-  );
+  const comments = await until('the status comment', async () => {
+    const path = `/repos/mona/sample/issues/${opened.number}/comments`;
+    const found = await mona<{ user: { login: string }; body: string }[]>('GET', path);
+    return found.some((c) => c.body.includes('✅ Done')) && found;
+  });
   for (const { user, body } of comments)
     process.stdout.write(`${indent(`${user.login}: ${body.split('\n').join('\n  ')}`)}\n`);
   say('the whole way is done');

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, type StdioOptions, spawn } from 'node:child_process';
-import { access, chmod, constants, copyFile, link, lstat, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { access, chmod, constants, copyFile, link, lstat, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Writable } from 'node:stream';
@@ -99,12 +99,10 @@ async function selfTest(node: string, host: string, who: object): Promise<Sandbo
       works: false,
       says: 'bubblewrap is not installed (apt-get install bubblewrap): agents have no run_command',
     };
-  const probe = join('/var/tmp', `deckhand-probe-${process.pid}-${Date.now()}`);
+  const probe = await mkdtemp(join('/var/tmp', 'deckhand-probe-'));
   try {
-    for (const folder of [probe, join(probe, 'work'), join(probe, 'git')]) {
-      await mkdir(folder);
-      await chmod(folder, 0o777);
-    }
+    for (const folder of ['work', 'git']) await mkdir(join(probe, folder));
+    for (const folder of ['.', 'work', 'git']) await chmod(join(probe, folder), 0o777);
     const child = start(node, host, join(probe, 'work'), join(probe, 'git'), who);
     const tools = toolHost(child, true, AbortSignal.timeout(10_000));
     const command =
