@@ -127,3 +127,30 @@ test('a pull request closed by a person makes the task ready, reopened in review
     await expect(world.service.api(world.token, 'POST', `/tasks/${task.id}/merge`)).rejects.toThrow(/409/);
   });
 });
+
+test('without git installed the whole way goes by isomorphic-git, file names of all kinds included', async () => {
+  const odd = 'an odd "näme" & more/ütf 8.txt';
+  await play(
+    [[write(odd), { name: 'delete_file', arguments: { path: 'README.md' } }], [finish]],
+    async (world) => {
+      const task = await world.taskIn('in_review');
+      const { files } = await world.get<{ files: { path: string; status: string }[] }>(`/tasks/${task.id}/diff`);
+      expect(files.map((f) => [f.path, f.status])).toEqual([
+        ['README.md', 'deleted'],
+        [odd, 'added'],
+      ]);
+      expect(
+        gitOut(
+          world.github.folderOf('mona/sample'),
+          '-c',
+          'core.quotePath=false',
+          'diff',
+          '--name-only',
+          '-z',
+          `main...${task.branchName}`,
+        ),
+      ).toBe(`README.md\0${odd}\0`);
+    },
+    { settings: { GIT_ENGINE: 'isomorphic' } },
+  );
+});

@@ -2,13 +2,17 @@ import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } 
 import { join } from 'node:path';
 import { diffOf } from '../../src/git/diff.ts';
 import type { Checkout, GitEngine } from '../../src/git/engine.ts';
+import { isomorphicGit } from '../../src/git/isomorphic.ts';
 import { nativeGit } from '../../src/git/native.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 
 const author = { name: 'bot[bot]', email: '1+bot[bot]@users.noreply.github.com' };
 const at = new Date('2026-01-02T03:04:05Z');
 
-describe.each<[string, () => GitEngine]>([['native', nativeGit]])('%s', (_name, make) => {
+describe.each<[string, () => GitEngine]>([
+  ['native', nativeGit],
+  ['isomorphic', isomorphicGit],
+])('%s', (_name, make) => {
   const engine = make();
   let host: Awaited<ReturnType<typeof serveSampleRepository>>;
   let count = 0;

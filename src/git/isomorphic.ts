@@ -1,0 +1,212 @@
+import fs from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import git, { type GitAuth, type WalkerEntry } from 'isomorphic-git';
+import {
+  type Change,
+  type Checkout,
+  type GitEngine,
+  GitFailed,
+  type GitFault,
+  type NewCommit,
+  type Remote,
+} from './engine.ts';
+import { gitHttp } from './git-http.ts';
+
+/** How far each look for a common ancestor goes back. */
+const depths = [100, 1000, 2_147_483_647];
+const nothing = { mode: '000000', oid: '0'.repeat(40) };
+
+/** git in JavaScript: slower and hungrier than git itself, and there where no git is installed. */
+export function isomorphicGit(): GitEngine {
+  return {
+    name: 'isomorphic',
+    version: async () => `isomorphic-git ${git.version()}`,
+    listBranches: async (remote, signal) => {
+      const refs = await told(signal, () =>
+        git.listServerRefs({ ...speaking(remote, signal), prefix: 'refs/heads/', protocolVersion: 2 }),
+      );
+      return new Map(refs.map(({ ref, oid }) => [ref.replace('refs/heads/', ''), oid]));
+    },
+    open: async (remote, { gitDir, workTree }, signal) => {
+      await mkdir(gitDir, { recursive: true, mode: 0o755 });
+      await mkdir(workTree, { recursive: true, mode: 0o755 });
+      await git.init({ fs, dir: workTree, gitdir: gitDir });
+      await git.addRemote({ fs, gitdir: gitDir, remote: 'origin', url: remote.url });
+      return checkoutIn(remote, gitDir, workTree, signal);
+    },
+  };
+}
+
+function speaking(remote: Remote, signal: AbortSignal | undefined) {
+  const basic = Buffer.from(`x-access-token:${remote.token}`).toString('base64');
+  const headers: Record<string, string> = remote.token === undefined ? {} : { Authorization: `Basic ${basic}` };
+  // Asking again with other credentials would change nothing.
+  const onAuthFailure = (): GitAuth => ({ cancel: true });
+  return { http: gitHttp(remote.resolved, signal), url: remote.url, headers, onAuthFailure };
+}
+
+function checkoutIn(remote: Remote, gitdir: string, dir: string, signal: AbortSignal | undefined): Checkout {
+  const here = { fs, dir, gitdir };
+  const there = { ...here, ...speaking(remote, signal), remote: 'origin' };
+  const tell = <T>(act: () => Promise<T>) => told(signal, act);
+  const branches = new Set<string>();
+  const fetchBranch = (branch: string, depth: number) =>
+    tell(() => git.fetch({ ...there, ref: branch, remoteRef: branch, singleBranch: true, tags: false, depth }));
+  const remoteHead = async (branch: string) =>
+    (
+      await tell(() =>
+        git.listServerRefs({ ...speaking(remote, signal), prefix: `refs/heads/${branch}`, protocolVersion: 2 }),
+      )
+    ).find(({ ref }) => ref === `refs/heads/${branch}`)?.oid;
+  return {
+    gitDir: gitdir,
+    workTree: dir,
+    fetch: async (branch) => {
+      const head = await remoteHead(branch);
+      if (head === undefined) return undefined;
+      await fetchBranch(branch, 1);
+      branches.add(branch);
+      return head;
+    },
+    fetchCommit: (commit) =>
+      git.readCommit({ ...here, oid: commit }).then(
+        () => true,
+        // The servers' protocol would allow it, the library does not: the branches' whole history has it or nobody.
+        async () => {
+          for (const branch of branches) await fetchBranch(branch, depths.at(-1) ?? 1);
+          return git.readCommit({ ...here, oid: commit }).then(
+            () => true,
+            () => false,
+          );
+        },
+      ),
+    checkout: (commit) => tell(() => git.checkout({ ...here, ref: commit, force: true })),
+    snapshot: () => tell(() => snapshot(dir, gitdir)),
+    treeOf: async (commit) => (await git.readCommit({ ...here, oid: commit })).commit.tree,
+    changes: (from, to) => tell(() => changesBetween(gitdir, from, to)),
+    readBlob: async (oid) => Buffer.from((await git.readBlob({ ...here, oid })).blob),
+    commit: (commit) => tell(() => writeCommit(gitdir, commit)),
+    mergeBase: async (a, b) => {
+      for (const depth of [0, ...depths]) {
+        if (depth > 0) for (const branch of branches) await fetchBranch(branch, depth);
+        const found: string[] = await git.findMergeBase({ ...here, oids: [a, b] }).catch(() => []);
+        if (found[0] !== undefined) return found[0];
+      }
+      return undefined;
+    },
+    isAncestor: async (ancestor, commit) =>
+      ancestor === commit || (await git.isDescendent({ ...here, oid: commit, ancestor, depth: -1 }).catch(() => false)),
+    push: async (commit, branch) => {
+      await git.writeRef({ ...here, ref: `refs/heads/${branch}`, value: commit, force: true });
+      try {
+        await tell(() => git.push({ ...there, ref: branch, remoteRef: branch, force: false }));
+      } catch (error) {
+        if (signal?.aborted) throw error;
+        // The answer may have got lost on its way: what the remote says now decides.
+        if ((await remoteHead(branch).catch(() => undefined)) !== commit) throw error;
+      }
+    },
+  };
+}
+
+/** The index brought up to the work tree, and its tree written. */
+async function snapshot(dir: string, gitdir: string): Promise<string> {
+  const here = { fs, dir, gitdir };
+  for (const [filepath, , work, stage] of await git.statusMatrix(here)) {
+    if (work === 0) {
+      if (stage !== 0) await git.remove({ ...here, filepath });
+    } else if (work !== stage) await git.add({ ...here, filepath });
+  }
+  const root: Folder = new Map();
+  await git.walk({
+    ...here,
+    trees: [git.STAGE()],
+    map: async (path, [entry]) => {
+      if (entry && (await entry.type()) === 'blob') await place(root, path, entry);
+      return path;
+    },
+  });
+  return writeFolder(gitdir, root);
+}
+
+type Folder = Map<string, Folder | { mode: string; oid: string }>;
+
+async function place(root: Folder, path: string, entry: WalkerEntry): Promise<void> {
+  const parts = path.split('/');
+  const name = parts.pop() ?? '';
+  let folder = root;
+  for (const part of parts) {
+    const next = folder.get(part);
+    const inner = next instanceof Map ? next : new Map();
+    folder.set(part, inner);
+    folder = inner;
+  }
+  folder.set(name, await plain(entry));
+}
+
+async function plain(entry: WalkerEntry): Promise<{ mode: string; oid: string }> {
+  return { mode: (await entry.mode()).toString(8).padStart(6, '0'), oid: (await entry.oid()) ?? nothing.oid };
+}
+
+async function writeFolder(gitdir: string, folder: Folder): Promise<string> {
+  const tree = [];
+  for (const [path, item] of folder) {
+    if (item instanceof Map)
+      tree.push({ path, mode: '040000', type: 'tree' as const, oid: await writeFolder(gitdir, item) });
+    else tree.push({ path, mode: item.mode, type: 'blob' as const, oid: item.oid });
+  }
+  return git.writeTree({ fs, gitdir, tree });
+}
+
+async function changesBetween(gitdir: string, from: string, to: string): Promise<Change[]> {
+  const changes: Change[] = [];
+  await git.walk({
+    fs,
+    gitdir,
+    trees: [git.TREE({ ref: from }), git.TREE({ ref: to })],
+    map: async (path, [before, after]) => {
+      // Equal trees hold no change, so their folders are not walked.
+      if ((await before?.oid()) === (await after?.oid()) && (await before?.mode()) === (await after?.mode()))
+        return null;
+      const [old, now] = [await leaf(before), await leaf(after)];
+      if (old !== nothing || now !== nothing)
+        changes.push({ path, oldMode: old.mode, newMode: now.mode, oldOid: old.oid, newOid: now.oid });
+      return path;
+    },
+  });
+  return changes.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+async function leaf(entry: WalkerEntry | null | undefined): Promise<{ mode: string; oid: string }> {
+  return entry && (await entry.type()) !== 'tree' ? plain(entry) : nothing;
+}
+
+function writeCommit(gitdir: string, { tree, parents, message, author, at }: NewCommit): Promise<string> {
+  const person = { ...author, timestamp: Math.floor(at.getTime() / 1000), timezoneOffset: 0 };
+  return git.writeCommit({ fs, gitdir, commit: { tree, parent: parents, message, author: person, committer: person } });
+}
+
+/** Runs something of the library and translates what it throws. @throws GitFailed, or the reason of the signal */
+async function told<T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
+  signal?.throwIfAborted();
+  try {
+    return await act();
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    throw new GitFailed(faultOf(error), `git: ${(error as Error).message.split('\n')[0]}`);
+  }
+}
+
+function faultOf(error: unknown): GitFault {
+  const { name, data, code } = error as { name?: string; code?: string; data?: { statusCode?: number } };
+  if (name === 'HttpError') {
+    if (data?.statusCode === 401 || data?.statusCode === 403) return 'auth';
+    return data?.statusCode === 404 ? 'missing' : 'unreachable';
+  }
+  if (name === 'UserCanceledError') return 'auth';
+  if (name === 'PushRejectedError' || name === 'GitPushError') return 'rejected';
+  if (name === 'NotFoundError') return 'missing';
+  if (['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EAI_AGAIN', 'EPIPE'].includes(code ?? ''))
+    return 'unreachable';
+  return /timed out|socket hang up/i.test((error as Error).message) ? 'unreachable' : 'broken';
+}
