@@ -246,6 +246,7 @@ create table diffs (
   task_id text primary key references tasks on delete cascade,
   branch_name text not null,
   base_branch text not null,
+  head_sha text not null,
   files jsonb not null,
   truncated boolean not null default false,
   at timestamptz not null default now()

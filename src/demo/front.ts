@@ -25,6 +25,11 @@ export interface Reaction {
   content: string;
 }
 
+interface PullLike {
+  state?: string;
+  head?: { ref: string; sha: string };
+}
+
 interface Seeded {
   name: string;
   webhookSecret: string;
@@ -104,9 +109,10 @@ export class Front {
     const authorization = req.headers.authorization ?? '';
     const token = authorization.replace(/^(token|bearer) /i, '');
     if (path.startsWith('/installation/repositories')) return this.listInstalled(token, res);
+    if (path === '/graphql') return this.markReady(body, authorization, res);
     if (/\/reactions$/.test(path) && req.method === 'POST') return this.addReaction(path, body, res);
     const response = await this.call(req.method ?? 'GET', path, authorization, body || undefined);
-    const text = await response.text();
+    const text = await this.withHeads(path, await response.text());
     if (response.ok && req.method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path)) await this.closeIssuesOf(path, token);
     const headers: Record<string, string> = {};
     for (const name of ['content-type', 'link', 'location', 'retry-after']) {
@@ -114,6 +120,20 @@ export class Front {
       if (value !== null) headers[name] = value;
     }
     res.writeHead(response.status, headers).end(response.status === 204 ? undefined : text);
+  }
+
+  /** The emulator leaves an open pull request at the commit it was opened with; on GitHub its head follows the branch. */
+  private async withHeads(path: string, text: string): Promise<string> {
+    if (!/^\/repos\/[^/]+\/[^/]+\/pulls(\/\d+)?(\?|$)/.test(path)) return text;
+    const found = JSON.parse(text) as PullLike | PullLike[];
+    for (const pull of Array.isArray(found) ? found : [found]) {
+      if (pull.state !== 'open' || !pull.head) continue;
+      const sha = await gitIn(this.folderOf(this.seeded.name), ['rev-parse', `refs/heads/${pull.head.ref}`]).catch(
+        () => undefined,
+      );
+      if (sha !== undefined) pull.head.sha = sha.toString('utf8').trim();
+    }
+    return JSON.stringify(found);
   }
 
   private call(method: string, path: string, authorization: string, body?: string): Promise<Response> {
@@ -147,8 +167,18 @@ export class Front {
         ]);
         this.pushes.push({ repository: name, token, refs: refs.toString('utf8').trim().split('\n') });
         await feedPush(this.folderOf(name), name, this.caller(token));
+        await this.tellOfPush(name);
       },
     };
+  }
+
+  /** A push to the branch of a pull request is an event of that pull request too. */
+  private async tellOfPush(name: string): Promise<void> {
+    const opened = this.deliveries.findLast((d) => d.event === 'pull_request' && d.body.includes('"action":"opened"'));
+    if (opened === undefined) return;
+    const payload = JSON.parse(opened.body) as { repository: { full_name: string } };
+    if (payload.repository.full_name === name)
+      await this.send('pull_request', JSON.stringify({ ...payload, action: 'synchronize' }));
   }
 
   private async listInstalled(token: string, res: ServerResponse): Promise<void> {
@@ -168,6 +198,19 @@ export class Front {
       .end(JSON.stringify({ id: this.reactions.length, content }));
   }
 
+  /** The one mutation that the service uses. */
+  private async markReady(body: string, authorization: string, res: ServerResponse): Promise<void> {
+    const { id } = (JSON.parse(body) as { variables: { id: string } }).variables;
+    const pulls = `/repos/${this.seeded.name}/pulls`;
+    const open = (await (await this.call('GET', pulls, authorization)).json()) as { node_id: string; number: number }[];
+    const pull = open.find((p) => p.node_id === id);
+    const response = await this.call('PATCH', `${pulls}/${pull?.number}`, authorization, '{"draft":false}');
+    const answer = response.ok
+      ? { data: { markPullRequestReadyForReview: null } }
+      : { errors: [{ message: 'not found' }] };
+    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  }
+
   /** GitHub closes the issues that a merged pull request says it closes. */
   private async closeIssuesOf(path: string, token: string): Promise<void> {
     const call = this.caller(token);
@@ -180,6 +223,10 @@ export class Front {
   /** Sends a webhook on under a delivery id of its own; the emulator's is the time, so two events may share one. */
   private async relay(event: string, body: string, res: ServerResponse): Promise<void> {
     res.writeHead(202).end();
+    await this.send(event, body);
+  }
+
+  private async send(event: string, body: string): Promise<void> {
     const delivery: Delivery = { guid: randomUUID(), event, body, status: 0 };
     this.deliveries.push(delivery);
     if (this.target === undefined) return;

@@ -24,7 +24,7 @@ interface WantedPull {
  */
 export async function ensurePull(octokit: Octokit, wanted: WantedPull): Promise<OpenedPull> {
   const found = await findPull(octokit, wanted);
-  if (found !== undefined) return found;
+  if (found !== undefined) return found.status === 'draft' && !wanted.draft ? markReady(octokit, found) : found;
   try {
     const { data } = await octokit.request('POST /repos/{owner}/{repo}/pulls', { ...wanted });
     return { number: data.number, url: data.html_url, status: data.draft ? 'draft' : 'open', headSha: data.head.sha };
@@ -35,7 +35,20 @@ export async function ensurePull(octokit: Octokit, wanted: WantedPull): Promise<
   }
 }
 
-async function findPull(octokit: Octokit, { owner, repo, head }: WantedPull): Promise<OpenedPull | undefined> {
+/** Only GitHub's GraphQL interface can end a draft. */
+async function markReady(octokit: Octokit, pull: FoundPull): Promise<OpenedPull> {
+  await octokit.graphql(
+    'mutation ($id: ID!) { markPullRequestReadyForReview(input: { pullRequestId: $id }) { clientMutationId } }',
+    { id: pull.nodeId },
+  );
+  return { ...pull, status: 'open' };
+}
+
+interface FoundPull extends OpenedPull {
+  nodeId: string;
+}
+
+async function findPull(octokit: Octokit, { owner, repo, head }: WantedPull): Promise<FoundPull | undefined> {
   const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls', {
     owner,
     repo,
@@ -46,7 +59,7 @@ async function findPull(octokit: Octokit, { owner, repo, head }: WantedPull): Pr
     (p) => p.head.ref === head && p.head.repo?.full_name.toLowerCase() === `${owner}/${repo}`.toLowerCase(),
   );
   if (own === undefined) return undefined;
-  return { number: own.number, url: own.html_url, status: own.draft ? 'draft' : 'open', headSha: own.head.sha };
+  return { number: own.number, url: own.html_url, status: pullStatus(own), headSha: own.head.sha, nodeId: own.node_id };
 }
 
 /** The status of a pull request as we name it. */

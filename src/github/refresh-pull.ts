@@ -3,6 +3,7 @@ import { type PullRequestRow, PullRequests } from '../db/work-tables.ts';
 import { Refused } from '../domain/machine.ts';
 import type { TaskEvent } from '../domain/task.ts';
 import { cancelTask } from '../runs/operations.ts';
+import { refreshDiff } from '../runs/refresh-diff.ts';
 import { findLiveRun } from '../runs/store.ts';
 import { showTask, tryMoveTask } from '../tasks/move.ts';
 import { pullStatus } from './pulls.ts';
@@ -39,6 +40,7 @@ export async function refreshPull(
     if (event !== undefined) await tryMoveTask(app, em, stored.taskId, event);
     await showTask(app, em, stored.taskId);
   });
+  if (!isSettled && data.head.sha !== stored.headSha) await refreshDiff(app, stored.taskId, data.head.sha);
   return status;
 }
 

@@ -58,7 +58,7 @@ export async function pushWork(app: App, work: Work, title: string): Promise<Pus
     });
     const base = await checkout.mergeBase(await baseOf(work), commit);
     const diff = await diffOf(checkout, base ?? branch.from, commit);
-    const stored = { ...diff, branchName: branch.name, baseBranch: repository.defaultBranch };
+    const stored = { ...diff, branchName: branch.name, baseBranch: repository.defaultBranch, headSha: commit };
     await journal.write((em) => upsertDiff(em, task.id, stored));
     return { commit };
   });

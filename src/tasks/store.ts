@@ -159,20 +159,22 @@ export async function listOpenPulls(em: EntityManager, taskId: string) {
 export interface StoredDiff extends TreeDiff {
   branchName: string;
   baseBranch: string;
+  /** The commit it was computed for. */
+  headSha: string;
 }
 
 export async function upsertDiff(em: EntityManager, taskId: string, diff: StoredDiff): Promise<void> {
   await em.query(
-    `insert into diffs (task_id, branch_name, base_branch, files, truncated) values ($1, $2, $3, $4, $5)
+    `insert into diffs (task_id, branch_name, base_branch, files, truncated, head_sha) values ($1, $2, $3, $4, $5, $6)
      on conflict (task_id) do update set branch_name = excluded.branch_name, base_branch = excluded.base_branch,
-       files = excluded.files, truncated = excluded.truncated, at = now()`,
-    [taskId, diff.branchName, diff.baseBranch, storableJson(diff.files), diff.truncated],
+       files = excluded.files, truncated = excluded.truncated, head_sha = excluded.head_sha, at = now()`,
+    [taskId, diff.branchName, diff.baseBranch, storableJson(diff.files), diff.truncated, diff.headSha],
   );
 }
 
 export async function findDiff(em: EntityManager, taskId: string): Promise<StoredDiff | undefined> {
   const rows: StoredDiff[] = await em.query(
-    `select branch_name as "branchName", base_branch as "baseBranch", files, truncated from diffs where task_id = $1`,
+    `select branch_name as "branchName", base_branch as "baseBranch", head_sha as "headSha", files, truncated from diffs where task_id = $1`,
     [taskId],
   );
   return rows[0];

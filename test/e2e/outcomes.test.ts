@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Script } from '../../src/demo/model.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { gitOut } from '../support/git.ts';
+import { gitAsync, gitOut } from '../support/git.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 /** Plays a script on one issue and looks at how the task ended. */
@@ -65,9 +68,10 @@ test('a forbidden change goes back to the model once, then fails; nothing is pus
   });
 });
 
-test('a used-up budget pushes the work as a draft', async () => {
+test('a used-up budget pushes the work as a draft; the next run goes on from there and ends the draft', async () => {
+  const script: Script = [[write('one.txt')], [write('two.txt')], [finish]];
   await play(
-    [[write('one.txt')], [write('two.txt')], [write('three.txt')]],
+    script,
     async (world) => {
       const task = await world.taskIn('in_review');
       expect(task.failure).toMatchObject({ category: 'budget', message: expect.stringContaining('2 steps') });
@@ -76,6 +80,16 @@ test('a used-up budget pushes the work as a draft', async () => {
       );
       expect(await world.get(`/tasks/${task.id}/prs`)).toMatchObject([{ status: 'draft' }]);
       await expect(world.service.api(world.token, 'POST', `/tasks/${task.id}/merge`)).rejects.toThrow(/409.*draft/);
+      script[0] = [write('three.txt'), finish];
+      await world.service.api(world.token, 'POST', `/tasks/${task.id}/retry`);
+      expect(await world.taskIn('in_review')).toMatchObject({
+        failure: null,
+        branchName: task.branchName,
+        runCount: 2,
+      });
+      expect(await world.get(`/tasks/${task.id}/prs`)).toMatchObject([{ status: 'open' }]);
+      const { files } = await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`);
+      expect(files.map((f) => f.path)).toEqual(['one.txt', 'three.txt', 'two.txt']);
     },
     { settings: { MAX_RUN_STEPS: '2' } },
   );
@@ -153,4 +167,21 @@ test('without git installed the whole way goes by isomorphic-git, file names of 
     },
     { settings: { GIT_ENGINE: 'isomorphic' } },
   );
+});
+
+test('what a person pushes to the branch is in the diff, and the next run would go on from it', async () => {
+  await play([[write('one.txt'), finish]], async (world) => {
+    const task = await world.taskIn('in_review');
+    const clone = mkdtempSync(join(tmpdir(), 'deckhand-person-'));
+    const remote = world.github.url.replace('//', '//mona:person-mona@');
+    await gitAsync(clone, 'clone', '-q', '-b', task.branchName ?? '', `${remote}/mona/sample.git`, '.');
+    writeFileSync(join(clone, 'by-hand.txt'), 'x\n');
+    await gitAsync(clone, 'add', '-A');
+    await gitAsync(clone, 'commit', '-q', '-m', 'by hand');
+    await gitAsync(clone, 'push', '-q', 'origin', 'HEAD');
+    rmSync(clone, { recursive: true });
+    const paths = async () =>
+      (await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`)).files.map((f) => f.path).join();
+    await until('the diff', async () => (await paths()) === 'by-hand.txt,one.txt');
+  });
 });

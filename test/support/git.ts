@@ -1,18 +1,25 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { serveGit } from '../../src/demo/git-server.ts';
 
 const sample = fileURLToPath(new URL('../../src/demo/sample-repository', import.meta.url));
 
+const env = { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
+const person = ['-c', 'user.name=T', '-c', 'user.email=t@example.com', '-c', 'safe.directory=*'];
+
 export function gitOut(folder: string, ...args: string[]): string {
-  const env = { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
-  const person = ['-c', 'user.name=T', '-c', 'user.email=t@example.com', '-c', 'safe.directory=*'];
   return execFileSync('git', [...person, '-C', folder, ...args], { env, encoding: 'utf8' }).trim();
+}
+
+/** The same for git that speaks with a server of this very process, which a blocking call would starve. */
+export async function gitAsync(folder: string, ...args: string[]): Promise<string> {
+  return (await promisify(execFile)('git', [...person, '-C', folder, ...args], { env })).stdout.trim();
 }
 
 /** A bare repository with the sample project, behind git's smart HTTP with one token. */

@@ -1,0 +1,39 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { App } from '../app.ts';
+import { diffOf } from '../git/diff.ts';
+import { credentialFor, remoteFor } from '../repositories/credentials.ts';
+import { findRepository } from '../repositories/store.ts';
+import { findDiff, getTask, upsertDiff } from '../tasks/store.ts';
+
+/** How long a clone for a diff may take. */
+const cloneMs = 300_000;
+
+/** Computes the diff of a task anew when somebody else than its runs has pushed to its branch. */
+export async function refreshDiff(app: App, taskId: string, headSha: string): Promise<void> {
+  const em = app.db.manager;
+  const task = await getTask(em, taskId);
+  const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
+  if (repository === null || task.branchName === null) return;
+  if ((await findDiff(em, taskId))?.headSha === headSha) return;
+  const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
+  await mkdir(app.workDir, { recursive: true, mode: 0o711 });
+  const folder = await mkdtemp(join(app.workDir, 'diff-'));
+  try {
+    const folders = { gitDir: join(folder, 'git'), workTree: join(folder, 'work') };
+    const checkout = await app.git.open(remote, folders, AbortSignal.timeout(cloneMs));
+    const base = await checkout.fetch(repository.defaultBranch);
+    const head = await checkout.fetch(task.branchName);
+    const from = base && head && (await checkout.mergeBase(base, head));
+    if (!head || !from) return;
+    const diff = await diffOf(checkout, from, head);
+    await upsertDiff(em, taskId, {
+      ...diff,
+      branchName: task.branchName,
+      baseBranch: repository.defaultBranch,
+      headSha: head,
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
