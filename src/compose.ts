@@ -1,6 +1,7 @@
 import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { createAppAuth } from '@octokit/auth-app';
 import { request } from '@octokit/request';
 import OpenAI from 'openai';
 import pino, { type Logger } from 'pino';
@@ -192,5 +193,7 @@ function connectGitHub(config: Config, log: Logger, pace: Pace, app: App): GitHu
     Octokit: quietOctokit(config) as unknown as typeof ProbotOctokit,
   });
   registerWebhooks(probot, app);
-  return githubApp(probot, pace, keepPace(octokitWith(config), anonymously, pace));
+  const toApi = request.defaults({ baseUrl: config.GITHUB_API_URL });
+  const appAuth = createAppAuth({ appId, privateKey, request: toApi });
+  return githubApp({ probot, appAuth, pace, anonymous: keepPace(octokitWith(config), anonymously, pace) });
 }

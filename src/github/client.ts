@@ -1,3 +1,5 @@
+import type { createAppAuth } from '@octokit/auth-app';
+import type { EmitterWebhookEvent } from '@octokit/webhooks';
 import type { Probot } from 'probot';
 import type { GitHub, GitHubAccount, Octokit } from '../app.ts';
 import { keepPace, type Pace } from './pacing.ts';
@@ -5,8 +7,16 @@ import { keepPace, type Pace } from './pacing.ts';
 /** Installation 0 stands for the App itself in the pace; GitHub counts its calls apart. */
 const appItself = 0;
 
+interface Parts {
+  probot: Probot;
+  /** Makes tokens of the App; for git, which wants them narrower than Probot's clients have them. */
+  appAuth: ReturnType<typeof createAppAuth>;
+  pace: Pace;
+  anonymous: Octokit;
+}
+
 /** The GitHub App behind the port, on Probot's clients. */
-export function githubApp(probot: Probot, pace: Pace, anonymous: Octokit): GitHub {
+export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
   const asApp = async () => keepPace((await probot.auth()) as Octokit, appItself, pace);
   let slug: Promise<string> | undefined;
   let bot: Promise<{ login: string; id: number }> | undefined;
@@ -14,16 +24,18 @@ export function githubApp(probot: Probot, pace: Pace, anonymous: Octokit): GitHu
     asApp,
     asInstallation: async (id) => keepPace((await probot.auth(id)) as Octokit, id, pace),
     mintToken: async (installationId, repository, permissions) => {
-      const octokit = await asApp();
-      const { data } = await octokit.request('POST /app/installations/{installation_id}/access_tokens', {
-        installation_id: installationId,
-        repositories: [repository],
+      const repositoryNames = [repository];
+      const { token } = await appAuth({
+        type: 'installation',
+        installationId,
+        repositoryNames,
         permissions,
+        refresh: true,
       });
-      return data.token;
+      return token;
     },
-    receive: async ({ id, name, payload }) => {
-      await probot.receive({ id, name, payload } as Parameters<Probot['receive']>[0]);
+    receive: async (delivery) => {
+      await probot.receive(delivery as EmitterWebhookEvent);
     },
     findUser: (login) => readUser(github, anonymous, login),
     slug: () => {
