@@ -11,6 +11,7 @@ export interface TaskRow {
   owner: string | null;
   repositoryId: string | null;
   parentId: string | null;
+  splitByAgent: boolean;
   branchName: string | null;
   issueRepositoryId: string | null;
   issueNumber: number | null;
@@ -29,6 +30,7 @@ export const Tasks = table<TaskRow>('tasks', {
   owner: maybeText(),
   repositoryId: maybeText(),
   parentId: maybeText(),
+  splitByAgent: flag(false),
   branchName: maybeText(),
   issueRepositoryId: maybeText(),
   issueNumber: whole({ nullable: true }),

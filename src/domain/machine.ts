@@ -54,7 +54,8 @@ export function nextState<S extends string, E extends string, F>(
 ): S {
   const outcome = decide(machine, state, event, facts);
   if (outcome.kind === 'moves') return outcome.to;
-  if (outcome.kind === 'refused') throw new Refused(`${event} ${outcome.reason}`);
+  const name = event.replace(/^to_/, 'moving to ');
+  if (outcome.kind === 'refused') throw new Refused(`${name} ${outcome.reason}`);
   const allowed = [...new Set(machine.filter((r) => r.on === event).flatMap((r) => r.from))];
-  throw new Refused(`${event} requires status ${allowed.join(' or ')}, found ${state}`);
+  throw new Refused(`${name} requires status ${allowed.join(' or ')}, found ${state}`);
 }

@@ -96,7 +96,7 @@ async function connectInstalled(
   projectId: string,
   found: GitHubRepository[],
 ): Promise<void> {
-  await em.query('select 1 from projects where id = $1 for update', [projectId]);
+  await em.query('select 1 from projects where id = $1 for no key update', [projectId]);
   for (const repository of found) {
     const url = normalUrl(`${app.config.GITHUB_SERVER_URL}/${repository.full_name}`);
     const seen = { isPrivate: repository.private, isInstalled: true, githubId: repository.id };

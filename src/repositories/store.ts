@@ -16,7 +16,7 @@ export async function insertRepository(
 /** Takes the flags away from the repositories that have them, so that another can have them. */
 export async function clearFlags(em: EntityManager, projectId: string, flags: { primary: boolean; docs: boolean }) {
   // The project's row is the lock: two that move a flag at once take turns.
-  await em.query('select 1 from projects where id = $1 for update', [projectId]);
+  await em.query('select 1 from projects where id = $1 for no key update', [projectId]);
   if (flags.primary) await em.update(Repositories, { projectId, isPrimary: true }, { isPrimary: false });
   if (flags.docs) await em.update(Repositories, { projectId, isDocsRepo: true }, { isDocsRepo: false });
 }

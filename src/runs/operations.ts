@@ -3,6 +3,7 @@ import { findAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import type { AgentRow } from '../db/tables.ts';
 import { Tasks } from '../db/work-tables.ts';
+import { Refused } from '../domain/machine.ts';
 import type { RunKind } from '../domain/run.ts';
 import { AppError, notConfigured } from '../errors.ts';
 import type { Model } from '../llm/model.ts';
@@ -12,7 +13,7 @@ import { findPrimary, findRepository } from '../repositories/store.ts';
 import { moveTask } from '../tasks/move.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
 import { abortHere } from './live.ts';
-import { endRun, findLiveRun, insertRun, lockAgainstCancel } from './store.ts';
+import { endRun, findLiveRun, insertRun, lockForCancel } from './store.ts';
 
 interface Starting {
   taskId: string;
@@ -81,9 +82,11 @@ async function withRepository(em: EntityManager, task: TaskView): Promise<TaskVi
 export async function cancelTask(app: App, taskId: string): Promise<TaskView> {
   const run = await findLiveRun(app.db.manager, taskId);
   const task = await app.db.transaction(async (em) => {
-    if (run !== null) await lockAgainstCancel(em, run.id, 'cancel');
+    // The order of the locks is that of a run which ends by itself: the run, then its task.
+    if (run !== null) await lockForCancel(em, run.id);
     await moveTask(app, em, taskId, 'cancel');
     const live = await findLiveRun(em, taskId);
+    if (live?.id !== run?.id) throw new Refused('cancel requires the run it found, found another by now; try again');
     if (live !== null) await endRun(em, live.id, 'cancelled', null);
     return getTask(em, taskId);
   });

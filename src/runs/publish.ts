@@ -10,7 +10,7 @@ import { ensurePull, type OpenedPull } from '../github/pulls.ts';
 import { type Credential, octokitFor } from '../repositories/credentials.ts';
 import { type TaskView, upsertDiff } from '../tasks/store.ts';
 import type { Journal } from './journal.ts';
-import { lockAgainstCancel } from './store.ts';
+import { lockForPush } from './store.ts';
 import type { FinishArguments } from './tools.ts';
 import type { Branch } from './workspace.ts';
 
@@ -52,7 +52,7 @@ export async function pushWork(app: App, work: Work, title: string): Promise<Pus
       await em.update(Tasks, { id: task.id }, { branchName: branch.name });
     });
     await app.db.transaction(async (em) => {
-      await lockAgainstCancel(em, run.id, 'push');
+      await lockForPush(em, run.id);
       await journal.note('push', `pushing ${commit.slice(0, 7)} to ${branch.name}`);
       await checkout.push(commit, branch.name);
     });

@@ -97,13 +97,20 @@ export async function assertHeld(em: EntityManager, held: Held): Promise<void> {
   if (rows.length === 0) throw new LeaseLost(held.id);
 }
 
+const pushLock = 'hashtextextended($1, 0)';
+
 /**
  * Keeps a run from being cancelled while something leaves the house: a cancel waits for the end of this transaction,
  * and what comes after a cancel does not begin.
  */
-export async function lockAgainstCancel(em: EntityManager, runId: string, kind: 'push' | 'cancel'): Promise<void> {
-  const lock = kind === 'push' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';
-  await em.query(`select ${lock}(hashtextextended($1, 0))`, [runId]);
+export async function lockForPush(em: EntityManager, runId: string): Promise<void> {
+  await em.query(`select pg_advisory_xact_lock_shared(${pushLock})`, [runId]);
+}
+
+/** Waits for a push that is under way, then locks the run's row. */
+export async function lockForCancel(em: EntityManager, runId: string): Promise<void> {
+  await em.query(`select pg_advisory_xact_lock(${pushLock})`, [runId]);
+  await em.query('select 1 from runs where id = $1 for update', [runId]);
 }
 
 export async function endRun(

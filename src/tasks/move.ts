@@ -19,7 +19,8 @@ interface Move {
 export async function moveTask(app: App, em: EntityManager, taskId: string, event: TaskEvent, move: Move = {}) {
   const facts = await factsOf(app, em, taskId, move);
   if (facts === undefined) throw new Refused(`${event} requires a task, found none`);
-  return swap(app, em, taskId, facts.status, nextState(taskMachine, facts.status, event, facts), move.failure ?? null);
+  const to = nextState(taskMachine, facts.status, event, facts);
+  return swap(app, em, taskId, facts, to, move.failure ?? null);
 }
 
 /**
@@ -31,7 +32,7 @@ export async function tryMoveTask(app: App, em: EntityManager, taskId: string, e
   if (facts === undefined) return undefined;
   const outcome = decide(taskMachine, facts.status, event, facts);
   if (outcome.kind !== 'moves') return undefined;
-  return swap(app, em, taskId, facts.status, outcome.to, move.failure ?? null);
+  return swap(app, em, taskId, facts, outcome.to, move.failure ?? null);
 }
 
 /** Asks GitHub's side to look at a task again. */
@@ -48,13 +49,15 @@ async function swap(
   app: App,
   em: EntityManager,
   taskId: string,
-  from: TaskStatus,
+  { status: from, parentId }: { status: TaskStatus; parentId: string | null },
   to: TaskStatus,
   failure: Failure | null,
-) {
+): Promise<TaskStatus> {
   if (!(await swapStatus(em, taskId, from, to, failure)))
     throw new Refused(`requires status ${from}, found another by now; look again`);
   if (from === 'done' || from === 'waiting_on_subtasks') await discountSettledPulls(em, taskId);
   await showTask(app, em, taskId);
+  // The last open subtask that is done brings its parent on.
+  if (to === 'done' && parentId !== null) await tryMoveTask(app, em, parentId, 'join');
   return to;
 }

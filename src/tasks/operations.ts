@@ -50,6 +50,7 @@ export async function insertTask(
     owner?: string | undefined;
     dependsOn?: string[];
     repositoryId?: string | undefined;
+    parentId?: string;
     createdBy: string | null;
     issue?: IssueLink;
   },
@@ -63,6 +64,7 @@ export async function insertTask(
     status: task.status,
     owner: task.owner ?? null,
     repositoryId: task.repositoryId ?? (await findPrimary(em, projectId))?.id ?? null,
+    parentId: task.parentId ?? null,
     createdBy: task.createdBy,
     issueRepositoryId: task.issue?.repositoryId ?? null,
     issueNumber: task.issue?.number ?? null,
@@ -82,7 +84,7 @@ export async function ownerProblems(em: EntityManager, projectId: string, userId
   return isFit ? [] : [{ path: 'owner', message: `owner: no agent ${owner} that may work in this project` }];
 }
 
-async function dependencyProblems(em: EntityManager, projectId: string, ids: string[]): Promise<Problem[]> {
+export async function dependencyProblems(em: EntityManager, projectId: string, ids: string[]): Promise<Problem[]> {
   if (ids.length === 0) return [];
   const known = await tasksAmong(em, projectId, ids);
   return ids.flatMap((id, i) =>
@@ -90,7 +92,11 @@ async function dependencyProblems(em: EntityManager, projectId: string, ids: str
   );
 }
 
-async function repositoryProblems(em: EntityManager, projectId: string, id: string | undefined): Promise<Problem[]> {
+export async function repositoryProblems(
+  em: EntityManager,
+  projectId: string,
+  id: string | undefined,
+): Promise<Problem[]> {
   if (id === undefined || (await em.existsBy(Repositories, { id: storable(id), projectId }))) return [];
   return [{ path: 'repositoryId', message: `repositoryId: no repository ${id} in this project` }];
 }

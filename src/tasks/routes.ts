@@ -1,9 +1,30 @@
 import { z } from 'zod';
 import { accessTo, inProject } from '../http/access.ts';
 import { type Route, route } from '../http/route.ts';
+import { createTasks } from './bulk.ts';
 import { createTask, readDiff } from './operations.ts';
-import { CreateTask, Handoffs, PullRequestEntry, Statistics, Task, TaskDiff, TaskFilter } from './schemas.ts';
-import { countByStatus, listHandoffs, listPulls, listTasks, type TaskView, taskColumns } from './store.ts';
+import {
+  CreateSubtask,
+  CreateTask,
+  CreateTasks,
+  Handoffs,
+  PullRequestEntry,
+  Statistics,
+  Task,
+  TaskDiff,
+  TaskFilter,
+  UpdateTask,
+} from './schemas.ts';
+import {
+  countByStatus,
+  listHandoffs,
+  listPulls,
+  listSubtasks,
+  listTasks,
+  type TaskView,
+  taskColumns,
+} from './store.ts';
+import { addSubtask, deleteTask, updateTask } from './update.ts';
 
 const tag = 'tasks';
 
@@ -28,6 +49,16 @@ export const taskRoutes: Route[] = [
     body: CreateTask,
     reply: [201, Task],
     handle: (app, { projectId, user, body }) => createTask(app, projectId, user.id, body),
+  }),
+  route({
+    method: 'post',
+    path: '/projects/:projectId/tasks/bulk',
+    summary: 'Create several tasks, all or none',
+    tag,
+    access: inProject('member'),
+    body: CreateTasks,
+    reply: [201, z.array(Task)],
+    handle: (app, { projectId, user, body }) => createTasks(app, projectId, user.id, body.tasks),
   }),
   route({
     method: 'get',
@@ -57,6 +88,47 @@ export const taskRoutes: Route[] = [
     access: onTask('member'),
     reply: [200, Task],
     handle: async (_app, { task }) => task,
+  }),
+  route({
+    method: 'patch',
+    path: '/tasks/:id',
+    summary: 'Change a task',
+    tag,
+    access: onTask('member'),
+    body: UpdateTask,
+    reply: [200, Task],
+    errors: { 409: 'A run is live, a branch exists, or the status does not change like this' },
+    handle: (app, { task, user, body }) => updateTask(app, task.id, user.id, body),
+  }),
+  route({
+    method: 'delete',
+    path: '/tasks/:id',
+    summary: 'Delete a task and its subtasks',
+    tag,
+    access: onTask('member'),
+    reply: [204],
+    errors: { 409: 'It or a subtask runs' },
+    handle: (app, { task }) => deleteTask(app, task),
+  }),
+  route({
+    method: 'get',
+    path: '/tasks/:id/subtasks',
+    summary: 'The subtasks of a task, oldest first',
+    tag,
+    access: onTask('member'),
+    reply: [200, z.array(Task)],
+    handle: (app, { task }) => listSubtasks(app.db.manager, task.id),
+  }),
+  route({
+    method: 'post',
+    path: '/tasks/:id/subtasks',
+    summary: 'Add a subtask; the task then waits for its subtasks',
+    tag,
+    access: onTask('member'),
+    body: CreateSubtask,
+    reply: [201, Task],
+    errors: { 409: 'The task is a subtask itself, or its status forbids it' },
+    handle: (app, { task, user, body }) => addSubtask(app, task.id, user.id, body),
   }),
   route({
     method: 'get',

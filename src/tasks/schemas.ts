@@ -38,6 +38,25 @@ export const CreateTask = z.strictObject({
   repositoryId: IdText.optional(),
 });
 
+/** `dependsOn` may also name a `ref` of the same request. */
+export const CreateTasks = z.strictObject({
+  tasks: z
+    .array(CreateTask.extend({ ref: IdText.optional() }))
+    .min(1, 'must have 1 to 100 tasks')
+    .max(100, 'must have 1 to 100 tasks'),
+});
+
+export const UpdateTask = z.strictObject({
+  title: titleText().optional(),
+  description: longText().optional(),
+  owner: IdText.nullable().optional(),
+  status: z.enum(taskStatuses, `must be one of ${taskStatuses.join(', ')}`).optional(),
+  dependsOn: z.array(IdText).max(100, 'must have at most 100 ids').optional(),
+  repositoryId: IdText.optional(),
+});
+
+export const CreateSubtask = z.strictObject({ title: titleText(), description: longText().default('') });
+
 export const TaskFilter = z.strictObject({
   status: z.enum(taskStatuses, `must be one of ${taskStatuses.join(', ')}`).optional(),
   owner: IdText.optional(),

@@ -11,7 +11,7 @@ export interface TaskView extends TaskRow {
 }
 
 export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.description, t.status, t.owner,
-  t.repository_id as "repositoryId", t.parent_id as "parentId", t.branch_name as "branchName",
+  t.repository_id as "repositoryId", t.parent_id as "parentId", t.split_by_agent as "splitByAgent", t.branch_name as "branchName",
   t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.failure,
   t.created_by as "createdBy", t.created_at as "createdAt", t.updated_at as "updatedAt",
   array(select d.depends_on_id from task_dependencies d where d.task_id = t.id order by 1) as "dependsOn",
@@ -65,6 +65,47 @@ export async function countByStatus(em: EntityManager, projectId: string) {
   return { total: rows.reduce((sum, r) => sum + r.count, 0), byStatus };
 }
 
+/** Oldest first. */
+export async function listSubtasks(em: EntityManager, parentId: string): Promise<TaskView[]> {
+  return em.query(`select ${taskColumns} from tasks t where t.parent_id = $1 order by t.created_at, t.id`, [parentId]);
+}
+
+/** Changes of dependencies of one project take turns, so that two of them cannot close a circle together. */
+export async function lockDependencies(em: EntityManager, projectId: string): Promise<void> {
+  await em.query('select pg_advisory_xact_lock(hashtextextended($1, 4))', [projectId]);
+}
+
+/** The tasks that the given ones wait for, directly or over others; a parent waits for its subtasks. */
+export async function reachableFrom(em: EntityManager, ids: string[]): Promise<Set<string>> {
+  const rows: { id: string }[] = await em.query(
+    `with recursive reached (id) as (
+       select unnest($1::text[])
+       union
+       select next.id from reached r join lateral (
+         select d.depends_on_id as id from task_dependencies d where d.task_id = r.id
+         union all
+         select s.id from tasks s where s.parent_id = r.id) next on true)
+     select id from reached`,
+    [ids],
+  );
+  return new Set(rows.map((r) => r.id));
+}
+
+export async function replaceDependencies(em: EntityManager, taskId: string, dependsOn: string[]): Promise<void> {
+  await em.query('delete from task_dependencies where task_id = $1', [taskId]);
+  await insertDependencies(em, taskId, dependsOn);
+}
+
+/** Whether the task or one of its subtasks has a queued or running run. */
+export async function hasLiveRunBelow(em: EntityManager, taskId: string): Promise<boolean> {
+  const [row] = await em.query(
+    `select exists (select 1 from runs r join tasks t on t.id = r.task_id
+       where (t.id = $1 or t.parent_id = $1) and r.status in ('queued', 'running')) as live`,
+    [taskId],
+  );
+  return row.live;
+}
+
 /** Those of the given ids that are tasks of the project. */
 export async function tasksAmong(em: EntityManager, projectId: string, ids: string[]): Promise<Set<string>> {
   const rows: { id: string }[] = await em.query('select id from tasks where project_id = $1 and id = any($2)', [
@@ -83,11 +124,12 @@ export async function insertDependencies(em: EntityManager, taskId: string, depe
 
 interface FactRow extends TaskFacts {
   status: TaskStatus;
+  parentId: string | null;
 }
 
 /** The status of a task and what its table asks, with the task's row locked until the transaction ends. */
 export async function lockFacts(em: EntityManager, taskId: string, githubOrigin: string): Promise<FactRow | undefined> {
-  await em.query('select 1 from tasks where id = $1 for update', [taskId]);
+  await em.query('select 1 from tasks where id = $1 for no key update', [taskId]);
   const rows: FactRow[] = await em.query(
     `select t.status, t.owner, t.parent_id is not null as "isSubtask",
        exists (select 1 from agents a left join members m on m.project_id = t.project_id and m.user_id = a.creator_id
@@ -101,7 +143,7 @@ export async function lockFacts(em: EntityManager, taskId: string, githubOrigin:
        (select count(*)::int from pull_requests p where p.task_id = t.id and p.status in ('open', 'draft')) as "openPullRequests",
        (select count(*)::int from pull_requests p where p.task_id = t.id and p.status = 'merged' and p.counts) as "mergedPullRequests",
        (select count(*)::int from tasks s where s.parent_id = t.id and s.status <> 'done') as "openSubtasks",
-       false as "splitByAgent", false as "finishedUnchanged"
+       t.split_by_agent as "splitByAgent", false as "finishedUnchanged", t.parent_id as "parentId"
      from tasks t where t.id = $1`,
     [taskId, githubOrigin],
   );

@@ -1,0 +1,83 @@
+import type { EntityManager } from 'typeorm';
+import type { z } from 'zod';
+import type { App } from '../app.ts';
+import { badRequest, type Problem } from '../errors.ts';
+import { insertTask, ownerProblems, repositoryProblems } from './operations.ts';
+import type { CreateTasks } from './schemas.ts';
+import { getTask, replaceDependencies, type TaskView, tasksAmong } from './store.ts';
+
+type NewTask = z.output<typeof CreateTasks>['tasks'][number];
+
+/** Makes several tasks, all or none, in their order; a dependency may name the `ref` of another of them. */
+export async function createTasks(app: App, projectId: string, userId: string, tasks: NewTask[]): Promise<TaskView[]> {
+  return app.db.transaction(async (em) => {
+    const problems = [...refProblems(tasks), ...(await referenceProblems(em, projectId, userId, tasks))];
+    if (problems.length > 0) throw badRequest(problems);
+    const ids: string[] = [];
+    for (const { ref: _ref, dependsOn: _later, ...task } of tasks)
+      ids.push(await insertTask(app, em, projectId, { ...task, createdBy: userId }));
+    const byRef = new Map(tasks.map((task, i) => [task.ref, ids[i] as string]));
+    for (const [i, { dependsOn }] of tasks.entries()) {
+      const resolved = dependsOn.map((id) => byRef.get(id) ?? id);
+      if (resolved.length > 0) await replaceDependencies(em, ids[i] as string, [...new Set(resolved)]);
+    }
+    return Promise.all(ids.map((id) => getTask(em, id)));
+  });
+}
+
+/** Refs that stand twice, and circles among them. */
+function refProblems(tasks: NewTask[]): Problem[] {
+  const problems: Problem[] = [];
+  const byRef = new Map<string, NewTask>();
+  for (const [i, task] of tasks.entries()) {
+    if (task.ref === undefined) continue;
+    const path = `tasks.${i}.ref`;
+    if (byRef.has(task.ref)) problems.push({ path, message: `${path}: ${task.ref} stands twice` });
+    byRef.set(task.ref, task);
+  }
+  const state = new Map<NewTask, 'open' | 'done'>();
+  const closesCircle = (task: NewTask): boolean => {
+    if (state.has(task)) return state.get(task) === 'open';
+    state.set(task, 'open');
+    const found = task.dependsOn.some((id) => {
+      const next = byRef.get(id);
+      return next !== undefined && closesCircle(next);
+    });
+    state.set(task, 'done');
+    return found;
+  };
+  for (const [i, task] of tasks.entries()) {
+    const path = `tasks.${i}.dependsOn`;
+    if (closesCircle(task))
+      problems.push({ path, message: `${path}: the task would depend on itself, directly or over others` });
+  }
+  return problems;
+}
+
+async function referenceProblems(
+  em: EntityManager,
+  projectId: string,
+  userId: string,
+  tasks: NewTask[],
+): Promise<Problem[]> {
+  const refs = new Set(tasks.map((t) => t.ref));
+  const ids = tasks.flatMap((t) => t.dependsOn).filter((id) => !refs.has(id));
+  const known = await tasksAmong(em, projectId, ids);
+  const problems: Problem[] = [];
+  for (const [i, task] of tasks.entries()) {
+    const own = [
+      ...(await ownerProblems(em, projectId, userId, task.owner)),
+      ...(await repositoryProblems(em, projectId, task.repositoryId)),
+      ...task.dependsOn.flatMap((id, n) => {
+        const path = `dependsOn.${n}`;
+        return refs.has(id) || known.has(id)
+          ? []
+          : [{ path, message: `${path}: no task or ref ${id} in this project` }];
+      }),
+    ];
+    problems.push(
+      ...own.map(({ path, message }) => ({ path: `tasks.${i}.${path}`, message: `tasks.${i}.${message}` })),
+    );
+  }
+  return problems;
+}

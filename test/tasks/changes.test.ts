@@ -1,0 +1,184 @@
+import { openTestApp, type TestApp } from '../support/app.ts';
+
+let service: TestApp;
+let token: string;
+let project: string;
+let developer: string;
+const call = (method: string, path: string, body?: unknown) =>
+  service.call(method, path, { token, ...(body === undefined ? {} : { body }) });
+const create = async (body: object = {}) =>
+  (await call('POST', `/projects/${project}/tasks`, { title: 't', ...body })).body;
+const patch = (id: string, body: object) => call('PATCH', `/tasks/${id}`, body);
+const get = async (id: string) => (await call('GET', `/tasks/${id}`)).body;
+const sql = (text: string, values: unknown[] = []) => service.app.db.manager.query(text, values);
+const run = (task: string, status: string) =>
+  sql(
+    `insert into runs (id, task_id, project_id, kind, status) values ('run_' || gen_random_uuid(), $1, $2, 'start', $3)`,
+    [task, project, status],
+  );
+const pull = (task: string, number: number, status: string) =>
+  sql(
+    `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
+     select $1, id, $2::int, 'https://github.com/o/r/pull/' || $2::int, $3, 'agent/x', 'sha' from repositories limit 1`,
+    [task, number, status],
+  );
+
+beforeAll(async () => {
+  service = await openTestApp();
+  token = await service.token('octocat');
+  project = (await call('POST', '/projects', { name: 'P' })).body.id;
+  developer = (await call('GET', '/agents')).body[0].id;
+  await call('POST', '/repositories', { projectId: project, name: 'r', url: 'https://github.com/o/r' });
+});
+afterAll(() => service.close());
+
+test('changes what is given and nothing else', async () => {
+  const task = await create({ title: 'before', description: 'd', owner: developer });
+  expect((await patch(task.id, {})).body).toEqual(task);
+  const { body } = await patch(task.id, { title: 'after', owner: null });
+  expect(body).toMatchObject({ title: 'after', description: 'd', owner: null, status: 'backlog' });
+  for (const bad of [
+    { title: '' },
+    { owner: 'agent_x' },
+    { status: 'nope' },
+    { prUrl: 'x' },
+    { repositoryId: 'repo_x' },
+    { dependsOn: ['task_x'] },
+    { title: null },
+  ])
+    expect([bad, (await patch(task.id, bad)).status]).toEqual([bad, 400]);
+  expect(await get(task.id)).toEqual(body);
+});
+
+test('statuses by hand, each as its row says', async () => {
+  const { id } = await create();
+  const to = async (status: string) => (await patch(id, { status })).body.status ?? 409;
+  expect(await to('ready')).toBe('ready');
+  expect(await to('ready')).toBe('ready');
+  expect(await to('backlog')).toBe('backlog');
+  expect((await patch(id, { status: 'in_progress' })).body).toEqual({
+    statusCode: 409,
+    message: 'status in_progress is not set by hand, found backlog',
+  });
+  expect(await to('done')).toBe('done');
+  expect((await patch(id, { status: 'backlog' })).body.message).toBe(
+    'moving to backlog requires status ready, found done',
+  );
+  expect(await to('ready')).toBe('ready');
+  await patch(id, { status: 'done' });
+  await pull(id, 1, 'open');
+  expect(await to('ready')).toBe('in_review');
+});
+
+test('a pull request merged before a task was done again no longer counts', async () => {
+  const { id } = await create();
+  await pull(id, 2, 'merged');
+  await patch(id, { status: 'done' });
+  await patch(id, { status: 'ready' });
+  expect((await sql('select counts from pull_requests where number = 2'))[0].counts).toBe(false);
+});
+
+test('with a live run only title and description change; with a branch the repository stays', async () => {
+  const { id } = await create({ owner: developer });
+  await run(id, 'queued');
+  expect((await patch(id, { title: 'new', description: 'new', owner: developer })).status).toBe(200);
+  for (const change of [{ owner: null }, { status: 'ready' }])
+    expect((await patch(id, change)).body.message).toMatch(/requires no queued or running run/);
+  expect((await call('DELETE', `/tasks/${id}`)).status).toBe(409);
+  await sql(`update runs set status = 'failed'`);
+  await sql(`update tasks set branch_name = 'agent/x' where id = $1`, [id]);
+  const second = (
+    await call('POST', '/repositories', { projectId: project, name: 'r2', url: 'https://github.com/o/r2' })
+  ).body.id;
+  expect((await patch(id, { repositoryId: second })).body.message).toMatch(/without a branch/);
+  expect((await call('DELETE', `/tasks/${id}`)).status).toBe(204);
+  expect((await call('GET', `/tasks/${id}`)).status).toBe(404);
+});
+
+test('dependencies close no circle, also not two at once', async () => {
+  const [a, b, c] = [await create(), await create(), await create()];
+  await patch(b.id, { dependsOn: [a.id] });
+  await patch(c.id, { dependsOn: [b.id, b.id] });
+  expect((await get(c.id)).dependsOn).toEqual([b.id]);
+  for (const [id, on] of [
+    [a.id, c.id],
+    [a.id, a.id],
+  ])
+    expect((await patch(id, { dependsOn: [on] })).body.errors?.[0].path).toBe('dependsOn');
+  const [x, y] = [await create(), await create()];
+  const both = await Promise.all([patch(x.id, { dependsOn: [y.id] }), patch(y.id, { dependsOn: [x.id] })]);
+  expect(both.map((r) => r.status).sort()).toEqual([200, 400]);
+  await call('DELETE', `/tasks/${b.id}`);
+  expect((await get(c.id)).dependsOn).toEqual([]);
+});
+
+test('a parent waits for its subtasks and joins when the last is done or deleted', async () => {
+  const parent = await create({ owner: developer, status: 'ready' });
+  const add = () => call('POST', `/tasks/${parent.id}/subtasks`, { title: 'sub', description: 'd' });
+  const [one, two] = [await add(), await add()];
+  expect([one.status, one.body]).toEqual([
+    201,
+    expect.objectContaining({
+      title: 'sub',
+      parentId: parent.id,
+      owner: developer,
+      repositoryId: parent.repositoryId,
+      status: 'backlog',
+    }),
+  ]);
+  expect((await get(parent.id)).status).toBe('waiting_on_subtasks');
+  expect((await call('GET', `/tasks/${parent.id}/subtasks`)).body.map((t: { id: string }) => t.id)).toEqual([
+    one.body.id,
+    two.body.id,
+  ]);
+  expect((await call('POST', `/tasks/${one.body.id}/subtasks`, { title: 'x' })).body.message).toMatch(
+    /no subtask itself/,
+  );
+  expect((await patch(one.body.id, { dependsOn: [parent.id] })).status).toBe(400);
+  await patch(one.body.id, { status: 'done' });
+  expect((await get(parent.id)).status).toBe('waiting_on_subtasks');
+  await call('DELETE', `/tasks/${two.body.id}`);
+  expect((await get(parent.id)).status).toBe('ready');
+  await patch(one.body.id, { status: 'ready' });
+  expect((await get(parent.id)).status).toBe('ready');
+  await call('DELETE', `/tasks/${parent.id}`);
+  expect((await call('GET', `/tasks/${one.body.id}`)).status).toBe(404);
+});
+
+test('many at once, all or nothing, in their order, with refs', async () => {
+  const bulk = (tasks: unknown) => call('POST', `/projects/${project}/tasks/bulk`, { tasks });
+  const before = (await call('GET', `/projects/${project}/stats`)).body.total;
+  const made = await bulk([
+    { title: 'b', dependsOn: ['a'] },
+    { title: 'a', ref: 'a', owner: developer },
+  ]);
+  expect(made.status).toBe(201);
+  expect(made.body.map((t: { title: string }) => t.title)).toEqual(['b', 'a']);
+  expect(made.body[0].dependsOn).toEqual([made.body[1].id]);
+  const refused: [unknown, string][] = [
+    [[{ title: 'x' }, { title: '' }], 'tasks.1.title'],
+    [
+      [
+        { title: 'x', ref: 'a' },
+        { title: 'y', ref: 'a' },
+      ],
+      'tasks.1.ref',
+    ],
+    [[{ title: 'x', dependsOn: ['nowhere'] }], 'tasks.0.dependsOn.0'],
+    [
+      [
+        { title: 'x', ref: 'a', dependsOn: ['b'] },
+        { title: 'y', ref: 'b', dependsOn: ['a'] },
+      ],
+      'tasks.0.dependsOn',
+    ],
+    [[{ title: 'x', owner: 'agent_x' }], 'tasks.0.owner'],
+    [[], 'tasks'],
+    [Array.from({ length: 101 }, () => ({ title: 'x' })), 'tasks'],
+  ];
+  for (const [tasks, path] of refused) {
+    const answer = await bulk(tasks);
+    expect([answer.status, answer.body.errors[0].path]).toEqual([400, path]);
+  }
+  expect((await call('GET', `/projects/${project}/stats`)).body.total).toBe(before + 2);
+});
