@@ -17,6 +17,7 @@ import { bearerPassport, type TokenClaims } from './auth.ts';
 import { docsPage } from './docs-page.ts';
 import { openapiDocument } from './openapi.ts';
 import type { Method, Route } from './route.ts';
+import { tokenUse } from './token-use.ts';
 
 export const basePath = '/api/v1';
 
@@ -70,7 +71,13 @@ function api(app: App, routes: Route[]): express.Router {
         error || !claims ? reject(error ?? unauthorized()) : resolve(claims),
       )(req, res, reject),
     );
-  for (const declared of routes) router[declared.method](declared.path, operation(app, declared, authenticate));
+  const noteUse = tokenUse(app);
+  const known = async (req: Request, res: Response) => {
+    const { jti } = await authenticate(req, res);
+    noteUse(jti);
+    return jti;
+  };
+  for (const declared of routes) router[declared.method](declared.path, operation(app, declared, known));
   for (const [path, methods] of methodsByPath(routes))
     router.all(path, (_req, _res, next) =>
       next(
@@ -86,14 +93,14 @@ const jsonBody = express.json({ limit: '1mb', strict: false, type: 'application/
 function operation(
   app: App,
   declared: Route,
-  authenticate: (req: Request, res: Response) => Promise<TokenClaims>,
+  tokenIdOf: (req: Request, res: Response) => Promise<string>,
 ): RequestHandler {
   const [status, shape] = declared.reply;
   return async (req, res) => {
     const measure = app.metrics.requests.startTimer({ method: declared.method, route: declared.path });
     res.once('finish', () => measure({ status: res.statusCode }));
     const isPublic = declared.access.kind === 'public';
-    const tokenId = isPublic ? '' : (await authenticate(req, res)).jti;
+    const tokenId = isPublic ? '' : await tokenIdOf(req, res);
     const hasBody = declared.method === 'post' || declared.method === 'patch';
     if (hasBody) {
       // A dead token must win over a broken body; the access rule would come to know it only later.

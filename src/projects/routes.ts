@@ -1,14 +1,18 @@
 import { z } from 'zod';
 import { type SecretKind, Users } from '../db/tables.ts';
-import { type Access, anyUser, type InProject, inProject } from '../http/access.ts';
+import { notFound } from '../errors.ts';
+import { type Access, anyUser, type Caller, type InProject, inProject, storable } from '../http/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { pageQuery } from '../http/shapes.ts';
 import { addMember, changeRole, createProject, deleteProject, removeMember, updateProject } from './operations.ts';
 import {
   AddMember,
+  ApiToken,
   CreateProject,
+  CreateToken,
   Me,
   Member,
+  NewApiToken,
   Project,
   SetToken,
   TokenSet,
@@ -17,7 +21,8 @@ import {
   UpdateProject,
 } from './schemas.ts';
 import { dropSecret, keepSecret, secretState } from './secrets.ts';
-import { findProject, listMembers, listProjects, viewProject } from './store.ts';
+import { findProject, listMembers, listProjects, listTokens, revokeToken, viewProject } from './store.ts';
+import { mintApiToken } from './tokens.ts';
 
 const tag = 'projects';
 
@@ -30,6 +35,12 @@ function onMember(role: 'member' | 'admin'): Access<InProject & { memberId: stri
   };
 }
 
+const onOwnToken: Access<{ user: Caller; ownTokenId: string }> = {
+  ...anyUser,
+  names: 'tokenId',
+  load: async (app, asked) => ({ ...(await anyUser.load(app, asked)), ownTokenId: asked.params.tokenId ?? '' }),
+};
+
 export const projectRoutes: Route[] = [
   route({
     method: 'get',
@@ -39,6 +50,38 @@ export const projectRoutes: Route[] = [
     access: anyUser,
     reply: [200, Me],
     handle: (app, { user }) => app.db.manager.findOneByOrFail(Users, { id: user.id }),
+  }),
+  route({
+    method: 'get',
+    path: '/me/tokens',
+    summary: 'List the API tokens of the caller',
+    tag,
+    access: anyUser,
+    query: z.strictObject(pageQuery),
+    reply: [200, z.array(ApiToken)],
+    paged: true,
+    handle: (app, { user, query }) => listTokens(app.db.manager, user.id, query),
+  }),
+  route({
+    method: 'post',
+    path: '/me/tokens',
+    summary: 'Make an API token; it is shown this once',
+    tag,
+    access: anyUser,
+    body: CreateToken,
+    reply: [201, NewApiToken],
+    handle: (app, { user, body }) => mintApiToken(app, user.id, body.name, body.expiresInDays),
+  }),
+  route({
+    method: 'delete',
+    path: '/me/tokens/:tokenId',
+    summary: 'Revoke an API token, effective at once',
+    tag,
+    access: onOwnToken,
+    reply: [204],
+    handle: async (app, { user, ownTokenId }) => {
+      if (!(await revokeToken(app.db.manager, user.id, storable(ownTokenId)))) throw notFound('Token', ownTokenId);
+    },
   }),
   route({
     method: 'get',

@@ -65,3 +65,17 @@ export const SetToken = z.strictObject({
 });
 export const TokenSet = z.object({ configured: z.boolean() });
 export const TokenState = z.object({ configured: z.boolean(), updatedAt: Timestamp.nullable() });
+
+export const CreateToken = z.strictObject({
+  name: titleText(),
+  expiresInDays: z.int().min(1, 'must be from 1 to 366').max(366, 'must be from 1 to 366').default(90),
+});
+const tokenFields = {
+  id: z.string(),
+  name: z.string(),
+  prefix: z.string(),
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+};
+export const ApiToken = z.object({ ...tokenFields, lastUsedAt: Timestamp.nullable() }).meta({ id: 'ApiToken' });
+export const NewApiToken = z.object({ ...tokenFields, token: z.string() }).meta({ id: 'NewApiToken' });

@@ -1,6 +1,14 @@
 import type { EntityManager } from 'typeorm';
 import { newId } from '../db/ids.ts';
-import { Members, type ProjectRow, Projects, type SecretKind, type UserRow, Users } from '../db/tables.ts';
+import {
+  type ApiTokenRow,
+  Members,
+  type ProjectRow,
+  Projects,
+  type SecretKind,
+  type UserRow,
+  Users,
+} from '../db/tables.ts';
 import type { ProjectBudgets } from '../domain/budget.ts';
 import type { Role } from '../domain/member.ts';
 
@@ -142,6 +150,26 @@ export async function insertToken(
     token.prefix,
     token.expiresAt,
   ]);
+}
+
+/** The live tokens of a user, newest first. */
+export async function listTokens(em: EntityManager, userId: string, page: { limit: number; offset: number }) {
+  const rows: ApiTokenRow[] = await em.query(
+    `select id, name, prefix, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt"
+     from api_tokens where user_id = $1 and revoked_at is null
+     order by created_at desc, id desc limit $2 offset $3`,
+    [userId, page.limit + 1, page.offset],
+  );
+  return rows;
+}
+
+/** From now on the token opens nothing; false when the user has no such token. */
+export async function revokeToken(em: EntityManager, userId: string, id: string): Promise<boolean> {
+  const [, count] = await em.query(
+    'update api_tokens set revoked_at = now() where id = $1 and user_id = $2 and revoked_at is null',
+    [id, userId],
+  );
+  return count === 1;
 }
 
 export async function hasLiveRuns(em: EntityManager, projectId: string): Promise<boolean> {

@@ -9,9 +9,11 @@ import { findUserByLogin, insertToken, insertUser, upsertUser } from './store.ts
 export async function mintApiToken(app: App, userId: string, name: string, days: number) {
   const id = newId('tok');
   const expiresAt = new Date(Date.now() + days * 86_400_000);
+  const createdAt = new Date();
   const token = signToken(app.keys.jwtSecret, app.config.BASE_URL, { sub: userId, jti: id }, expiresAt);
-  await insertToken(app.db.manager, { id, userId, name, prefix: token.slice(-6), expiresAt });
-  return { id, token, expiresAt };
+  const prefix = token.slice(-6);
+  await insertToken(app.db.manager, { id, userId, name, prefix, expiresAt });
+  return { id, name, token, prefix, createdAt, expiresAt };
 }
 
 /** The user of a login. With GitHub on it is resolved to its account; off, the login stands alone. */

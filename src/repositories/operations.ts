@@ -2,14 +2,14 @@ import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { violatedUnique } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
-import type { RepositoryRow } from '../db/tables.ts';
+import { Repositories, type RepositoryRow } from '../db/tables.ts';
 import { Refused } from '../domain/machine.ts';
 import { badField } from '../errors.ts';
 import { GitFailed, type GitFault } from '../git/engine.ts';
 import { HostClosed, normalUrl, urlProblem } from '../git/remote-url.ts';
 import { credentialFor, hostRules, octokitFor, remoteFor } from './credentials.ts';
-import type { ConnectRepository } from './schemas.ts';
-import { clearFlags, hasRepositories, insertRepository } from './store.ts';
+import type { ConnectRepository, UpdateRepository } from './schemas.ts';
+import { clearFlags, hasRepositories, holdsOn, insertRepository } from './store.ts';
 
 /** An unreachable host is an answer too; nobody should wait longer for it. */
 const validationMs = 10_000;
@@ -36,6 +36,61 @@ export async function connectRepository(app: App, userId: string, input: z.outpu
     } catch (error) {
       throw nameTaken(error, input) ?? error;
     }
+  });
+}
+
+/**
+ * Changes what was given. A new URL counts as connecting anew: the same rules, and whoever changes it is from then on
+ * the person who connected it.
+ */
+export async function updateRepository(
+  app: App,
+  repository: RepositoryRow,
+  userId: string,
+  input: z.output<typeof UpdateRepository>,
+) {
+  const { isPrimary, isDocsRepo, url, ...fields } = input;
+  const problem = url === undefined ? undefined : urlProblem(url, hostRules(app));
+  if (problem !== undefined) throw badField('url', `url: ${problem}`);
+  const isMoved = url !== undefined && normalUrl(url) !== repository.url;
+  const moved = isMoved ? { ...repository, url: normalUrl(url), connectedBy: userId, isInstalled: false } : repository;
+  const seen = isMoved ? await lookUp(app, moved) : {};
+  return app.db.transaction(async (em) => {
+    const { branch } = await holdsOn(em, repository.id);
+    if (isMoved && branch !== null)
+      throw new Refused(`changing url requires that no task has a branch there, found ${branch}`);
+    await clearFlags(em, repository.projectId, { primary: isPrimary === true, docs: isDocsRepo === true });
+    const given = {
+      ...fields,
+      ...(isPrimary === undefined ? {} : { isPrimary }),
+      ...(isDocsRepo === undefined ? {} : { isDocsRepo }),
+    };
+    const place = isMoved ? { url: moved.url, connectedBy: userId, isInstalled: false, ...seen } : {};
+    const changes = Object.fromEntries(
+      Object.entries({ ...given, ...place }).filter(([, value]) => value !== undefined),
+    );
+    try {
+      if (Object.keys(changes).length > 0) await em.update(Repositories, { id: repository.id }, changes);
+    } catch (error) {
+      throw nameTaken(error, { name: input.name ?? repository.name, url: moved.url }) ?? error;
+    }
+    return em.findOneByOrFail(Repositories, { id: repository.id });
+  });
+}
+
+/** Disconnects a repository; on its host it stays as it is. @throws Refused while work there is under way */
+export async function disconnectRepository(app: App, repository: RepositoryRow): Promise<void> {
+  await app.db.transaction(async (em) => {
+    const { live, open } = await holdsOn(em, repository.id);
+    if (live)
+      throw new Refused(
+        'disconnecting requires no task with a queued or running run there, found one; cancel it first',
+      );
+    if (open)
+      throw new Refused(
+        'disconnecting requires no open pull request of a task there, found one; merge or close it first',
+      );
+    await em.delete(Repositories, { id: repository.id });
   });
 }
 

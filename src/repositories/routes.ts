@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { RepositoryRow } from '../db/tables.ts';
-import { accessTo, inProjectOfBody, inProjectOfQuery } from '../http/access.ts';
+import { notFound } from '../errors.ts';
+import { accessTo, inProject, inProjectOfBody, inProjectOfQuery } from '../http/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { IdText } from '../http/shapes.ts';
-import { connectRepository, validateRepository } from './operations.ts';
-import { ConnectRepository, Repository, RepositoryEntry, Validation } from './schemas.ts';
-import { listRepositories, repositoryColumns } from './store.ts';
+import { connectRepository, disconnectRepository, updateRepository, validateRepository } from './operations.ts';
+import { ConnectRepository, Repository, RepositoryEntry, UpdateRepository, Validation } from './schemas.ts';
+import { findDocs, findPrimary, listRepositories, repositoryColumns } from './store.ts';
 
 const tag = 'repositories';
 
@@ -51,6 +52,29 @@ export const repositoryRoutes: Route[] = [
     handle: async (_app, { repository }) => repository,
   }),
   route({
+    method: 'patch',
+    path: '/repositories/:id',
+    summary: 'Change a repository',
+    tag,
+    access: onRepository('admin'),
+    body: UpdateRepository,
+    reply: [200, Repository],
+    errors: { 409: 'The name or URL is taken, or a task has a branch there' },
+    handle: (app, { repository, user, body }) => updateRepository(app, repository, user.id, body),
+  }),
+  route({
+    method: 'delete',
+    path: '/repositories/:id',
+    summary: 'Disconnect a repository; on its host it stays',
+    tag,
+    access: onRepository('admin'),
+    reply: [204],
+    errors: { 409: 'A run is live or a pull request open there' },
+    handle: (app, { repository }) => disconnectRepository(app, repository),
+  }),
+  flagged('primary', 'Primary repository', findPrimary),
+  flagged('docs', 'Documentation repository', findDocs),
+  route({
     method: 'post',
     path: '/repositories/:id/validate',
     summary: 'Check that the service can reach the repository',
@@ -60,3 +84,20 @@ export const repositoryRoutes: Route[] = [
     handle: (app, { repository }) => validateRepository(app, repository),
   }),
 ];
+
+/** The one repository of a project that has a flag. */
+function flagged(segment: string, name: string, find: typeof findPrimary): Route {
+  return route({
+    method: 'get',
+    path: `/repositories/${segment}/:projectId`,
+    summary: `The ${name.toLowerCase()} of a project`,
+    tag,
+    access: inProject('member'),
+    reply: [200, Repository],
+    handle: async (app, { projectId }) => {
+      const found = await find(app.db.manager, projectId);
+      if (found === null) throw notFound(`${name} of project`, projectId);
+      return found;
+    },
+  });
+}

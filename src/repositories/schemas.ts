@@ -25,6 +25,8 @@ const Name = z
     'must have 1 to 100 of the characters A-Z a-z 0-9 . _ - and not begin with a dot',
   );
 
+const Url = z.string().max(2048, 'must have at most 2048 characters');
+
 /** A branch as git allows it (git check-ref-format), in the characters that people use. */
 export const BranchText = z
   .string()
@@ -37,10 +39,18 @@ export const BranchText = z
 export const ConnectRepository = z.strictObject({
   projectId: IdText,
   name: Name,
-  url: z.string().max(2048, 'must have at most 2048 characters'),
+  url: Url,
   defaultBranch: BranchText.default('main'),
   isPrimary: z.boolean().optional(),
   isDocsRepo: z.boolean().default(false),
+});
+
+export const UpdateRepository = z.strictObject({
+  name: Name.optional(),
+  url: Url.optional(),
+  defaultBranch: BranchText.optional(),
+  isPrimary: z.boolean().optional(),
+  isDocsRepo: z.boolean().optional(),
 });
 
 export const Validation = z

@@ -65,3 +65,19 @@ export async function findActiveInstallation(em: EntityManager, accountLogin: st
     .andWhere(`i.status = 'active'`)
     .getOne();
 }
+
+export async function findDocs(em: EntityManager, projectId: string): Promise<RepositoryRow | null> {
+  return em.findOneBy(Repositories, { projectId, isDocsRepo: true });
+}
+
+/** What of the project's work still holds on to a repository. */
+export async function holdsOn(em: EntityManager, repositoryId: string) {
+  const [row]: { branch: string | null; live: boolean; open: boolean }[] = await em.query(
+    `select (select t.branch_name from tasks t where t.repository_id = $1 and t.branch_name is not null limit 1) as branch,
+       exists (select 1 from runs r join tasks t on t.id = r.task_id
+         where t.repository_id = $1 and r.status in ('queued', 'running')) as live,
+       exists (select 1 from pull_requests p where p.repository_id = $1 and p.status in ('open', 'draft')) as open`,
+    [repositoryId],
+  );
+  return row ?? { branch: null, live: false, open: false };
+}

@@ -48,9 +48,6 @@ export async function pushWork(app: App, work: Work, title: string): Promise<Pus
       at: run.startedAt ?? run.createdAt,
     });
     // A cancel waits here, and no push begins after one.
-    await journal.write(async (em) => {
-      await em.update(Tasks, { id: task.id }, { branchName: branch.name });
-    });
     await app.db.transaction(async (em) => {
       await lockForPush(em, run.id);
       await journal.note('push', `pushing ${commit.slice(0, 7)} to ${branch.name}`);
@@ -59,7 +56,10 @@ export async function pushWork(app: App, work: Work, title: string): Promise<Pus
     const base = await checkout.mergeBase(await baseOf(work), commit);
     const diff = await diffOf(checkout, base ?? branch.from, commit);
     const stored = { ...diff, branchName: branch.name, baseBranch: repository.defaultBranch, headSha: commit };
-    await journal.write((em) => upsertDiff(em, task.id, stored));
+    await journal.write(async (em) => {
+      await em.update(Tasks, { id: task.id }, { branchName: branch.name });
+      await upsertDiff(em, task.id, stored);
+    });
     return { commit };
   });
 }

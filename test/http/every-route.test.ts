@@ -18,6 +18,7 @@ beforeAll(async () => {
   const repository = await post('/repositories', { projectId: project.id, name: 'r', url: 'https://127.0.0.1:1/a/r' });
   const task = await post(`/projects/${project.id}/tasks`, { title: 't' });
   const agent = await post('/agents', { name: 'mine' });
+  const tokens = (await service.call('GET', '/me/tokens', { token: owner })).body;
   const me = (await service.call('GET', '/me', { token: owner })).body;
   await service.app.db.manager.query(
     `insert into runs (id, task_id, project_id, kind, status) values ('run_1', $1, $2, 'start', 'failed')`,
@@ -27,6 +28,7 @@ beforeAll(async () => {
     projectId: project.id,
     userId: me.id,
     runId: 'run_1',
+    tokenId: tokens[0].id,
     repository: repository.id,
     task: task.id,
     agent: agent.id,
@@ -121,12 +123,13 @@ test('unknown addresses are 404 and other methods 405, before any token is asked
 });
 
 test('the routes are those of the contract and the decisions that are built so far', () => {
-  const built = `GET /me;GET /projects;POST /projects;GET /projects/:projectId;PATCH /projects/:projectId;
+  const built = `GET /me;GET /me/tokens;POST /me/tokens;DELETE /me/tokens/:tokenId;GET /projects;POST /projects;GET /projects/:projectId;PATCH /projects/:projectId;
     DELETE /projects/:projectId;GET /projects/:projectId/members;POST /projects/:projectId/members;
     PATCH /projects/:projectId/members/:userId;DELETE /projects/:projectId/members/:userId;
     POST /projects/:projectId/git-token;GET /projects/:projectId/git-token;DELETE /projects/:projectId/git-token;
     POST /projects/:projectId/model-token;GET /projects/:projectId/model-token;DELETE /projects/:projectId/model-token;
-    POST /repositories;GET /repositories;GET /repositories/:id;POST /repositories/:id/validate;
+    POST /repositories;GET /repositories;GET /repositories/:id;PATCH /repositories/:id;DELETE /repositories/:id;
+    GET /repositories/primary/:projectId;GET /repositories/docs/:projectId;POST /repositories/:id/validate;
     GET /agents;POST /agents;GET /agents/:id;
     POST /projects/:projectId/tasks;POST /projects/:projectId/tasks/bulk;GET /projects/:projectId/tasks;GET /projects/:projectId/stats;
     GET /tasks/:id;PATCH /tasks/:id;DELETE /tasks/:id;GET /tasks/:id/subtasks;POST /tasks/:id/subtasks;GET /tasks/:id/diff;GET /tasks/:id/handoffs;GET /tasks/:id/prs;

@@ -101,3 +101,59 @@ test('every way to fail a validation is a result that helps', async () => {
   }
   silent.close();
 });
+
+test('changing: names, flags and address, each by its rule', async () => {
+  const own = (await call('POST', '/projects', { name: 'Own' })).body.id;
+  const make = async (name: string) =>
+    (await call('POST', '/repositories', { projectId: own, name, url: `https://github.com/own/${name}` })).body;
+  const [a, b] = [await make('a'), await make('b')];
+  const patch = (id: string, body: object) => call('PATCH', `/repositories/${id}`, body);
+  expect((await patch(a.id, {})).body).toEqual(a);
+  expect((await patch(b.id, { isPrimary: true, defaultBranch: 'trunk' })).body).toMatchObject({
+    isPrimary: true,
+    defaultBranch: 'trunk',
+  });
+  expect((await call('GET', `/repositories/${a.id}`)).body.isPrimary).toBe(false);
+  expect((await call('GET', `/repositories/primary/${own}`)).body.id).toBe(b.id);
+  expect((await call('GET', `/repositories/docs/${own}`)).body).toEqual({
+    statusCode: 404,
+    message: `Documentation repository of project ${own} not found`,
+  });
+  await patch(a.id, { isDocsRepo: true });
+  expect((await call('GET', `/repositories/docs/${own}`)).body.id).toBe(a.id);
+  expect((await patch(a.id, { name: 'B' })).status).toBe(409);
+  expect((await patch(a.id, { url: 'https://github.com/own/B.git' })).status).toBe(409);
+  expect((await patch(a.id, { url: 'https://user@github.com/own/c' })).body.errors[0].path).toBe('url');
+  expect((await patch(a.id, { projectId: project })).status).toBe(400);
+  expect((await patch(a.id, { url: 'https://github.com/own/c' })).body.url).toBe('https://github.com/own/c');
+  const task = (await call('POST', `/projects/${own}/tasks`, { title: 't', repositoryId: a.id })).body;
+  const sql = (text: string) => service.app.db.manager.query(text);
+  await sql(`update tasks set branch_name = 'agent/x' where id = '${task.id}'`);
+  expect((await patch(a.id, { url: 'https://github.com/own/d' })).body.message).toMatch(/agent\/x/);
+  await sql(
+    `insert into runs (id, task_id, project_id, kind, status) values ('run_x', '${task.id}', '${own}', 'start', 'running')`,
+  );
+  expect((await call('DELETE', `/repositories/${a.id}`)).body.message).toMatch(/queued or running run/);
+  await sql(`update runs set status = 'failed'`);
+  await sql(
+    `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha) values ('${task.id}', '${a.id}', 1, 'u', 'open', 'agent/x', 's')`,
+  );
+  expect((await call('DELETE', `/repositories/${a.id}`)).body.message).toMatch(/open pull request/);
+  await sql(`update pull_requests set status = 'merged'`);
+  expect((await call('DELETE', `/repositories/${a.id}`)).status).toBe(204);
+  expect((await call('GET', `/tasks/${task.id}`)).body.repositoryId).toBeNull();
+  expect((await call('DELETE', `/repositories/${b.id}`)).status).toBe(204);
+  expect((await call('GET', `/repositories/primary/${own}`)).status).toBe(404);
+});
+
+test('of many that take the flag at once one has it', async () => {
+  const own = (await call('POST', '/projects', { name: 'Race' })).body.id;
+  const made = await Promise.all(
+    ['a', 'b', 'c', 'd', 'e'].map((name) =>
+      call('POST', '/repositories', { projectId: own, name, url: `https://github.com/race/${name}`, isPrimary: true }),
+    ),
+  );
+  expect(made.map((m) => m.status)).toEqual([201, 201, 201, 201, 201]);
+  const list = (await call('GET', `/repositories?projectId=${own}`)).body;
+  expect(list.filter((r: { isPrimary: boolean }) => r.isPrimary)).toHaveLength(1);
+});
