@@ -29,6 +29,8 @@ export interface Composed {
   app: App;
   /** What whoever starts the service should know. */
   notes: string[];
+  /** Rejects when a part that was started here ended by itself. */
+  broken: Promise<never>;
   close(): Promise<void>;
 }
 
@@ -55,11 +57,12 @@ export function createLogger(config: Config): Logger {
 export async function compose(config: Config, log: Logger, options: ComposeOptions): Promise<Composed> {
   const begun: (() => Promise<unknown>)[] = [];
   const close = async () => {
-    for (const end of begun.reverse()) await end();
+    // One that fails, such as a pool whose database is gone, must not keep the others from ending.
+    for (const end of begun.reverse()) await end().catch((error) => log.warn({ err: error }, 'not ended cleanly'));
   };
   try {
-    const { app, notes } = await build(config, log, options, (end) => begun.push(end));
-    return { app, notes, close };
+    const built = await build(config, log, options, (end) => begun.push(end));
+    return { ...built, close };
   } catch (error) {
     await close();
     throw error;
@@ -72,7 +75,7 @@ async function build(
   options: ComposeOptions,
   atEnd: (end: () => Promise<unknown>) => void,
 ) {
-  const { url, notes } = await databaseUrl(config, options.attach ?? false, atEnd);
+  const { url, notes, broken } = await databaseUrl(config, options.attach ?? false, atEnd);
   const db = await openDatabase(url, migrations);
   atEnd(db.close);
   const keys = await readKeys(config, config.DATA_DIR);
@@ -107,15 +110,16 @@ async function build(
   notes.push(`sandbox: ${sandbox.state.says}`);
   if (place !== config.DATA_DIR)
     notes.push(`${config.DATA_DIR} is closed to the tools' user, so workspaces lie in ${place}`);
-  return { app, notes };
+  return { app, notes, broken };
 }
 
 /** The database of the settings, or the embedded one. */
 async function databaseUrl(config: Config, attach: boolean, atEnd: (end: () => Promise<unknown>) => void) {
-  if (config.DATABASE_URL !== undefined) return { url: config.DATABASE_URL, notes: [] as string[] };
+  if (config.DATABASE_URL !== undefined)
+    return { url: config.DATABASE_URL, notes: [] as string[], broken: new Promise<never>(() => {}) };
   const embedded = await startEmbedded({ dataDir: config.DATA_DIR, attach });
   atEnd(embedded.stop);
-  return { url: embedded.url, notes: embedded.notes };
+  return embedded;
 }
 
 /** git as installed: a shallow clone of 3,778 files took it 1.2 s and 14 MB, isomorphic-git 5.6 s and 287 MB. */

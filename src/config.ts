@@ -27,6 +27,9 @@ const positive = z
   .transform(Number)
   .refine((n) => Number.isFinite(n) && n > 0, 'must be a positive number');
 
+/** Longer than a timer of the platform can be set would end at once. */
+const minutes = positive.refine((n) => n <= 20_000, 'must be at most 20000');
+
 const httpUrl = z
   .string()
   .refine((s) => URL.canParse(s) && /^https?:$/.test(new URL(s).protocol), 'must be an http or https address')
@@ -80,7 +83,10 @@ const schema = z.object({
   BASE_URL: httpUrl.optional(),
   DATABASE_URL: z
     .string()
-    .refine((s) => /^postgres(ql)?:\/\//.test(s) && URL.canParse(s), 'must be a postgres:// address')
+    .refine(
+      (s) => /^postgres(ql)?:\/\//.test(s) && URL.canParse(s) && isDecodable(s),
+      'must be a postgres:// address, its odd characters percent-encoded',
+    )
     .optional(),
   DATA_DIR: z
     .string()
@@ -114,7 +120,7 @@ const schema = z.object({
   GIT_ENGINE: z.enum(['auto', 'native', 'isomorphic'], 'must be auto, native or isomorphic').default('auto'),
   ALLOW_PRIVATE_HOSTS: flag,
   MAX_CONCURRENT_RUNS: whole(1, 100, 4),
-  MAX_RUN_MINUTES: positive.default(30),
+  MAX_RUN_MINUTES: minutes.default(30),
   MAX_RUN_STEPS: whole(1, 10_000, 100),
   MAX_RUN_TOKENS: whole(1, 1_000_000_000, 2_000_000),
   MAX_RUN_COST_USD: positive.default(5),
@@ -155,6 +161,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   if (given.DATABASE_URL !== undefined)
     for (const name of ['JWT_SECRET', 'ENCRYPTION_KEY'])
       if (given[name] === undefined) problems.push(`${name}: required because DATABASE_URL is set`);
+  if (parsed.success && parsed.data.RUN_HEARTBEAT_SECONDS >= parsed.data.RUN_LEASE_SECONDS)
+    problems.push('RUN_HEARTBEAT_SECONDS: must be less than RUN_LEASE_SECONDS, or every lease would lapse');
   if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set(problems)]);
   const { BASE_URL, APP_ID, PRIVATE_KEY: _key, PRIVATE_KEY_PATH: _path, ...settings } = parsed.data;
   const { WEBHOOK_SECRET, WEBHOOK_SECRET_PREVIOUS } = settings;
@@ -192,6 +200,15 @@ function readPrivateKey(env: Record<string, string | undefined>, problems: strin
 function isPrivateKey(pem: string): boolean {
   try {
     createPrivateKey(pem);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
     return true;
   } catch {
     return false;

@@ -93,7 +93,10 @@ async function model(config: Config): Promise<Finding> {
     headers,
     signal: AbortSignal.timeout(10_000),
   }).catch(() => undefined);
-  if (response?.ok) return { what, ok: true, says: `${config.OPENAI_MODEL} at ${config.OPENAI_BASE_URL}` };
+  const price = Object.hasOwn(config.MODEL_PRICES, config.OPENAI_MODEL)
+    ? ''
+    : '; no price in MODEL_PRICES, so budgets in dollars do not count';
+  if (response?.ok) return { what, ok: true, says: `${config.OPENAI_MODEL} at ${config.OPENAI_BASE_URL}${price}` };
   const why =
     response === undefined ? 'could not be reached' : `answered HTTP ${response.status}; check OPENAI_API_KEY`;
   return { what, ok: false, says: `${config.OPENAI_BASE_URL} ${why}` };

@@ -38,6 +38,9 @@ const commands: Record<string, (args: string[]) => Promise<number>> = {
   },
 };
 
+// `doctor | head` closes our output early; that is no error of ours.
+process.stdout.on('error', () => {});
+
 const [name = 'serve', ...args] = process.argv.slice(2);
 const command = args.some((a) => a === '--help') || /^(-h|--help)$/.test(name) ? commands.help : commands[name];
 try {

@@ -22,18 +22,24 @@ export async function serve(config: Config): Promise<number> {
   const { app, notes } = composed;
   for (const note of notes) log.info(note);
   const servers: Server[] = [];
-  if (config.ROLE !== 'worker') servers.push(await listen(app));
-  const metrics = await serveMetrics(app.metrics, config.METRICS_PORT).catch((error) => {
-    log.warn(`metrics are not served: port ${config.METRICS_PORT} is taken (${error.code})`);
-  });
-  if (metrics) servers.push(metrics);
-  const schedule = isWorker ? await startWork(app) : undefined;
-  if (!stop.signal.aborted)
-    await new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }));
-  log.info('stopping');
-  await schedule?.stop();
-  await end(servers, composed);
-  return 0;
+  let schedule: { stop(): Promise<void> } | undefined;
+  try {
+    if (config.ROLE !== 'worker') servers.push(await listen(app));
+    const metrics = await serveMetrics(app.metrics, config.METRICS_PORT).catch((error) => {
+      log.warn(`metrics are not served: port ${config.METRICS_PORT} is taken (${error.code})`);
+    });
+    if (metrics) servers.push(metrics);
+    if (isWorker) schedule = await startWork(app);
+    const told = new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }));
+    // Without its database the service is of no use; whoever supervises it should start it anew.
+    if (!stop.signal.aborted) await Promise.race([told, composed.broken]);
+    log.info('stopping');
+    return 0;
+  } finally {
+    stop.abort(new Error('stopping'));
+    await schedule?.stop();
+    await end(servers, composed);
+  }
 }
 
 async function listen(app: App): Promise<Server> {
@@ -42,12 +48,18 @@ async function listen(app: App): Promise<Server> {
   const server = createServer(app, routes, receiver ? { webhooks: receiver } : {});
   return new Promise((resolve, reject) => {
     const listening = server.listen(PORT, HOST, (error?: Error) => {
-      if (error) return reject(error);
+      if (error) return reject(explained(error, HOST, PORT));
       const { port } = listening.address() as { port: number };
       app.log.info(`listening on http://${HOST}:${port}${githubApp ? '' : '; no GitHub App is configured'}`);
       resolve(listening);
     });
   });
+}
+
+function explained(error: Error & { code?: string }, host: string, port: number): Error {
+  if (error.code === 'EADDRINUSE')
+    return new Error(`PORT: ${port} on ${host} is taken; stop what listens there, or set another PORT`);
+  return error.code === 'EACCES' ? new Error(`PORT: ${port} may not be used by this user; set one above 1023`) : error;
 }
 
 async function startWork(app: App) {

@@ -24,6 +24,8 @@ export async function issueToken(config: Config, args: string[]): Promise<number
     const user = await userOfLogin(composed.app, values.login);
     await claimOwnerships(composed.app, user);
     const { token } = await mintApiToken(composed.app, user.id, 'command line', days);
+    // Tokens are good for the address that issued them; with another PORT or BASE_URL they would be refused.
+    process.stderr.write(`for the service at ${config.BASE_URL}\n`);
     process.stdout.write(`${token}\n`);
     return 0;
   } finally {

@@ -18,6 +18,8 @@ export interface EmbeddedPostgres {
   url: string;
   /** What the person who started us should know, such as data that had to lie elsewhere. */
   notes: string[];
+  /** Rejects when the server ends although nobody stopped it. */
+  broken: Promise<never>;
   stop(): Promise<void>;
 }
 
@@ -46,7 +48,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     dir === wanted ? [] : [`a parent of ${wanted} is closed to the database's user, so the database lies in ${dir}`];
   const password = await clusterPassword(options.dataDir);
   const running = await runningServer(dir, join(options.dataDir, 'postgres.owner'), options.attach ?? false);
-  if (running !== undefined) return { url: address(running, password), notes, stop: async () => {} };
+  if (running !== undefined)
+    return { url: address(running, password), notes, broken: new Promise(() => {}), stop: async () => {} };
   const native = await usableBinaries(uid);
   await mkdir(dir, { recursive: true, mode: 0o700 });
   await chmod(dir, 0o700);
@@ -62,10 +65,19 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   );
   await ready(server);
   startedHere.add(dir);
+  let isStopping = false;
+  const broken = new Promise<never>((_resolve, reject) =>
+    server.once('exit', (code, by) => {
+      if (!isStopping) reject(new Error(`the embedded PostgreSQL ended by itself (${by ?? code})`));
+    }),
+  );
+  broken.catch(() => {});
   return {
     url: address(port, password),
     notes,
+    broken,
     stop: async () => {
+      isStopping = true;
       await stop(server);
       startedHere.delete(dir);
       await rm(join(options.dataDir, 'postgres.owner'), { force: true });

@@ -1,6 +1,6 @@
 import type { ProjectBudgets } from '../domain/budget.ts';
 import type { Role } from '../domain/member.ts';
-import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, time } from './table.ts';
+import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, time, whole } from './table.ts';
 import { Handoffs, PullRequests, Runs, Tasks } from './work-tables.ts';
 
 export interface UserRow {
@@ -151,6 +151,9 @@ export interface AgentRow {
   team: string;
   model: string;
   systemPrompt: string;
+  version: number;
+  previousVersionId: string | null;
+  isNewest: boolean;
   createdAt: Date;
 }
 export const Agents = table<AgentRow>('agents', {
@@ -162,6 +165,9 @@ export const Agents = table<AgentRow>('agents', {
   team: text({ default: '' }),
   model: text({ default: '' }),
   systemPrompt: text({ default: '' }),
+  version: whole({ default: 1 }),
+  previousVersionId: maybeText(),
+  isNewest: flag(true),
   createdAt: madeNow(),
 });
 

@@ -17,6 +17,7 @@ export interface TaskRow {
   issueNumber: number | null;
   issueUrl: string | null;
   failure: Failure | null;
+  doneAt: Date | null;
   createdBy: string | null;
   createdAt: Date;
   updatedAt: Date;
@@ -36,6 +37,7 @@ export const Tasks = table<TaskRow>('tasks', {
   issueNumber: whole({ nullable: true }),
   issueUrl: maybeText(),
   failure: json({ nullable: true }),
+  doneAt: maybeTime(),
   createdBy: maybeText(),
   createdAt: madeNow(),
   updatedAt: madeNow(),
@@ -57,6 +59,7 @@ export interface RunRow {
   costUsd: number | null;
   fence: number;
   leaseUntil: Date | null;
+  heartbeatAt: Date | null;
   createdAt: Date;
   startedAt: Date | null;
   finishedAt: Date | null;
@@ -77,6 +80,7 @@ export const Runs = table<RunRow>('runs', {
   costUsd: big({ type: 'numeric', nullable: true }),
   fence: whole({ default: 0 }),
   leaseUntil: maybeTime(),
+  heartbeatAt: maybeTime(),
   createdAt: madeNow(),
   startedAt: maybeTime(),
   finishedAt: maybeTime(),

@@ -5,7 +5,9 @@
 export function harmless(text: string, commandPrefix: string): string {
   const joiner = '\u2060';
   return text
+    .replace(/&(?=#\d+;|#x[0-9a-f]+;|[a-z]+;)/gi, '&amp;')
     .replace(/<!--/g, '&lt;!--')
+    .replace(/\b(clos|fix|resolv)(?=(?:e[sd]?|es|ed)?:?\s+(?:[\w.-]+\/[\w.-]+)?(?:#|GH-|https?:))/gi, `$1${joiner}`)
     .replace(/@(?=[A-Za-z0-9_])/g, `@${joiner}`)
     .replace(/#(?=\d)/g, `#${joiner}`)
     .replace(/\bGH-(?=\d)/gi, (found) => found + joiner)

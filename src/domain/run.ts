@@ -1,3 +1,5 @@
+import { storableText } from './storable.ts';
+
 export const runStatuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
@@ -56,7 +58,7 @@ export const remedies: Record<FailureCategory, string> = {
 };
 
 export function failure(category: FailureCategory, message: string): Failure {
-  return { category, message: message.slice(0, 2000), retryable: retryable.has(category) };
+  return { category, message: storableText(message).slice(0, 2000), retryable: retryable.has(category) };
 }
 
 /** Ends a run as failed. Thrown by whatever part of a run sees the reason first. */

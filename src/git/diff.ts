@@ -44,22 +44,33 @@ interface Sides {
 /** The difference of two commits as the API shows it; the same for every git engine. */
 export async function diffOf(checkout: Checkout, base: string, head: string): Promise<TreeDiff> {
   const changes = await checkout.changes(base, head);
-  const sides: Sides[] = [];
-  for (const change of changes.slice(0, maxFiles + maxRenameCandidates))
-    sides.push({
-      change,
-      old: await contentOf(checkout, change.oldMode, change.oldOid),
-      new: await contentOf(checkout, change.newMode, change.newOid),
-    });
+  const looked = changes.slice(0, maxFiles + maxRenameCandidates);
+  const blobs = await blobsOf(checkout, looked);
+  const content = (mode: string, oid: string) => contentOf(blobs, mode, oid);
+  const sides = looked.map((change) => ({
+    change,
+    old: content(change.oldMode, change.oldOid),
+    new: content(change.newMode, change.newOid),
+  }));
   const files = pairRenames(sides).map(fileDiff);
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return { files: files.slice(0, maxFiles), truncated: files.length > maxFiles || changes.length > sides.length };
 }
 
-async function contentOf(checkout: Checkout, mode: string, oid: string): Promise<Buffer> {
-  if (mode === '000000') return Buffer.alloc(0);
+/** The contents of all files of some changes, submodules left out. */
+export function blobsOf(checkout: Checkout, changes: Change[]): Promise<Map<string, Buffer>> {
+  const sides = changes.flatMap((c) => [
+    { mode: c.oldMode, oid: c.oldOid },
+    { mode: c.newMode, oid: c.newOid },
+  ]);
+  const files = sides.filter(({ mode }) => mode !== '000000' && mode !== '160000');
+  return checkout.readBlobs([...new Set(files.map(({ oid }) => oid))]);
+}
+
+function contentOf(blobs: Map<string, Buffer>, mode: string, oid: string): Buffer {
   // A submodule has no content of its own; git shows its commit as one line.
-  return mode === '160000' ? Buffer.from(`Subproject commit ${oid}\n`) : checkout.readBlob(oid);
+  if (mode === '160000') return Buffer.from(`Subproject commit ${oid}\n`);
+  return blobs.get(oid) ?? Buffer.alloc(0);
 }
 
 function fileDiff({ change, old, new: now, previousPath }: Sides & { previousPath?: string }): FileDiff {
@@ -84,8 +95,10 @@ function fileDiff({ change, old, new: now, previousPath }: Sides & { previousPat
     if (lines >= maxLines) file.truncated = true;
     else {
       const { oldStart, oldLines, newStart, newLines } = hunk;
-      const kept = hunk.lines.slice(0, maxLines - lines);
-      if (kept.length < hunk.lines.length) file.truncated = true;
+      // "\\ No newline at end of file" is a remark of the format and no line of the file.
+      const own = hunk.lines.filter((l) => !l.startsWith('\\'));
+      const kept = own.slice(0, maxLines - lines);
+      if (kept.length < own.length) file.truncated = true;
       lines += kept.length;
       file.hunks.push({ oldStart, oldLines, newStart, newLines, lines: kept });
     }

@@ -52,11 +52,15 @@ export interface Checkout {
   fetchCommit(commit: string): Promise<boolean>;
   /** Puts the files of a commit into the work tree and makes the index equal to it. */
   checkout(commit: string): Promise<void>;
-  /** The tree of the work tree as it is now, ignored files left out; links are stored, never followed. */
+  /**
+   * The tree of the work tree as it is now, ignored files left out; see `readWorkTree`, which keeps git out of it.
+   * @throws ChangeTooLarge
+   */
   snapshot(): Promise<string>;
   treeOf(commit: string): Promise<string>;
   changes(from: string, to: string): Promise<Change[]>;
-  readBlob(oid: string): Promise<Buffer>;
+  /** The contents of several blobs at once. */
+  readBlobs(oids: string[]): Promise<Map<string, Buffer>>;
   commit(commit: NewCommit): Promise<string>;
   /** The best common ancestor; fetches older history as far as it needs to. Undefined when there is none. */
   mergeBase(a: string, b: string): Promise<string | undefined>;

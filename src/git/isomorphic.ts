@@ -11,6 +11,7 @@ import {
   type Remote,
 } from './engine.ts';
 import { gitHttp } from './git-http.ts';
+import { type ReadBefore, readWorkTree, type TreeEntry } from './work-tree.ts';
 
 /** How far each look for a common ancestor goes back. */
 const depths = [100, 1000, 2_147_483_647];
@@ -50,6 +51,8 @@ function checkoutIn(remote: Remote, gitdir: string, dir: string, signal: AbortSi
   const there = { ...here, ...speaking(remote, signal), remote: 'origin' };
   const tell = <T>(act: () => Promise<T>) => told(signal, act);
   const branches = new Set<string>();
+  let base = new Map<string, TreeEntry>();
+  const before: ReadBefore = new Map();
   const fetchBranch = (branch: string, depth: number) =>
     tell(() => git.fetch({ ...there, ref: branch, remoteRef: branch, singleBranch: true, tags: false, depth }));
   const remoteHead = async (branch: string) =>
@@ -80,11 +83,19 @@ function checkoutIn(remote: Remote, gitdir: string, dir: string, signal: AbortSi
           );
         },
       ),
-    checkout: (commit) => tell(() => git.checkout({ ...here, ref: commit, force: true })),
-    snapshot: () => tell(() => snapshot(dir, gitdir)),
+    checkout: (commit) =>
+      tell(async () => {
+        await git.checkout({ ...here, ref: commit, force: true });
+        base = await entriesOf(gitdir, commit);
+      }),
+    snapshot: () => snapshot(dir, gitdir, base, before),
     treeOf: async (commit) => (await git.readCommit({ ...here, oid: commit })).commit.tree,
     changes: (from, to) => tell(() => changesBetween(gitdir, from, to)),
-    readBlob: async (oid) => Buffer.from((await git.readBlob({ ...here, oid })).blob),
+    readBlobs: async (oids) => {
+      const blobs = new Map<string, Buffer>();
+      for (const oid of oids) blobs.set(oid, Buffer.from((await git.readBlob({ ...here, oid })).blob));
+      return blobs;
+    },
     commit: (commit) => tell(() => writeCommit(gitdir, commit)),
     mergeBase: async (a, b) => {
       for (const depth of [0, ...depths]) {
@@ -109,29 +120,38 @@ function checkoutIn(remote: Remote, gitdir: string, dir: string, signal: AbortSi
   };
 }
 
-/** The index brought up to the work tree, and its tree written. */
-async function snapshot(dir: string, gitdir: string): Promise<string> {
-  const here = { fs, dir, gitdir };
-  for (const [filepath, , work, stage] of await git.statusMatrix(here)) {
-    if (work === 0) {
-      if (stage !== 0) await git.remove({ ...here, filepath });
-    } else if (work !== stage) await git.add({ ...here, filepath });
-  }
+/** The tree of the work tree, read as every engine reads it. */
+async function snapshot(
+  dir: string,
+  gitdir: string,
+  base: Map<string, TreeEntry>,
+  before: ReadBefore,
+): Promise<string> {
+  const isIgnored = (filepath: string) => git.isIgnored({ fs, dir, gitdir, filepath });
+  const found = await readWorkTree({ workTree: dir, gitDir: gitdir, base, isIgnored, before });
   const root: Folder = new Map();
-  await git.walk({
-    ...here,
-    trees: [git.STAGE()],
-    map: async (path, [entry]) => {
-      if (entry && (await entry.type()) === 'blob') await place(root, path, entry);
-      return path;
-    },
-  });
+  for (const [path, entry] of found) place(root, path, entry);
   return writeFolder(gitdir, root);
 }
 
-type Folder = Map<string, Folder | { mode: string; oid: string }>;
+async function entriesOf(gitdir: string, commit: string): Promise<Map<string, TreeEntry>> {
+  const entries = new Map<string, TreeEntry>();
+  await git.walk({
+    fs,
+    gitdir,
+    trees: [git.TREE({ ref: commit })],
+    map: async (path, [entry]) => {
+      const found = await leaf(entry);
+      if (found !== nothing) entries.set(path, found);
+      return path;
+    },
+  });
+  return entries;
+}
 
-async function place(root: Folder, path: string, entry: WalkerEntry): Promise<void> {
+type Folder = Map<string, Folder | TreeEntry>;
+
+function place(root: Folder, path: string, entry: TreeEntry): void {
   const parts = path.split('/');
   const name = parts.pop() ?? '';
   let folder = root;
@@ -141,10 +161,10 @@ async function place(root: Folder, path: string, entry: WalkerEntry): Promise<vo
     folder.set(part, inner);
     folder = inner;
   }
-  folder.set(name, await plain(entry));
+  folder.set(name, entry);
 }
 
-async function plain(entry: WalkerEntry): Promise<{ mode: string; oid: string }> {
+async function plain(entry: WalkerEntry): Promise<TreeEntry> {
   return { mode: (await entry.mode()).toString(8).padStart(6, '0'), oid: (await entry.oid()) ?? nothing.oid };
 }
 
@@ -153,7 +173,7 @@ async function writeFolder(gitdir: string, folder: Folder): Promise<string> {
   for (const [path, item] of folder) {
     if (item instanceof Map)
       tree.push({ path, mode: '040000', type: 'tree' as const, oid: await writeFolder(gitdir, item) });
-    else tree.push({ path, mode: item.mode, type: 'blob' as const, oid: item.oid });
+    else tree.push({ path, ...item, type: item.mode === '160000' ? ('commit' as const) : ('blob' as const) });
   }
   return git.writeTree({ fs, gitdir, tree });
 }
@@ -177,7 +197,7 @@ async function changesBetween(gitdir: string, from: string, to: string): Promise
   return changes.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-async function leaf(entry: WalkerEntry | null | undefined): Promise<{ mode: string; oid: string }> {
+async function leaf(entry: WalkerEntry | null | undefined): Promise<TreeEntry> {
   return entry && (await entry.type()) !== 'tree' ? plain(entry) : nothing;
 }
 

@@ -1,6 +1,8 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { type Change, type Checkout, type GitEngine, GitFailed, type NewCommit, type Remote } from './engine.ts';
+import { ignoreRules } from './ignore-rules.ts';
 import { type GitRun, git, lines } from './run-git.ts';
+import { type ReadBefore, readWorkTree, type TreeEntry } from './work-tree.ts';
 
 /** How much history a first fetch brings, and how far each look for a common ancestor goes back. */
 const firstDepth = 1;
@@ -27,6 +29,9 @@ export function nativeGit(): GitEngine {
       await git(['init', '--quiet', '--bare', gitDir], { signal });
       // Inside the sandbox the folder is mounted as .git, where `git status` should work.
       await git([`--git-dir=${gitDir}`, 'config', 'core.bare', 'false'], { signal });
+      // Before every .gitattributes: contents come and go as they are, through no filter and no conversion.
+      await mkdir(`${gitDir}/info`, { recursive: true });
+      await writeFile(`${gitDir}/info/attributes`, '* -text !eol -ident -filter -working-tree-encoding\n');
       return checkoutIn(remote, gitDir, workTree, signal);
     },
   };
@@ -45,6 +50,11 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
   const here = async (args: string[], more: GitRun = {}) =>
     git([`--git-dir=${gitDir}`, `--work-tree=${workTree}`, ...args], { signal, ...more });
   const line = async (args: string[], more: GitRun = {}) => (await here(args, more)).toString('utf8').trim();
+  const bare = (args: string[], more: GitRun = {}) => git([`--git-dir=${gitDir}`, ...args], { signal, ...more });
+  const entriesOf = async (commit: string) =>
+    parseTree((await bare(['ls-tree', '-r', '-z', '--full-tree', commit])).toString('utf8'));
+  let base = new Map<string, TreeEntry>();
+  const before: ReadBefore = new Map();
   const branches = new Set<string>();
   const fetched = (depth: string) => {
     const specs = [...branches].map((b) => `+refs/heads/${b}:refs/remotes/origin/${b}`);
@@ -71,17 +81,31 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
       ),
     checkout: async (commit) => {
       await here(['checkout', '--quiet', '--force', '--detach', commit]);
+      base = await entriesOf(commit);
     },
     snapshot: async () => {
-      await here(['add', '--all', '--', '.']);
-      return line(['write-tree']);
+      const ignored = ignoreRules(gitDir, workTree);
+      try {
+        const found = await readWorkTree({ workTree, gitDir, base, isIgnored: ignored.ask, before });
+        // An index of its own, made from nothing: git never looks at the work tree for it.
+        const env = { GIT_INDEX_FILE: `${gitDir}/snapshot.index` };
+        await rm(env.GIT_INDEX_FILE, { force: true });
+        const input = [...found].map(([path, { mode, oid }]) => `${mode} ${oid}\t${path}\0`).join('');
+        await bare(['update-index', '-z', '--add', '--index-info'], { env, input });
+        return (await bare(['write-tree'], { env })).toString('utf8').trim();
+      } finally {
+        ignored.close();
+      }
     },
     treeOf: (commit) => line(['rev-parse', `${commit}^{tree}`]),
     changes: async (from, to) =>
       parseRaw(
         (await here(['diff-tree', '-r', '-z', '--raw', '--no-renames', '--full-index', from, to])).toString('utf8'),
       ),
-    readBlob: (oid) => here(['cat-file', 'blob', oid]),
+    readBlobs: async (oids) =>
+      oids.length === 0
+        ? new Map()
+        : parseBatch(await bare(['cat-file', '--batch'], { input: `${oids.join('\n')}\n` })),
     commit: (commit) => line(commitArguments(commit), { input: commit.message, env: authorship(commit) }),
     mergeBase: async (a, b) => {
       for (const deepen of [0, ...deepenBy]) {
@@ -125,6 +149,31 @@ function authorship({ author, at }: NewCommit): Record<string, string> {
     GIT_COMMITTER_NAME: author.name,
     GIT_COMMITTER_EMAIL: author.email,
   };
+}
+
+/** `100644 blob <oid>\tpath\0…` */
+function parseTree(listing: string): Map<string, TreeEntry> {
+  const entries = listing.split('\0').filter(Boolean);
+  return new Map(
+    entries.map((entry) => {
+      const tab = entry.indexOf('\t');
+      const [mode = '', , oid = ''] = entry.slice(0, tab).split(' ');
+      return [entry.slice(tab + 1), { mode, oid }];
+    }),
+  );
+}
+
+/** `<oid> blob <size>\n<content>\n…` */
+function parseBatch(out: Buffer): Map<string, Buffer> {
+  const blobs = new Map<string, Buffer>();
+  for (let at = 0; at < out.length; ) {
+    const end = out.indexOf('\n', at);
+    const [oid = '', kind, size] = out.toString('utf8', at, end).split(' ');
+    if (kind !== 'blob') throw new GitFailed('broken', `git: object ${oid} is ${kind}`);
+    blobs.set(oid, out.subarray(end + 1, end + 1 + Number(size)));
+    at = end + 1 + Number(size) + 1;
+  }
+  return blobs;
 }
 
 /** `:100644 100644 <old> <new> M\0path\0…` */

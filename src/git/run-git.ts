@@ -41,30 +41,34 @@ function settings(remote: Remote | undefined): [string, string][] {
   return always;
 }
 
+/** An environment in which git knows our settings and the credentials of that remote, and nothing of this machine. */
+export function cleanEnvironment(remote: Remote | undefined): Record<string, string> {
+  const configured = settings(remote);
+  return {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    LC_ALL: 'C',
+    HOME: '/nonexistent',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_CONFIG_COUNT: String(configured.length),
+    ...Object.fromEntries(
+      configured.flatMap(([key, value], i) => [
+        [`GIT_CONFIG_KEY_${i}`, key],
+        [`GIT_CONFIG_VALUE_${i}`, value],
+      ]),
+    ),
+  };
+}
+
 /** Runs git and answers its output. @throws GitFailed, or the reason of the signal */
 export function git(args: string[], { remote, input, env = {}, signal, heard }: GitRun): Promise<Buffer> {
-  const configured = settings(remote);
   const child = spawn('git', args, {
     cwd: '/',
     signal,
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: {
-      PATH: '/usr/local/bin:/usr/bin:/bin',
-      LC_ALL: 'C',
-      HOME: '/nonexistent',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      GIT_TERMINAL_PROMPT: '0',
-      GIT_OPTIONAL_LOCKS: '0',
-      GIT_CONFIG_COUNT: String(configured.length),
-      ...Object.fromEntries(
-        configured.flatMap(([key, value], i) => [
-          [`GIT_CONFIG_KEY_${i}`, key],
-          [`GIT_CONFIG_VALUE_${i}`, value],
-        ]),
-      ),
-      ...env,
-    },
+    env: { ...cleanEnvironment(remote), ...env },
   });
   return new Promise((resolve, reject) => {
     const out: Buffer[] = [];

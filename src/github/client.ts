@@ -17,7 +17,12 @@ interface Parts {
 
 /** The GitHub App behind the port, on Probot's clients. */
 export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
-  const asApp = async () => keepPace((await probot.auth()) as Octokit, appItself, pace);
+  // Probot hands out one and the same client each time, and it must not be wrapped each time.
+  let app: Promise<Octokit> | undefined;
+  const asApp = () => {
+    app ??= probot.auth().then((octokit) => keepPace(octokit as Octokit, appItself, pace));
+    return app;
+  };
   let slug: Promise<string> | undefined;
   let bot: Promise<{ login: string; id: number }> | undefined;
   const github: GitHub = {

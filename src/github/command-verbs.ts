@@ -28,11 +28,12 @@ const verbs: Record<string, Verb> = {
   start: async (app, order) => {
     const { spoken, repository, userId, command } = order;
     const em = app.db.manager;
-    const taskId = await findTaskOfIssue(em, repository.id, spoken.issue.number);
+    const known = await findTaskOfIssue(em, repository.id, spoken.issue.number);
     const named = command.argument === '' ? undefined : await agentNamed(em, order, command.argument);
-    const id = taskId ?? (await createForIssue(app, order, named ?? (await agentNamed(em, order, defaultAgentName))));
-    if (taskId !== undefined) await giveOwner(em, order, taskId, named);
-    await startTask(app, { taskId: id, startedBy: userId, kind: 'start', also: order.remember });
+    const owner = named ?? (await ownerlessNeeds(em, order, known));
+    const taskId =
+      known ?? (await createForIssue(app, order, owner ?? (await agentNamed(em, order, defaultAgentName))));
+    await startTask(app, { taskId, startedBy: userId, kind: 'start', owner: owner?.id, also: order.remember });
   },
   retry: async (app, order) => {
     const taskId = await taskOf(app, order);
@@ -47,8 +48,11 @@ const verbs: Record<string, Verb> = {
   },
 };
 
+export const verbNames = ['start [agent]', 'retry [hint]', 'cancel', 'merge', 'help'];
+
 /** Does what a command says. Answers a refusal in words, or undefined. @throws Refused, AppError as the operation does */
 export async function obey(app: App, order: Order): Promise<string | undefined> {
+  if (order.command.verb === 'help') return undefined;
   const verb = Object.hasOwn(verbs, order.command.verb) ? verbs[order.command.verb] : undefined;
   if (verb === undefined) return `there is no such command; there are ${Object.keys(verbs).join(', ')}`;
   if (order.spoken.issue.isPull && (await taskOfPlace(app, order)) === undefined)
@@ -106,10 +110,12 @@ function titleOf({ issue }: Spoken): string {
   return issue.title.replaceAll('\0', '').trim().slice(0, 200) || `Issue ${issue.number}`;
 }
 
-/** A named agent takes over a task that is not running; one without an owner gets the shipped Developer. */
-async function giveOwner(em: EntityManager, order: Order, taskId: string, named: AgentRow | undefined): Promise<void> {
-  const task = await em.findOneByOrFail(Tasks, { id: taskId });
-  if (task.status === 'in_progress' || (task.owner !== null && named === undefined)) return;
-  const agent = named ?? (await agentNamed(em, order, defaultAgentName));
-  await em.update(Tasks, { id: taskId }, { owner: agent.id });
+/** A task without an owner gets the shipped Developer. */
+async function ownerlessNeeds(
+  em: EntityManager,
+  order: Order,
+  taskId: string | undefined,
+): Promise<AgentRow | undefined> {
+  const isOwned = taskId !== undefined && (await em.findOneByOrFail(Tasks, { id: taskId })).owner !== null;
+  return isOwned ? undefined : agentNamed(em, order, defaultAgentName);
 }

@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
 import { mayWrite, nameOnGitHub } from '../repositories/credentials.ts';
 import { showTask } from '../tasks/move.ts';
-import { obey } from './command-verbs.ts';
+import { obey, verbNames } from './command-verbs.ts';
 import { reply } from './replies.ts';
 import {
   findInstalledRepository,
@@ -45,19 +45,45 @@ export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
     return;
   }
   const user = await upsertUser(em, spoken.sender);
+  const place = `${spoken.repository.id}/${spoken.issue.number}/${spoken.commentId ?? 'body'}`;
+  // The same comment under several deliveries at once: they take turns, and all but the first find it handled.
+  await app.db.transaction(async (turn) => {
+    await turn.query('select pg_advisory_xact_lock(hashtextextended($1, 5))', [place]);
+    await obeyAll(app, octokit, name, { spoken, repository, commands, userId: user.id, place });
+  });
+}
+
+interface Hearing {
+  spoken: Spoken;
+  repository: RepositoryRow;
+  commands: Command[];
+  userId: string;
+  place: string;
+}
+
+async function obeyAll(
+  app: App,
+  octokit: Octokit,
+  name: { owner: string; repo: string },
+  hearing: Hearing,
+): Promise<void> {
+  const { spoken, repository, commands, userId, place } = hearing;
+  const em = app.db.manager;
+  let isNew = false;
   let isRefused = false;
   for (const command of commands.slice(0, maxCommands)) {
-    const key = `${spoken.repository.id}/${spoken.issue.number}/${spoken.commentId ?? 'body'}/${command.line}`;
+    const key = `${place}/${command.line}`;
     if (await wasCommandHandled(em, key)) continue;
+    isNew = true;
     await react(octokit, name, spoken, 'eyes');
     const refusal = await refusalOf(() =>
-      obey(app, { command, spoken, repository, userId: user.id, remember: (tx) => insertHandledCommand(tx, key) }),
+      obey(app, { command, spoken, repository, userId, remember: (tx) => insertHandledCommand(tx, key) }),
     );
     await insertHandledCommand(em, key);
     isRefused ||= refusal !== undefined;
     await tell(app, octokit, name, { spoken, repository, command, refusal });
   }
-  await react(octokit, name, spoken, isRefused ? 'confused' : 'rocket');
+  if (isNew) await react(octokit, name, spoken, isRefused ? 'confused' : 'rocket');
 }
 
 /** Runs a command; its refusal in words, or undefined when it was done. What failed on our side is thrown. */
@@ -87,10 +113,12 @@ async function tell(
 ): Promise<void> {
   const { spoken, repository, command, refusal } = outcome;
   const { number } = spoken.issue;
-  const said = refusal === undefined ? '' : `\`${app.config.COMMAND_PREFIX} ${command.verb}\` was refused: ${refusal}`;
+  const spelled = `\`${app.config.COMMAND_PREFIX} ${command.verb}\``;
+  const said =
+    command.verb === 'help' ? helpText(app) : refusal === undefined ? '' : `${spelled} was refused: ${refusal}`;
   const taskId = await findTaskOfIssue(app.db.manager, repository.id, number);
   if (taskId !== undefined) {
-    await setNotice(app.db.manager, repository.id, number, said);
+    await setNotice(app.db.manager, taskId, repository.id, number, said);
     await showTask(app, undefined, taskId);
   } else if (said !== '') await reply(app, octokit, { ...name, issue_number: number }, said);
 }
@@ -118,4 +146,8 @@ async function react(
     // The comment may be deleted or the issue locked by now; a reaction is a courtesy.
     if (![403, 404, 422].includes((error as { status?: number }).status ?? 0)) throw error;
   }
+}
+
+function helpText(app: App): string {
+  return `Commands here: ${verbNames.map((verb) => `\`${app.config.COMMAND_PREFIX} ${verb}\``).join(', ')}.`;
 }

@@ -61,12 +61,17 @@ async function turnIn({ db, intervalMs }: Pace, installationId: number, isWrite:
     ? `insert into github_pace as p (installation_id, next_write_at) values ($1, now() + make_interval(secs => $2::float8))
        on conflict (installation_id) do update
          set next_write_at = greatest(now(), p.next_write_at, p.parked_until) + make_interval(secs => $2::float8)
+         where p.parked_until < now() + make_interval(secs => $3::float8)
        returning extract(epoch from next_write_at - now()) - $2::float8 as seconds`
-    : `select extract(epoch from parked_until - now()) as seconds from github_pace where installation_id = $1 and $2::float8 >= 0`;
+    : `select extract(epoch from parked_until - now()) as seconds from github_pace
+       where installation_id = $1 and $2::float8 >= 0 and $3::float8 > 0`;
   const [row] = await db.prepared<{ seconds: string }>(isWrite ? 'pace write' : 'pace read', statement, [
     installationId,
     intervalMs / 1000,
+    longestWaitMs / 1000,
   ]);
+  // Parked for longer than anybody waits, a write takes no turn; those who come later should not stand behind it.
+  if (row === undefined && isWrite) throw new Parked(longestWaitMs);
   return Math.max(0, Math.round(Number(row?.seconds ?? 0) * 1000));
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Octokit } from '../app.ts';
 import type { PullStatus } from '../db/work-tables.ts';
 
@@ -7,6 +8,9 @@ export interface OpenedPull {
   status: PullStatus;
   headSha: string;
 }
+
+/** Between the tries to open a pull request when GitHub stumbles; each looks first whether it is there by now. */
+const retriesMs = [500, 2000, 8000];
 
 interface WantedPull {
   owner: string;
@@ -20,18 +24,21 @@ interface WantedPull {
 
 /**
  * The open pull request of a branch: the one that is there (only from the same repository, never a fork's), else a new
- * one. When the answer to its creation got lost it is looked up again before anything is said to have failed.
+ * one. When the answer to its creation got lost it is looked up again before it is tried again.
  */
 export async function ensurePull(octokit: Octokit, wanted: WantedPull): Promise<OpenedPull> {
-  const found = await findPull(octokit, wanted);
-  if (found !== undefined) return found.status === 'draft' && !wanted.draft ? markReady(octokit, found) : found;
-  try {
-    const { data } = await octokit.request('POST /repos/{owner}/{repo}/pulls', { ...wanted });
-    return { number: data.number, url: data.html_url, status: data.draft ? 'draft' : 'open', headSha: data.head.sha };
-  } catch (error) {
-    const made = await findPull(octokit, wanted).catch(() => undefined);
-    if (made === undefined) throw error;
-    return made;
+  for (let tries = 0; ; tries++) {
+    const found = await findPull(octokit, wanted);
+    if (found !== undefined) return found.status === 'draft' && !wanted.draft ? markReady(octokit, found) : found;
+    try {
+      const { data } = await octokit.request('POST /repos/{owner}/{repo}/pulls', { ...wanted });
+      return { number: data.number, url: data.html_url, status: data.draft ? 'draft' : 'open', headSha: data.head.sha };
+    } catch (error) {
+      const pauseMs = retriesMs[tries];
+      const isTheirs = ((error as { status?: number }).status ?? 500) >= 500;
+      if (!isTheirs || pauseMs === undefined) throw error;
+      await sleep(pauseMs);
+    }
   }
 }
 

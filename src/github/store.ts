@@ -131,16 +131,17 @@ export async function markShown(
   );
 }
 
+/** What the comment on an issue should say of the newest refused command; empty when the newest was obeyed. */
 export async function setNotice(
   em: EntityManager,
+  taskId: string,
   repositoryId: string,
   number: number,
   notice: string,
-): Promise<boolean> {
-  const [, count] = await em.query('update mirrored set notice = $3 where repository_id = $1 and number = $2', [
-    repositoryId,
-    number,
-    notice,
-  ]);
-  return count === 1;
+) {
+  await em.query(
+    `insert into mirrored (task_id, repository_id, number, notice) values ($1, $2, $3, $4)
+     on conflict (repository_id, number) do update set notice = excluded.notice`,
+    [taskId, repositoryId, number, notice],
+  );
 }

@@ -19,6 +19,9 @@ import { openapiDocument } from './openapi.ts';
 import type { Method, Route } from './route.ts';
 import { tokenUse } from './token-use.ts';
 
+/** A database that does not answer in that time is away. */
+const readyMs = 2000;
+
 export const basePath = '/api/v1';
 
 /** What stands at the root beside the REST interface. */
@@ -42,10 +45,12 @@ export function createServer(app: App, routes: Route[], extras: Extras = {}): Ex
   server.use(helmet());
   server.get('/healthz', (_req, res) => res.json({ status: 'ok' }));
   server.get('/readyz', async (_req, res) => {
-    const ready = await app.db.ping().then(
+    const late = new Promise<boolean>((resolve) => setTimeout(resolve, readyMs, false).unref());
+    const asked = app.db.ping().then(
       () => true,
       () => false,
     );
+    const ready = await Promise.race([asked, late]);
     res.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'database away' });
   });
   if (extras.webhooks) server.post(extras.webhooks.path, ...extras.webhooks.handlers);

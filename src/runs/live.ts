@@ -7,8 +7,9 @@ export function holdHere(runId: string): AbortController {
   return controller;
 }
 
-export function letGo(runId: string): void {
-  live.delete(runId);
+export function letGo(runId: string, controller: AbortController): void {
+  // Taken over by this very process, the run has another holder by now.
+  if (live.get(runId) === controller) live.delete(runId);
 }
 
 export function abortHere(runId: string): void {

@@ -1,5 +1,6 @@
 import { type Budgets, exhausted, type Spent } from '../domain/budget.ts';
 import { RunFailed } from '../domain/run.ts';
+import { storableText } from '../domain/storable.ts';
 import { type Message, type Model, ModelFailed, type Reply } from '../llm/model.ts';
 import type { ToolHost } from '../sandbox/sandbox.ts';
 import { callTool, describeCall, type FinishArguments, type ToolResult, toolSpecs } from './tools.ts';
@@ -43,7 +44,7 @@ export async function converse(context: LoopContext, messages: Message[]): Promi
     let changed = false;
     let ending: Ending | undefined;
     if (reply.toolCalls.length === 0 && !reply.isCut)
-      ending = { finish: { summary: reply.text.trim() || 'Done.', nextSteps: [] }, isCalled: false };
+      ending = { finish: { summary: storableText(reply.text.trim()) || 'Done.', nextSteps: [] }, isCalled: false };
     for (const call of reply.toolCalls) {
       context.signal.throwIfAborted();
       const result = ending === undefined ? await callTool(context.host, call) : skipped();

@@ -21,6 +21,8 @@ interface Starting {
   startedBy: string | null;
   kind: Extract<RunKind, 'start' | 'retry'>;
   instructions?: string | undefined;
+  /** The agent that takes the task over, if the start may happen at all. */
+  owner?: string | undefined;
   /** What else belongs to the same transaction. */
   also?: (em: EntityManager) => Promise<void>;
 }
@@ -31,8 +33,9 @@ interface Starting {
  */
 export async function startTask(app: App, starting: Starting): Promise<TaskView> {
   // Asked before the transaction, because GitHub may have to be asked; said after the table had its word.
-  const missing = await missingCredential(app, starting.taskId);
+  const missing = await missingCredential(app, starting);
   return app.db.transaction(async (em) => {
+    if (starting.owner !== undefined) await em.update(Tasks, { id: starting.taskId }, { owner: starting.owner });
     await moveTask(app, em, starting.taskId, starting.kind);
     if (missing !== undefined) throw missing;
     const task = await withRepository(em, await getTask(em, starting.taskId));
@@ -51,10 +54,11 @@ export async function startTask(app: App, starting: Starting): Promise<TaskView>
 }
 
 /** The 503 that a run of the task would meet, if any. What the table of the task refuses anyway is left to it. */
-async function missingCredential(app: App, taskId: string): Promise<AppError | undefined> {
+async function missingCredential(app: App, { taskId, owner }: Starting): Promise<AppError | undefined> {
   const em = app.db.manager;
   const task = await withRepository(em, await getTask(em, taskId));
-  const agent = task.owner === null ? null : await findAgent(em, task.owner);
+  const agentId = owner ?? task.owner;
+  const agent = agentId === null ? null : await findAgent(em, agentId);
   const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
   if (agent === null || repository === null) return undefined;
   try {

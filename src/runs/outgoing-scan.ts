@@ -1,4 +1,4 @@
-import { isBinary } from '../git/diff.ts';
+import { blobsOf, isBinary } from '../git/diff.ts';
 import type { Change, Checkout } from '../git/engine.ts';
 
 /** A change that may not leave the house, named by its file. */
@@ -27,8 +27,9 @@ const tokenShapes: [string, RegExp][] = [
 export async function objectionsTo(checkout: Checkout, changes: Change[], secrets: string[]): Promise<Objection[]> {
   const objections: Objection[] = [];
   const forms = secrets.filter((s) => s.length >= minSecretLength).flatMap(formsOf);
+  const blobs = await blobsOf(checkout, changes);
   for (const change of changes) {
-    const reason = objectionToPath(change) ?? (await objectionToContent(checkout, change, forms));
+    const reason = objectionToPath(change) ?? objectionToContent(blobs, change, forms);
     if (reason !== undefined) objections.push({ path: change.path, reason });
   }
   return objections;
@@ -41,16 +42,16 @@ function objectionToPath({ path, newMode }: Change): string | undefined {
   return newMode === '160000' ? 'is a submodule, which agents may not add' : undefined;
 }
 
-async function objectionToContent(checkout: Checkout, change: Change, secrets: string[]): Promise<string | undefined> {
+function objectionToContent(blobs: Map<string, Buffer>, change: Change, secrets: string[]): string | undefined {
   if (change.newMode === '000000') return undefined;
-  const content = await checkout.readBlob(change.newOid);
+  const content = blobs.get(change.newOid) ?? Buffer.alloc(0);
   if (change.newMode === '120000')
     return leadsOut(change.path, content.toString('utf8')) ? 'is a link out of the repository' : undefined;
   if (content.length > maxFileBytes) return `has ${content.length} bytes, more than ${maxFileBytes}`;
   // latin1 keeps every byte, so a secret in a binary file is found too.
   const text = content.toString('latin1');
   if (secrets.some((secret) => text.includes(secret))) return 'contains a live credential';
-  const before = change.oldMode === '000000' ? '' : (await checkout.readBlob(change.oldOid)).toString('latin1');
+  const before = change.oldMode === '000000' ? '' : (blobs.get(change.oldOid)?.toString('latin1') ?? '');
   const shape = tokenShapes.find(([, pattern]) => pattern.test(text) && !pattern.test(before));
   if (shape !== undefined) return `contains what looks like ${shape[0]}`;
   return isBinary(content) && change.oldMode === '000000' ? 'is a new binary file' : undefined;

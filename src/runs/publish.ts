@@ -72,7 +72,7 @@ async function baseOf({ checkout, repository, branch }: Work): Promise<string> {
 async function commitMessage(app: App, { run, task, agent }: Work, title: string): Promise<string> {
   const starter = run.startedBy === null ? null : await app.db.manager.findOneBy(Users, { id: run.startedBy });
   const trailers = [`Task: ${task.id}`, ...(starter === null ? [] : [`Co-authored-by: ${coAuthor(app, starter)}`])];
-  return `${oneLine(title, 72)}\n\nWork of the agent ${oneLine(agent.name, 100)}.\n\n${trailers.join('\n')}\n`;
+  return `${harmless(oneLine(title, 72), app.config.COMMAND_PREFIX)}\n\nWork of the agent ${oneLine(agent.name, 100)}.\n\n${trailers.join('\n')}\n`;
 }
 
 function coAuthor(app: App, user: UserRow): string {
@@ -103,7 +103,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       repo: credential.repo,
       head: branch.name,
       base: repository.defaultBranch,
-      title: oneLine(finish.prTitle || task.title, 200),
+      title: harmless(oneLine(finish.prTitle || task.title, 200), app.config.COMMAND_PREFIX),
       body: pullBody(app, work, finish),
       draft,
     });

@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import { Handoffs, PullRequests, type RunRow } from '../db/work-tables.ts';
 import { type Failure, RunFailed } from '../domain/run.ts';
+import { revealSecret } from '../projects/secrets.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import { tryMoveTask } from '../tasks/move.ts';
 import { assign } from './assignment.ts';
@@ -35,9 +36,11 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     const credential = await credentialFor(app, given.repository);
     const remote = await remoteFor(app, given.repository, credential, { contents: 'write' });
     // git obeys the outer signal only: when the time is over, the work made so far is still pushed.
-    const workspace = await openWorkspace(app, run.id, journal, { ...given, remote, signal: outer });
+    const workspace = await openWorkspace(app, run, journal, { ...given, remote, signal: outer });
     remove = workspace.remove;
-    const secrets = [remote.token, app.config.OPENAI_API_KEY, app.keys.jwtSecret].filter((s) => s !== undefined);
+    const modelToken = await revealSecret(app, run.projectId, 'model_token');
+    const live = [remote.token, modelToken, app.config.OPENAI_API_KEY, app.config.WEBHOOK_SECRET, app.keys.jwtSecret];
+    const secrets = live.filter((s) => s !== undefined);
     work = { ...given, ...workspace, credential, journal, secrets };
     const checked = work;
     const objection = async () => {

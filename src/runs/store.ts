@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { newId } from '../db/ids.ts';
 import { type RunRow, Runs } from '../db/work-tables.ts';
 import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
+import { storableJson, storableText } from '../domain/storable.ts';
 import type { Message } from '../llm/model.ts';
 
 /** A run that one worker holds; every write names the fence, so that a worker that lost it writes nothing more. */
@@ -21,7 +22,8 @@ export class LeaseLost extends Error {
 export const runColumns = `r.id, r.task_id as "taskId", r.project_id as "projectId", r.agent_id as "agentId",
   r.started_by as "startedBy", r.kind, r.status, r.instructions, r.failure, r.steps,
   r.input_tokens::float8 as "inputTokens", r.output_tokens::float8 as "outputTokens", r.cost_usd::float8 as "costUsd",
-  r.fence, r.lease_until as "leaseUntil", r.created_at as "createdAt", r.started_at as "startedAt",
+  r.fence, r.lease_until as "leaseUntil",
+  r.heartbeat_at as "heartbeatAt", r.created_at as "createdAt", r.started_at as "startedAt",
   r.finished_at as "finishedAt"`;
 
 export async function insertRun(
@@ -47,7 +49,7 @@ export async function insertRun(
 export async function claimRun(em: EntityManager, leaseSeconds: number): Promise<RunRow | undefined> {
   const [rows] = await em.query(
     `update runs set status = 'running', fence = fence + 1, started_at = coalesce(started_at, now()),
-       lease_until = now() + make_interval(secs => $1)
+       heartbeat_at = now(), lease_until = now() + make_interval(secs => $1)
      where id = (
        select r.id from runs r
        where (r.status = 'queued' and not exists (
@@ -74,7 +76,7 @@ export async function hasClaimable(em: EntityManager): Promise<boolean> {
 /** Prolongs the lease. @throws LeaseLost */
 export async function renewLease(em: EntityManager, held: Held, leaseSeconds: number): Promise<void> {
   const [, count] = await em.query(
-    `update runs set lease_until = now() + make_interval(secs => $3) where id = $1 and fence = $2 and status = 'running'`,
+    `update runs set heartbeat_at = now(), lease_until = now() + make_interval(secs => $3) where id = $1 and fence = $2 and status = 'running'`,
     [held.id, held.fence, leaseSeconds],
   );
   if (count === 0) throw new LeaseLost(held.id);
@@ -161,7 +163,7 @@ export async function findStep<T>(em: EntityManager, runId: string, name: string
 }
 
 export async function insertStep(em: EntityManager, runId: string, name: string, data: object): Promise<void> {
-  await em.query('insert into run_steps (run_id, name, data) values ($1, $2, $3)', [runId, name, data]);
+  await em.query('insert into run_steps (run_id, name, data) values ($1, $2, $3)', [runId, name, storableJson(data)]);
 }
 
 export interface Turn {
@@ -180,13 +182,10 @@ export async function insertTurn(
   turn: number,
   { messages, workspace }: Turn,
 ): Promise<void> {
-  const text = JSON.stringify(messages, (_key, v) =>
-    typeof v === 'string' ? v.toWellFormed().replaceAll('\0', '\uFFFD') : v,
-  );
   await em.query('insert into run_turns (run_id, turn, messages, workspace) values ($1, $2, $3, $4)', [
     runId,
     turn,
-    text,
+    storableJson(messages),
     workspace,
   ]);
   // Only the newest state of the workspace is ever needed.
@@ -226,7 +225,7 @@ export async function insertEvent(
   text: string,
   data: object,
 ): Promise<void> {
-  const clean = text.toWellFormed().replaceAll('\0', '\uFFFD').slice(0, 2000);
+  const clean = storableText(text).slice(0, 2000);
   await em.query('insert into run_events (run_id, type, text, data) values ($1, $2, $3, $4)', [
     runId,
     type,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { storable } from '../domain/storable.ts';
 import type { ToolCall, ToolSpec } from '../llm/model.ts';
 import type { ToolHost } from '../sandbox/sandbox.ts';
 
@@ -95,8 +96,10 @@ export async function callTool(host: ToolHost, call: ToolCall): Promise<ToolResu
   if (given === undefined) return refuse('the arguments are not valid JSON; send one JSON object');
   const parsed = tool.arguments.safeParse(given);
   if (!parsed.success) return refuse(`the arguments do not fit: ${z.prettifyError(parsed.error)}`);
-  if (call.name === 'finish') return { kind: 'finish', finish: parsed.data as FinishArguments };
-  if (call.name === 'give_up') return { kind: 'give_up', reason: (parsed.data as z.output<typeof GiveUp>).reason };
+  // These end up in the database and on GitHub, the others in files.
+  if (call.name === 'finish') return { kind: 'finish', finish: storable(parsed.data as FinishArguments) };
+  if (call.name === 'give_up')
+    return { kind: 'give_up', reason: storable(parsed.data as z.output<typeof GiveUp>).reason };
   const answer = await host.call(call.name, parsed.data as object);
   const text = answer.ok ? answer.text : `Error: ${answer.text}`;
   return { kind: 'answer', text, ok: answer.ok, changed: tool.changes === true };

@@ -1,4 +1,5 @@
 import type { App } from '../app.ts';
+import { violatedUnique } from '../db/database.ts';
 import type { RunRow } from '../db/work-tables.ts';
 import { holdHere, letGo } from './live.ts';
 import { runTask } from './run-task.ts';
@@ -7,7 +8,12 @@ import { claimRun, hasClaimable, LeaseLost, releaseLease, renewLease } from './s
 /** Takes runs as long as there are any; the handler of the `run` job. */
 export async function workOnRuns(app: App): Promise<void> {
   while (!app.stopping.aborted) {
-    const run = await claimRun(app.db.manager, app.config.RUN_LEASE_SECONDS);
+    const run = await claimRun(app.db.manager, app.config.RUN_LEASE_SECONDS).catch((error) => {
+      // Two workers chose runs of one agent in the same moment: the index let one of them, the other looks again.
+      if (violatedUnique(error) !== 'runs_busy_agent') throw error;
+      return 'again' as const;
+    });
+    if (run === 'again') continue;
     if (run === undefined) return;
     await holdAndRun(app, run);
   }
@@ -40,7 +46,7 @@ async function holdAndRun(app: App, run: RunRow): Promise<void> {
   } finally {
     clearInterval(heart);
     app.stopping.removeEventListener('abort', stop);
-    letGo(run.id);
+    letGo(run.id, here);
     app.metrics.liveRuns.dec();
     app.metrics.runSeconds.observe({ status: 'ended' }, (performance.now() - began) / 1000);
   }

@@ -7,6 +7,7 @@ import type { RepositoryRow } from '../db/tables.ts';
 import { type PullRequestRow, PullRequests } from '../db/work-tables.ts';
 import { branchName } from '../domain/branch.ts';
 import { RunFailed } from '../domain/run.ts';
+import { blobsOf } from '../git/diff.ts';
 import type { Checkout, Remote } from '../git/engine.ts';
 import type { RestoredFile, ToolHost } from '../sandbox/sandbox.ts';
 import type { TaskView } from '../tasks/store.ts';
@@ -35,11 +36,12 @@ export interface Workspace {
  */
 export async function openWorkspace(
   app: App,
-  runId: string,
+  run: { id: string; fence: number },
   journal: Journal,
   about: { task: TaskView; repository: RepositoryRow; remote: Remote; signal: AbortSignal },
 ): Promise<Workspace> {
-  const folder = join(app.workDir, runId);
+  // A holder that lost the run may still be clearing up its own.
+  const folder = join(app.workDir, `${run.id}-${run.fence}`);
   const remove = () => rm(folder, { recursive: true, force: true });
   await remove();
   const [gitDir, workTree] = [join(folder, 'git'), join(folder, 'work')];
@@ -85,17 +87,14 @@ async function chooseBranch(
 
 /** The difference of the workspace from the commit the run began from, to be stored with a turn. */
 export async function packWorkspace(checkout: Checkout, from: string): Promise<Buffer> {
-  const files: RestoredFile[] = [];
-  for (const { path, newMode, newOid } of await checkout.changes(
-    await checkout.treeOf(from),
-    await checkout.snapshot(),
-  ))
-    if (newMode !== '160000')
-      files.push({
-        path,
-        mode: newMode,
-        content: newMode === '000000' ? null : (await checkout.readBlob(newOid)).toString('base64'),
-      });
+  const changes = await checkout.changes(await checkout.treeOf(from), await checkout.snapshot());
+  const kept = changes.filter((c) => c.newMode !== '160000');
+  const blobs = await blobsOf(checkout, kept);
+  const files: RestoredFile[] = kept.map(({ path, newMode, newOid }) => ({
+    path,
+    mode: newMode,
+    content: newMode === '000000' ? null : (blobs.get(newOid) ?? Buffer.alloc(0)).toString('base64'),
+  }));
   return promisify(gzip)(JSON.stringify(files));
 }
 

@@ -1,32 +1,18 @@
-// Serves the file and shell tools of one run over stdio, a JSON object per line. It runs inside the sandbox (or, where
-// there is none, as a process of its own without the shell tool) and needs nothing but Node: no imports from the service.
+// Serves the file tools of one run over stdio, a JSON object per line. It runs inside the sandbox (or, where there is
+// none, as a process of its own) and needs nothing but Node: no imports from the service. Commands run elsewhere: each
+// in a sandbox of its own, so that none can reach this process.
 import { spawn } from 'node:child_process';
-import {
-  constants,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  realpath,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { constants, lstat, mkdir, open, readdir, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const [root, mode] = process.argv.slice(2);
-const hasShell = mode === 'shell';
+const [root] = process.argv.slice(2);
 
 const limits = {
   fileBytes: 2_000_000,
   outputChars: 30_000,
   listEntries: 1000,
   lineChars: 2000,
-  commandSeconds: 120,
-  maxCommandSeconds: 600,
 };
 
 class ToolError extends Error {}
@@ -167,15 +153,6 @@ const tools = {
     await rm(real);
     return `deleted ${path}`;
   },
-
-  async run_command({ command, timeoutSeconds = limits.commandSeconds }) {
-    if (!hasShell) throw new ToolError('run_command needs a working sandbox, and there is none here');
-    const seconds = Math.min(timeoutSeconds, limits.maxCommandSeconds);
-    const { code, output, timedOut } = await execute('/bin/sh', ['-c', command], seconds);
-    await sweep();
-    const end = timedOut ? `[stopped after ${seconds} s]` : `[exit code ${code}]`;
-    return `${capped(output)}${output === '' || output.endsWith('\n') ? '' : '\n'}${end}`;
-  },
 };
 
 function execute(program, args, seconds) {
@@ -216,32 +193,32 @@ function execute(program, args, seconds) {
   });
 }
 
-/** Ends whatever a command left behind; inside the sandbox everything but its init and us is such a leftover. */
-async function sweep() {
-  for (const name of await readdir('/proc')) {
-    const pid = Number(name);
-    if (!(pid > 1) || pid === process.pid) continue;
-    const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-    if (status.startsWith(`${pid} (bwrap)`)) continue;
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {}
+/** Makes the folders of a path; a file or link that stands where one should be goes. */
+async function clearFolders(path) {
+  let folder = root;
+  for (const part of path.split('/').filter((p) => p !== '.' && p !== '')) {
+    folder = join(folder, part);
+    const found = await lstat(folder).catch(() => undefined);
+    if (found?.isDirectory()) continue;
+    if (found !== undefined) await rm(folder);
+    await mkdir(folder);
   }
 }
 
 /** Lets the service put files back as they were after an earlier turn of an interrupted run. */
 const internal = {
   async restore({ files }) {
+    // The parts of these paths are no links: they come from git's trees. What is in their way is removed, not entered.
+    for (const { path, content } of files)
+      if (content === null) await rm(join(root, path), { recursive: true, force: true });
     for (const { path, mode, content } of files) {
-      const real = await inside(path);
-      await rm(real, { force: true });
       if (content === null) continue;
-      await mkdir(dirname(real), { recursive: true });
-      if (mode === '120000') {
-        await symlink(Buffer.from(content, 'base64').toString('utf8'), real);
-        continue;
-      }
-      await writeFile(real, Buffer.from(content, 'base64'), { mode: mode === '100755' ? 0o755 : 0o644 });
+      const full = join(root, path);
+      await clearFolders(dirname(path));
+      await rm(full, { recursive: true, force: true });
+      const bytes = Buffer.from(content, 'base64');
+      if (mode === '120000') await symlink(bytes.toString('utf8'), full);
+      else await writeFile(full, bytes, { mode: mode === '100755' ? 0o755 : 0o644, flag: 'wx' });
     }
     return `restored ${files.length} files`;
   },

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { type HandoffRow, Handoffs, PullRequests, type PullStatus, type TaskRow } from '../db/work-tables.ts';
+import { storableJson } from '../domain/storable.ts';
 import { type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
 import type { TreeDiff } from '../git/diff.ts';
 
@@ -13,7 +14,7 @@ export interface TaskView extends TaskRow {
 export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.description, t.status, t.owner,
   t.repository_id as "repositoryId", t.parent_id as "parentId", t.split_by_agent as "splitByAgent", t.branch_name as "branchName",
   t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.failure,
-  t.created_by as "createdBy", t.created_at as "createdAt", t.updated_at as "updatedAt",
+  t.done_at as "doneAt", t.created_by as "createdBy", t.created_at as "createdAt", t.updated_at as "updatedAt",
   array(select d.depends_on_id from task_dependencies d where d.task_id = t.id order by 1) as "dependsOn",
   (select p.url from pull_requests p where p.task_id = t.id and p.repository_id = t.repository_id
     order by p.created_at desc, p.number desc limit 1) as "prUrl",
@@ -159,7 +160,8 @@ export async function swapStatus(
   failure: object | null,
 ) {
   const [, changed] = await em.query(
-    'update tasks set status = $3, failure = $4, updated_at = now() where id = $1 and status = $2',
+    `update tasks set status = $3, failure = $4, updated_at = now(), done_at = case when $3 = 'done' then now() end
+     where id = $1 and status = $2`,
     [taskId, from, to, failure],
   );
   return changed === 1;
@@ -220,9 +222,4 @@ export async function findDiff(em: EntityManager, taskId: string): Promise<Store
     [taskId],
   );
   return rows[0];
-}
-
-/** JSON that jsonb accepts: it knows no NUL and no lone surrogate. */
-function storableJson(value: unknown): string {
-  return JSON.stringify(value, (_key, v) => (typeof v === 'string' ? v.toWellFormed().replaceAll('\0', '\uFFFD') : v));
 }

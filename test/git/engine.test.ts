@@ -115,6 +115,56 @@ describe.each<[string, () => GitEngine]>([
     expect(existsSync(proof)).toBe(false);
   });
 
+  test('a nested repository with a filter of its own is files like any others, and its filter never runs', async () => {
+    const { checkout, base } = await open();
+    const [sub, proof] = [join(checkout.workTree, 'sub'), join(host.root, 'proof')];
+    mkdirSync(sub);
+    gitOut(sub, 'init', '-q');
+    writeFileSync(join(sub, 'f'), 'hi\n');
+    gitOut(sub, 'add', 'f');
+    gitOut(sub, 'commit', '-q', '-m', 'f');
+    gitOut(sub, 'config', 'filter.x.clean', `sh -c 'touch ${proof}; cat'`);
+    writeFileSync(join(sub, '.gitattributes'), '* filter=x\n');
+    await checkout.snapshot();
+    writeFileSync(join(sub, 'f'), 'ho\n');
+    const tree = await checkout.snapshot();
+    writeFileSync(join(checkout.workTree, 'other.txt'), 'x\n');
+    await checkout.snapshot();
+    expect(existsSync(proof)).toBe(false);
+    const changes = await checkout.changes(await checkout.treeOf(base), tree);
+    expect(changes.map((c) => `${c.newMode} ${c.path}`)).toEqual(['100644 sub/.gitattributes', '100644 sub/f']);
+  });
+
+  test('ignored files stay out, tracked ones stay in, contents are taken as they are', async () => {
+    const { checkout, base } = await open();
+    const w = checkout.workTree;
+    writeFileSync(join(w, '.gitignore'), 'build/\n*.log\n!keep.log\nREADME.md\n');
+    writeFileSync(join(w, '.gitattributes'), '* text=auto eol=crlf working-tree-encoding=UTF-16\n');
+    mkdirSync(join(w, 'build/deep'), { recursive: true });
+    for (const name of ['build/deep/x', 'a.log', 'keep.log', 'new\nline', ' space '])
+      writeFileSync(join(w, name), 'a\r\nb\n');
+    writeFileSync(join(w, 'README.md'), 'tracked\n');
+    const changes = await checkout.changes(await checkout.treeOf(base), await checkout.snapshot());
+    expect(changes.map((c) => c.path).sort()).toEqual([
+      ' space ',
+      '.gitattributes',
+      '.gitignore',
+      'README.md',
+      'keep.log',
+      'new\nline',
+    ]);
+    const oids = changes.filter((c) => c.path === 'keep.log').map((c) => c.newOid);
+    expect([...(await checkout.readBlobs(oids)).values()].map(String)).toEqual(['a\r\nb\n']);
+  });
+
+  test('a change that no pull request should be is refused before it is read', async () => {
+    // The same code for both; isomorphic-git takes 3 ms a file to evaluate .gitignore.
+    if (engine.name === 'isomorphic') return;
+    const { checkout } = await open();
+    for (let i = 0; i < 5001; i++) writeFileSync(join(checkout.workTree, `f${i}`), `${i}`);
+    await expect(checkout.snapshot()).rejects.toThrow(/too large: over 5000 files/);
+  });
+
   test('finds the common ancestor behind a shallow history', async () => {
     const fork = gitOut(host.bare, 'rev-parse', 'main');
     for (let i = 0; i < 5; i++) gitOut(host.work, 'commit', '-q', '--allow-empty', '-m', `m${i}`);

@@ -2,7 +2,7 @@ import type { Change, Checkout } from '../../src/git/engine.ts';
 import { objectionsTo } from '../../src/runs/outgoing-scan.ts';
 
 const blobs = new Map<string, Buffer>();
-const checkout = { readBlob: async (oid: string) => blobs.get(oid) ?? Buffer.alloc(0) } as unknown as Checkout;
+const checkout = { readBlobs: async () => blobs } as unknown as Checkout;
 const secret = 'ghs_16C7e42F292c6912E7710c838347Ae178B4a';
 
 async function reasonFor(

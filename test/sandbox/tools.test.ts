@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -12,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
 import type { Sandbox, ToolHost } from '../../src/sandbox/sandbox.ts';
+import { gitOut } from '../support/git.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'deckhand-sandbox-'));
 chmodSync(root, 0o755);
@@ -26,6 +28,14 @@ else console.warn(`not tried behind bubblewrap: ${bubblewrap.state.says}`);
 test('.ci/run installs bubblewrap, so there it must work', () => {
   if (process.env.CI) expect(bubblewrap.state).toMatchObject({ works: true });
 });
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
 
 describe.each(walls)('%s', (_name, sandbox) => {
   let host: ToolHost;
@@ -124,6 +134,48 @@ describe.each(walls)('%s', (_name, sandbox) => {
     await run('setsid sleep 61 & sleep 62 & disown');
     expect((await run('ps -e -o args | grep -c "[s]leep 6"')).text).toMatch(/^0\n/);
     expect((await run('head -c 3000000 /dev/zero | tr "\\0" x')).text.length).toBeLessThan(40_000);
+  });
+
+  test('what a run of git in the workspace shows, and that /tmp lasts from command to command', async () => {
+    if (!sandbox.state.works) return;
+    gitOut(join(work, '../git'), 'init', '-q', '--bare', '.');
+    gitOut(join(work, '../git'), 'config', 'core.bare', 'false');
+    const status = await host.call('run_command', { command: 'git status --short | head -3; echo kept > /tmp/x' });
+    expect(status.text).toContain('?? a.txt');
+    expect((await host.call('run_command', { command: 'cat /tmp/x; id -un' })).text).toBe('kept\nagent\n[exit code 0]');
+  });
+
+  test('no command can reach the tool host or a later command', async () => {
+    if (!sandbox.state.works) return;
+    const spy =
+      'ls /proc | grep -c "^[0-9]"; for p in /proc/[0-9]*; do tr "\\0" " " < $p/cmdline; done | grep -c "^/opt/node/bin/node"';
+    expect((await host.call('run_command', { command: spy })).text).toMatch(/^[1-9]\n0\n/);
+  });
+
+  test('put back over links, folders and files that stand in the way, nothing else is touched', async () => {
+    const b64 = (text: string) => Buffer.from(text).toString('base64');
+    await host.restore([
+      { path: 'in', mode: '100644', content: b64('plain') },
+      { path: 'out', mode: '000000', content: null },
+      { path: 'src', mode: '100644', content: b64('a file now') },
+      { path: 'src/b.js', mode: '000000', content: null },
+      { path: 'etc', mode: '100644', content: b64('x') },
+    ]);
+    expect(readFileSync(join(work, 'in'), 'utf8')).toBe('plain');
+    expect(readFileSync(join(work, 'a.txt'), 'utf8')).toBe('one\ntwo\ntwo\n');
+    expect(readFileSync(join(work, '../outside.txt'), 'utf8')).toBe('secret');
+    expect(readFileSync(join(work, 'src'), 'utf8')).toBe('a file now');
+  });
+
+  test('closing in the very moment of the start leaves nothing behind and never hangs', async () => {
+    for (let ms = 0; ms < 30; ms += 2) {
+      const other = await sandbox.open(work, join(work, '../git'), new AbortController().signal);
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      await other.close();
+    }
+    await host.close();
+    const left = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes(work));
+    expect(left).toEqual([]);
   });
 
   test('a host that dies fails the call, and closing leaves no process', async () => {

@@ -1,0 +1,86 @@
+import type { EntityManager } from 'typeorm';
+import type { AgentFigures } from '../domain/agent-figures.ts';
+import type { FailureCategory } from '../domain/run.ts';
+
+export interface HealthFacts {
+  agentId: string;
+  consecutiveFailures: number;
+  hasLapsedRun: boolean;
+  lastHeartbeat: Date;
+}
+
+/** Runs of agent a in the projects of user $1. */
+const ownRuns = `from runs r join members m on m.project_id = r.project_id and m.user_id = $1 where r.agent_id = a.id`;
+/** Failures that say nothing of the agent (decisions, section 6). */
+const notItsFault = `('auth', 'rate_limit', 'repository')`;
+
+/** In the order of the ids that were given. */
+export async function findHealthFacts(em: EntityManager, userId: string, ids: string[]): Promise<HealthFacts[]> {
+  return em.query(
+    `select a.id as "agentId",
+       (select count(*)::int from runs r join members m on m.project_id = r.project_id and m.user_id = $1
+          left join health_resets h on h.agent_id = r.agent_id and h.project_id = r.project_id
+        where r.agent_id = a.id and r.status = 'failed' and r.failure->>'category' not in ${notItsFault}
+          and r.finished_at > coalesce(h.at, '-infinity')
+          and r.finished_at > coalesce((select max(r.finished_at) ${ownRuns} and r.status = 'succeeded'), '-infinity')
+       ) as "consecutiveFailures",
+       exists (select 1 ${ownRuns} and r.status = 'running' and r.lease_until < now()) as "hasLapsedRun",
+       coalesce((select max(greatest(r.started_at, r.heartbeat_at, r.finished_at)) ${ownRuns}), a.created_at) as "lastHeartbeat"
+     from unnest($2::text[]) with ordinality wanted (id, n) join agents a on a.id = wanted.id
+     order by n`,
+    [userId, ids],
+  );
+}
+
+export async function findFigures(em: EntityManager, userId: string, agentId: string): Promise<AgentFigures> {
+  const [row]: AgentFigures[] = await em.query(
+    `with worked as (
+       select r.task_id, min(r.started_at) as began
+       from runs r join members m on m.project_id = r.project_id and m.user_id = $1
+       where r.agent_id = $2 group by r.task_id)
+     select count(*)::int as "totalTasks",
+       count(*) filter (where t.status = 'done')::int as "completedTasks",
+       count(*) filter (where t.status <> 'done' and latest.status = 'failed')::int as "failedTasks",
+       avg(extract(epoch from t.done_at - w.began)) filter (where t.status = 'done')::float8 as "averageSeconds",
+       coalesce(sum(pulls.lines), 0)::int as "linesOfCodeWritten",
+       coalesce(sum(pulls.count), 0)::int as "prsCreated"
+     from worked w join tasks t on t.id = w.task_id
+     left join lateral (select r.status from runs r where r.task_id = t.id order by r.created_at desc, r.id desc limit 1) latest on true
+     left join lateral (select count(*) as count, sum(p.additions) filter (where p.status = 'merged') as lines
+       from pull_requests p where p.task_id = t.id) pulls on true`,
+    [userId, agentId],
+  );
+  if (row === undefined) throw new Error('an aggregate without a row');
+  return row;
+}
+
+/** Paths of the files in the stored diffs of the agent's merged tasks. */
+export async function listMergedFiles(
+  em: EntityManager,
+  userId: string,
+  agentId: string,
+): Promise<{ taskId: string; path: string }[]> {
+  return em.query(
+    `select d.task_id as "taskId", file->>'path' as path
+     from diffs d cross join jsonb_array_elements(d.files) file
+     where exists (select 1 from runs r join members m on m.project_id = r.project_id and m.user_id = $1
+         where r.task_id = d.task_id and r.agent_id = $2)
+       and exists (select 1 from pull_requests p where p.task_id = d.task_id and p.status = 'merged')`,
+    [userId, agentId],
+  );
+}
+
+/** Failed runs of the last 90 days, newest first. */
+export async function listFailures(
+  em: EntityManager,
+  userId: string,
+  agentId: string,
+): Promise<{ runId: string; category: FailureCategory }[]> {
+  return em.query(
+    `select r.id as "runId", r.failure->>'category' as category
+     from runs r join members m on m.project_id = r.project_id and m.user_id = $1
+     where r.agent_id = $2 and r.status = 'failed' and r.finished_at > now() - interval '90 days'
+     order by r.finished_at desc limit 500`,
+    [userId, agentId],
+  );
+}

@@ -1,0 +1,62 @@
+import type { ChildProcess } from 'node:child_process';
+import { RunFailed } from '../domain/run.ts';
+import type { ToolAnswer } from './sandbox.ts';
+
+/** A longer answer is none of our tool host's. */
+const maxLine = 16_000_000;
+
+/** Speaks with a tool host: a JSON object per line in each direction. */
+export interface HostClient {
+  /** @throws RunFailed `sandbox` when the host is gone */
+  call(tool: string, args: object): Promise<ToolAnswer>;
+}
+
+export function hostClient(child: ChildProcess): HostClient {
+  const waiting = new Map<number, { resolve: (answer: ToolAnswer) => void; reject: (error: Error) => void }>();
+  let last = 0;
+  let complaint = '';
+  let gone: RunFailed | undefined;
+  const end = (why: string) => {
+    gone ??= new RunFailed('sandbox', `the tool host ended: ${complaint.trim().split('\n').pop() || why}`);
+    for (const call of waiting.values()) call.reject(gone);
+    waiting.clear();
+    child.kill('SIGKILL');
+  };
+  child.once('error', (error) => end(error.message));
+  child.once('exit', (code, by) => end(by ?? `code ${code}`));
+  child.stdin?.on('error', () => {});
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    complaint = (complaint + chunk).slice(-2000);
+  });
+  let line = '';
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    line += chunk;
+    for (let at = line.indexOf('\n'); at >= 0; at = line.indexOf('\n')) {
+      const answer = parseAnswer(line.slice(0, at));
+      line = line.slice(at + 1);
+      if (answer === undefined) return end('it answered what cannot be read');
+      waiting.get(answer.id)?.resolve({ ok: answer.ok, text: answer.text });
+      waiting.delete(answer.id);
+    }
+    if (line.length > maxLine) end('it answered without an end');
+  });
+  return {
+    call: (tool, args) => {
+      if (gone !== undefined) return Promise.reject(gone);
+      const id = ++last;
+      const answer = new Promise<ToolAnswer>((resolve, reject) => waiting.set(id, { resolve, reject }));
+      child.stdin?.write(`${JSON.stringify({ id, tool, args })}\n`);
+      return answer;
+    },
+  };
+}
+
+function parseAnswer(line: string): (ToolAnswer & { id: number }) | undefined {
+  try {
+    const { id, ok, text } = JSON.parse(line) as Record<string, unknown>;
+    if (typeof id === 'number' && typeof ok === 'boolean' && typeof text === 'string') return { id, ok, text };
+  } catch {
+    // Said by the caller.
+  }
+  return undefined;
+}

@@ -1,0 +1,111 @@
+import { type ChildProcess, type SpawnOptions, type StdioOptions, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+
+/** What a sandbox is made of; paths of the host. */
+export interface Wall {
+  node: string;
+  toolHost: string;
+  workTree: string;
+  gitDir: string;
+  /** Lives as long as the run: /tmp and the home folder of its commands. */
+  scratch: { tmp: string; home: string };
+  who: Pick<SpawnOptions, 'uid' | 'gid'>;
+}
+
+/** A process behind the wall, with everything that it started. */
+export interface Walled {
+  child: ChildProcess;
+  /** Ends all of it, and returns when it is gone or cannot be waited for. */
+  end(): Promise<void>;
+}
+
+const passwd = 'root:x:0:0:root:/root:/bin/sh\nagent:x:1000:1000:agent:/home/agent:/bin/sh\n';
+const [passwdFd, statusFd] = [3, 4];
+const limits = ['--nproc=4096', '--fsize=268435456', '--core=0'];
+/** So long we wait for a process to be born before we kill it, and for it to be gone afterwards. */
+const patienceMs = 3000;
+
+/** Starts a program inside; `--unshare-all` takes the network away too. The environment of the host does not exist there. */
+export function startWalled(wall: Wall, program: string[]): Walled {
+  const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'];
+  const args = [...limits, '--', 'bwrap', ...wallArguments(wall), ...program];
+  const child = spawn('prlimit', args, { ...wall.who, env: {}, cwd: '/', stdio });
+  const passwdPipe = child.stdio[passwdFd] as Writable;
+  passwdPipe.on('error', () => {});
+  passwdPipe.end(passwd);
+  const gone = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  const born = innerPid(child.stdio[statusFd] as Readable);
+  const end = async () => {
+    // Killed before it has asked to die with its parent, the inner process would stay behind; so its pid is waited for.
+    const pid = await within(patienceMs, Promise.race([born, gone.then(() => undefined)]));
+    if (pid !== undefined) kill(pid);
+    child.kill('SIGKILL');
+    await within(patienceMs, gone);
+    for (const stream of child.stdio) stream?.destroy();
+  };
+  return { child, end };
+}
+
+function wallArguments({ node, toolHost, workTree, gitDir, scratch }: Wall): string[] {
+  const environment = {
+    PATH: '/opt/node/bin:/usr/local/bin:/usr/bin:/bin',
+    HOME: '/home/agent',
+    LANG: 'C.UTF-8',
+    CI: 'true',
+    // The git folder belongs to the service; inside it is only looked at.
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'safe.directory',
+    GIT_CONFIG_VALUE_0: '/work',
+    GIT_OPTIONAL_LOCKS: '0',
+  };
+  return [
+    ...['--unshare-all', '--unshare-user', '--disable-userns', '--uid', '1000', '--gid', '1000'],
+    ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--hostname', 'sandbox'],
+    ...['--json-status-fd', String(statusFd)],
+    ...['--ro-bind', '/usr', '/usr'],
+    ...['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
+    ...['/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl/certs'].flatMap((path) => ['--ro-bind-try', path, path]),
+    ...['--ro-bind-data', String(passwdFd), '/etc/passwd', '--proc', '/proc', '--dev', '/dev'],
+    ...['--bind', scratch.tmp, '/tmp', '--bind', scratch.home, '/home/agent'],
+    ...['--ro-bind', node, '/opt/node/bin/node', '--ro-bind', toolHost, '/opt/host.mjs'],
+    ...['--bind', workTree, '/work', '--ro-bind', gitDir, '/work/.git', '--chdir', '/work', '--clearenv'],
+    ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
+  ];
+}
+
+/** bubblewrap tells the pid of what it started: `{ "child-pid": 123 }`. */
+function innerPid(status: Readable): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    let text = '';
+    status.setEncoding('utf8').on('data', (chunk: string) => {
+      text = (text + chunk).slice(-1000);
+      const pid = Number(/"child-pid": (\d+)/.exec(text)?.[1]);
+      if (pid > 1) resolve(pid);
+    });
+    status.on('error', () => resolve(undefined));
+    status.once('close', () => resolve(undefined));
+  });
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It is gone.
+  }
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
