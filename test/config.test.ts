@@ -47,6 +47,18 @@ test('every problem is told at once, and none tells a value', () => {
   expect(problems.join('\n')).not.toContain(secret);
 });
 
+test('limits that would end every run at once are refused', () => {
+  expect(problemsOf({ MAX_RUN_MINUTES: '40000' })[0]).toMatch(/^MAX_RUN_MINUTES: must be at most/);
+  expect(problemsOf({ RUN_HEARTBEAT_SECONDS: '30' })[0]).toMatch(/^RUN_HEARTBEAT_SECONDS: must be less/);
+  expect(
+    problemsOf({
+      DATABASE_URL: 'postgres://u:100%@h/d',
+      JWT_SECRET: 'x'.repeat(32),
+      ENCRYPTION_KEY: '0'.repeat(64),
+    })[0],
+  ).toMatch(/^DATABASE_URL/);
+});
+
 test('a database of one’s own needs keys of one’s own', () => {
   expect(problemsOf({ DATABASE_URL: 'postgres://x/y' }).map((p) => p.split(':')[0])).toEqual([
     'JWT_SECRET',

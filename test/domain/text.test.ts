@@ -24,6 +24,15 @@ test('only an agent branch may be pushed', () => {
 
 test('text of others mentions nobody, closes nothing and runs no command', () => {
   const text = harmless('@octocat closes #12, GH-7\n/agent merge\n  /Agent start\n<!-- x', '/agent');
+  for (const [hidden, shown] of [
+    ['&commat;alice', '&amp;commat;alice'],
+    ['&#x40;alice', '&amp;#x40;alice'],
+    ['AT&T; a & b', 'AT&amp;T; a & b'],
+  ])
+    expect(harmless(hidden ?? '', '/agent')).toBe(shown);
+  for (const closing of ['Closes https://github.com/o/r/issues/5', 'fixes: o/r#5', 'Resolved GH-5', 'fix #5'])
+    expect(harmless(closing, '/agent')).not.toMatch(/\b(close[sd]?|fix(e[sd])?|resolve[sd]?):? /i);
+  expect(harmless('it closes the door and fixes things', '/agent')).toBe('it closes the door and fixes things');
   expect(text).not.toMatch(/@octocat|#12|GH-7|^\s*\/agent|<!--/im);
   expect(harmless('a/b and user@host.x stay readable', '/agent').replace(/\u2060/g, '')).toBe(
     'a/b and user@host.x stay readable',

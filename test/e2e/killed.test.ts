@@ -1,31 +1,34 @@
+import type { Script } from '../../src/demo/model.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { issue, script } from '../../src/demo/story.ts';
 import { gitOut } from '../support/git.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-let world: World;
-let asked = 0;
-let held: Promise<void> = new Promise(() => {});
-let release = () => {};
-
-beforeAll(async () => {
-  held = new Promise((resolve) => {
-    release = resolve;
+/** A world whose model holds its answer back at one turn until `release`. */
+async function openHeldWorld(played: Script, heldTurn: number) {
+  const state = { asked: 0, release: () => {} };
+  const held = new Promise<void>((resolve) => {
+    state.release = resolve;
   });
-  world = await openWorld(script, {
+  const world = await openWorld(played, {
     before: async (turn) => {
-      asked += 1;
-      if (turn === 3) await held;
+      state.asked += 1;
+      if (turn === heldTurn) await held;
     },
   });
-});
-afterAll(() => world.close());
+  return { world, state };
+}
+
+let world: World;
+afterEach(() => world.close());
 
 test('killed in the middle of the conversation, the run is finished by the next process: one branch, one pull request', async () => {
+  const opened = await openHeldWorld(script, 3);
+  world = opened.world;
   const number = await world.issue('/agent start', issue);
-  await until('the third turn', async () => asked === 4);
+  await until('the third turn', async () => opened.state.asked === 4);
   await world.service.stop('SIGKILL');
-  release();
+  opened.state.release();
   await world.restart();
   const task = await world.taskIn('in_review');
   expect(task).toMatchObject({ runCount: 1, failure: null });
@@ -37,9 +40,43 @@ test('killed in the middle of the conversation, the run is finished by the next 
   expect(gitOut(bare, 'diff', '--numstat', `main...${task.branchName}`)).toBe(
     '2\t0\tsrc/slugify.js\n4\t0\ttest/slugify.test.js',
   );
-  expect(asked).toBe(4 + 2);
+  expect(opened.state.asked).toBe(4 + 2);
   const { handoffs } = await world.get<{ handoffs: unknown[] }>(`/tasks/${task.id}/handoffs`);
   expect(handoffs).toHaveLength(1);
   await until('one label', async () => (await world.labels(number)).join() === 'agent:in-review');
   expect((await world.comments(number)).filter((c) => c.user.login === 'deckhand[bot]')).toHaveLength(1);
+});
+
+test('what stood where links and folders were is put back as it was, and nothing beside it', async () => {
+  const change =
+    'ln -s README.md link && rm -rf src && echo file > src && mkdir -p a/b && ln -s ../../package.json a/b/up';
+  const later = 'rm link && echo plain > link';
+  const command = (text: string) => [{ name: 'run_command', arguments: { command: text } }];
+  const finish = [{ name: 'finish', arguments: { summary: 'Moved.', nextSteps: [] } }];
+  const opened = await openHeldWorld([command(change), command(later), finish], 2);
+  world = opened.world;
+  await world.issue('/agent start');
+  await until('the second turn', async () => opened.state.asked === 3);
+  await world.service.stop('SIGKILL');
+  opened.state.release();
+  await world.restart();
+  const { branchName } = await world.taskIn('in_review');
+  const bare = world.github.folderOf('mona/sample');
+  expect(gitOut(bare, 'diff', '--name-status', '--no-renames', `main...${branchName}`)).toBe(
+    'A\ta/b/up\nA\tlink\nA\tsrc\nD\tsrc/slugify.js',
+  );
+  expect(gitOut(bare, 'show', `${branchName}:link`)).toBe('plain');
+  expect(gitOut(bare, 'show', `${branchName}:README.md`)).toBe(gitOut(bare, 'show', 'main:README.md'));
+});
+
+test('told to stop in the middle, a process hands its run over and ends with 0', async () => {
+  const opened = await openHeldWorld(script, 2);
+  world = opened.world;
+  await world.issue('/agent start', issue);
+  await until('the second turn', async () => opened.state.asked === 3);
+  await world.service.stop('SIGTERM');
+  expect(world.service.process.exitCode).toBe(0);
+  opened.state.release();
+  await world.restart();
+  expect(await world.taskIn('in_review')).toMatchObject({ runCount: 1, failure: null });
 });

@@ -185,3 +185,34 @@ test('what a person pushes to the branch is in the diff, and the next run would 
     await until('the diff', async () => (await paths()) === 'by-hand.txt,one.txt');
   });
 });
+
+test('a NUL or half a character of the model ends a run like any other text', async () => {
+  await play([[{ name: 'give_up', arguments: { reason: 'bad\0byte \ud800' } }]], async (world) => {
+    expect((await world.taskIn('ready')).failure).toMatchObject({
+      category: 'gave_up',
+      message: 'bad\ufffdbyte \ufffd',
+    });
+    expect(world.model.requests).toHaveLength(1);
+  });
+  await play(
+    [[write('x.txt'), { name: 'finish', arguments: { summary: 'a\0b', nextSteps: ['\ud800'] } }]],
+    async (world) => {
+      expect(await world.taskIn('in_review')).toMatchObject({ failure: null });
+    },
+  );
+});
+
+test('a command that is refused for want of a key says so in the status comment', async () => {
+  await play(
+    [],
+    async (world, number) => {
+      await until('the reason', async () =>
+        (await world.comments(number)).some(
+          (c) => c.user.login === 'deckhand[bot]' && c.body.includes('OPENAI_API_KEY'),
+        ),
+      );
+      expect(await world.task()).toMatchObject({ status: 'ready', runCount: 0 });
+    },
+    { settings: { OPENAI_API_KEY: '' } },
+  );
+});

@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startService } from '../../src/demo/real-service.ts';
+import { freePort } from '../../src/demo/settings.ts';
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const dataDir = mkdtempSync(join(tmpdir(), 'deckhand-start-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+test('a taken port ends the start with a sentence, and the database with it', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  const port = String((taken.address() as AddressInfo).port);
+  const env = { PATH: process.env.PATH ?? '', PORT: port, DATA_DIR: dataDir, METRICS_PORT: '0' };
+  const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    said += chunk;
+  });
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  expect([code, said]).toEqual([1, expect.stringMatching(/^PORT: \d+ on 127\.0\.0\.1 is taken/)]);
+  expect(() => readFileSync(join(dataDir, 'postgres/postmaster.pid'))).toThrow();
+  taken.close();
+});
+
+test('a service whose embedded database dies ends with 1, so that it is started anew', async () => {
+  const port = await freePort();
+  const service = await startService({
+    PORT: String(port),
+    BASE_URL: `http://localhost:${port}`,
+    DATA_DIR: dataDir,
+    METRICS_PORT: '0',
+  });
+  const gone = new Promise((resolve) => service.process.once('exit', resolve));
+  process.kill(Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]), 'SIGKILL');
+  expect(await gone).toBe(1);
+  expect(service.log()).toContain('PostgreSQL ended by itself');
+});
+
+test('tokens are made while the service runs and while it does not, and are good for it', async () => {
+  const port = await freePort();
+  const settings = { PORT: String(port), BASE_URL: `http://localhost:${port}`, DATA_DIR: dataDir, METRICS_PORT: '0' };
+  const service = await startService(settings);
+  const during = await service.token('octocat');
+  await service.stop();
+  const without = await service.token('octocat');
+  const again = await startService(settings);
+  for (const token of [during, without]) {
+    expect(token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    expect(await again.api(token, 'GET', '/me')).toMatchObject({ login: 'octocat' });
+  }
+  await again.stop();
+});

@@ -1,0 +1,54 @@
+import nock from 'nock';
+import { ProbotOctokit } from 'probot';
+import type { Octokit } from '../../src/app.ts';
+import { ensurePull } from '../../src/github/pulls.ts';
+
+beforeAll(() => nock.disableNetConnect());
+afterEach(() => nock.cleanAll());
+afterAll(() => {
+  nock.enableNetConnect();
+  nock.restore();
+});
+
+const Client = ProbotOctokit.defaults({
+  retry: { enabled: false },
+  throttle: { enabled: false },
+  log: { debug() {}, info() {}, warn() {}, error() {} } as never,
+});
+const octokit = new Client({ auth: { token: 'x' } }) as Octokit;
+const wanted = { owner: 'o', repo: 'r', head: 'agent/x', base: 'main', title: 't', body: 'b', draft: false };
+const pull = (more: object = {}) => ({
+  number: 7,
+  html_url: 'https://github.com/o/r/pull/7',
+  state: 'open',
+  draft: false,
+  node_id: 'PR_7',
+  head: { ref: 'agent/x', sha: 's', repo: { full_name: 'o/r' } },
+  ...more,
+});
+const api = () => nock('https://api.github.com');
+const list = (found: object[]) =>
+  api().get('/repos/o/r/pulls').query({ state: 'open', head: 'o:agent/x' }).reply(200, found);
+
+test("the pull request that is there is taken, a fork's never", async () => {
+  list([pull({ head: { ref: 'agent/x', sha: 'evil', repo: { full_name: 'stranger/r' } } }), pull()]);
+  expect(await ensurePull(octokit, wanted)).toMatchObject({ number: 7, headSha: 's', status: 'open' });
+});
+
+test('a creation whose answer was lost is found again, not made again', async () => {
+  list([]);
+  api().post('/repos/o/r/pulls').reply(502);
+  list([pull()]);
+  expect(await ensurePull(octokit, wanted)).toMatchObject({ number: 7 });
+});
+
+test('GitHub stumbling once costs no run; a refusal is told at once', async () => {
+  list([]);
+  api().post('/repos/o/r/pulls').reply(500);
+  list([]);
+  api().post('/repos/o/r/pulls').reply(201, pull());
+  expect(await ensurePull(octokit, wanted)).toMatchObject({ number: 7 });
+  list([]);
+  api().post('/repos/o/r/pulls').reply(422, { message: 'Validation Failed' });
+  await expect(ensurePull(octokit, wanted)).rejects.toMatchObject({ status: 422 });
+});
