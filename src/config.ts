@@ -129,6 +129,7 @@ const schema = z.object({
   MIRROR_INTERVAL_MS: whole(0, 3_600_000, 60_000),
   RUN_LEASE_SECONDS: whole(1, 3600, 30),
   RUN_HEARTBEAT_SECONDS: whole(1, 600, 10),
+  RECONCILE_MINUTES: whole(1, 59, 15),
 });
 
 type Settings = z.infer<typeof schema>;

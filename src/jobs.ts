@@ -5,6 +5,7 @@ import { deleteOldDeliveries } from './github/store.ts';
 import { syncTask } from './github/sync.ts';
 import type { JobName } from './queue/names.ts';
 import type { Handlers } from './queue/queue.ts';
+import { reconcile } from './runs/reconcile.ts';
 import { wakeForWaitingRuns, workOnRuns } from './runs/work.ts';
 
 /** Which job is handled by what. */
@@ -14,6 +15,7 @@ export function handlersOf(app: App): Handlers {
     run: () => workOnRuns(app),
     mirror: ({ taskId }) => syncTask(app, taskId),
     sweep: async () => {
+      await reconcile(app, 'scheduled', null);
       await syncInstallations(app);
       await requeueForgotten(app);
       await deleteOldDeliveries(app.db.manager);
@@ -30,6 +32,6 @@ export function concurrencyOf(app: App): { [name in JobName]: number } {
 export function scheduleOf(app: App): [string, () => Promise<void>][] {
   return [
     [`*/${Math.min(59, app.config.RUN_HEARTBEAT_SECONDS)} * * * * *`, () => wakeForWaitingRuns(app)],
-    ['0 */15 * * * *', () => app.queue.send(undefined, 'sweep', {}, { key: 'sweep' })],
+    [`0 */${app.config.RECONCILE_MINUTES} * * * *`, () => app.queue.send(undefined, 'sweep', {}, { key: 'sweep' })],
   ];
 }

@@ -14,9 +14,13 @@ export async function languageOf(path: string): Promise<string | undefined> {
 /** Several languages may share an ending: its own one wins over a guest, a language over a dialect, a common over a rare one. */
 function index(languages: Language[]): Map<string, string> {
   const best = new Map<string, { name: string; score: number }>();
-  for (const { name, extensions = [], group, codemirrorMode } of languages)
+  for (const { name, extensions = [], aliases = [], group, codemirrorMode } of languages)
     for (const [i, extension] of extensions.entries()) {
-      const score = (i === 0 ? 4 : 0) + (group === undefined ? 2 : 0) + (codemirrorMode === undefined ? 0 : 1);
+      const score =
+        (i === 0 ? 4 : 0) +
+        (group === undefined ? 2 : 0) +
+        (codemirrorMode === undefined ? 0 : 1) +
+        (aliases.includes(extension.slice(1)) ? 1 : 0);
       if (score > (best.get(extension)?.score ?? -1)) best.set(extension, { name, score });
     }
   return new Map([...best].map(([extension, { name }]) => [extension, name]));

@@ -1,10 +1,23 @@
 import { z } from 'zod';
+import type { App } from '../app.ts';
 import { notFound } from '../errors.ts';
 import { type Access, anyUser, type Caller, storable } from '../http/access.ts';
 import { type Route, route } from '../http/route.ts';
+import { readAllHealth, readOneHealth, readPerformance, readSkills, readSuggestions, resetHealth } from './figures.ts';
 import { createAgent, shown } from './operations.ts';
-import { Agent, AgentEntry, CreateAgent } from './schemas.ts';
+import {
+  Agent,
+  AgentEntry,
+  AgentHealth,
+  AgentPerformance,
+  AgentSkill,
+  CreateAgent,
+  EvolveAgent,
+  Suggestions,
+  UpdateAgent,
+} from './schemas.ts';
 import { type AgentView, findVisibleAgent, listAgents } from './store.ts';
+import { assertMayChange, deleteAgent, evolveAgent, updateAgent } from './versions.ts';
 
 const tag = 'agents';
 
@@ -21,6 +34,25 @@ const onAgent: Access<{ user: Caller; agent: AgentView }> = {
   },
 };
 
+/** A team is a word of the caller's own view; one that nobody has is empty, not unknown. */
+const inTeam: Access<{ user: Caller; team: string }> = {
+  ...anyUser,
+  load: async (app, asked) => ({ ...(await anyUser.load(app, asked)), team: asked.params.team ?? '' }),
+};
+
+/** An agent that the caller may change. */
+const onChangeableAgent: typeof onAgent = {
+  ...onAgent,
+  load: async (app, asked) => {
+    const found = await onAgent.load(app, asked);
+    await assertMayChange(app.db.manager, found.agent, found.user.id);
+    return found;
+  },
+};
+
+const list = (app: App, user: Caller) => listAgents(app.db.manager, user.id);
+
+/** Paths with a fixed word stand before `/agents/:id`, which would take the word for an id. */
 export const agentRoutes: Route[] = [
   route({
     method: 'get',
@@ -29,7 +61,7 @@ export const agentRoutes: Route[] = [
     tag,
     access: anyUser,
     reply: [200, z.array(AgentEntry)],
-    handle: (app, { user }) => listAgents(app.db.manager, user.id),
+    handle: (app, { user }) => list(app, user),
   }),
   route({
     method: 'post',
@@ -44,11 +76,125 @@ export const agentRoutes: Route[] = [
   }),
   route({
     method: 'get',
+    path: '/agents/teams',
+    summary: 'List the teams of the agents that the caller can see',
+    tag,
+    access: anyUser,
+    reply: [200, z.array(z.string())],
+    handle: async (app, { user }) => [...new Set((await list(app, user)).map((a) => a.team))].filter(Boolean).sort(),
+  }),
+  route({
+    method: 'get',
+    path: '/agents/teams/:team',
+    summary: 'List the agents of a team',
+    tag,
+    access: inTeam,
+    reply: [200, z.array(AgentEntry)],
+    handle: async (app, { user, team }) => (await list(app, user)).filter((a) => a.team === team),
+  }),
+  route({
+    method: 'get',
+    path: '/agents/health/all',
+    summary: 'The health of all agents',
+    tag,
+    access: anyUser,
+    reply: [200, z.array(AgentHealth)],
+    handle: (app, { user }) => readAllHealth(app.db.manager, user.id),
+  }),
+  route({
+    method: 'get',
+    path: '/agents/health/unhealthy',
+    summary: 'The health of unhealthy agents',
+    tag,
+    access: anyUser,
+    reply: [200, z.array(AgentHealth)],
+    handle: async (app, { user }) =>
+      (await readAllHealth(app.db.manager, user.id)).filter((h) => h.status === 'unhealthy'),
+  }),
+  route({
+    method: 'get',
     path: '/agents/:id',
     summary: 'Get an agent',
     tag,
     access: onAgent,
     reply: [200, Agent],
     handle: async (app, { agent }) => shown(app, agent),
+  }),
+  route({
+    method: 'patch',
+    path: '/agents/:id',
+    summary: 'Change an agent',
+    tag,
+    access: onChangeableAgent,
+    body: UpdateAgent,
+    reply: [200, Agent],
+    errors: { 409: 'The name is taken, or it is not the newest version' },
+    handle: (app, { agent, user, body }) => updateAgent(app, agent, user.id, body),
+  }),
+  route({
+    method: 'delete',
+    path: '/agents/:id',
+    summary: 'Delete an agent',
+    tag,
+    access: onChangeableAgent,
+    reply: [204],
+    errors: { 409: 'It has a queued or running run' },
+    handle: (app, { agent }) => deleteAgent(app, agent),
+  }),
+  route({
+    method: 'get',
+    path: '/agents/:id/health',
+    summary: 'The health of an agent',
+    tag,
+    access: onAgent,
+    reply: [200, AgentHealth],
+    handle: (app, { agent, user }) => readOneHealth(app.db.manager, user.id, agent.id),
+  }),
+  route({
+    method: 'post',
+    path: '/agents/:id/health/reset',
+    summary: 'Clear the failures of an agent and release its dead runs',
+    tag,
+    access: onAgent,
+    reply: [200, AgentHealth],
+    handle: (app, { agent, user }) => resetHealth(app, user.id, agent.id),
+  }),
+  route({
+    method: 'get',
+    path: '/agents/:id/performance',
+    summary: 'The performance of an agent',
+    tag,
+    access: onAgent,
+    reply: [200, AgentPerformance],
+    handle: (app, { agent, user }) => readPerformance(app.db.manager, user.id, agent.id),
+  }),
+  route({
+    method: 'get',
+    path: '/agents/:id/skills',
+    summary: "The languages of the agent's merged work",
+    tag,
+    access: onAgent,
+    reply: [200, z.array(AgentSkill)],
+    handle: (app, { agent, user }) => readSkills(app.db.manager, user.id, agent.id),
+  }),
+  route({
+    method: 'get',
+    path: '/agents/:id/suggestions',
+    summary: 'What the recorded failures of an agent suggest',
+    tag,
+    access: onAgent,
+    reply: [200, Suggestions],
+    handle: (app, { agent, user }) => readSuggestions(app.db.manager, user.id, agent.id),
+  }),
+  route({
+    method: 'post',
+    path: '/agents/:id/evolve',
+    summary: 'Make a new version of an agent',
+    tag,
+    access: onChangeableAgent,
+    body: EvolveAgent,
+    reply: [201, Agent],
+    errors: { 409: 'It is not the newest version' },
+    handle: (app, { agent, user, body }) => evolveAgent(app, agent, user.id, body),
   }),
 ];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { proficiencies } from '../domain/agent-figures.ts';
 import { longText, Timestamp, titleText } from '../http/shapes.ts';
 
 const status = z.enum(['available', 'busy', 'offline']);
@@ -12,6 +13,8 @@ export const Agent = z
     team: z.string(),
     model: z.string(),
     systemPrompt: z.string(),
+    version: z.int(),
+    previousVersionId: z.string().nullable(),
     status,
     currentTaskId: z.string().nullable(),
     createdAt: Timestamp,
@@ -30,4 +33,69 @@ export const CreateAgent = z.strictObject({
   team: shortText.default(''),
   model: shortText.default(''),
   systemPrompt: longText().default(''),
+});
+
+export const UpdateAgent = z.strictObject({
+  name: titleText().optional(),
+  description: longText().optional(),
+  team: shortText.optional(),
+  model: shortText.optional(),
+  systemPrompt: longText().optional(),
+});
+
+export const EvolveAgent = z
+  .strictObject({
+    improvements: z
+      .array(titleText(10_000))
+      .min(1, 'must have 1 to 100 texts')
+      .max(100, 'must have 1 to 100 texts')
+      .optional(),
+    newSystemPrompt: longText().min(1, 'must not be empty').optional(),
+  })
+  .refine((given) => given.improvements !== undefined || given.newSystemPrompt !== undefined, {
+    message: 'improvements or newSystemPrompt is required',
+    path: ['improvements'],
+  });
+
+export const AgentHealth = z
+  .object({
+    agentId: z.string(),
+    status: z.enum(['healthy', 'degraded', 'unhealthy']),
+    lastHeartbeat: Timestamp,
+    consecutiveFailures: z.int(),
+    totalTasks: z.int(),
+    successRate: z.number(),
+  })
+  .meta({ id: 'AgentHealth' });
+
+export const AgentPerformance = z
+  .object({
+    agentId: z.string(),
+    metrics: z.object({
+      totalTasks: z.int(),
+      completedTasks: z.int(),
+      failedTasks: z.int(),
+      averageCompletionTime: z.string().meta({ example: '1h 24m' }),
+      successRate: z.number(),
+      linesOfCodeWritten: z.int(),
+      prsCreated: z.int(),
+    }),
+  })
+  .meta({ id: 'AgentPerformance' });
+
+export const AgentSkill = z
+  .object({ id: z.string(), name: z.string(), proficiency: z.enum(proficiencies) })
+  .meta({ id: 'AgentSkill' });
+
+export const Suggestions = z.object({
+  suggestions: z.array(
+    z
+      .object({
+        area: z.string(),
+        suggestion: z.string(),
+        priority: z.enum(['low', 'medium', 'high']),
+        evidence: z.array(z.string()).meta({ description: 'ids of the runs that say so' }),
+      })
+      .meta({ id: 'Suggestion' }),
+  ),
 });

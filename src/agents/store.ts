@@ -13,8 +13,9 @@ export interface AgentView extends AgentRow {
  */
 const visible = `
   select a.id, a.project_id as "projectId", a.creator_id as "creatorId", a.name, a.description, a.team, a.model,
-    a.system_prompt as "systemPrompt", a.created_at as "createdAt",
-    case when busy.task_id is null then 'available' else 'busy' end as status, busy.task_id as "currentTaskId"
+    a.system_prompt as "systemPrompt", a.version, a.previous_version_id as "previousVersionId", a.is_newest as "isNewest",
+    a.created_at as "createdAt",
+    case when busy.task_id is not null then 'busy' when a.is_newest then 'available' else 'offline' end as status, busy.task_id as "currentTaskId"
   from agents a
   left join lateral (
     select r.task_id from runs r join members m on m.project_id = r.project_id and m.user_id = $1
@@ -28,7 +29,7 @@ const visible = `
       where t.owner = a.id))`;
 
 export async function listAgents(em: EntityManager, userId: string): Promise<AgentView[]> {
-  return em.query(`${visible} order by a.created_at, a.id`, [userId]);
+  return em.query(`${visible} and a.is_newest order by a.created_at, a.id`, [userId]);
 }
 
 export async function findVisibleAgent(em: EntityManager, userId: string, id: string): Promise<AgentView | undefined> {
@@ -45,7 +46,7 @@ export async function mayServe(em: EntityManager, agentId: string, projectId: st
   const [row] = await em.query(
     `select exists (
        select 1 from agents a left join members m on m.project_id = $2 and m.user_id = a.creator_id
-       where a.id = $1 and (a.project_id = $2 or m.user_id is not null)) as may`,
+       where a.id = $1 and a.is_newest and (a.project_id = $2 or m.user_id is not null)) as may`,
     [agentId, projectId],
   );
   return row.may;
@@ -65,9 +66,29 @@ export async function findAgentsByName(
     `select a.id, a.name, case when a.project_id = $2 then 1 when a.creator_id = $3 then 2 else 3 end as rank
      from agents a
      left join members m on m.project_id = $2 and m.user_id = a.creator_id
-     where lower(a.name) = lower($1) and (a.project_id = $2 or m.user_id is not null)
+     where lower(a.name) = lower($1) and a.is_newest and (a.project_id = $2 or m.user_id is not null)
      order by rank, a.id`,
     [name, projectId, userId],
   );
   return rows.filter((r) => r.rank === rows[0]?.rank);
+}
+
+export async function hasLiveRuns(em: EntityManager, agentId: string): Promise<boolean> {
+  const rows = await em.query(`select 1 from runs where agent_id = $1 and status in ('queued', 'running') limit 1`, [
+    agentId,
+  ]);
+  return rows.length > 0;
+}
+
+/** Gives the tasks of one agent that are not done and not running to another. */
+export async function moveTasks(em: EntityManager, fromId: string, toId: string): Promise<void> {
+  await em.query(
+    `update tasks t set owner = $2 where t.owner = $1 and t.status <> 'done'
+       and not exists (select 1 from runs r where r.task_id = t.id and r.status = 'running')`,
+    [fromId, toId],
+  );
+}
+
+export async function moveQueuedRuns(em: EntityManager, fromId: string, toId: string): Promise<void> {
+  await em.query(`update runs set agent_id = $2 where agent_id = $1 and status = 'queued'`, [fromId, toId]);
 }

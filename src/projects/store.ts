@@ -94,8 +94,8 @@ export async function upsertMember(em: EntityManager, projectId: string, userId:
   );
 }
 
-export async function isMember(em: EntityManager, projectId: string, userId: string): Promise<boolean> {
-  return em.existsBy(Members, { projectId, userId });
+export async function roleIn(em: EntityManager, projectId: string, userId: string): Promise<Role | undefined> {
+  return (await em.findOneBy(Members, { projectId, userId }))?.role;
 }
 
 export interface GitHubUser {

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
-import { assertHeld, findStep, type Held, insertEvent, insertStep } from './store.ts';
+import { findStep, insertEvent, insertStep } from './journal-store.ts';
+import { assertHeld, type Held } from './store.ts';
 
 /** The memory of a run: what it has settled stays settled, whoever continues it. */
 export interface Journal {

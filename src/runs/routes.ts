@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import type { RunRow } from '../db/work-tables.ts';
-import { accessTo } from '../http/access.ts';
+import { accessTo, anyUser } from '../http/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { pageQuery } from '../http/shapes.ts';
 import { onTask } from '../tasks/routes.ts';
 import { Task } from '../tasks/schemas.ts';
+import { listEvents } from './journal-store.ts';
 import { cancelTask, startTask } from './operations.ts';
-import { RetryTask, Run, RunEvent } from './schemas.ts';
-import { listEvents, listRuns, runColumns } from './store.ts';
+import { reconcile } from './reconcile.ts';
+import { listReconciliations } from './reconcile-store.ts';
+import { Reconciliation, RetryTask, Run, RunEvent } from './schemas.ts';
+import { listRuns, runColumns } from './store.ts';
 
 const tag = 'tasks';
 const onRun = accessTo<RunRow, 'run'>({
@@ -87,5 +90,25 @@ export const runRoutes: Route[] = [
     access: onRun('member'),
     reply: [200, z.array(RunEvent)],
     handle: (app, { run }) => listEvents(app.db.manager, run.id),
+  }),
+  route({
+    method: 'post',
+    path: '/agents/pool/reconcile',
+    summary: "Recover stuck tasks of the caller's projects",
+    tag: 'agents',
+    access: anyUser,
+    reply: [200, Reconciliation],
+    handle: (app, { user }) => reconcile(app, 'manual', user.id),
+  }),
+  route({
+    method: 'get',
+    path: '/agents/pool/reconciliations',
+    summary: 'What reconciling did, newest first',
+    tag: 'agents',
+    access: anyUser,
+    query: z.strictObject(pageQuery),
+    reply: [200, z.array(Reconciliation)],
+    paged: true,
+    handle: (app, { user, query }) => listReconciliations(app.db.manager, user.id, query),
   }),
 ];

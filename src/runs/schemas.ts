@@ -26,3 +26,14 @@ export const RetryTask = z.strictObject({ text: longText(10_000).optional() });
 export const RunEvent = z
   .object({ id: z.int(), at: Timestamp, type: z.string(), text: z.string(), data: z.record(z.string(), z.unknown()) })
   .meta({ id: 'RunEvent' });
+
+export const Reconciliation = z
+  .object({
+    id: z.string(),
+    startedAt: Timestamp,
+    finishedAt: Timestamp,
+    trigger: z.enum(['manual', 'scheduled', 'start']),
+    checked: z.int(),
+    recovered: z.array(z.object({ taskId: z.string(), action: z.string(), reason: z.string() })),
+  })
+  .meta({ id: 'Reconciliation' });

@@ -5,9 +5,10 @@ import { showTask } from '../tasks/move.ts';
 import { listHandoffs } from '../tasks/store.ts';
 import type { Assignment } from './assignment.ts';
 import type { Journal } from './journal.ts';
+import { insertTurn, listTurns } from './journal-store.ts';
 import { converse, type Ending } from './loop.ts';
 import { openingMessages } from './prompts.ts';
-import { addUsage, costOfDay, findRun, insertTurn, listTurns } from './store.ts';
+import { addUsage, costOfDay, findRun } from './store.ts';
 import { packWorkspace, unpackWorkspace, type Workspace } from './workspace.ts';
 
 /** So many handoffs of earlier runs a new one is told. */

@@ -2,8 +2,6 @@ import type { EntityManager } from 'typeorm';
 import { newId } from '../db/ids.ts';
 import { type RunRow, Runs } from '../db/work-tables.ts';
 import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
-import { storableJson, storableText } from '../domain/storable.ts';
-import type { Message } from '../llm/model.ts';
 
 /** A run that one worker holds; every write names the fence, so that a worker that lost it writes nothing more. */
 export interface Held {
@@ -126,6 +124,17 @@ export async function endRun(
      where id = $1 and status in ('queued', 'running')`,
     [runId, status, failure],
   );
+  // An agent that was evolved meanwhile hands its task to its newest version.
+  if (count === 1)
+    await em.query(
+      `with recursive newer (id) as (
+         select agent_id from runs where id = $1
+         union select a.id from agents a join newer n on a.previous_version_id = n.id)
+       update tasks t set owner = a.id from runs r, newer n, agents a
+       where r.id = $1 and t.id = r.task_id and t.owner = r.agent_id and t.status <> 'done'
+         and a.id = n.id and a.is_newest and a.id <> t.owner`,
+      [runId],
+    );
   return count === 1;
 }
 
@@ -154,48 +163,6 @@ export async function listRuns(
   });
 }
 
-export async function findStep<T>(em: EntityManager, runId: string, name: string): Promise<T | undefined> {
-  const rows: { data: T }[] = await em.query('select data from run_steps where run_id = $1 and name = $2', [
-    runId,
-    name,
-  ]);
-  return rows[0]?.data;
-}
-
-export async function insertStep(em: EntityManager, runId: string, name: string, data: object): Promise<void> {
-  await em.query('insert into run_steps (run_id, name, data) values ($1, $2, $3)', [runId, name, storableJson(data)]);
-}
-
-export interface Turn {
-  messages: Message[];
-  /** gzip of the workspace's difference from its base; null when it did not change in this turn. */
-  workspace: Buffer | null;
-}
-
-export async function listTurns(em: EntityManager, runId: string): Promise<Turn[]> {
-  return em.query('select messages, workspace from run_turns where run_id = $1 order by turn', [runId]);
-}
-
-export async function insertTurn(
-  em: EntityManager,
-  runId: string,
-  turn: number,
-  { messages, workspace }: Turn,
-): Promise<void> {
-  await em.query('insert into run_turns (run_id, turn, messages, workspace) values ($1, $2, $3, $4)', [
-    runId,
-    turn,
-    storableJson(messages),
-    workspace,
-  ]);
-  // Only the newest state of the workspace is ever needed.
-  if (workspace !== null)
-    await em.query('update run_turns set workspace = null where run_id = $1 and turn < $2 and workspace is not null', [
-      runId,
-      turn,
-    ]);
-}
-
 export async function addUsage(
   em: EntityManager,
   runId: string,
@@ -216,28 +183,4 @@ export async function costOfDay(em: EntityManager, projectId: string): Promise<n
     [projectId],
   );
   return row.cost;
-}
-
-export async function insertEvent(
-  em: EntityManager,
-  runId: string,
-  type: string,
-  text: string,
-  data: object,
-): Promise<void> {
-  const clean = storableText(text).slice(0, 2000);
-  await em.query('insert into run_events (run_id, type, text, data) values ($1, $2, $3, $4)', [
-    runId,
-    type,
-    clean,
-    data,
-  ]);
-}
-
-export async function listEvents(em: EntityManager, runId: string, afterId = 0) {
-  const rows: { id: number; at: Date; type: string; text: string; data: Record<string, unknown> }[] = await em.query(
-    'select id::int, at, type, text, data from run_events where run_id = $1 and id > $2 order by id',
-    [runId, afterId],
-  );
-  return rows;
 }

@@ -47,7 +47,7 @@ function pathOf({ path }: Route, id?: string): string {
 
 const named = routes.map((r) => [`${r.method.toUpperCase()} ${r.path}`, r] as const);
 const guarded = named.filter(([, r]) => r.access.kind !== 'public');
-const addressed = guarded.filter(([, r]) => /:/.test(r.path));
+const addressed = guarded.filter(([, r]) => /:/.test(r.path) && r.access.names !== undefined);
 const withBody = guarded.filter(([, r]) => r.method === 'post' || r.method === 'patch');
 
 const forged = () => {
@@ -130,7 +130,10 @@ test('the routes are those of the contract and the decisions that are built so f
     POST /projects/:projectId/model-token;GET /projects/:projectId/model-token;DELETE /projects/:projectId/model-token;
     POST /repositories;GET /repositories;GET /repositories/:id;PATCH /repositories/:id;DELETE /repositories/:id;
     GET /repositories/primary/:projectId;GET /repositories/docs/:projectId;POST /repositories/:id/validate;
-    GET /agents;POST /agents;GET /agents/:id;
+    GET /agents;POST /agents;GET /agents/:id;PATCH /agents/:id;DELETE /agents/:id;GET /agents/teams;GET /agents/teams/:team;
+    GET /agents/health/all;GET /agents/health/unhealthy;GET /agents/:id/health;POST /agents/:id/health/reset;
+    GET /agents/:id/performance;GET /agents/:id/skills;GET /agents/:id/suggestions;POST /agents/:id/evolve;
+    POST /agents/pool/reconcile;GET /agents/pool/reconciliations;
     POST /projects/:projectId/tasks;POST /projects/:projectId/tasks/bulk;GET /projects/:projectId/tasks;GET /projects/:projectId/stats;
     GET /tasks/:id;PATCH /tasks/:id;DELETE /tasks/:id;GET /tasks/:id/subtasks;POST /tasks/:id/subtasks;GET /tasks/:id/diff;GET /tasks/:id/handoffs;GET /tasks/:id/prs;
     POST /tasks/:id/start;POST /tasks/:id/retry;POST /tasks/:id/cancel;POST /tasks/:id/merge;

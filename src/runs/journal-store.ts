@@ -1,0 +1,69 @@
+import type { EntityManager } from 'typeorm';
+import { storableJson, storableText } from '../domain/storable.ts';
+import type { Message } from '../llm/model.ts';
+
+export async function findStep<T>(em: EntityManager, runId: string, name: string): Promise<T | undefined> {
+  const rows: { data: T }[] = await em.query('select data from run_steps where run_id = $1 and name = $2', [
+    runId,
+    name,
+  ]);
+  return rows[0]?.data;
+}
+
+export async function insertStep(em: EntityManager, runId: string, name: string, data: object): Promise<void> {
+  await em.query('insert into run_steps (run_id, name, data) values ($1, $2, $3)', [runId, name, storableJson(data)]);
+}
+
+export interface Turn {
+  messages: Message[];
+  /** gzip of the workspace's difference from its base; null when it did not change in this turn. */
+  workspace: Buffer | null;
+}
+
+export async function listTurns(em: EntityManager, runId: string): Promise<Turn[]> {
+  return em.query('select messages, workspace from run_turns where run_id = $1 order by turn', [runId]);
+}
+
+export async function insertTurn(
+  em: EntityManager,
+  runId: string,
+  turn: number,
+  { messages, workspace }: Turn,
+): Promise<void> {
+  await em.query('insert into run_turns (run_id, turn, messages, workspace) values ($1, $2, $3, $4)', [
+    runId,
+    turn,
+    storableJson(messages),
+    workspace,
+  ]);
+  // Only the newest state of the workspace is ever needed.
+  if (workspace !== null)
+    await em.query('update run_turns set workspace = null where run_id = $1 and turn < $2 and workspace is not null', [
+      runId,
+      turn,
+    ]);
+}
+
+export async function insertEvent(
+  em: EntityManager,
+  runId: string,
+  type: string,
+  text: string,
+  data: object,
+): Promise<void> {
+  const clean = storableText(text).slice(0, 2000);
+  await em.query('insert into run_events (run_id, type, text, data) values ($1, $2, $3, $4)', [
+    runId,
+    type,
+    clean,
+    data,
+  ]);
+}
+
+export async function listEvents(em: EntityManager, runId: string, afterId = 0) {
+  const rows: { id: number; at: Date; type: string; text: string; data: Record<string, unknown> }[] = await em.query(
+    'select id::int, at, type, text, data from run_events where run_id = $1 and id > $2 order by id',
+    [runId, afterId],
+  );
+  return rows;
+}
