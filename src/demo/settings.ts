@@ -25,6 +25,8 @@ export function demoSettings(given: {
     MODEL_PRICES: '{"scripted":{"input":1.25,"output":10}}',
     GITHUB_WRITE_INTERVAL_MS: '20',
     MIRROR_INTERVAL_MS: '1000',
+    RATE_LIMIT_REQUESTS: '0',
+    RATE_LIMIT_STARTS: '0',
   };
 }
 

@@ -6,6 +6,7 @@ import { ErrorReply } from './shapes.ts';
 const reasons: Record<number, string> = {
   400: 'The body or query is invalid',
   401: 'The token is missing or not valid',
+  429: 'Too many requests; Retry-After says when to come back',
   403: 'Not a member of the project, or the role is too low',
   404: 'Unknown, or not visible to the caller',
 };
@@ -37,7 +38,7 @@ function operation(declared: Route): ZodOpenApiOperationObject {
   const [status, shape] = reply;
   const params = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   const isPublic = access.kind === 'public';
-  const always = [400, ...(isPublic ? [] : [401, 403]), ...(params.length > 0 || access.names ? [404] : [])];
+  const always = [400, ...(isPublic ? [] : [401, 403, 429]), ...(params.length > 0 || access.names ? [404] : [])];
   const errors: Record<string, string> = {
     ...Object.fromEntries(always.map((code) => [code, reasons[code] ?? ''])),
     ...declared.errors,

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { App } from '../app.ts';
 import type { Access } from './access.ts';
+import type { Costs } from './rate-limit.ts';
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 
@@ -21,6 +22,8 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
   reply: R;
   /** Statuses besides the ones that every route can give (400, 401, 403, 404), with the reason. */
   errors?: Record<number, string>;
+  /** Counts against a stricter limit as well. */
+  costs?: Costs;
   /** The handler answers up to `limit + 1` rows; the server cuts the last and makes the `Link` header. */
   paged?: boolean;
   handle: (app: App, given: C & { query: Input<Q>; body: Input<B> }) => Promise<Output<R>>;

@@ -16,6 +16,7 @@ import { findCaller } from './access.ts';
 import { bearerPassport, type TokenClaims } from './auth.ts';
 import { docsPage } from './docs-page.ts';
 import { openapiDocument } from './openapi.ts';
+import { rateLimits } from './rate-limit.ts';
 import type { Method, Route } from './route.ts';
 import { tokenUse } from './token-use.ts';
 
@@ -77,8 +78,11 @@ function api(app: App, routes: Route[]): express.Router {
       )(req, res, reject),
     );
   const noteUse = tokenUse(app);
-  const known = async (req: Request, res: Response) => {
+  const limit = rateLimits(app.config);
+  const known = async (req: Request, res: Response, { costs }: Route) => {
     const { jti } = await authenticate(req, res);
+    res.locals.tokenId = jti;
+    await limit(req, res, costs);
     noteUse(jti);
     return jti;
   };
@@ -98,14 +102,14 @@ const jsonBody = express.json({ limit: '1mb', strict: false, type: 'application/
 function operation(
   app: App,
   declared: Route,
-  tokenIdOf: (req: Request, res: Response) => Promise<string>,
+  tokenIdOf: (req: Request, res: Response, declared: Route) => Promise<string>,
 ): RequestHandler {
   const [status, shape] = declared.reply;
   return async (req, res) => {
     const measure = app.metrics.requests.startTimer({ method: declared.method, route: declared.path });
     res.once('finish', () => measure({ status: res.statusCode }));
     const isPublic = declared.access.kind === 'public';
-    const tokenId = isPublic ? '' : await tokenIdOf(req, res);
+    const tokenId = isPublic ? '' : await tokenIdOf(req, res, declared);
     const hasBody = declared.method === 'post' || declared.method === 'patch';
     if (hasBody) {
       // A dead token must win over a broken body; the access rule would come to know it only later.

@@ -38,6 +38,7 @@ export const runRoutes: Route[] = [
     access: onTask('member'),
     reply: [200, Task],
     errors: startErrors,
+    costs: 'start',
     handle: (app, { task, user }) => startTask(app, { taskId: task.id, startedBy: user.id, kind: 'start' }),
   }),
   route({
@@ -49,6 +50,7 @@ export const runRoutes: Route[] = [
     body: RetryTask,
     reply: [200, Task],
     errors: startErrors,
+    costs: 'start',
     handle: (app, { task, user, body }) =>
       startTask(app, { taskId: task.id, startedBy: user.id, kind: 'retry', instructions: body.text }),
   }),

@@ -48,6 +48,8 @@ export async function openTestApp(settings: Record<string, string> = {}): Promis
     BASE_URL: 'http://localhost:3000',
     GITHUB_WRITE_INTERVAL_MS: '0',
     MIRROR_INTERVAL_MS: '0',
+    RATE_LIMIT_REQUESTS: '0',
+    RATE_LIMIT_STARTS: '0',
     ...settings,
   });
   const stop = new AbortController();
