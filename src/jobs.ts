@@ -3,6 +3,7 @@ import { handleDelivery, requeueForgotten } from './github/inbox.ts';
 import { syncInstallations } from './github/installation.ts';
 import { deleteOldDeliveries } from './github/store.ts';
 import { syncTask } from './github/sync.ts';
+import { forgetOldKeys } from './http/idempotency.ts';
 import type { JobName } from './queue/names.ts';
 import type { Handlers } from './queue/queue.ts';
 import { reconcile } from './runs/reconcile.ts';
@@ -19,6 +20,7 @@ export function handlersOf(app: App): Handlers {
       await syncInstallations(app);
       await requeueForgotten(app);
       await deleteOldDeliveries(app.db.manager);
+      await forgetOldKeys(app.db);
     },
   };
 }

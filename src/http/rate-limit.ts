@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { rateLimit } from 'express-rate-limit';
-import type { Config } from '../config.ts';
+import type { App } from '../app.ts';
 import { AppError } from '../errors.ts';
 
 /** What a request costs besides being a request. */
@@ -9,7 +9,9 @@ export type Costs = 'model' | 'start';
 const windowMs = 60_000;
 
 /** Limits per token and minute (decisions, section 11); each process counts for itself. @throws AppError 429 */
-export function rateLimits(config: Config): (req: Request, res: Response, costs: Costs | undefined) => Promise<void> {
+export function rateLimits(
+  config: App['config'],
+): (req: Request, res: Response, costs: Costs | undefined) => Promise<void> {
   // The strictest comes last, so that its RateLimit headers are those the caller sees.
   const all = limiter('requests', config.RATE_LIMIT_REQUESTS);
   const by = {

@@ -22,6 +22,8 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
   reply: R;
   /** Statuses besides the ones that every route can give (400, 401, 403, 404), with the reason. */
   errors?: Record<number, string>;
+  /** The reply holds a secret, so it is not kept for a repetition with the same Idempotency-Key. */
+  isSecret?: boolean;
   /** Counts against a stricter limit as well. */
   costs?: Costs;
   /** The handler answers up to `limit + 1` rows; the server cuts the last and makes the `Link` header. */

@@ -1,22 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import express, {
-  type ErrorRequestHandler,
-  type Express,
-  type Request,
-  type RequestHandler,
-  type Response,
-} from 'express';
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import helmet from 'helmet';
-import type { z } from 'zod';
 import type { App } from '../app.ts';
-import { isDatabaseAway } from '../db/database.ts';
-import { Refused } from '../domain/machine.ts';
-import { AppError, badRequest, unauthorized } from '../errors.ts';
-import { findCaller } from './access.ts';
+import { AppError, unauthorized } from '../errors.ts';
+import { type Caller, findCaller } from './access.ts';
 import { bearerPassport, type TokenClaims } from './auth.ts';
 import { docsPage } from './docs-page.ts';
+import { errorReply, knownError, replyOf } from './error-reply.ts';
+import { type FirstUse, useKey } from './idempotency.ts';
 import { openapiDocument } from './openapi.ts';
 import { rateLimits } from './rate-limit.ts';
+import { cutPage, readBody, validated } from './request.ts';
 import type { Method, Route } from './route.ts';
 import { tokenUse } from './token-use.ts';
 
@@ -96,8 +90,6 @@ function api(app: App, routes: Route[]): express.Router {
   return router;
 }
 
-const jsonBody = express.json({ limit: '1mb', strict: false, type: 'application/json' });
-
 /** One declared route as a handler, its checks in the order of decisions, section 2. */
 function operation(
   app: App,
@@ -124,99 +116,41 @@ function operation(
       query: validated(declared, 'query', query),
       body: validated(declared, 'body', req.body),
     };
-    let result = await declared.handle(app, given);
-    if (declared.paged)
-      result = cutPage(req, res, result as unknown[], given.query as { limit: number; offset: number });
-    if (shape === undefined) res.status(status).end();
-    else res.status(status).json(shape.parse(result));
+    const user = (context as { user?: Caller }).user;
+    const use = declared.method === 'post' && user ? await useKey(app.db, req, user.id) : undefined;
+    if (use !== undefined && 'status' in use) {
+      res.setHeader('Idempotent-Replayed', 'true');
+      res.status(use.status).type('json').send(use.body);
+      return;
+    }
+    const answer = async () => {
+      let result = await declared.handle(app, given);
+      if (declared.paged)
+        result = cutPage(req, res, result as unknown[], given.query as { limit: number; offset: number });
+      return shape === undefined ? undefined : JSON.stringify(shape.parse(result));
+    };
+    const body = use === undefined ? await answer() : await answerOnce(use, declared, answer);
+    if (body === undefined) res.status(status).end();
+    else res.status(status).type('json').send(body);
   };
 }
 
-function readBody(req: Request, res: Response): Promise<void> {
-  const isEmpty = req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0;
-  if (isEmpty) return Promise.resolve();
-  if (!req.is('application/json')) throw new AppError(415, 'The body must be JSON (Content-Type: application/json)');
-  return new Promise((resolve, reject) =>
-    jsonBody(req, res, (error) => (error ? reject(bodyError(error)) : resolve())),
-  );
-}
-
-function bodyError(error: { type?: string; status?: number }): unknown {
-  if (error.type === 'entity.too.large') return new AppError(413, 'The body must have at most 1 MB');
-  if (error.type === 'entity.parse.failed') return badRequest([{ path: '', message: 'The body must be valid JSON' }]);
-  if (error.status === 415) return new AppError(415, 'The body has an encoding or charset that is not supported');
-  return error.status === 400 ? badRequest([{ path: '', message: 'The body could not be read' }]) : error;
-}
-
-function validated(declared: Route, where: 'query' | 'body', value: unknown): unknown {
-  const schema = declared[where];
-  if (schema === undefined) {
-    if (value === undefined) return undefined;
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw badRequest([{ path: '', message: 'The body must be empty' }]);
-    const keys = Object.keys(value);
-    if (keys.length === 0) return undefined;
-    throw badRequest(keys.map((key) => ({ path: key, message: `${key} is not known here` })));
+/** The first request with its key: its reply is kept when it is final (2xx, 409), else the key is free again. */
+async function answerOnce(use: FirstUse, { reply, isSecret }: Route, answer: () => Promise<string | undefined>) {
+  try {
+    const body = await answer();
+    await use.keep({ status: reply[0], body: isSecret ? null : (body ?? '') });
+    return body;
+  } catch (error) {
+    const known = knownError(error);
+    if (known.status === 409) await use.keep({ status: 409, body: JSON.stringify(replyOf(known)) });
+    else await use.forget();
+    throw error;
   }
-  const parsed = schema.safeParse(value === undefined ? {} : value);
-  if (parsed.success) return parsed.data;
-  throw badRequest(parsed.error.issues.flatMap(problemsOf));
-}
-
-function problemsOf(issue: z.core.$ZodIssue): { path: string; message: string }[] {
-  const path = issue.path.map(String).join('.');
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => {
-      const at = path ? `${path}.${key}` : key;
-      return { path: at, message: `${at} is not known here` };
-    });
-  return [{ path, message: path ? `${path}: ${issue.message}` : issue.message }];
-}
-
-function cutPage(req: Request, res: Response, rows: unknown[], { limit, offset }: { limit: number; offset: number }) {
-  const link = (rel: string, at: number) => {
-    const query = new URLSearchParams(req.query as Record<string, string>);
-    query.set('limit', String(limit));
-    query.set('offset', String(at));
-    return `<${req.baseUrl}${req.path}?${query}>; rel="${rel}"`;
-  };
-  const links = [];
-  if (rows.length > limit) links.push(link('next', offset + limit));
-  if (offset > 0) links.push(link('prev', Math.max(0, offset - limit)));
-  if (links.length > 0) res.setHeader('Link', links.join(', '));
-  return rows.slice(0, limit);
 }
 
 function methodsByPath(routes: Route[]): Map<string, Method[]> {
   const byPath = new Map<string, Method[]>();
   for (const { path, method } of routes) byPath.set(path, [...(byPath.get(path) ?? []), method]);
   return byPath;
-}
-
-/** Answers every error in the one shape of decisions, section 2. What is not ours to show becomes a plain 500. */
-export function errorReply(app: App): ErrorRequestHandler {
-  return (error, req, res, next) => {
-    if (res.headersSent) return next(error);
-    const known = knownError(error);
-    if (known.status >= 500)
-      app.log.error(
-        { err: error, requestId: res.locals.requestId, method: req.method, path: req.path },
-        'request failed',
-      );
-    for (const [name, value] of Object.entries(known.headers)) res.setHeader(name, value);
-    const body = { statusCode: known.status, message: known.message };
-    res.status(known.status).json(known.problems === undefined ? body : { ...body, errors: known.problems });
-  };
-}
-
-function knownError(error: unknown): AppError {
-  if (error instanceof AppError) return error;
-  if (error instanceof Refused) return new AppError(409, error.message);
-  if (isDatabaseAway(error)) return new AppError(503, 'The database is away', { headers: { 'Retry-After': '5' } });
-  const { type } = error as { type?: string };
-  if (type === 'entity.too.large') return new AppError(413, 'The body must have at most 25 MB');
-  // A path that is not valid percent-encoding comes as an error of Express with this status.
-  const status = (error as { status?: unknown }).status;
-  if (status === 400) return new AppError(404, 'No such address');
-  return new AppError(500, 'Internal server error');
 }

@@ -70,6 +70,7 @@ export const projectRoutes: Route[] = [
     access: anyUser,
     body: CreateToken,
     reply: [201, NewApiToken],
+    isSecret: true,
     handle: (app, { user, body }) => mintApiToken(app, user.id, body.name, body.expiresInDays),
   }),
   route({

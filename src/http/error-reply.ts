@@ -1,0 +1,38 @@
+import type { ErrorRequestHandler } from 'express';
+import type { App } from '../app.ts';
+import { isDatabaseAway } from '../db/database.ts';
+import { Refused } from '../domain/machine.ts';
+import { AppError } from '../errors.ts';
+
+/** Answers every error in the one shape of decisions, section 2. What is not ours to show becomes a plain 500. */
+export function errorReply(app: App): ErrorRequestHandler {
+  return (error, req, res, next) => {
+    if (res.headersSent) return next(error);
+    const known = knownError(error);
+    if (known.status >= 500)
+      app.log.error(
+        { err: error, requestId: res.locals.requestId, method: req.method, path: req.path },
+        'request failed',
+      );
+    for (const [name, value] of Object.entries(known.headers)) res.setHeader(name, value);
+    res.status(known.status).json(replyOf(known));
+  };
+}
+
+/** The body of an error's reply. */
+export function replyOf({ status, message, problems }: AppError): object {
+  return { statusCode: status, message, ...(problems === undefined ? {} : { errors: problems }) };
+}
+
+/** Any error as one that may be shown. */
+export function knownError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (error instanceof Refused) return new AppError(409, error.message);
+  if (isDatabaseAway(error)) return new AppError(503, 'The database is away', { headers: { 'Retry-After': '5' } });
+  const { type } = error as { type?: string };
+  if (type === 'entity.too.large') return new AppError(413, 'The body must have at most 25 MB');
+  // A path that is not valid percent-encoding comes as an error of Express with this status.
+  const status = (error as { status?: unknown }).status;
+  if (status === 400) return new AppError(404, 'No such address');
+  return new AppError(500, 'Internal server error');
+}
