@@ -105,6 +105,8 @@ const schema = z.object({
   PRIVATE_KEY_PATH: z.string().optional(),
   WEBHOOK_SECRET: webhookSecret.optional(),
   WEBHOOK_SECRET_PREVIOUS: webhookSecret.optional(),
+  GITHUB_CLIENT_ID: z.string().optional(),
+  GITHUB_CLIENT_SECRET: z.string().optional(),
   GITHUB_API_URL: httpUrl.default('https://api.github.com'),
   GITHUB_SERVER_URL: httpUrl.default('https://github.com'),
   GIT_HOSTS: origins,

@@ -4,6 +4,7 @@ import { type Composed, compose, createLogger } from './compose.ts';
 import type { Config } from './config.ts';
 import { webhookReceiver } from './github/inbox.ts';
 import { syncInstallations } from './github/installation.ts';
+import { loginRoutes } from './github/login.ts';
 import { serveMetrics } from './http/metrics.ts';
 import { createServer } from './http/server.ts';
 import { concurrencyOf, handlersOf, scheduleOf } from './jobs.ts';
@@ -45,7 +46,7 @@ export async function serve(config: Config): Promise<number> {
 async function listen(app: App): Promise<Server> {
   const { HOST, PORT, githubApp } = app.config;
   const receiver = githubApp && { path: webhookPath, handlers: webhookReceiver(app, githubApp.webhookSecrets) };
-  const server = createServer(app, routes, receiver ? { webhooks: receiver } : {});
+  const server = createServer(app, routes, { login: loginRoutes(app), ...(receiver ? { webhooks: receiver } : {}) });
   return new Promise((resolve, reject) => {
     const listening = server.listen(PORT, HOST, (error?: Error) => {
       if (error) return reject(explained(error, HOST, PORT));

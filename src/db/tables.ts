@@ -31,6 +31,7 @@ export interface ApiTokenRow {
   expiresAt: Date;
   lastUsedAt: Date | null;
   revokedAt: Date | null;
+  isSession: boolean;
 }
 export const ApiTokens = table<ApiTokenRow>('api_tokens', {
   id: key(),
@@ -41,6 +42,7 @@ export const ApiTokens = table<ApiTokenRow>('api_tokens', {
   expiresAt: time(),
   lastUsedAt: maybeTime(),
   revokedAt: maybeTime(),
+  isSession: flag(false),
 });
 
 export interface ProjectRow {

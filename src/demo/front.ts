@@ -111,7 +111,13 @@ export class Front {
     if (path.startsWith('/installation/repositories')) return this.listInstalled(token, res);
     if (path === '/graphql') return this.markReady(body, authorization, res);
     if (/\/reactions$/.test(path) && req.method === 'POST') return this.addReaction(path, body, res);
-    const response = await this.call(req.method ?? 'GET', path, authorization, body || undefined);
+    const response = await this.call(
+      req.method ?? 'GET',
+      path,
+      authorization,
+      body || undefined,
+      req.headers['content-type'],
+    );
     const text = await this.withHeads(path, await response.text());
     if (response.ok && req.method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path)) await this.closeIssuesOf(path, token);
     const headers: Record<string, string> = {};
@@ -136,14 +142,20 @@ export class Front {
     return JSON.stringify(found);
   }
 
-  private call(method: string, path: string, authorization: string, body?: string): Promise<Response> {
+  private call(
+    method: string,
+    path: string,
+    authorization: string,
+    body?: string,
+    type = 'application/json',
+  ): Promise<Response> {
     return fetch(`${this.inner}${path}`, {
       method,
       redirect: 'manual',
       headers: {
         Authorization: authorization,
         Accept: 'application/vnd.github+json',
-        'Content-Type': 'application/json',
+        'Content-Type': type,
       },
       ...(body === undefined ? {} : { body }),
     });

@@ -1,6 +1,7 @@
 import jwt from 'jsonwebtoken';
 import passport from 'passport';
 import { ExtractJwt, Strategy } from 'passport-jwt';
+import { readCookie, sessionCookie } from './session.ts';
 
 const audience = 'api';
 /** One algorithm, given on both sides, so that a token cannot choose its own. */
@@ -22,13 +23,25 @@ export function signToken(secret: string, issuer: string, claims: TokenClaims, e
   });
 }
 
-/** A passport that knows our Bearer tokens. Whether the token is still live is asked with the access of the route. */
+/** The claims of a token that we signed and that has not expired; undefined for every other text. */
+export function readClaims(secret: string, issuer: string, token: string): TokenClaims | undefined {
+  try {
+    return jwt.verify(token, secret, { algorithms: [algorithm], issuer, audience }) as TokenClaims;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A passport that knows our tokens, in the Bearer header or the session cookie. Whether the token is still live is asked with the access of the route. */
 export function bearerPassport(secret: string, issuer: string): passport.Authenticator {
   const authenticator = new passport.Passport();
   authenticator.use(
     new Strategy(
       {
-        jwtFromRequest: ExtractJwt.fromAuthHeaderAsBearerToken(),
+        jwtFromRequest: ExtractJwt.fromExtractors([
+          ExtractJwt.fromAuthHeaderAsBearerToken(),
+          (req) => readCookie(req, issuer, sessionCookie) ?? null,
+        ]),
         secretOrKey: secret,
         issuer,
         audience,

@@ -12,6 +12,7 @@ export function docsPage(documentUrl: string): Router {
     helmet({
       contentSecurityPolicy: {
         // Swagger UI sets style attributes; scripts stay ours alone.
+        useDefaults: false,
         directives: {
           'default-src': ["'self'"],
           'style-src': ["'self'", "'unsafe-inline'"],

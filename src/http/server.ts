@@ -12,6 +12,7 @@ import { openapiDocument } from './openapi.ts';
 import { rateLimits } from './rate-limit.ts';
 import { cutPage, readBody, validated } from './request.ts';
 import type { Method, Route } from './route.ts';
+import { refuseCrossSite } from './session.ts';
 import { tokenUse } from './token-use.ts';
 
 /** A database that does not answer in that time is away. */
@@ -23,6 +24,8 @@ export const basePath = '/api/v1';
 export interface Extras {
   /** Mounted before any body parser: the webhook receiver needs the raw bytes. */
   webhooks?: { path: string; handlers: RequestHandler[] };
+  /** Sign-in and its pages. */
+  login?: RequestHandler;
 }
 
 /** The Express app: health, webhooks, and every declared route under /api/v1. */
@@ -37,7 +40,7 @@ export function createServer(app: App, routes: Route[], extras: Extras = {}): Ex
     res.setHeader('X-Request-Id', res.locals.requestId);
     next();
   });
-  server.use(helmet());
+  server.use(securityHeaders(app.config.BASE_URL));
   server.get('/healthz', (_req, res) => res.json({ status: 'ok' }));
   server.get('/readyz', async (_req, res) => {
     const late = new Promise<boolean>((resolve) => setTimeout(resolve, readyMs, false).unref());
@@ -49,6 +52,7 @@ export function createServer(app: App, routes: Route[], extras: Extras = {}): Ex
     res.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'database away' });
   });
   if (extras.webhooks) server.post(extras.webhooks.path, ...extras.webhooks.handlers);
+  if (extras.login) server.use(extras.login);
   server.use(basePath, api(app, routes));
   server.use((_req, _res, next) => next(new AppError(404, 'No such address')));
   server.use(errorReply(app));
@@ -75,6 +79,7 @@ function api(app: App, routes: Route[]): express.Router {
   const limit = rateLimits(app.config);
   const known = async (req: Request, res: Response, { costs }: Route) => {
     const { jti } = await authenticate(req, res);
+    if (req.headers.authorization === undefined) refuseCrossSite(req, app.config.BASE_URL);
     res.locals.tokenId = jti;
     await limit(req, res, costs);
     noteUse(jti);
@@ -153,4 +158,16 @@ function methodsByPath(routes: Route[]): Map<string, Method[]> {
   const byPath = new Map<string, Method[]>();
   for (const { path, method } of routes) byPath.set(path, [...(byPath.get(path) ?? []), method]);
   return byPath;
+}
+
+/** helmet's defaults, framed by nobody; what only makes sense over https is left out over http. */
+function securityHeaders(baseUrl: string): RequestHandler {
+  const isHttps = baseUrl.startsWith('https:');
+  return helmet({
+    strictTransportSecurity: isHttps,
+    xFrameOptions: { action: 'deny' },
+    contentSecurityPolicy: {
+      directives: { 'frame-ancestors': ["'none'"], ...(isHttps ? {} : { 'upgrade-insecure-requests': null }) },
+    },
+  });
 }

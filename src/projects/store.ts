@@ -141,22 +141,19 @@ export async function insertUser(em: EntityManager, login: string): Promise<User
 
 export async function insertToken(
   em: EntityManager,
-  token: { id: string; userId: string; name: string; prefix: string; expiresAt: Date },
+  token: Pick<ApiTokenRow, 'id' | 'userId' | 'name' | 'prefix' | 'expiresAt' | 'isSession'>,
 ): Promise<void> {
-  await em.query('insert into api_tokens (id, user_id, name, prefix, expires_at) values ($1, $2, $3, $4, $5)', [
-    token.id,
-    token.userId,
-    token.name,
-    token.prefix,
-    token.expiresAt,
-  ]);
+  await em.query(
+    'insert into api_tokens (id, user_id, name, prefix, expires_at, is_session) values ($1, $2, $3, $4, $5, $6)',
+    [token.id, token.userId, token.name, token.prefix, token.expiresAt, token.isSession],
+  );
 }
 
 /** The live tokens of a user, newest first. */
 export async function listTokens(em: EntityManager, userId: string, page: { limit: number; offset: number }) {
   const rows: ApiTokenRow[] = await em.query(
     `select id, name, prefix, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt"
-     from api_tokens where user_id = $1 and revoked_at is null
+     from api_tokens where user_id = $1 and revoked_at is null and not is_session
      order by created_at desc, id desc limit $2 offset $3`,
     [userId, page.limit + 1, page.offset],
   );

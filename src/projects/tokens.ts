@@ -1,19 +1,35 @@
 import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import type { UserRow } from '../db/tables.ts';
-import { signToken } from '../http/auth.ts';
+import { readClaims, signToken } from '../http/auth.ts';
 import { resolveLogin } from './operations.ts';
-import { findUserByLogin, insertToken, insertUser, upsertUser } from './store.ts';
+import { findUserByLogin, insertToken, insertUser, revokeToken, upsertUser } from './store.ts';
 
 /** Makes an API token; its text exists only in what is answered here. */
-export async function mintApiToken(app: App, userId: string, name: string, days: number) {
+export function mintApiToken(app: App, userId: string, name: string, days: number) {
+  return mint(app, userId, { name, lifeMs: days * 86_400_000, isSession: false });
+}
+
+/** A token for the cookie of a browser; not listed among the tokens that people make. */
+export function mintSession(app: App, userId: string, lifeMs: number) {
+  return mint(app, userId, { name: 'session', lifeMs, isSession: true });
+}
+
+async function mint(app: App, userId: string, made: { name: string; lifeMs: number; isSession: boolean }) {
   const id = newId('tok');
-  const expiresAt = new Date(Date.now() + days * 86_400_000);
   const createdAt = new Date();
+  const expiresAt = new Date(createdAt.getTime() + made.lifeMs);
   const token = signToken(app.keys.jwtSecret, app.config.BASE_URL, { sub: userId, jti: id }, expiresAt);
   const prefix = token.slice(-6);
-  await insertToken(app.db.manager, { id, userId, name, prefix, expiresAt });
+  const { name, isSession } = made;
+  await insertToken(app.db.manager, { id, userId, name, prefix, expiresAt, isSession });
   return { id, name, token, prefix, createdAt, expiresAt };
+}
+
+/** Ends the session of a token; a token that is none of ours ends nothing. */
+export async function endSession(app: App, token: string): Promise<void> {
+  const claims = readClaims(app.keys.jwtSecret, app.config.BASE_URL, token);
+  if (claims !== undefined) await revokeToken(app.db.manager, claims.sub, claims.jti);
 }
 
 /** The user of a login. With GitHub on it is resolved to its account; off, the login stands alone. */

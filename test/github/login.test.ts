@@ -1,0 +1,130 @@
+import { type DemoGitHub, startGitHub } from '../../src/demo/github.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+
+let github: DemoGitHub;
+let service: TestApp;
+beforeAll(async () => {
+  github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['stranger'] });
+  service = await openTestApp({
+    GITHUB_API_URL: github.url,
+    GITHUB_SERVER_URL: github.url,
+    GITHUB_CLIENT_ID: 'Iv1.test',
+    GITHUB_CLIENT_SECRET: 'client-canary',
+  });
+});
+afterAll(async () => {
+  await service.close();
+  await github.close();
+});
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(`${service.url}${path}`, { redirect: 'manual', headers });
+const cookieOf = (response: Response) =>
+  (response.headers.getSetCookie().find((c) => !/=;/.test(c)) ?? '').split(';')[0] ?? '';
+
+/** Begins a sign-in and lets a person of the emulator agree; answers the way back and the browser's cookie. */
+async function agree(login: string, returnTo = '/projects'): Promise<{ back: string; cookie: string }> {
+  const begun = await get(`/login/github?return_to=${encodeURIComponent(returnTo)}`);
+  const query = new URL(begun.headers.get('location') ?? '').searchParams;
+  expect(query.get('code_challenge_method')).toBe('S256');
+  const form = {
+    login,
+    redirect_uri: query.get('redirect_uri') ?? '',
+    state: query.get('state') ?? '',
+    client_id: 'Iv1.test',
+    scope: '',
+  };
+  const agreed = await fetch(`${github.url}/login/oauth/callback`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(form),
+  });
+  const back = new URL(agreed.headers.get('location') ?? '');
+  return { back: back.pathname + back.search, cookie: cookieOf(begun) };
+}
+
+test('signing in sets a session cookie and goes back where one came from', async () => {
+  expect(await (await get('/login')).text()).toContain('Sign in with GitHub');
+  const { back, cookie } = await agree('mona');
+  const done = await get(back, { Cookie: cookie });
+  expect([done.status, done.headers.get('location')]).toEqual([303, '/projects']);
+  const set = done.headers.getSetCookie().find((c) => c.startsWith('deckhand_session=')) ?? '';
+  expect(set).toMatch(/HttpOnly; SameSite=Lax$/);
+  const session = set.split(';')[0] ?? '';
+  const me = await get('/api/v1/me', { Cookie: session });
+  expect(await me.json()).toMatchObject({ login: 'mona' });
+  expect((await get(back, { Cookie: cookie })).status).toBe(400);
+
+  const write = (headers: Record<string, string>) =>
+    fetch(`${service.url}/api/v1/projects`, {
+      method: 'POST',
+      body: '{"name":"By cookie"}',
+      headers: { 'Content-Type': 'application/json', Cookie: session, ...headers },
+    });
+  for (const headers of [
+    {},
+    { Origin: 'https://evil.example' },
+    { 'Sec-Fetch-Site': 'cross-site' },
+    { Origin: 'null' },
+    { Origin: 'http://localhost:3000', 'Sec-Fetch-Site': 'same-site' },
+  ]) {
+    const refused = await write(headers as Record<string, string>);
+    expect([refused.status, await refused.json()]).toEqual([
+      403,
+      { statusCode: 403, message: 'Cross-site request refused' },
+    ]);
+  }
+  expect((await write({ Origin: 'http://localhost:3000' })).status).toBe(201);
+  expect((await get('/api/v1/me/tokens', { Cookie: session })).json()).resolves.toEqual([]);
+
+  const logout = (headers: Record<string, string>) =>
+    fetch(`${service.url}/logout`, { method: 'POST', redirect: 'manual', headers: { Cookie: session, ...headers } });
+  expect((await logout({ Origin: 'https://evil.example' })).status).toBe(403);
+  expect((await logout({ Origin: 'http://localhost:3000' })).status).toBe(303);
+  expect((await get('/api/v1/me', { Cookie: session })).status).toBe(401);
+});
+
+test('a program gets the token as JSON', async () => {
+  const { back, cookie } = await agree('mona');
+  const done = await get(back, { Cookie: cookie, Accept: 'application/json' });
+  const { token, expiresAt } = (await done.json()) as { token: string; expiresAt: string };
+  expect((await service.call('GET', '/me', { token })).body.login).toBe('mona');
+  expect(Math.round((Date.parse(expiresAt) - Date.now()) / 3_600_000)).toBe(12);
+});
+
+test('a sign-in of another browser, an old or a made-up one is refused', async () => {
+  const { back, cookie } = await agree('mona');
+  const other = await agree('stranger');
+  expect((await get(back, { Cookie: other.cookie })).status).toBe(400);
+  expect((await get(back, { Cookie: cookie })).status).toBe(400);
+  const late = await agree('mona');
+  await service.app.db.manager.query(`update sign_ins set created_at = now() - interval '11 minutes'`);
+  expect((await get(late.back, { Cookie: late.cookie })).status).toBe(400);
+  for (const path of ['/login/callback', '/login/callback?code=a&state=b', '/login/callback?code=a&code=b&state=c'])
+    expect((await get(path, { Cookie: cookie })).status).toBe(400);
+});
+
+test.each([
+  '//evil.example',
+  '/\\evil.example',
+  'https://evil.example',
+  '/a\\b',
+  'javascript:alert(1)',
+  '/ü',
+  '',
+])('%j is no way back', async (to) => {
+  const { back, cookie } = await agree('mona', to);
+  expect((await get(back, { Cookie: cookie })).headers.get('location')).toBe('/');
+});
+
+test('without credentials of the App sign-in says what is missing', async () => {
+  const plain = await openTestApp();
+  const answer = await fetch(`${plain.url}/login/github`, { redirect: 'manual' });
+  expect([answer.status, await answer.json()]).toEqual([
+    503,
+    expect.objectContaining({ message: expect.stringContaining('GITHUB_CLIENT_ID') }),
+  ]);
+  expect(await (await fetch(`${plain.url}/login`)).text()).toContain('GITHUB_CLIENT_ID');
+  await plain.close();
+});
