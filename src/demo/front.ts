@@ -1,23 +1,16 @@
-import { createHmac, randomUUID } from 'node:crypto';
 import { cp, mkdir, mkdtemp } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Call, feedPush, gitIn, pullRefs } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
+import { WebhookSender } from './webhook-sender.ts';
 
 /** A push as it came: which refs, and by which token. */
 export interface Push {
   repository: string;
   token: string;
   refs: string[];
-}
-
-export interface Delivery {
-  guid: string;
-  event: string;
-  body: string;
-  status: number;
 }
 
 export interface Reaction {
@@ -45,10 +38,8 @@ const sample = fileURLToPath(new URL('./sample-repository', import.meta.url));
  */
 export class Front {
   readonly pushes: Push[] = [];
-  readonly deliveries: Delivery[] = [];
   readonly reactions: Reaction[] = [];
-  /** Where webhooks go; nowhere until it is set. */
-  target: string | undefined;
+  readonly hooks: WebhookSender;
   private readonly inner: string;
   private readonly root: string;
   private readonly seeded: Seeded;
@@ -57,6 +48,7 @@ export class Front {
     this.inner = inner;
     this.root = root;
     this.seeded = seeded;
+    this.hooks = new WebhookSender(seeded.webhookSecret);
   }
 
   folderOf(name: string): string {
@@ -105,7 +97,10 @@ export class Front {
     for await (const chunk of req) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString('utf8');
     const path = req.url ?? '/';
-    if (path === '/_emulator/webhook') return this.relay(String(req.headers['x-github-event']), body, res);
+    if (path === '/_emulator/webhook') {
+      res.writeHead(202).end();
+      return this.hooks.send(String(req.headers['x-github-event']), body);
+    }
     const authorization = req.headers.authorization ?? '';
     const token = authorization.replace(/^(token|bearer) /i, '');
     if (path.startsWith('/installation/repositories')) return this.listInstalled(token, res);
@@ -186,11 +181,13 @@ export class Front {
 
   /** A push to the branch of a pull request is an event of that pull request too. */
   private async tellOfPush(name: string): Promise<void> {
-    const opened = this.deliveries.findLast((d) => d.event === 'pull_request' && d.body.includes('"action":"opened"'));
+    const opened = this.hooks.deliveries.findLast(
+      (d) => d.event === 'pull_request' && d.body.includes('"action":"opened"'),
+    );
     if (opened === undefined) return;
     const payload = JSON.parse(opened.body) as { repository: { full_name: string } };
     if (payload.repository.full_name === name)
-      await this.send('pull_request', JSON.stringify({ ...payload, action: 'synchronize' }));
+      await this.hooks.send('pull_request', JSON.stringify({ ...payload, action: 'synchronize' }));
   }
 
   private async listInstalled(token: string, res: ServerResponse): Promise<void> {
@@ -230,26 +227,5 @@ export class Front {
     const repo = path.split('/').slice(2, 4).join('/');
     for (const [, number] of (body ?? '').matchAll(/\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?) #(\d+)/gi))
       await call('PATCH', `/repos/${repo}/issues/${number}`, { state: 'closed' });
-  }
-
-  /** Sends a webhook on under a delivery id of its own; the emulator's is the time, so two events may share one. */
-  private async relay(event: string, body: string, res: ServerResponse): Promise<void> {
-    res.writeHead(202).end();
-    await this.send(event, body);
-  }
-
-  private async send(event: string, body: string): Promise<void> {
-    const delivery: Delivery = { guid: randomUUID(), event, body, status: 0 };
-    this.deliveries.push(delivery);
-    if (this.target === undefined) return;
-    const signature = `sha256=${createHmac('sha256', this.seeded.webhookSecret).update(body).digest('hex')}`;
-    const headers = {
-      'Content-Type': 'application/json',
-      'X-GitHub-Event': event,
-      'X-GitHub-Delivery': delivery.guid,
-      'X-Hub-Signature-256': signature,
-    };
-    const response = await fetch(this.target, { method: 'POST', headers, body }).catch(() => undefined);
-    delivery.status = response?.status ?? 0;
   }
 }

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEmulator } from 'emulate';
-import { type Delivery, Front, type Push, type Reaction } from './front.ts';
+import { Front, type Push, type Reaction } from './front.ts';
 import type { Call } from './git-objects.ts';
+import type { Delivery } from './webhook-sender.ts';
 
 /** A GitHub of our own: the emulator, a git server fed from and into it, and the few addresses the emulator lacks. */
 export interface DemoGitHub {
@@ -100,12 +101,12 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
     privateKey: emulator.generatedSecrets.find((s) => s.kind === 'github.app_private_key')?.value ?? '',
     webhookSecret,
     pushes: front.pushes,
-    deliveries: front.deliveries,
+    deliveries: front.hooks.deliveries,
     reactions: front.reactions,
     folderOf: (name) => front.folderOf(name),
     as: (login) => front.caller(`person-${login}`),
     deliverTo: (target) => {
-      front.target = target;
+      front.hooks.target = target;
     },
     close: async () => {
       server.close();
