@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createAppAuth } from '@octokit/auth-app';
@@ -24,6 +24,7 @@ import { createMetrics } from './http/metrics.ts';
 import { openaiModels } from './llm/openai.ts';
 import { openQueue } from './queue/queue.ts';
 import { openSandbox } from './sandbox/bubblewrap.ts';
+import { removeTree } from './sandbox/remove-tree.ts';
 
 export interface Composed {
   app: App;
@@ -87,8 +88,8 @@ async function build(
   const sandbox = await openSandbox({ setting: config.SANDBOX, reachableDir: join(place, 'tools') });
   if (config.SANDBOX === 'bwrap' && !sandbox.state.works) throw new ConfigError([`SANDBOX: ${sandbox.state.says}`]);
   const workDir = join(place, 'runs', String(process.pid));
-  if (options.isWorker) await clearOrphans(join(place, 'runs'), workDir);
-  atEnd(() => rm(workDir, { recursive: true, force: true }));
+  if (options.isWorker) await clearOrphans(join(place, 'runs'), workDir, log);
+  atEnd(() => removeTree(workDir));
   const pace: Pace = { db, metrics, intervalMs: config.GITHUB_WRITE_INTERVAL_MS };
   const app: App = {
     config,
@@ -146,13 +147,16 @@ async function reachableDir(dataDir: string): Promise<string> {
 }
 
 /** Makes our folder for workspaces, and removes those of processes that are gone; their runs make theirs anew. */
-async function clearOrphans(all: string, own: string): Promise<void> {
+async function clearOrphans(all: string, own: string, log: Logger): Promise<void> {
   for (const folder of [all, own]) {
     await mkdir(folder, { recursive: true, mode: 0o711 });
     await chmod(folder, 0o711);
   }
   for (const pid of await readdir(all))
-    if (!isAlive(Number(pid))) await rm(join(all, pid), { recursive: true, force: true });
+    if (!isAlive(Number(pid)))
+      await removeTree(join(all, pid)).catch((error) =>
+        log.warn({ err: error, pid }, 'old workspaces were not removed'),
+      );
 }
 
 function openaiClient(config: Config, apiKey: string): OpenAI {

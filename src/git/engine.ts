@@ -54,7 +54,7 @@ export interface Checkout {
   checkout(commit: string): Promise<void>;
   /**
    * The tree of the work tree as it is now, ignored files left out; see `readWorkTree`, which keeps git out of it.
-   * @throws ChangeTooLarge
+   * @throws UnfitWorkTree
    */
   snapshot(): Promise<string>;
   treeOf(commit: string): Promise<string>;

@@ -11,6 +11,7 @@ import {
   type Remote,
 } from './engine.ts';
 import { gitHttp } from './git-http.ts';
+import { isomorphicIgnoreRules } from './ignore-rules.ts';
 import { type ReadBefore, readWorkTree, type TreeEntry } from './work-tree.ts';
 
 /** How far each look for a common ancestor goes back. */
@@ -127,8 +128,10 @@ async function snapshot(
   base: Map<string, TreeEntry>,
   before: ReadBefore,
 ): Promise<string> {
-  const isIgnored = (filepath: string) => git.isIgnored({ fs, dir, gitdir, filepath });
-  const found = await readWorkTree({ workTree: dir, gitDir: gitdir, base, isIgnored, before });
+  const ignored = isomorphicIgnoreRules(gitdir, dir);
+  const found = await readWorkTree({ workTree: dir, gitDir: gitdir, base, isIgnored: ignored.ask, before }).finally(
+    ignored.close,
+  );
   const root: Folder = new Map();
   for (const [path, entry] of found) place(root, path, entry);
   return writeFolder(gitdir, root);

@@ -1,6 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { type Change, type Checkout, type GitEngine, GitFailed, type NewCommit, type Remote } from './engine.ts';
-import { ignoreRules } from './ignore-rules.ts';
+import { gitIgnoreRules } from './ignore-rules.ts';
 import { type GitRun, git, lines } from './run-git.ts';
 import { type ReadBefore, readWorkTree, type TreeEntry } from './work-tree.ts';
 
@@ -51,9 +52,9 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
     git([`--git-dir=${gitDir}`, `--work-tree=${workTree}`, ...args], { signal, ...more });
   const line = async (args: string[], more: GitRun = {}) => (await here(args, more)).toString('utf8').trim();
   const bare = (args: string[], more: GitRun = {}) => git([`--git-dir=${gitDir}`, ...args], { signal, ...more });
-  const entriesOf = async (commit: string) =>
-    parseTree((await bare(['ls-tree', '-r', '-z', '--full-tree', commit])).toString('utf8'));
+  const entriesOf = async (commit: string) => parseTree(await bare(['ls-tree', '-r', '-z', '--full-tree', commit]));
   let base = new Map<string, TreeEntry>();
+  let unreadable: Buffer = Buffer.alloc(0);
   const before: ReadBefore = new Map();
   const branches = new Set<string>();
   const fetched = (depth: string) => {
@@ -81,16 +82,17 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
       ),
     checkout: async (commit) => {
       await here(['checkout', '--quiet', '--force', '--detach', commit]);
-      base = await entriesOf(commit);
+      ({ entries: base, unreadable } = await entriesOf(commit));
     },
     snapshot: async () => {
-      const ignored = ignoreRules(gitDir, workTree);
+      const ignored = gitIgnoreRules(gitDir, workTree);
       try {
         const found = await readWorkTree({ workTree, gitDir, base, isIgnored: ignored.ask, before });
         // An index of its own, made from nothing: git never looks at the work tree for it.
         const env = { GIT_INDEX_FILE: `${gitDir}/snapshot.index` };
         await rm(env.GIT_INDEX_FILE, { force: true });
-        const input = [...found].map(([path, { mode, oid }]) => `${mode} ${oid}\t${path}\0`).join('');
+        const lines = [...found].map(([path, { mode, oid }]) => `${mode} ${oid}\t${path}\0`).join('');
+        const input = Buffer.concat([Buffer.from(lines), unreadable]);
         await bare(['update-index', '-z', '--add', '--index-info'], { env, input });
         return (await bare(['write-tree'], { env })).toString('utf8').trim();
       } finally {
@@ -151,16 +153,22 @@ function authorship({ author, at }: NewCommit): Record<string, string> {
   };
 }
 
-/** `100644 blob <oid>\tpath\0…` */
-function parseTree(listing: string): Map<string, TreeEntry> {
-  const entries = listing.split('\0').filter(Boolean);
-  return new Map(
-    entries.map((entry) => {
-      const tab = entry.indexOf('\t');
-      const [mode = '', , oid = ''] = entry.slice(0, tab).split(' ');
-      return [entry.slice(tab + 1), { mode, oid }];
-    }),
-  );
+/**
+ * `100644 blob <oid>\tpath\0…`. Names that are no UTF-8 cannot be spoken of in JSON; their files stay as they are, in the
+ * form in which `update-index` takes them.
+ */
+function parseTree(listing: Buffer): { entries: Map<string, TreeEntry>; unreadable: Buffer } {
+  const entries = new Map<string, TreeEntry>();
+  const unreadable: Buffer[] = [];
+  for (let at = 0; at < listing.length; ) {
+    const [tab, end] = [listing.indexOf('\t', at), listing.indexOf(0, at)];
+    const [mode = '', , oid = ''] = listing.toString('latin1', at, tab).split(' ');
+    const name = listing.subarray(tab + 1, end);
+    if (isUtf8(name)) entries.set(name.toString('utf8'), { mode, oid });
+    else unreadable.push(Buffer.from(`${mode} ${oid}\t`), listing.subarray(tab + 1, end + 1));
+    at = end + 1;
+  }
+  return { entries, unreadable: Buffer.concat(unreadable) };
 }
 
 /** `<oid> blob <size>\n<content>\n…` */

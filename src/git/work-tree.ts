@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants, type Dirent, type Stats } from 'node:fs';
-import { access, lstat, mkdir, open, readdir, readlink, rename, writeFile } from 'node:fs/promises';
+import { access, type FileHandle, lstat, mkdir, open, readdir, readlink, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { deflate } from 'node:zlib';
@@ -13,13 +13,19 @@ export interface TreeEntry {
 /** Limits of what a run may have changed; beyond them it is build output that belongs into .gitignore. */
 const maxChangedFiles = 5000;
 const maxChangedBytes = 100_000_000;
+/** A file over this is hashed without being held in memory, and may not be changed. */
+const streamedBytes = 20_000_000;
 
-/** The change in a work tree is larger than a pull request should be. */
-export class ChangeTooLarge extends Error {
+/** A work tree that cannot become a pull request; the message says what to mend. */
+export class UnfitWorkTree extends Error {
   constructor(what: string) {
-    super(`the change is too large: ${what}; remove build output, or name it in .gitignore`);
-    this.name = 'ChangeTooLarge';
+    super(what);
+    this.name = 'UnfitWorkTree';
   }
+}
+
+function tooLarge(what: string): UnfitWorkTree {
+  return new UnfitWorkTree(`the change is too large: over ${what}; remove build output, or name it in .gitignore`);
 }
 
 /** What was read before, by path and by the stamps that nobody can forge without being root. */
@@ -38,7 +44,7 @@ interface Reading {
  * Reads a work tree that somebody hostile may have written, without ever letting git into it: git would run the filters
  * that a nested repository configures. Links are stored, never followed; whatever is named .git is left out, so there
  * are no nested repositories; contents are taken as they are, without attributes. New contents become loose objects.
- * @throws ChangeTooLarge
+ * @throws UnfitWorkTree
  */
 export async function readWorkTree(reading: Reading): Promise<Map<string, TreeEntry>> {
   const { base, workTree } = reading;
@@ -46,13 +52,17 @@ export async function readWorkTree(reading: Reading): Promise<Map<string, TreeEn
   const found = new Map([...base].filter(([, { mode }]) => mode === '160000'));
   const spent = { files: 0, bytes: 0 };
   const walk = async (folder: string): Promise<void> => {
-    const entries = await entriesOf(join(workTree, folder));
+    const entries = await entriesOf(join(workTree, folder), folder, folder === '' || folders.has(folder));
+    const rules = entries.find((entry) => entry.name === '.gitignore');
+    // Whoever opens a pipe waits for ever.
+    if (rules !== undefined && !rules.isFile() && !rules.isSymbolicLink())
+      throw new UnfitWorkTree(`${folder === '' ? '' : `${folder}/`}.gitignore is no file`);
     const looked = await Promise.all(
       entries.map(async (entry) => {
         const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
         const isKnown = base.has(path) || folders.has(path);
         const isOut = entry.name.toLowerCase() === '.git' || found.get(path)?.mode === '160000';
-        return { entry, path, isOut: isOut || (!isKnown && (await reading.isIgnored(path))) };
+        return { entry, path, isOut: isOut || (!isKnown && (await isIgnored(reading, path))) };
       }),
     );
     for (const { entry, path, isOut } of looked) {
@@ -68,14 +78,25 @@ export async function readWorkTree(reading: Reading): Promise<Map<string, TreeEn
   return found;
 }
 
+async function isIgnored(reading: Reading, path: string): Promise<boolean> {
+  try {
+    return await reading.isIgnored(path);
+  } catch (error) {
+    throw new UnfitWorkTree((error as Error).message);
+  }
+}
+
 function parentsOf(path: string): string[] {
   const parts = path.split('/').slice(0, -1);
   return parts.map((_, i) => parts.slice(0, i + 1).join('/'));
 }
 
-async function entriesOf(folder: string): Promise<Dirent[]> {
-  // A folder that its owner closed to everybody is closed to us as well, unless we are root; it holds nothing then.
-  return readdir(folder, { withFileTypes: true }).catch(() => []);
+/** A folder that cannot be read is nothing only where the repository has nothing either; else its files would seem deleted. */
+async function entriesOf(folder: string, path: string, isTracked: boolean): Promise<Dirent[]> {
+  return readdir(folder, { withFileTypes: true }).catch((error) => {
+    if (isTracked) throw new UnfitWorkTree(`${path || 'the workspace'} cannot be read (${error.code})`);
+    return [];
+  });
 }
 
 async function readEntry(
@@ -91,24 +112,26 @@ async function readEntry(
   const stamp = stampOf(stats);
   const known = before.get(path);
   if (known?.stamp === stamp) return { mode, oid: known.oid };
-  if (spent.bytes + stats.size > maxChangedBytes + baseAllowance(base, path))
-    throw new ChangeTooLarge(`over ${maxChangedBytes} bytes`);
+  if (stats.isFile() && stats.size > streamedBytes) {
+    // Most likely a large file of the repository that nobody has touched: only its hash is asked for.
+    const oid = await hashInside(full, workTree, stats.size);
+    if (oid === undefined) return undefined;
+    if (base.get(path)?.oid !== oid) throw tooLarge(`${streamedBytes} bytes in ${path}`);
+    before.set(path, { stamp, oid });
+    return { mode, oid };
+  }
   const content = stats.isSymbolicLink() ? Buffer.from(await readlink(full)) : await readInside(full, workTree);
   if (content === undefined) return undefined;
   const oid = blobOid(content);
   if (base.get(path)?.oid !== oid) {
     spent.files += 1;
     spent.bytes += content.length;
-    if (spent.files > maxChangedFiles) throw new ChangeTooLarge(`over ${maxChangedFiles} files`);
+    if (spent.files > maxChangedFiles) throw tooLarge(`${maxChangedFiles} files`);
+    if (spent.bytes > maxChangedBytes) throw tooLarge(`${maxChangedBytes} bytes`);
     await writeLoose(gitDir, oid, content);
   }
   before.set(path, { stamp, oid });
   return { mode, oid };
-}
-
-/** A large file of the repository itself may be read to see that it is unchanged. */
-function baseAllowance(base: Map<string, TreeEntry>, path: string): number {
-  return base.has(path) ? Number.MAX_SAFE_INTEGER / 2 : 0;
 }
 
 function stampOf({ ino, size, mode, mtimeMs, ctimeMs }: Stats): string {
@@ -116,14 +139,35 @@ function stampOf({ ino, size, mode, mtimeMs, ctimeMs }: Stats): string {
 }
 
 /** The content of a file that is still where it was listed: a folder on the way may have become a link meanwhile. */
-async function readInside(full: string, workTree: string): Promise<Buffer | undefined> {
+function readInside(full: string, workTree: string): Promise<Buffer | undefined> {
+  return withFile(full, workTree, async (handle) => {
+    const { size } = await handle.stat();
+    return size > streamedBytes ? undefined : handle.readFile();
+  });
+}
+
+function hashInside(full: string, workTree: string, size: number): Promise<string | undefined> {
+  return withFile(full, workTree, async (handle) => {
+    const hash = createHash('sha1').update(`blob ${size}\0`);
+    for await (const chunk of handle.createReadStream({ end: size - 1, autoClose: false }))
+      hash.update(chunk as Buffer);
+    return hash.digest('hex');
+  });
+}
+
+async function withFile<T>(
+  full: string,
+  workTree: string,
+  read: (handle: FileHandle) => Promise<T>,
+): Promise<T | undefined> {
   const handle = await open(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     () => undefined,
   );
   if (handle === undefined) return undefined;
   try {
     const [where, root] = [await readlink(`/proc/self/fd/${handle.fd}`), await realFolder(workTree)];
-    return where === join(root, full.slice(workTree.length)) ? await handle.readFile() : undefined;
+    const isHere = where === join(root, full.slice(workTree.length));
+    return isHere && (await handle.stat()).isFile() ? await read(handle) : undefined;
   } finally {
     await handle.close();
   }

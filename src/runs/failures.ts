@@ -3,7 +3,7 @@ import { type Failure, type FailureCategory, failure, RunFailed } from '../domai
 import { AppError } from '../errors.ts';
 import { GitFailed, type GitFault } from '../git/engine.ts';
 import { HostClosed } from '../git/remote-url.ts';
-import { ChangeTooLarge } from '../git/work-tree.ts';
+import { UnfitWorkTree } from '../git/work-tree.ts';
 import { LeaseLost } from './store.ts';
 
 const gitCategories: Record<GitFault, FailureCategory> = {
@@ -22,7 +22,7 @@ export function asFailure(error: unknown, outer: AbortSignal): Failure | undefin
   if (error instanceof LeaseLost || outer.aborted || isDatabaseAway(error)) return undefined;
   if (error instanceof RunFailed) return error.failure;
   if (error instanceof GitFailed) return failure(gitCategories[error.fault], error.message);
-  if (error instanceof ChangeTooLarge) return failure('push_rejected', error.message);
+  if (error instanceof UnfitWorkTree) return failure('push_rejected', error.message);
   if (error instanceof HostClosed) return failure('repository', error.message);
   if (error instanceof AppError) return failure(error.status === 503 ? 'auth' : 'internal', error.message);
   const { name, status, code } = error as { name?: string; status?: number; code?: string };

@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
 import { diffOf } from '../git/diff.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import { findRepository } from '../repositories/store.ts';
+import { removeTree } from '../sandbox/remove-tree.ts';
 import { findDiff, getTask, upsertDiff } from '../tasks/store.ts';
 
 /** How long a clone for a diff may take. */
@@ -34,6 +35,6 @@ export async function refreshDiff(app: App, taskId: string, headSha: string): Pr
       headSha: head,
     });
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
   }
 }

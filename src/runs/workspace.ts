@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
@@ -9,6 +9,7 @@ import { branchName } from '../domain/branch.ts';
 import { RunFailed } from '../domain/run.ts';
 import { blobsOf } from '../git/diff.ts';
 import type { Checkout, Remote } from '../git/engine.ts';
+import { removeTree } from '../sandbox/remove-tree.ts';
 import type { RestoredFile, ToolHost } from '../sandbox/sandbox.ts';
 import type { TaskView } from '../tasks/store.ts';
 import type { Journal } from './journal.ts';
@@ -27,6 +28,7 @@ export interface Branch {
 export interface Workspace {
   checkout: Checkout;
   branch: Branch;
+  /** Never throws: what cannot be removed now goes at a later start. */
   remove(): Promise<void>;
 }
 
@@ -42,7 +44,8 @@ export async function openWorkspace(
 ): Promise<Workspace> {
   // A holder that lost the run may still be clearing up its own.
   const folder = join(app.workDir, `${run.id}-${run.fence}`);
-  const remove = () => rm(folder, { recursive: true, force: true });
+  const remove = () =>
+    removeTree(folder).catch((error) => app.log.warn({ err: error, folder }, 'a workspace was not removed'));
   await remove();
   const [gitDir, workTree] = [join(folder, 'git'), join(folder, 'work')];
   await mkdir(folder, { recursive: true, mode: 0o711 });

@@ -5,6 +5,9 @@ import type { ToolAnswer } from './sandbox.ts';
 /** A longer answer is none of our tool host's. */
 const maxLine = 16_000_000;
 
+/** No file tool takes that long. */
+const answerMs = 60_000;
+
 /** Speaks with a tool host: a JSON object per line in each direction. */
 export interface HostClient {
   /** @throws RunFailed `sandbox` when the host is gone */
@@ -45,6 +48,9 @@ export function hostClient(child: ChildProcess): HostClient {
       if (gone !== undefined) return Promise.reject(gone);
       const id = ++last;
       const answer = new Promise<ToolAnswer>((resolve, reject) => waiting.set(id, { resolve, reject }));
+      const timer = setTimeout(() => end(`${tool} did not answer within ${answerMs / 1000} s`), answerMs);
+      const stop = () => clearTimeout(timer);
+      answer.then(stop, stop);
       child.stdin?.write(`${JSON.stringify({ id, tool, args })}\n`);
       return answer;
     },

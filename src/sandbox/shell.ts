@@ -1,5 +1,5 @@
 import type { ToolAnswer } from './sandbox.ts';
-import { startWalled, type Wall } from './walled.ts';
+import { scriptPath, startWalled, type Wall } from './walled.ts';
 
 const defaultSeconds = 120;
 const maxSeconds = 600;
@@ -16,7 +16,7 @@ export async function runCommand(
   signal: AbortSignal,
 ): Promise<ToolAnswer> {
   const seconds = Math.min(timeoutSeconds, maxSeconds);
-  const { child, end } = startWalled(wall, ['/bin/sh', '-c', command]);
+  const { child, end } = startWalled(wall, ['/bin/sh', scriptPath], command);
   const output = cappedText();
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', output.add);
   child.stdin?.on('error', () => {});

@@ -60,10 +60,17 @@ async function save(real, text) {
   await mkdir(dirname(real), { recursive: true });
   const handle = await open(
     real,
-    constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK,
     0o644,
   );
-  await handle.writeFile(text).finally(() => handle.close());
+  try {
+    // A pipe or a device would take the text, or wait for ever for somebody to read it.
+    if (!(await handle.stat()).isFile()) throw new ToolError('the path is not a file');
+    await handle.truncate(0);
+    await handle.writeFile(text);
+  } finally {
+    await handle.close();
+  }
 }
 
 function capped(text) {

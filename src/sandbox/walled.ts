@@ -20,19 +20,28 @@ export interface Walled {
 }
 
 const passwd = 'root:x:0:0:root:/root:/bin/sh\nagent:x:1000:1000:agent:/home/agent:/bin/sh\n';
-const [passwdFd, statusFd] = [3, 4];
-const limits = ['--nproc=4096', '--fsize=268435456', '--core=0'];
+const [passwdFd, statusFd, scriptFd] = [3, 4, 5];
+/** Per process; what all of them take together is limited by the machine only (docs/security.md). */
+const limits = ['--nproc=4096', '--fsize=268435456', '--data=4294967296', '--core=0'];
 /** So long we wait for a process to be born before we kill it, and for it to be gone afterwards. */
 const patienceMs = 3000;
 
+/** Where a program finds the script it was started with; of any length, where an argument ends at 128 kB. */
+export const scriptPath = '/opt/script.sh';
+
 /** Starts a program inside; `--unshare-all` takes the network away too. The environment of the host does not exist there. */
-export function startWalled(wall: Wall, program: string[]): Walled {
-  const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'];
+export function startWalled(wall: Wall, program: string[], script = ''): Walled {
+  const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'];
   const args = [...limits, '--', 'bwrap', ...wallArguments(wall), ...program];
   const child = spawn('prlimit', args, { ...wall.who, env: {}, cwd: '/', stdio });
-  const passwdPipe = child.stdio[passwdFd] as Writable;
-  passwdPipe.on('error', () => {});
-  passwdPipe.end(passwd);
+  for (const [fd, text] of [
+    [passwdFd, passwd],
+    [scriptFd, script],
+  ] as const) {
+    const pipe = child.stdio[fd] as Writable;
+    pipe.on('error', () => {});
+    pipe.end(text);
+  }
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', () => resolve());
@@ -68,7 +77,8 @@ function wallArguments({ node, toolHost, workTree, gitDir, scratch }: Wall): str
     ...['--ro-bind', '/usr', '/usr'],
     ...['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
     ...['/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl/certs'].flatMap((path) => ['--ro-bind-try', path, path]),
-    ...['--ro-bind-data', String(passwdFd), '/etc/passwd', '--proc', '/proc', '--dev', '/dev'],
+    ...['--ro-bind-data', String(passwdFd), '/etc/passwd', '--ro-bind-data', String(scriptFd), scriptPath],
+    ...['--proc', '/proc', '--dev', '/dev', '--size', '67108864', '--tmpfs', '/dev/shm'],
     ...['--bind', scratch.tmp, '/tmp', '--bind', scratch.home, '/home/agent'],
     ...['--ro-bind', node, '/opt/node/bin/node', '--ro-bind', toolHost, '/opt/host.mjs'],
     ...['--bind', workTree, '/work', '--ro-bind', gitDir, '/work/.git', '--chdir', '/work', '--clearenv'],

@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { type HandoffRow, Handoffs, PullRequests, type PullStatus, type TaskRow } from '../db/work-tables.ts';
 import { storableJson } from '../domain/storable.ts';
 import { type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
+import { notFound } from '../errors.ts';
 import type { TreeDiff } from '../git/diff.ts';
 
 /** A task as the API shows it. */
@@ -27,7 +28,7 @@ export async function findTask(em: EntityManager, id: string): Promise<TaskView 
 
 export async function getTask(em: EntityManager, id: string): Promise<TaskView> {
   const task = await findTask(em, id);
-  if (task === undefined) throw new Error(`task ${id} is gone`);
+  if (task === undefined) throw notFound('Task', id);
   return task;
 }
 

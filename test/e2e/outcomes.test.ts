@@ -216,3 +216,16 @@ test('a command that is refused for want of a key says so in the status comment'
     { settings: { OPENAI_API_KEY: '' } },
   );
 });
+
+test('a folder too deep for a path to name goes with its run, and the service starts again', async () => {
+  const deep = 'd=$(printf "%0200d" 0); for i in $(seq 60); do mkdir $d && cd -P $d || exit 1; done; echo deep';
+  const call = [{ name: 'run_command', arguments: { command: deep } }];
+  await play([call, [{ name: 'delete_file', arguments: { path: 'README.md' } }], [finish]], async (world) => {
+    const task = await world.taskIn('in_review');
+    expect(task.failure).toBeNull();
+    await world.service.stop();
+    await world.restart();
+    expect(await world.get(`/tasks/${task.id}`)).toMatchObject({ status: 'in_review' });
+    expect(world.service.log()).not.toContain('ENAMETOOLONG');
+  });
+});

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { diffOf } from '../../src/git/diff.ts';
@@ -141,14 +142,17 @@ describe.each<[string, () => GitEngine]>([
     writeFileSync(join(w, '.gitignore'), 'build/\n*.log\n!keep.log\nREADME.md\n');
     writeFileSync(join(w, '.gitattributes'), '* text=auto eol=crlf working-tree-encoding=UTF-16\n');
     mkdirSync(join(w, 'build/deep'), { recursive: true });
-    for (const name of ['build/deep/x', 'a.log', 'keep.log', 'new\nline', ' space '])
+    for (const name of ['build/deep/x', 'a.log', 'keep.log', 'new\nline', ' space ', ':(bad)x', ':!y', '-z'])
       writeFileSync(join(w, name), 'a\r\nb\n');
     writeFileSync(join(w, 'README.md'), 'tracked\n');
     const changes = await checkout.changes(await checkout.treeOf(base), await checkout.snapshot());
     expect(changes.map((c) => c.path).sort()).toEqual([
       ' space ',
+      '-z',
       '.gitattributes',
       '.gitignore',
+      ':!y',
+      ':(bad)x',
       'README.md',
       'keep.log',
       'new\nline',
@@ -163,6 +167,38 @@ describe.each<[string, () => GitEngine]>([
     const { checkout } = await open();
     for (let i = 0; i < 5001; i++) writeFileSync(join(checkout.workTree, `f${i}`), `${i}`);
     await expect(checkout.snapshot()).rejects.toThrow(/too large: over 5000 files/);
+  });
+
+  test('pipes, devices of patience and names of all bytes hang nothing and lose nothing', async () => {
+    if (engine.name === 'native') {
+      // Names that are no UTF-8: added by git itself, because Node cannot spell them.
+      gitOut(
+        host.work,
+        'update-index',
+        '--add',
+        '--cacheinfo',
+        '100644',
+        gitOut(host.work, 'rev-parse', 'HEAD:README.md'),
+        'plain',
+      );
+      execFileSync(
+        'sh',
+        [
+          '-c',
+          'printf "caf\\351.txt" | xargs -0 -I{} cp README.md {} && git add -A && git -c user.name=T -c user.email=t@e.x commit -qm odd',
+        ],
+        { cwd: host.work },
+      );
+      gitOut(host.work, 'push', '-q', host.bare, 'main');
+    }
+    const { checkout, base } = await open();
+    const w = checkout.workTree;
+    writeFileSync(join(w, 'a'), 'x');
+    execFileSync('mkfifo', [join(w, 'pipe')]);
+    const changes = await checkout.changes(await checkout.treeOf(base), await checkout.snapshot());
+    expect(changes.map((c) => `${c.newMode} ${c.path}`)).toEqual(['100644 a']);
+    execFileSync('mkfifo', [join(w, 'src/.gitignore')]);
+    await expect(checkout.snapshot()).rejects.toThrow('src/.gitignore is no file');
   });
 
   test('finds the common ancestor behind a shallow history', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -143,6 +144,17 @@ describe.each(walls)('%s', (_name, sandbox) => {
     const status = await host.call('run_command', { command: 'git status --short | head -3; echo kept > /tmp/x' });
     expect(status.text).toContain('?? a.txt');
     expect((await host.call('run_command', { command: 'cat /tmp/x; id -un' })).text).toBe('kept\nagent\n[exit code 0]');
+  });
+
+  test('a command of any length and of odd bytes is run or answered, a pipe takes no text', async () => {
+    execFileSync('mkfifo', ['-m', '666', join(work, 'pipe')]);
+    for (const tool of ['read_file', 'write_file'])
+      expect(await host.call(tool, { path: 'pipe', content: 'x' })).toMatchObject({ ok: false });
+    if (!sandbox.state.works) return;
+    expect((await host.call('run_command', { command: `: ${'x'.repeat(200_000)}\necho done` })).text).toBe(
+      'done\n[exit code 0]',
+    );
+    expect((await host.call('run_command', { command: 'echo a\0b' })).text).toMatch(/\[exit code \d+\]$/);
   });
 
   test('no command can reach the tool host or a later command', async () => {
