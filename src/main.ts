@@ -2,6 +2,7 @@ import { compose, createLogger } from './compose.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { doctor } from './doctor.ts';
 import { printDocs } from './print-docs.ts';
+import { rotateKey } from './rotate-key.ts';
 import { serve } from './serve.ts';
 import { issueToken } from './token.ts';
 
@@ -12,6 +13,7 @@ const help = `Deckhand: AI agents on your repositories, people in command.
   npm run --silent token -- --login NAME [--days 90]   print an API token
   npm run doctor                               what is configured and reachable, and how to mend the rest
   npm run migrate                              bring the database up to date and end
+  npm run rotate-key                           seal all secrets under a new key, while the service runs
   npm run docs                                 print docs/openapi.json and docs/lifecycle.md anew
 
 Settings are environment variables; docs/operations.md lists them.
@@ -21,6 +23,7 @@ const commands: Record<string, (args: string[]) => Promise<number>> = {
   serve: async () => serve(readConfig()),
   token: async (args) => issueToken(readConfig(), args),
   doctor: async () => doctor(),
+  'rotate-key': async () => rotateKey(readConfig()),
   'print-docs': async () => printDocs(),
   migrate: async () => {
     const config = readConfig();

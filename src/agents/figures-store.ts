@@ -32,26 +32,32 @@ export async function findHealthFacts(em: EntityManager, userId: string, ids: st
   );
 }
 
-export async function findFigures(em: EntityManager, userId: string, agentId: string): Promise<AgentFigures> {
-  const [row]: AgentFigures[] = await em.query(
+/** In one statement for all of the agents, in the order of the ids that were given. */
+export async function findFigures(
+  em: EntityManager,
+  userId: string,
+  ids: string[],
+): Promise<(AgentFigures & { agentId: string })[]> {
+  return em.query(
     `with worked as (
-       select r.task_id, min(r.started_at) as began
+       select r.agent_id, r.task_id, min(r.started_at) as began
        from runs r join members m on m.project_id = r.project_id and m.user_id = $1
-       where r.agent_id = $2 group by r.task_id)
-     select count(*)::int as "totalTasks",
+       where r.agent_id = any($2) group by r.agent_id, r.task_id)
+     select wanted.id as "agentId", count(t.id)::int as "totalTasks",
        count(*) filter (where t.status = 'done')::int as "completedTasks",
        count(*) filter (where t.status <> 'done' and latest.status = 'failed')::int as "failedTasks",
        avg(extract(epoch from t.done_at - w.began)) filter (where t.status = 'done')::float8 as "averageSeconds",
        coalesce(sum(pulls.lines), 0)::int as "linesOfCodeWritten",
        coalesce(sum(pulls.count), 0)::int as "prsCreated"
-     from worked w join tasks t on t.id = w.task_id
+     from unnest($2::text[]) with ordinality wanted (id, n)
+     left join worked w on w.agent_id = wanted.id
+     left join tasks t on t.id = w.task_id
      left join lateral (select r.status from runs r where r.task_id = t.id order by r.created_at desc, r.id desc limit 1) latest on true
      left join lateral (select count(*) as count, sum(p.additions) filter (where p.status = 'merged') as lines
-       from pull_requests p where p.task_id = t.id) pulls on true`,
-    [userId, agentId],
+       from pull_requests p where p.task_id = t.id) pulls on true
+     group by wanted.id, wanted.n order by wanted.n`,
+    [userId, ids],
   );
-  if (row === undefined) throw new Error('an aggregate without a row');
-  return row;
 }
 
 /** Paths of the files in the stored diffs of the agent's merged tasks. */

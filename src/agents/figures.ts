@@ -1,7 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import {
-  type AgentFigures,
   healthStatus,
   hoursAndMinutes,
   improvements,
@@ -10,26 +9,25 @@ import {
   successRate,
 } from '../domain/agent-figures.ts';
 import type { FailureCategory } from '../domain/run.ts';
-import { findFigures, findHealthFacts, type HealthFacts, listFailures, listMergedFiles } from './figures-store.ts';
+import { findFigures, findHealthFacts, listFailures, listMergedFiles } from './figures-store.ts';
 import { languageOf } from './languages.ts';
 import { listAgents } from './store.ts';
 
-/** Health of agents as one caller sees it: only runs in the caller's projects count. */
+/** Health of agents as one caller sees it: only runs in the caller's projects count. Two statements, however many agents. */
 export async function readHealth(em: EntityManager, userId: string, agentIds: string[]) {
   const facts = await findHealthFacts(em, userId, agentIds);
-  return Promise.all(facts.map((fact) => healthOf(em, userId, fact)));
-}
-
-async function healthOf(em: EntityManager, userId: string, fact: HealthFacts) {
-  const figures = await findFigures(em, userId, fact.agentId);
-  return {
-    agentId: fact.agentId,
-    status: healthStatus(fact.consecutiveFailures, fact.hasLapsedRun),
-    lastHeartbeat: fact.lastHeartbeat,
-    consecutiveFailures: fact.consecutiveFailures,
-    totalTasks: figures.totalTasks,
-    successRate: successRate(figures),
-  };
+  const figures = new Map((await findFigures(em, userId, agentIds)).map((f) => [f.agentId, f]));
+  return facts.map(({ agentId, consecutiveFailures, hasLapsedRun, lastHeartbeat }) => {
+    const own = figures.get(agentId);
+    return {
+      agentId,
+      status: healthStatus(consecutiveFailures, hasLapsedRun),
+      lastHeartbeat,
+      consecutiveFailures,
+      totalTasks: own?.totalTasks ?? 0,
+      successRate: own === undefined ? 0 : successRate(own),
+    };
+  });
 }
 
 export async function readAllHealth(em: EntityManager, userId: string) {
@@ -64,8 +62,8 @@ function firstOf<T>([first]: T[]): T {
 }
 
 export async function readPerformance(em: EntityManager, userId: string, agentId: string) {
-  const figures: AgentFigures = await findFigures(em, userId, agentId);
-  const { averageSeconds, ...metrics } = figures;
+  const figures = firstOf(await findFigures(em, userId, [agentId]));
+  const { averageSeconds, agentId: _id, ...metrics } = figures;
   return {
     agentId,
     metrics: { ...metrics, averageCompletionTime: hoursAndMinutes(averageSeconds), successRate: successRate(figures) },
@@ -79,7 +77,7 @@ export async function readSkills(em: EntityManager, userId: string, agentId: str
     const language = await languageOf(path);
     if (language !== undefined) tasksBy.set(language, (tasksBy.get(language) ?? new Set()).add(taskId));
   }
-  const rate = successRate(await findFigures(em, userId, agentId));
+  const rate = successRate(firstOf(await findFigures(em, userId, [agentId])));
   return [...tasksBy]
     .sort(([a, x], [b, y]) => y.size - x.size || (a < b ? -1 : 1))
     .map(([name, tasks]) => ({

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 interface GivenKeys {
@@ -8,18 +9,48 @@ interface GivenKeys {
   ENCRYPTION_KEY_PREVIOUS?: Buffer | undefined;
 }
 
+/** The first one seals; all of them open. */
+export type KeyRing = readonly [Buffer, ...Buffer[]];
+
 export interface Keys {
   jwtSecret: string;
-  /** The first one seals; all of them open. */
-  encryptionKeys: [Buffer, ...Buffer[]];
+  /** Asked for each time, because `npm run rotate-key` may have made a new key meanwhile. */
+  encryptionKeys: () => KeyRing;
 }
+
+const keyFile = 'encryption.key';
+const previousFile = 'encryption.key.previous';
 
 /** The keys of the settings; where they are unset, keys that are made once and kept in the data folder, 0600. */
 export async function readKeys(given: GivenKeys, dataDir: string): Promise<Keys> {
   const jwtSecret = given.JWT_SECRET ?? (await kept(dataDir, 'jwt.secret')).toString('hex');
-  const encryptionKey = given.ENCRYPTION_KEY ?? (await kept(dataDir, 'encryption.key'));
-  const previous = given.ENCRYPTION_KEY_PREVIOUS;
-  return { jwtSecret, encryptionKeys: previous === undefined ? [encryptionKey] : [encryptionKey, previous] };
+  const { ENCRYPTION_KEY: key, ENCRYPTION_KEY_PREVIOUS: previous } = given;
+  const older = previous === undefined ? [] : [previous];
+  if (key !== undefined) return { jwtSecret, encryptionKeys: () => [key, ...older] };
+  await kept(dataDir, keyFile);
+  return {
+    jwtSecret,
+    encryptionKeys: () => [readKey(dataDir, keyFile) as Buffer, ...present(readKey(dataDir, previousFile)), ...older],
+  };
+}
+
+function present(key: Buffer | undefined): Buffer[] {
+  return key === undefined ? [] : [key];
+}
+
+function readKey(dataDir: string, name: string): Buffer | undefined {
+  try {
+    return parseKey(readFileSync(join(dataDir, name), 'utf8'), join(dataDir, name));
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT' && name === previousFile) return undefined;
+    throw error;
+  }
+}
+
+function parseKey(text: string, file: string): Buffer {
+  const key = Buffer.from(text.trim(), 'hex');
+  if (key.length !== 32) throw new Error(`${file} does not hold 32 bytes in hex; restore it from a backup`);
+  return key;
 }
 
 async function kept(dataDir: string, name: string): Promise<Buffer> {
@@ -29,7 +60,17 @@ async function kept(dataDir: string, name: string): Promise<Buffer> {
   await writeFile(file, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' }).catch((error) => {
     if (error.code !== 'EEXIST') throw error;
   });
-  const key = Buffer.from((await readFile(file, 'utf8')).trim(), 'hex');
-  if (key.length !== 32) throw new Error(`${file} does not hold 32 bytes in hex; restore it from a backup`);
-  return key;
+  return parseKey(await readFile(file, 'utf8'), file);
+}
+
+/** Makes a new key in the data folder; the one so far still opens. Each file is whole at every moment. */
+export async function makeNewKey(dataDir: string): Promise<void> {
+  const current = await readFile(join(dataDir, keyFile), 'utf8');
+  await replace(join(dataDir, previousFile), current);
+  await replace(join(dataDir, keyFile), randomBytes(32).toString('hex'));
+}
+
+async function replace(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text, { mode: 0o600 });
+  await rename(`${file}.new`, file);
 }

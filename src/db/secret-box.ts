@@ -23,18 +23,17 @@ export interface SecretBox {
 const nonceBytes = 12;
 const tagBytes = 16;
 
-export function secretBox(keys: readonly [Buffer, ...Buffer[]]): SecretBox {
-  const byId = new Map(keys.map((key) => [keyIdOf(key), key]));
-  const [current] = keys;
+export function secretBox(keys: () => readonly [Buffer, ...Buffer[]]): SecretBox {
   return {
     seal: (value, place) => {
+      const [current] = keys();
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv('aes-256-gcm', current, nonce).setAAD(boundTo(place));
       const body = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
       return { keyId: keyIdOf(current), ciphertext: Buffer.concat([nonce, cipher.getAuthTag(), body]) };
     },
     open: (sealed, place) => {
-      const key = byId.get(sealed.keyId);
+      const key = keys().find((k) => keyIdOf(k) === sealed.keyId);
       if (key === undefined)
         throw new Error('the key that sealed this secret is not configured (ENCRYPTION_KEY_PREVIOUS)');
       const { ciphertext } = sealed;

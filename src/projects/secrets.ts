@@ -26,3 +26,19 @@ export async function secretState(app: App, projectId: string, kind: SecretKind)
 export async function dropSecret(app: App, projectId: string, kind: SecretKind): Promise<void> {
   await app.db.manager.delete(ProjectSecrets, { projectId, kind });
 }
+
+/** Seals every secret under the newest key, each in a transaction of its own; answers how many. */
+export async function resealSecrets(app: App): Promise<number> {
+  const all = await app.db.manager.find(ProjectSecrets, { select: { projectId: true, kind: true } });
+  let count = 0;
+  for (const { projectId, kind } of all)
+    await app.db.transaction(async (em) => {
+      const row = await em.findOne(ProjectSecrets, { where: { projectId, kind }, lock: { mode: 'pessimistic_write' } });
+      // Removed meanwhile.
+      if (row === null) return;
+      const at = place(projectId, kind);
+      await em.update(ProjectSecrets, { projectId, kind }, app.secrets.seal(app.secrets.open(row, at), at));
+      count += 1;
+    });
+  return count;
+}

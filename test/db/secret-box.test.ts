@@ -4,14 +4,14 @@ const [one, two] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 const place = { table: 'project_secrets', row: 'proj_1/git_token', column: 'ciphertext', project: 'proj_1' };
 
 test('what is sealed opens at its place', () => {
-  const box = secretBox([one]);
+  const box = secretBox(() => [one]);
   const sealed = box.seal('ghp_canary', place);
   expect(sealed.ciphertext.toString('latin1')).not.toContain('canary');
   expect(box.open(sealed, place)).toBe('ghp_canary');
 });
 
 test('moved to another row, column or project, or changed, it does not open', () => {
-  const box = secretBox([one]);
+  const box = secretBox(() => [one]);
   const sealed = box.seal('ghp_canary', place);
   for (const other of [{ row: 'proj_2/git_token' }, { column: 'x' }, { project: 'proj_2' }, { table: 'y' }])
     expect(() => box.open(sealed, { ...place, ...other })).toThrow();
@@ -21,9 +21,9 @@ test('moved to another row, column or project, or changed, it does not open', ()
 });
 
 test('the previous key still opens, the new one seals', () => {
-  const old = secretBox([one]).seal('value', place);
-  const box = secretBox([two, one]);
+  const old = secretBox(() => [one]).seal('value', place);
+  const box = secretBox(() => [two, one]);
   expect(box.open(old, place)).toBe('value');
   expect(box.seal('value', place).keyId).not.toBe(old.keyId);
-  expect(() => secretBox([two]).open(old, place)).toThrow(/ENCRYPTION_KEY_PREVIOUS/);
+  expect(() => secretBox(() => [two]).open(old, place)).toThrow(/ENCRYPTION_KEY_PREVIOUS/);
 });

@@ -1,0 +1,76 @@
+import { openTestApp, type TestApp } from '../support/app.ts';
+
+let service: TestApp;
+let token: string;
+let project: string;
+let task: string;
+const post = async (path: string, body: object) => (await service.call('POST', path, { token, body })).body;
+
+beforeAll(async () => {
+  service = await openTestApp();
+  token = await service.token('octocat');
+  project = (await post('/projects', { name: 'P' })).id;
+  task = (await post(`/projects/${project}/tasks`, { title: 'first' })).id;
+});
+afterAll(() => service.close());
+
+/** Statements that the service sends to answer a request. */
+async function statementsOf(path: string): Promise<number> {
+  await service.call('GET', path, { token });
+  const before = spied;
+  expect((await service.call('GET', path, { token })).status).toBe(200);
+  return spied - before;
+}
+
+let spied = 0;
+beforeAll(() => {
+  // The pool below TypeORM is where every statement goes through.
+  const { master } = service.app.db.manager.connection.driver as unknown as {
+    master: { on(event: string, act: (client: { query: (...args: unknown[]) => unknown }) => void): void };
+  };
+  master.on('acquire', (client) => {
+    if (Object.hasOwn(client, 'isSpied')) return;
+    const query = client.query.bind(client);
+    Object.assign(client, {
+      isSpied: true,
+      query: (...args: unknown[]) => {
+        spied += 1;
+        return query(...args);
+      },
+    });
+  });
+});
+
+test('no list asks more often for fifty rows than for one', async () => {
+  const lists = [
+    '/projects?limit=100',
+    '/me/tokens?limit=100',
+    `/projects/${project}/members`,
+    '/repositories',
+    `/repositories?projectId=${project}`,
+    '/agents',
+    '/agents/teams/core',
+    '/agents/health/all',
+    '/agents/health/unhealthy',
+    '/agents/pool/reconciliations?limit=100',
+    `/projects/${project}/tasks?limit=100`,
+    `/tasks/${task}/subtasks`,
+    `/tasks/${task}/runs?limit=100`,
+    `/tasks/${task}/handoffs`,
+    `/tasks/${task}/prs`,
+  ];
+  const few = new Map<string, number>();
+  for (const path of lists) few.set(path, await statementsOf(path));
+  expect(Math.min(...few.values())).toBeGreaterThan(0);
+  for (let i = 0; i < 50; i++) {
+    await post('/projects', { name: `P${i}` });
+    await post('/me/tokens', { name: `t${i}` });
+    await post(`/projects/${project}/members`, { login: `member-${i}` });
+    await post('/repositories', { projectId: project, name: `r${i}`, url: `https://github.com/o/r${i}` });
+    await post('/agents', { name: `A${i}` });
+    await post('/agents/pool/reconcile', {});
+    await post(`/projects/${project}/tasks`, { title: `t${i}` });
+    await post(`/tasks/${task}/subtasks`, { title: `s${i}` });
+  }
+  for (const path of lists) expect([path, await statementsOf(path)]).toEqual([path, few.get(path)]);
+});

@@ -1,0 +1,57 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Composed, compose, createLogger } from '../../src/compose.ts';
+import { readConfig } from '../../src/config.ts';
+import { ProjectSecrets } from '../../src/db/tables.ts';
+import { createProject } from '../../src/projects/operations.ts';
+import { keepSecret, revealSecret } from '../../src/projects/secrets.ts';
+import { userOfLogin } from '../../src/projects/tokens.ts';
+import { rotateKey } from '../../src/rotate-key.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'deckhand-rotation-'));
+const config = readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'silent', SANDBOX: 'off' });
+let composed: Composed;
+beforeAll(async () => {
+  composed = await compose(config, createLogger(config), { isWorker: false, stopping: new AbortController().signal });
+});
+afterAll(async () => {
+  await composed.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+test('keys are rotated while secrets are read and written, with no error; a moved ciphertext never opens', async () => {
+  const { app } = composed;
+  const user = await userOfLogin(app, 'octocat');
+  const projects: string[] = [];
+  for (let i = 0; i < 10; i++) {
+    const { id } = await createProject(app, user.id, { name: `P${i}`, description: '' });
+    await keepSecret(app, id, 'git_token', `ghp_${i}`);
+    projects.push(id);
+  }
+  let isOver = false;
+  const traffic = async () => {
+    for (let n = 0; !isOver; n++) {
+      const i = n % projects.length;
+      expect(await revealSecret(app, projects[i] ?? '', 'git_token')).toBe(`ghp_${i}`);
+      await keepSecret(app, projects[i] ?? '', 'git_token', `ghp_${i}`);
+    }
+  };
+  const first = readFileSync(join(dataDir, 'encryption.key'), 'utf8');
+  const work = traffic();
+  for (let i = 0; i < 3; i++) expect(await rotateKey(config)).toBe(0);
+  isOver = true;
+  await work;
+  expect(readFileSync(join(dataDir, 'encryption.key'), 'utf8')).not.toBe(first);
+  expect(readFileSync(join(dataDir, 'encryption.key.previous'), 'utf8')).not.toBe(first);
+  for (const [i, id] of projects.entries()) expect(await revealSecret(app, id, 'git_token')).toBe(`ghp_${i}`);
+
+  const [a, b] = projects as [string, string];
+  const other = await app.db.manager.findOneByOrFail(ProjectSecrets, { projectId: b, kind: 'git_token' });
+  await app.db.manager.update(
+    ProjectSecrets,
+    { projectId: a, kind: 'git_token' },
+    { ciphertext: other.ciphertext, keyId: other.keyId },
+  );
+  await expect(revealSecret(app, a, 'git_token')).rejects.toThrow();
+});

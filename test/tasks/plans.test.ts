@@ -1,0 +1,48 @@
+import type { EntityManager } from 'typeorm';
+import { listTasks, type TaskSearch } from '../../src/tasks/store.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+
+let service: TestApp;
+const projects: string[] = [];
+
+beforeAll(async () => {
+  service = await openTestApp();
+  const token = await service.token('octocat');
+  for (const size of [100, 30_000]) {
+    const { id } = (await service.call('POST', '/projects', { token, body: { name: `P${size}` } })).body;
+    projects.push(id);
+    await service.app.db.manager.query(
+      `insert into tasks (id, project_id, title, status, created_at)
+       select 'task_' || $1 || n, $1, 'Task ' || n, (array['backlog', 'ready', 'done'])[n % 3 + 1], now() - make_interval(secs => n)
+       from generate_series(1, $2::int) n`,
+      [id, size],
+    );
+  }
+  await service.app.db.manager.query('vacuum analyze tasks');
+});
+afterAll(() => service.close());
+
+/** The plan of whatever a store asks. */
+async function planOf(ask: (em: EntityManager) => Promise<unknown>): Promise<string> {
+  const { manager } = service.app.db;
+  let plan: { 'QUERY PLAN': string }[] = [];
+  const explaining = {
+    query: async (text: string, values: unknown[]) => {
+      plan = await manager.query(`explain ${text}`, values);
+      return [];
+    },
+  };
+  await ask(explaining as unknown as EntityManager);
+  return plan.map((row) => row['QUERY PLAN']).join('\n');
+}
+
+test.each<[string, Partial<TaskSearch>]>([
+  ['a first page', {}],
+  ['one of a status', { status: 'ready' }],
+])('%s of tasks comes from an index, in a small and in a large project', async (_name, by) => {
+  for (const project of projects) {
+    const plan = await planOf((em) => listTasks(em, project, { limit: 20, offset: 0, ...by }));
+    expect(plan).toMatch(/Index Scan using tasks_project/);
+    expect(plan).not.toMatch(/Seq Scan on tasks /);
+  }
+});
