@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from './app.ts';
 import { type Composed, compose, createLogger } from './compose.ts';
 import type { Config } from './config.ts';
@@ -10,6 +11,9 @@ import { createServer } from './http/server.ts';
 import { concurrencyOf, handlersOf, scheduleOf } from './jobs.ts';
 import { startSchedule } from './queue/schedule.ts';
 import { routes } from './routes.ts';
+
+/** So long a cause may take to be known after its first effect. */
+const causeMs = 500;
 
 export const webhookPath = '/api/github/webhooks';
 
@@ -36,6 +40,10 @@ export async function serve(config: Config): Promise<number> {
     if (!stop.signal.aborted) await Promise.race([told, composed.broken]);
     log.info('stopping');
     return 0;
+  } catch (error) {
+    // What failed may have failed because the database went; then that is the reason worth telling.
+    await Promise.race([composed.broken, sleep(causeMs)]);
+    throw error;
   } finally {
     stop.abort(new Error('stopping'));
     await schedule?.stop();
