@@ -11,6 +11,9 @@ export default async function globalSetup() {
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-test-'));
   const postgres = await startEmbedded({ dataDir, unsafe: true, maxConnections: 300 });
   globalThis.__postgres = { postgres, dataDir };
+  // Jest calls no teardown when it is interrupted either.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.once(signal, () => postgres.stop().finally(() => process.exit(130)));
   try {
     const admin = await openDatabase(postgres.url, [], 2);
     await admin.manager.query('create database template_deckhand');
