@@ -7,8 +7,6 @@ export interface Budgets {
   dayCostUsd: number;
 }
 
-export const budgetNames = ['runMinutes', 'runSteps', 'runTokens', 'runCostUsd', 'dayCostUsd'] as const;
-
 /** A project's own limits; null means "the environment's". */
 export type ProjectBudgets = { [name in keyof Budgets]: number | null };
 
