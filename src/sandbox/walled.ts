@@ -50,7 +50,9 @@ export function startWalled(wall: Wall, program: string[], script = ''): Walled 
   const end = async () => {
     // Killed before it has asked to die with its parent, the inner process would stay behind; so its pid is waited for.
     const pid = await within(patienceMs, Promise.race([born, gone.then(() => undefined)]));
-    if (pid !== undefined) kill(pid);
+    // bubblewrap ends by itself once it has reaped the inner process, so its end says that nothing is left. Killed at
+    // once, it would leave behind what is still dying.
+    if (pid !== undefined && kill(pid)) await within(patienceMs, gone);
     child.kill('SIGKILL');
     await within(patienceMs, gone);
     for (const stream of child.stdio) stream?.destroy();
@@ -100,11 +102,12 @@ function innerPid(status: Readable): Promise<number | undefined> {
   });
 }
 
-function kill(pid: number): void {
+/** False when it is gone already. */
+function kill(pid: number): boolean {
   try {
-    process.kill(pid, 'SIGKILL');
+    return process.kill(pid, 'SIGKILL');
   } catch {
-    // It is gone.
+    return false;
   }
 }
 
