@@ -3,11 +3,9 @@ import { lifecyclePage } from './domain/lifecycle-page.ts';
 import { openapiDocument } from './http/openapi.ts';
 import { routes } from './routes.ts';
 
-/** The address that stands in the printed document; a running service puts its own there. */
-const exampleUrl = 'http://localhost:3000';
-
+/** The server stands in it as `/api/v1`; a running service puts its own address there. */
 export function openapiText(): string {
-  return `${JSON.stringify(openapiDocument(routes, exampleUrl), null, 2)}\n`;
+  return `${JSON.stringify(openapiDocument(routes, ''), null, 2)}\n`;
 }
 
 /** Prints the documents that come from the code; a test holds that they are current. */

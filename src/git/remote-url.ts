@@ -51,7 +51,9 @@ export function isClosedAddress(address: string): boolean {
 
 /** What is wrong with a repository URL, as the end of a sentence; undefined when it may be used (decisions, section 3). */
 export function urlProblem(text: string, rules: HostRules): string | undefined {
-  if (!URL.canParse(text)) return 'must be an https address such as https://github.com/owner/name';
+  // The parser mends what git would read in another way: blanks, backslashes, one slash for two.
+  if (!/^https?:\/\/[^\s\\\p{Cc}]+$/iu.test(text) || !URL.canParse(text))
+    return 'must be an https address such as https://github.com/owner/name';
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
   if (url.search !== '' || url.hash !== '') return 'must not contain a query or a fragment';

@@ -1,14 +1,61 @@
 import { z } from 'zod';
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import {
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
+} from 'zod-openapi';
+import { withExamples } from './examples.ts';
 import type { Route } from './route.ts';
 import { ErrorReply } from './shapes.ts';
 
-const reasons: Record<number, string> = {
-  400: 'The body or query is invalid',
-  401: 'The token is missing or not valid',
-  429: 'Too many requests; Retry-After says when to come back',
-  403: 'Not a member of the project, or the role is too low',
-  404: 'Unknown, or not visible to the caller',
+/** What a route may answer besides its own reply (decisions, section 2), described once. */
+const shared = {
+  400: ['Invalid', 'The body, the query or the JSON is invalid', 'title: must have 1 to 200 characters'],
+  401: ['Unauthorized', 'The token is missing, malformed, expired or revoked', 'Unauthorized'],
+  403: ['Forbidden', 'No member of the project, or the role is too low', 'Requires the admin role'],
+  404: ['NotFound', 'Unknown, or not visible to the caller', 'Task task_01h455vb4pex5vsknk084sn02q not found'],
+  409: [
+    'Conflict',
+    'The first request with this Idempotency-Key is still under way',
+    'A request with this Idempotency-Key is still under way; repeat it later',
+  ],
+  413: ['TooLarge', 'The body has more than 1 MB', 'The body must have at most 1 MB'],
+  415: ['NotJson', 'The body is not JSON', 'The body must be JSON (Content-Type: application/json)'],
+  422: [
+    'KeyReused',
+    'The Idempotency-Key was used with another body',
+    'This Idempotency-Key was used with another body; use a new key for a new request',
+  ],
+  429: ['TooMany', 'Too many requests; Retry-After says when to come back', 'Too many requests; come back in 12 s'],
+  503: ['Away', 'The database is away; Retry-After says when to come back', 'The database is away'],
+} as const;
+
+const seconds = z.object({ 'Retry-After': z.int().meta({ description: 'seconds', example: 12 }) });
+
+function errorResponse(code: number, description: string, message: string): ZodOpenApiResponseObject {
+  const errors = code === 400 ? { errors: [{ path: 'title', message }] } : {};
+  return {
+    description,
+    ...(code === 429 || code === 503 ? { headers: seconds } : {}),
+    content: { 'application/json': { schema: ErrorReply, example: { statusCode: code, message, ...errors } } },
+  };
+}
+
+const sharedResponses = Object.fromEntries(
+  Object.entries(shared).map(([code, [id, description, message]]) => [
+    code,
+    { id, ...errorResponse(Number(code), description, message) },
+  ]),
+);
+
+const tags: Record<string, string> = {
+  agents: 'AI workers: teams, health, performance, skills, evolution',
+  planning: 'The wizard from a goal to a sprint',
+  projects: 'The caller, projects, their members, settings and secrets',
+  repositories: 'Git repositories connected to a project',
+  sprints: 'Sprints, their tasks and figures',
+  tasks: 'Units of work for agents, and the runs that do them',
 };
 
 /** The OpenAPI 3.1 document of the declared routes. */
@@ -18,55 +65,74 @@ export function openapiDocument(routes: Route[], serverUrl: string): object {
     const path = declared.path.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [declared.method]: operation(declared) };
   }
-  return createDocument({
+  const document = createDocument({
     openapi: '3.1.1',
     info: {
       title: 'Deckhand',
       version: '1',
       description: 'Projects, tasks, repositories and the AI agents that work on them.',
+      license: { name: 'All rights reserved', identifier: 'LicenseRef-All-Rights-Reserved' },
     },
     servers: [{ url: `${serverUrl}/api/v1` }],
     security: [{ bearer: [] }],
-    tags: [...new Set(routes.map((r) => r.tag))].map((name) => ({ name })),
+    tags: [...new Set(routes.map((r) => r.tag))].map((name) => ({ name, description: tags[name] ?? name })),
     components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
     paths,
   });
+  return withExamples(document);
 }
 
 function operation(declared: Route): ZodOpenApiOperationObject {
   const { access, path, query, body, reply } = declared;
   const [status, shape] = reply;
   const params = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
-  const isPublic = access.kind === 'public';
-  const always = [400, ...(isPublic ? [] : [401, 403, 429]), ...(params.length > 0 || access.names ? [404] : [])];
-  const errors: Record<string, string> = {
-    ...Object.fromEntries(always.map((code) => [code, reasons[code] ?? ''])),
-    ...declared.errors,
+  const isPost = declared.method === 'post';
+  const hasBody = isPost || declared.method === 'patch';
+  const codes = [400, 401, 429, 503, ...(hasBody ? [413, 415] : []), ...(isPost ? [409, 422] : [])];
+  if (access.names !== undefined) codes.push(403, 404);
+  // A write by cookie from another site is refused too.
+  else if (declared.method !== 'get') codes.push(403);
+  const headers = {
+    ...(isPost ? { 'Idempotent-Replayed': z.literal('true').optional() } : {}),
+    ...(declared.paged
+      ? { Link: z.string().optional().meta({ description: 'rel="next" and rel="prev" (RFC 8288)' }) }
+      : {}),
   };
   return {
     operationId: operationId(declared),
     summary: declared.summary,
     tags: [declared.tag],
-    ...(isPublic ? { security: [] } : {}),
     requestParams: {
-      ...(params.length > 0 ? { path: z.object(Object.fromEntries(params.map((name) => [name, z.string()]))) } : {}),
+      ...(params.length > 0 ? { path: z.object(Object.fromEntries(params.map((name) => [name, pathId]))) } : {}),
       ...(query === undefined ? {} : { query: query as z.ZodObject }),
+      ...(isPost ? { header: z.object({ 'Idempotency-Key': idempotencyKey }) } : {}),
     },
-    ...(body === undefined ? {} : { requestBody: { content: { 'application/json': { schema: body } } } }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: !body.safeParse({}).success,
+            content: { 'application/json': { schema: body } },
+          },
+        }),
     responses: {
       [`${status}` as '200']: {
         description: declared.summary,
+        ...(Object.keys(headers).length > 0 ? { headers: z.object(headers) } : {}),
         ...(shape === undefined ? {} : { content: { 'application/json': { schema: shape } } }),
       },
+      ...Object.fromEntries(codes.map((code) => [code, sharedResponses[code]])),
       ...Object.fromEntries(
-        Object.entries(errors).map(([code, description]) => [
-          code,
-          { description, content: { 'application/json': { schema: ErrorReply } } },
-        ]),
+        Object.entries(declared.errors ?? {}).map(([code, text]) => [code, errorResponse(Number(code), text, text)]),
       ),
     },
   };
 }
+
+const pathId = z.string().meta({ example: 'id_01h455vb4pex5vsknk084sn02q' });
+const idempotencyKey = z.string().min(1).max(255).optional().meta({
+  description: 'Repeating the request with the same key within 24 hours gives the first reply again',
+});
 
 /** `GET /tasks/:id/runs` becomes `getTasksByIdRuns`: stable, unique, and readable in a generated client. */
 function operationId({ method, path }: Route): string {

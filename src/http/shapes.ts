@@ -45,4 +45,4 @@ export const ErrorReply = z
     message: z.string(),
     errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
   })
-  .meta({ id: 'Error', example: { statusCode: 404, message: 'Task task_01h455vb4pex5vsknk084sn02q not found' } });
+  .meta({ id: 'ErrorReply' });

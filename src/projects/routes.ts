@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type SecretKind, Users } from '../db/tables.ts';
-import { notFound } from '../errors.ts';
+import { hasRole } from '../domain/member.ts';
+import { notFound, requiresRole } from '../errors.ts';
 import { type Access, anyUser, type Caller, type InProject, inProject, storable } from '../http/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { pageQuery } from '../http/shapes.ts';
@@ -21,24 +22,49 @@ import {
   UpdateProject,
 } from './schemas.ts';
 import { dropSecret, keepSecret, secretState } from './secrets.ts';
-import { findProject, listMembers, listProjects, listTokens, revokeToken, viewProject } from './store.ts';
+import {
+  findMember,
+  findProject,
+  hasToken,
+  listMembers,
+  listProjects,
+  listTokens,
+  type MemberView,
+  revokeToken,
+  viewProject,
+} from './store.ts';
 import { mintApiToken } from './tokens.ts';
 
 const tag = 'projects';
 
-/** A member addressed below its project; the id is checked with the membership itself. */
-function onMember(role: 'member' | 'admin'): Access<InProject & { memberId: string }> {
-  const project = inProject(role);
+/** A member addressed below its project. */
+function onMember(role: 'member' | 'admin'): Access<InProject & { member: MemberView }> {
+  const project = inProject('member');
   return {
     ...project,
-    load: async (app, asked) => ({ ...(await project.load(app, asked)), memberId: asked.params.userId ?? '' }),
+    role,
+    load: async (app, asked) => {
+      const found = await project.load(app, asked);
+      const id = asked.params.userId ?? '';
+      const member = await findMember(app.db.manager, found.projectId, id);
+      if (member === undefined) throw notFound('Member', id);
+      // What a member may do to a member, they may do to themselves only.
+      if (!hasRole(found.role, 'admin') && (role === 'admin' || id !== found.user.id)) throw requiresRole('admin');
+      return { ...found, member };
+    },
   };
 }
 
 const onOwnToken: Access<{ user: Caller; ownTokenId: string }> = {
   ...anyUser,
+  kind: 'object',
   names: 'tokenId',
-  load: async (app, asked) => ({ ...(await anyUser.load(app, asked)), ownTokenId: asked.params.tokenId ?? '' }),
+  load: async (app, asked) => {
+    const { user } = await anyUser.load(app, asked);
+    const ownTokenId = asked.params.tokenId ?? '';
+    if (!(await hasToken(app.db.manager, user.id, storable(ownTokenId)))) throw notFound('Token', ownTokenId);
+    return { user, ownTokenId };
+  },
 };
 
 export const projectRoutes: Route[] = [
@@ -81,7 +107,8 @@ export const projectRoutes: Route[] = [
     access: onOwnToken,
     reply: [204],
     handle: async (app, { user, ownTokenId }) => {
-      if (!(await revokeToken(app.db.manager, user.id, storable(ownTokenId)))) throw notFound('Token', ownTokenId);
+      // Another request may have been first.
+      if (!(await revokeToken(app.db.manager, user.id, ownTokenId))) throw notFound('Token', ownTokenId);
     },
   }),
   route({
@@ -163,7 +190,7 @@ export const projectRoutes: Route[] = [
     body: UpdateMember,
     reply: [200, Member],
     errors: { 409: 'The last owner' },
-    handle: (app, { projectId, role, memberId, body }) => changeRole(app, projectId, role, memberId, body.role),
+    handle: (app, { projectId, role, member, body }) => changeRole(app, projectId, role, member.userId, body.role),
   }),
   route({
     method: 'delete',
@@ -173,7 +200,8 @@ export const projectRoutes: Route[] = [
     access: onMember('member'),
     reply: [204],
     errors: { 409: 'The last owner' },
-    handle: (app, { projectId, user, role, memberId }) => removeMember(app, projectId, { id: user.id, role }, memberId),
+    handle: (app, { projectId, user, role, member }) =>
+      removeMember(app, projectId, { id: user.id, role }, member.userId),
   }),
   ...tokenRoutes('git-token', 'git_token', 'git token'),
   ...tokenRoutes('model-token', 'model_token', 'model token'),

@@ -161,6 +161,14 @@ export async function listTokens(em: EntityManager, userId: string, page: { limi
 }
 
 /** From now on the token opens nothing; false when the user has no such token. */
+export async function hasToken(em: EntityManager, userId: string, id: string): Promise<boolean> {
+  const rows = await em.query('select 1 from api_tokens where id = $1 and user_id = $2 and revoked_at is null', [
+    id,
+    userId,
+  ]);
+  return rows.length > 0;
+}
+
 export async function revokeToken(em: EntityManager, userId: string, id: string): Promise<boolean> {
   const [, count] = await em.query(
     'update api_tokens set revoked_at = now() where id = $1 and user_id = $2 and revoked_at is null',

@@ -24,7 +24,13 @@ export const Run = z
 export const RetryTask = z.strictObject({ text: longText(10_000).optional() });
 
 export const RunEvent = z
-  .object({ id: z.int(), at: Timestamp, type: z.string(), text: z.string(), data: z.record(z.string(), z.unknown()) })
+  .object({
+    id: z.int().meta({ example: 42 }),
+    at: Timestamp,
+    type: z.string(),
+    text: z.string(),
+    data: z.record(z.string(), z.unknown()),
+  })
   .meta({ id: 'RunEvent' });
 
 export const Reconciliation = z

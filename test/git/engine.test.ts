@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { diffOf } from '../../src/git/diff.ts';
 import type { Checkout, GitEngine } from '../../src/git/engine.ts';
@@ -9,6 +11,11 @@ import { gitOut, serveSampleRepository } from '../support/git.ts';
 
 const author = { name: 'bot[bot]', email: '1+bot[bot]@users.noreply.github.com' };
 const at = new Date('2026-01-02T03:04:05Z');
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
 
 describe.each<[string, () => GitEngine]>([
   ['native', nativeGit],
@@ -37,6 +44,32 @@ describe.each<[string, () => GitEngine]>([
     const wrong = await engine.listBranches({ url: host.url, token: 'wrong-token' }).catch((e) => e);
     expect(wrong.fault).toBe('missing');
     expect(wrong.message).not.toContain('wrong-token');
+  });
+
+  test('dials the address that was checked, whatever the name resolves to by then', async () => {
+    const { port } = new URL(host.url);
+    const url = host.url.replace('127.0.0.1', 'rebound.invalid');
+    const pinned = { ...remote(), url, resolved: `rebound.invalid:${port}:127.0.0.1` };
+    expect([...(await engine.listBranches(pinned)).keys()]).toEqual(['main']);
+  });
+
+  test('follows no redirect to another origin, and shows it no token', async () => {
+    const seen: string[] = [];
+    const thief = createServer((req, res) => {
+      seen.push(`${req.url} ${req.headers.authorization}`);
+      res.writeHead(404).end();
+    });
+    const port = await listening(thief);
+    const mover = createServer((req, res) =>
+      res.writeHead(307, { Location: `http://127.0.0.1:${port}${req.url}` }).end(),
+    );
+    const url = `http://127.0.0.1:${await listening(mover)}/a/b`;
+    await expect(engine.listBranches({ url, token: 'good-token' })).rejects.toBeInstanceOf(Error);
+    expect(seen).toEqual([]);
+    for (const server of [thief, mover]) {
+      server.close();
+      server.closeAllConnections();
+    }
   });
 
   test('checks out, snapshots, commits and pushes what git itself then shows', async () => {

@@ -1,52 +1,20 @@
 import jwt from 'jsonwebtoken';
-import type { Route } from '../../src/http/route.ts';
-import { routes } from '../../src/routes.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
+import { type Everything, guarded, makeEverything, named } from '../support/everything.ts';
 
 let service: TestApp;
+let world: Everything;
 let owner: string;
 let stranger: string;
-/** A real id for every parameter, in a project of the owner's. */
-const ids: Record<string, string> = {};
 
 beforeAll(async () => {
   service = await openTestApp({ ALLOW_PRIVATE_HOSTS: 'true' });
-  owner = await service.token('owner');
+  world = await makeEverything(service);
+  owner = world.owner;
   stranger = await service.token('stranger');
-  const post = async (path: string, body: object) => (await service.call('POST', path, { token: owner, body })).body;
-  const project = await post('/projects', { name: 'One' });
-  const repository = await post('/repositories', { projectId: project.id, name: 'r', url: 'https://127.0.0.1:1/a/r' });
-  const task = await post(`/projects/${project.id}/tasks`, { title: 't' });
-  const agent = await post('/agents', { name: 'mine' });
-  const tokens = (await service.call('GET', '/me/tokens', { token: owner })).body;
-  const me = (await service.call('GET', '/me', { token: owner })).body;
-  await service.app.db.manager.query(
-    `insert into runs (id, task_id, project_id, kind, status) values ('run_1', $1, $2, 'start', 'failed')`,
-    [task.id, project.id],
-  );
-  Object.assign(ids, {
-    projectId: project.id,
-    userId: me.id,
-    runId: 'run_1',
-    tokenId: tokens[0].id,
-    repository: repository.id,
-    task: task.id,
-    agent: agent.id,
-  });
 });
 afterAll(() => service.close());
 
-/** The path with ids that exist, the last of them replaced by `id`. */
-function pathOf({ path }: Route, id?: string): string {
-  const kind = path.split('/')[1]?.replace(/ies$/, 'y').replace(/s$/, '') ?? '';
-  const last = path.lastIndexOf(':');
-  return path.replace(/:(\w+)/g, (_all, name: string, at: number) =>
-    encodeURIComponent((at === last ? id : undefined) ?? (name === 'id' ? ids[kind] : ids[name]) ?? ''),
-  );
-}
-
-const named = routes.map((r) => [`${r.method.toUpperCase()} ${r.path}`, r] as const);
-const guarded = named.filter(([, r]) => r.access.kind !== 'public');
 const addressed = guarded.filter(([, r]) => /:/.test(r.path) && r.access.names !== undefined);
 const withBody = guarded.filter(([, r]) => r.method === 'post' || r.method === 'patch');
 
@@ -64,6 +32,15 @@ const forged = () => {
     'another issuer': jwt.sign(claims, secret, { ...good, issuer: 'http://evil' }),
     expired: jwt.sign(claims, secret, { ...good, expiresIn: -1 }),
     'a token that was never made': jwt.sign(claims, secret, good),
+    'not yet valid': jwt.sign({ ...claims, nbf: Math.floor(Date.now() / 1000) + 3600 }, secret, good),
+    'a key id that is a path': jwt.sign(claims, '0', { ...good, keyid: '../../../../dev/null' }),
+    'a key id that is SQL': jwt.sign(claims, 'x', { ...good, keyid: "' union select 'x" }),
+    'a key of its own': jwt.sign(claims, 'mine', {
+      ...good,
+      header: { alg: 'HS256', jwk: { kty: 'oct', k: Buffer.from('mine').toString('base64url') } } as never,
+    }),
+    'a public key as the secret': jwt.sign(claims, service.app.keys.jwtSecret.slice(1), good),
+    'a signature cut off': jwt.sign(claims, secret, good).split('.').slice(0, 2).join('.'),
     'no id': jwt.sign({ sub: 'user_1' }, secret, good),
     'an id with NUL': jwt.sign({ sub: 'user_1', jti: 'tok\0' }, secret, good),
   };
@@ -72,29 +49,33 @@ const forged = () => {
 test.each(guarded)('%s without a good token is 401', async (_name, route) => {
   const tokens: (string | undefined)[] = [undefined, ...Object.values(forged())];
   for (const token of tokens) {
-    const answer = await service.call(route.method.toUpperCase(), pathOf(route), token === undefined ? {} : { token });
+    const answer = await service.call(
+      route.method.toUpperCase(),
+      world.pathOf(route),
+      token === undefined ? {} : { token },
+    );
     expect(answer.status).toBe(401);
     expect(answer.body).toEqual({ statusCode: 401, message: 'Unauthorized' });
   }
 });
 
 test.each(addressed)('%s for a stranger is 403 or 404', async (_name, route) => {
-  const answer = await service.call(route.method.toUpperCase(), pathOf(route), { token: stranger });
+  const answer = await service.call(route.method.toUpperCase(), world.pathOf(route), { token: stranger });
   expect(answer.status).toBe(route.access.kind === 'project' ? 403 : 404);
-  if (answer.status === 403) expect(answer.body.message).toBe(`User is not a member of project ${ids.projectId}`);
+  if (answer.status === 403) expect(answer.body.message).toBe(`User is not a member of project ${world.ids.projectId}`);
 });
 
 test.each(addressed)('%s of an unknown or odd id is 404', async (_name, route) => {
   // With two parameters the last one: the first is the project, which other routes try.
   for (const id of ['task_01h455vb4pex5vsknk084sn02q', "' or 1=1 --", 'a\0b', '%', 'x'.repeat(10_000)]) {
-    const answer = await service.call(route.method.toUpperCase(), pathOf(route, id), { token: owner });
+    const answer = await service.call(route.method.toUpperCase(), world.pathOf(route, id), { token: owner });
     expect([answer.status, answer.body.statusCode]).toEqual([404, 404]);
   }
 });
 
 test.each(withBody)('%s refuses what it does not know', async (_name, route) => {
   const call = (body: unknown, headers = {}) =>
-    service.call(route.method.toUpperCase(), pathOf(route), { token: owner, body, headers });
+    service.call(route.method.toUpperCase(), world.pathOf(route), { token: owner, body, headers });
   for (const body of [{ surprise: 1 }, '{"__proto__":{"x":1},"surprise":1}', [], 7, '"text"', 'null']) {
     const answer = await call(body);
     expect(answer.status).toBe(400);

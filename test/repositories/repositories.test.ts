@@ -91,16 +91,18 @@ test('every way to fail a validation is a result that helps', async () => {
     ['v-moved', `http://127.0.0.1:${port}/moved/r`, /./],
     ['v-closed', 'https://127.0.0.1:1/a/r', /could not be reached/],
     ['v-unknown', 'https://nowhere.invalid/a/r', /could not be reached|unknown/],
+    ['v-silent', `http://127.0.0.1:${(silent.address() as AddressInfo).port}/a/r`, /No answer within 10 s/],
   ];
-  for (const [name, url, error] of cases) {
+  const validate = async ([name, url, error]: (typeof cases)[number]) => {
     const { id } = (await connect(name, { url })).body;
     const answer = await call('POST', `/repositories/${id}/validate`);
     expect([name, answer.status, answer.body.valid]).toEqual([name, 200, false]);
     expect(answer.body.error).toMatch(error);
     expect(answer.body.branches).toBeUndefined();
-  }
+  };
+  await Promise.all(cases.map(validate));
   silent.close();
-});
+}, 20_000);
 
 test('changing: names, flags and address, each by its rule', async () => {
   const own = (await call('POST', '/projects', { name: 'Own' })).body.id;

@@ -1,0 +1,2569 @@
+/**
+ * Deckhand
+ * 1
+ * DO NOT MODIFY - This file has been generated using oazapfts.
+ * See https://www.npmjs.com/package/oazapfts
+ */
+import * as Oazapfts from "@oazapfts/runtime";
+import * as QS from "@oazapfts/runtime/query";
+export const defaults: Oazapfts.Defaults<Oazapfts.CustomHeaders> = {
+    headers: {},
+    baseUrl: "/api/v1"
+};
+const oazapfts = Oazapfts.runtime(defaults);
+export const servers = {
+    server1: "/api/v1"
+};
+export type Me = {
+    id: string;
+    login: string;
+    name: string;
+    avatarUrl: string;
+};
+export type ErrorReply = {
+    statusCode: number;
+    message: string;
+    errors?: {
+        path: string;
+        message: string;
+    }[];
+};
+export type ApiToken = {
+    id: string;
+    name: string;
+    prefix: string;
+    createdAt: string;
+    expiresAt: string;
+    lastUsedAt: string | null;
+};
+export type NewApiToken = {
+    id: string;
+    name: string;
+    prefix: string;
+    createdAt: string;
+    expiresAt: string;
+    token: string;
+};
+export type Project = {
+    id: string;
+    name: string;
+    slug: string;
+    description: string;
+    role: "member" | "admin" | "owner";
+    budgets: {
+        runMinutes: number | null;
+        runSteps: number | null;
+        runTokens: number | null;
+        runCostUsd: number | null;
+        dayCostUsd: number | null;
+    };
+    sharePrivateContext: boolean;
+    createdAt: string;
+    updatedAt: string;
+};
+export type Member = {
+    userId: string;
+    login: string;
+    name: string;
+    avatarUrl: string;
+    role: "member" | "admin" | "owner";
+    createdAt: string;
+};
+export type Repository = {
+    id: string;
+    projectId: string;
+    name: string;
+    url: string;
+    defaultBranch: string;
+    isPrimary: boolean;
+    isDocsRepo: boolean;
+    createdAt: string;
+};
+export type RepositoryEntry = {
+    id: string;
+    projectId: string;
+    name: string;
+    url: string;
+    isPrimary: boolean;
+    isDocsRepo: boolean;
+};
+export type RepositoryValidation = {
+    valid: boolean;
+    message: string;
+    branches?: string[];
+    error?: string;
+};
+export type AgentEntry = {
+    id: string;
+    name: string;
+    team: string;
+    status: "available" | "busy" | "offline";
+};
+export type Agent = {
+    id: string;
+    projectId: string | null;
+    name: string;
+    description: string;
+    team: string;
+    model: string;
+    systemPrompt: string;
+    version: number;
+    previousVersionId: string | null;
+    status: "available" | "busy" | "offline";
+    currentTaskId: string | null;
+    createdAt: string;
+};
+export type AgentHealth = {
+    agentId: string;
+    status: "healthy" | "degraded" | "unhealthy";
+    lastHeartbeat: string;
+    consecutiveFailures: number;
+    totalTasks: number;
+    successRate: number;
+};
+export type AgentPerformance = {
+    agentId: string;
+    metrics: {
+        totalTasks: number;
+        completedTasks: number;
+        failedTasks: number;
+        averageCompletionTime: string;
+        successRate: number;
+        linesOfCodeWritten: number;
+        prsCreated: number;
+    };
+};
+export type AgentSkill = {
+    id: string;
+    name: string;
+    proficiency: "novice" | "beginner" | "intermediate" | "advanced" | "expert";
+};
+export type Suggestion = {
+    area: string;
+    suggestion: string;
+    priority: "low" | "medium" | "high";
+    /** ids of the runs that say so */
+    evidence: string[];
+};
+export type Failure = {
+    category: "auth" | "rate_limit" | "budget" | "timeout" | "sandbox" | "model" | "checks" | "gave_up" | "no_changes" | "conflict" | "push_rejected" | "repository" | "internal";
+    message: string;
+    retryable: boolean;
+};
+export type Task = {
+    id: string;
+    title: string;
+    description: string;
+    status: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
+    owner: string | null;
+    projectId: string;
+    branchName: string | null;
+    prUrl: string | null;
+    dependsOn: string[];
+    repositoryId: string | null;
+    parentId: string | null;
+    issueNumber: number | null;
+    issueUrl: string | null;
+    failure: Failure | null;
+    runCount: number;
+    createdAt: string;
+    updatedAt: string;
+};
+export type TaskStatistics = {
+    total: number;
+    byStatus: {
+        backlog: number;
+        ready: number;
+        in_progress: number;
+        in_review: number;
+        done: number;
+        waiting_on_subtasks: number;
+    };
+};
+export type Hunk = {
+    oldStart: number;
+    oldLines: number;
+    newStart: number;
+    newLines: number;
+    lines: string[];
+};
+export type FileDiff = {
+    path: string;
+    previousPath?: string;
+    status: "added" | "modified" | "deleted" | "renamed";
+    additions: number;
+    deletions: number;
+    hunks: Hunk[];
+    binary?: boolean;
+    truncated?: boolean;
+};
+export type TaskDiff = {
+    taskId: string;
+    branchName: string;
+    baseBranch: string;
+    files: FileDiff[];
+    truncated?: boolean;
+};
+export type Handoff = {
+    id: string;
+    taskId: string;
+    summary: string;
+    nextSteps: string[];
+    createdAt: string;
+};
+export type PullRequest = {
+    repositoryId: string;
+    repositoryName: string;
+    prUrl: string;
+    prNumber: number;
+    status: "draft" | "open" | "merged" | "closed";
+};
+export type Run = {
+    id: string;
+    taskId: string;
+    agentId: string | null;
+    kind: "start" | "retry" | "revise" | "continue";
+    status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+    createdAt: string;
+    startedAt: string | null;
+    finishedAt: string | null;
+    failure: Failure | null;
+    steps: number;
+    inputTokens: number;
+    outputTokens: number;
+    costUsd: number | null;
+};
+export type RunEvent = {
+    id: number;
+    at: string;
+    "type": string;
+    text: string;
+    data: {
+        [key: string]: any;
+    };
+};
+export type Reconciliation = {
+    id: string;
+    startedAt: string;
+    finishedAt: string;
+    trigger: "manual" | "scheduled" | "start";
+    checked: number;
+    recovered: {
+        taskId: string;
+        action: string;
+        reason: string;
+    }[];
+};
+/**
+ * Who the token belongs to
+ */
+export function getMe(opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Me;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>("/me", {
+        ...opts
+    }));
+}
+/**
+ * List the API tokens of the caller
+ */
+export function getMeTokens({ limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: ApiToken[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/me/tokens${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Make an API token; it is shown this once
+ */
+export function postMeTokens(body: {
+    name: string;
+    expiresInDays?: number;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 201;
+        data: NewApiToken;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>("/me/tokens", oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Revoke an API token, effective at once
+ */
+export function deleteMeTokensByTokenId(tokenId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/me/tokens/${encodeURIComponent(tokenId)}`, {
+        ...opts,
+        method: "DELETE"
+    }));
+}
+/**
+ * List the projects of the caller
+ */
+export function getProjects({ limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Project[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Create a project
+ */
+export function postProjects(body: {
+    name: string;
+    description?: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 201;
+        data: Project;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>("/projects", oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Get a project
+ */
+export function getProjectsByProjectId(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Project;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}`, {
+        ...opts
+    }));
+}
+/**
+ * Change the settings of a project
+ */
+export function patchProjectsByProjectId(projectId: string, body?: {
+    name?: string;
+    description?: string;
+    budgets?: {
+        runMinutes?: number | null;
+        runSteps?: number | null;
+        runTokens?: number | null;
+        runCostUsd?: number | null;
+        dayCostUsd?: number | null;
+    };
+    sharePrivateContext?: boolean;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Project;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}`, oazapfts.json({
+        ...opts,
+        method: "PATCH",
+        body
+    })));
+}
+/**
+ * Delete a project
+ */
+export function deleteProjectsByProjectId(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}`, {
+        ...opts,
+        method: "DELETE"
+    }));
+}
+/**
+ * List the members of a project
+ */
+export function getProjectsByProjectIdMembers(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Member[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/members`, {
+        ...opts
+    }));
+}
+/**
+ * Add a member
+ */
+export function postProjectsByProjectIdMembers(projectId: string, body: {
+    login: string;
+    role?: "member" | "admin" | "owner";
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 201;
+        data: Member;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/members`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Change the role of a member
+ */
+export function patchProjectsByProjectIdMembersByUserId(projectId: string, userId: string, body?: {
+    role?: "member" | "admin" | "owner";
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Member;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/members/${encodeURIComponent(userId)}`, oazapfts.json({
+        ...opts,
+        method: "PATCH",
+        body
+    })));
+}
+/**
+ * Remove a member; anyone may remove themselves
+ */
+export function deleteProjectsByProjectIdMembersByUserId(projectId: string, userId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/members/${encodeURIComponent(userId)}`, {
+        ...opts,
+        method: "DELETE"
+    }));
+}
+/**
+ * Set the git token
+ */
+export function postProjectsByProjectIdGitToken(projectId: string, body: {
+    token: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: {
+            configured: boolean;
+        };
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/git-token`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Whether a git token is set
+ */
+export function getProjectsByProjectIdGitToken(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: {
+            configured: boolean;
+            updatedAt: string | null;
+        };
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/git-token`, {
+        ...opts
+    }));
+}
+/**
+ * Remove the git token
+ */
+export function deleteProjectsByProjectIdGitToken(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/git-token`, {
+        ...opts,
+        method: "DELETE"
+    }));
+}
+/**
+ * Set the model token
+ */
+export function postProjectsByProjectIdModelToken(projectId: string, body: {
+    token: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: {
+            configured: boolean;
+        };
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/model-token`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Whether a model token is set
+ */
+export function getProjectsByProjectIdModelToken(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: {
+            configured: boolean;
+            updatedAt: string | null;
+        };
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/model-token`, {
+        ...opts
+    }));
+}
+/**
+ * Remove the model token
+ */
+export function deleteProjectsByProjectIdModelToken(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/model-token`, {
+        ...opts,
+        method: "DELETE"
+    }));
+}
+/**
+ * Connect a repository to a project
+ */
+export function postRepositories(body: {
+    projectId: string;
+    name: string;
+    url: string;
+    defaultBranch?: string;
+    isPrimary?: boolean;
+    isDocsRepo?: boolean;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 201;
+        data: Repository;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>("/repositories", oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * List repositories, of one project or of all the caller is in
+ */
+export function getRepositories({ projectId }: {
+    projectId?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: RepositoryEntry[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories${QS.query(QS.explode({
+        projectId
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Get a repository
+ */
+export function getRepositoriesById(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Repository;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}`, {
+        ...opts
+    }));
+}
+/**
+ * Change a repository
+ */
+export function patchRepositoriesById(id: string, body?: {
+    name?: string;
+    url?: string;
+    defaultBranch?: string;
+    isPrimary?: boolean;
+    isDocsRepo?: boolean;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Repository;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}`, oazapfts.json({
+        ...opts,
+        method: "PATCH",
+        body
+    })));
+}
+/**
+ * Disconnect a repository; on its host it stays
+ */
+export function deleteRepositoriesById(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}`, {
+        ...opts,
+        method: "DELETE"
+    }));
+}
+/**
+ * The primary repository of a project
+ */
+export function getRepositoriesPrimaryByProjectId(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Repository;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/primary/${encodeURIComponent(projectId)}`, {
+        ...opts
+    }));
+}
+/**
+ * The documentation repository of a project
+ */
+export function getRepositoriesDocsByProjectId(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Repository;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/docs/${encodeURIComponent(projectId)}`, {
+        ...opts
+    }));
+}
+/**
+ * Check that the service can reach the repository
+ */
+export function postRepositoriesByIdValidate(id: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: RepositoryValidation;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/validate`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * List the agents that the caller can see
+ */
+export function getAgents(opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: AgentEntry[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>("/agents", {
+        ...opts
+    }));
+}
+/**
+ * Create an agent
+ */
+export function postAgents(body: {
+    name: string;
+    description?: string;
+    team?: string;
+    model?: string;
+    systemPrompt?: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 201;
+        data: Agent;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>("/agents", oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * List the teams of the agents that the caller can see
+ */
+export function getAgentsTeams(opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: string[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>("/agents/teams", {
+        ...opts
+    }));
+}
+/**
+ * List the agents of a team
+ */
+export function getAgentsTeamsByTeam(team: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: AgentEntry[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/agents/teams/${encodeURIComponent(team)}`, {
+        ...opts
+    }));
+}
+/**
+ * The health of all agents
+ */
+export function getAgentsHealthAll(opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: AgentHealth[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>("/agents/health/all", {
+        ...opts
+    }));
+}
+/**
+ * The health of unhealthy agents
+ */
+export function getAgentsHealthUnhealthy(opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: AgentHealth[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>("/agents/health/unhealthy", {
+        ...opts
+    }));
+}
+/**
+ * Get an agent
+ */
+export function getAgentsById(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Agent;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/agents/${encodeURIComponent(id)}`, {
+        ...opts
+    }));
+}
+/**
+ * Change an agent
+ */
+export function patchAgentsById(id: string, body?: {
+    name?: string;
+    description?: string;
+    team?: string;
+    model?: string;
+    systemPrompt?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Agent;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/agents/${encodeURIComponent(id)}`, oazapfts.json({
+        ...opts,
+        method: "PATCH",
+        body
+    })));
+}
+/**
+ * Delete an agent
+ */
+export function deleteAgentsById(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/agents/${encodeURIComponent(id)}`, {
+        ...opts,
+        method: "DELETE"
+    }));
+}
+/**
+ * The health of an agent
+ */
+export function getAgentsByIdHealth(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: AgentHealth;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/agents/${encodeURIComponent(id)}/health`, {
+        ...opts
+    }));
+}
+/**
+ * Clear the failures of an agent and release its dead runs
+ */
+export function postAgentsByIdHealthReset(id: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: AgentHealth;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/agents/${encodeURIComponent(id)}/health/reset`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * The performance of an agent
+ */
+export function getAgentsByIdPerformance(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: AgentPerformance;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/agents/${encodeURIComponent(id)}/performance`, {
+        ...opts
+    }));
+}
+/**
+ * The languages of the agent's merged work
+ */
+export function getAgentsByIdSkills(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: AgentSkill[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/agents/${encodeURIComponent(id)}/skills`, {
+        ...opts
+    }));
+}
+/**
+ * What the recorded failures of an agent suggest
+ */
+export function getAgentsByIdSuggestions(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: {
+            suggestions: Suggestion[];
+        };
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/agents/${encodeURIComponent(id)}/suggestions`, {
+        ...opts
+    }));
+}
+/**
+ * Make a new version of an agent
+ */
+export function postAgentsByIdEvolve(id: string, body: {
+    improvements?: string[];
+    newSystemPrompt?: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 201;
+        data: Agent;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/agents/${encodeURIComponent(id)}/evolve`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Create a task
+ */
+export function postProjectsByProjectIdTasks(projectId: string, body: {
+    title: string;
+    description?: string;
+    owner?: string;
+    status?: "backlog" | "ready";
+    dependsOn?: string[];
+    repositoryId?: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 201;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/tasks`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * List the tasks of a project, newest first
+ */
+export function getProjectsByProjectIdTasks(projectId: string, { status, owner, search, limit, offset }: {
+    status?: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
+    owner?: string;
+    search?: string;
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/tasks${QS.query(QS.explode({
+        status,
+        owner,
+        search,
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Create several tasks, all or none
+ */
+export function postProjectsByProjectIdTasksBulk(projectId: string, body: {
+    tasks: {
+        title: string;
+        description?: string;
+        owner?: string;
+        status?: "backlog" | "ready";
+        dependsOn?: string[];
+        repositoryId?: string;
+        ref?: string;
+    }[];
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 201;
+        data: Task[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/tasks/bulk`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Count the tasks of a project by status
+ */
+export function getProjectsByProjectIdStats(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: TaskStatistics;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/stats`, {
+        ...opts
+    }));
+}
+/**
+ * Get a task
+ */
+export function getTasksById(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}`, {
+        ...opts
+    }));
+}
+/**
+ * Change a task
+ */
+export function patchTasksById(id: string, body?: {
+    title?: string;
+    description?: string;
+    owner?: string | null;
+    status?: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
+    dependsOn?: string[];
+    repositoryId?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}`, oazapfts.json({
+        ...opts,
+        method: "PATCH",
+        body
+    })));
+}
+/**
+ * Delete a task and its subtasks
+ */
+export function deleteTasksById(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}`, {
+        ...opts,
+        method: "DELETE"
+    }));
+}
+/**
+ * The subtasks of a task, oldest first
+ */
+export function getTasksByIdSubtasks(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/subtasks`, {
+        ...opts
+    }));
+}
+/**
+ * Add a subtask; the task then waits for its subtasks
+ */
+export function postTasksByIdSubtasks(id: string, body: {
+    title: string;
+    description?: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 201;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/subtasks`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * What the task changed, from the merge base to the head of its branch
+ */
+export function getTasksByIdDiff(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: TaskDiff;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/diff`, {
+        ...opts
+    }));
+}
+/**
+ * What the runs of the task left for the next one
+ */
+export function getTasksByIdHandoffs(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: {
+            handoffs: Handoff[];
+        };
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/handoffs`, {
+        ...opts
+    }));
+}
+/**
+ * The pull requests of the task, oldest first
+ */
+export function getTasksByIdPrs(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: PullRequest[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/prs`, {
+        ...opts
+    }));
+}
+/**
+ * Start a task: its agent works on it and proposes a pull request
+ */
+export function postTasksByIdStart(id: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/start`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * Retry a task whose latest run failed or was cancelled, on the same branch
+ */
+export function postTasksByIdRetry(id: string, body?: {
+    text?: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/retry`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Stop the run of a task; its branch stays
+ */
+export function postTasksByIdCancel(id: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/cancel`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * List the runs of a task, newest first
+ */
+export function getTasksByIdRuns(id: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Run[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/runs${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Get a run
+ */
+export function getRunsByRunId(runId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Run;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/runs/${encodeURIComponent(runId)}`, {
+        ...opts
+    }));
+}
+/**
+ * The log of a run, oldest first
+ */
+export function getRunsByRunIdEvents(runId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: RunEvent[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/runs/${encodeURIComponent(runId)}/events`, {
+        ...opts
+    }));
+}
+/**
+ * Recover stuck tasks of the caller's projects
+ */
+export function postAgentsPoolReconcile({ idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Reconciliation;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>("/agents/pool/reconcile", {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * What reconciling did, newest first
+ */
+export function getAgentsPoolReconciliations({ limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Reconciliation[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/agents/pool/reconciliations${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Merge the open pull requests of a task
+ */
+export function postTasksByIdMerge(id: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/merge`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}

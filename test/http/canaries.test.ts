@@ -1,0 +1,52 @@
+import { openTestApp, type TestApp } from '../support/app.ts';
+import { type Everything, guarded, makeEverything, rowsOf } from '../support/everything.ts';
+
+const canaries = { git: 'ghp_canaryOfTheGitToken0123456789abcdef', model: 'sk-canary-of-the-model-token-0123456789' };
+const settings = {
+  OPENAI_API_KEY: 'sk-canary-of-the-service-itself-987654',
+  JWT_SECRET: 'canary-jwt-secret-of-the-service-0123456',
+  ENCRYPTION_KEY: 'c4'.repeat(32),
+};
+
+let service: TestApp;
+let world: Everything;
+let secrets: string[];
+
+beforeAll(async () => {
+  service = await openTestApp({ ...settings, ALLOW_PRIVATE_HOSTS: 'true' });
+  world = await makeEverything(service);
+  const set = (kind: string, token: string) =>
+    service.call('POST', `/projects/${world.ids.projectId}/${kind}-token`, { token: world.owner, body: { token } });
+  expect((await set('git', canaries.git)).body).toEqual({ configured: true });
+  expect((await set('model', canaries.model)).body).toEqual({ configured: true });
+  const made = await service.call('POST', '/me/tokens', { token: world.owner, body: { name: 'shown once' } });
+  const plain = [...Object.values(canaries), ...Object.values(settings), made.body.token];
+  secrets = plain.flatMap((s) => [
+    s,
+    Buffer.from(s).toString('base64').replace(/=+$/, ''),
+    Buffer.from(s).toString('hex'),
+  ]);
+});
+afterAll(() => service.close());
+
+const reads = guarded.filter(([, r]) => r.method === 'get');
+
+test.each(reads)('%s shows no secret', async (_name, route) => {
+  const answer = await service.call('GET', world.pathOf(route), { token: world.owner });
+  expect([200, 404]).toContain(answer.status);
+  const text = JSON.stringify([answer.body, [...answer.headers]]);
+  for (const secret of secrets) expect(text).not.toContain(secret);
+});
+
+test('a dump of the database holds no secret, the queue included', async () => {
+  const boss: { name: string }[] = await service.app.db.manager.query(
+    `select table_name as name from information_schema.tables where table_schema = 'pgboss' and table_type = 'BASE TABLE'`,
+  );
+  const rows = await rowsOf(service);
+  for (const { name } of boss)
+    for (const { row } of await service.app.db.manager.query(`select t::text as row from pgboss.${name} t`))
+      rows.push(row);
+  const dump = rows.join('\n');
+  expect(dump).toContain('shown once');
+  for (const secret of secrets) expect(dump).not.toContain(secret);
+});

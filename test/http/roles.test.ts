@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import type { Route } from '../../src/http/route.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+import { type Everything, guarded, makeEverything } from '../support/everything.ts';
+
+const file = new URL('../fixtures/roles.txt', import.meta.url);
+const callers = ['nobody', 'stranger', 'member', 'admin', 'owner', 'revoked', 'expired'] as const;
+type Caller = (typeof callers)[number];
+
+let service: TestApp;
+let world: Everything;
+const tokens: Partial<Record<Caller, string>> = {};
+
+beforeAll(async () => {
+  service = await openTestApp({ ALLOW_PRIVATE_HOSTS: 'true' });
+  world = await makeEverything(service);
+  const { owner, ids } = world;
+  const join = async (login: string, role: string) => {
+    const path = `/projects/${ids.projectId}/members`;
+    expect((await service.call('POST', path, { token: owner, body: { login, role } })).status).toBe(201);
+    return service.token(login);
+  };
+  Object.assign(tokens, {
+    stranger: await service.token('stranger'),
+    member: await join('member', 'member'),
+    admin: await join('admin', 'admin'),
+    owner,
+    revoked: await join('revoked', 'owner'),
+    expired: await join('expired', 'owner'),
+  });
+  const set = (column: string, login: Caller) =>
+    service.app.db.manager.query(
+      `update api_tokens set ${column} = now() where user_id = (select id from users where login = $1)`,
+      [login],
+    );
+  await set('revoked_at', 'revoked');
+  await set('expires_at', 'expired');
+});
+afterAll(() => service.close());
+
+const table = readFileSync(file, 'utf8')
+  .split('\n')
+  .filter((line) => /^(GET|POST|PATCH|DELETE) /.test(line));
+
+/** Asked with a query or body that nothing knows: 400 tells that the caller was let in, and nothing has happened. */
+async function outcome(route: Route, caller: Caller): Promise<string> {
+  const token = tokens[caller];
+  const { projectId = '' } = world.ids;
+  const inQuery = route.access.kind === 'projectInQuery' ? `&projectId=${projectId}` : '';
+  const { status } = await service.call(route.method.toUpperCase(), `${world.pathOf(route)}?surprise=1${inQuery}`, {
+    ...(token === undefined ? {} : { token }),
+    ...(route.access.kind === 'projectInBody' ? { body: { projectId } } : {}),
+  });
+  return status === 400 ? 'yes' : String(status);
+}
+
+test('every operation is in the table, and the table has no other', () => {
+  expect(table.map((line) => line.split(' ').slice(0, 2).join(' ')).sort()).toEqual(
+    guarded.map(([name]) => name).sort(),
+  );
+});
+
+test.each(guarded)('%s for each kind of caller', async (name, route) => {
+  const [, , ...wanted] = table.find((line) => line.startsWith(`${name} `))?.split(/ +/) ?? [];
+  const found: Record<string, string> = {};
+  for (const caller of callers) found[caller] = await outcome(route, caller);
+  expect(found).toEqual(Object.fromEntries(callers.map((caller, at) => [caller, wanted[at]])));
+});

@@ -1,0 +1,69 @@
+import type { Route } from '../../src/http/route.ts';
+import { routes } from '../../src/routes.ts';
+import type { TestApp } from './app.ts';
+
+export const named = routes.map((r) => [`${r.method.toUpperCase()} ${r.path}`, r] as const);
+export const guarded = named.filter(([, r]) => r.access.kind !== 'public');
+
+/** A project with one of everything, made by its owner, so that every path can be filled with ids that exist. */
+export interface Everything {
+  ids: Record<string, string>;
+  owner: string;
+  /** The path with ids that exist, the last of them replaced by `last`. */
+  pathOf(route: Pick<Route, 'path'>, last?: string): string;
+}
+
+export async function makeEverything(service: TestApp, login = 'owner'): Promise<Everything> {
+  const owner = await service.token(login);
+  const made = async (path: string, body: object) => {
+    const answer = await service.call('POST', path, { token: owner, body });
+    if (answer.status > 299) throw new Error(`${path} answered ${answer.status} ${answer.body.message}`);
+    return answer.body;
+  };
+  const read = async (path: string) => (await service.call('GET', path, { token: owner })).body;
+  const project = await made('/projects', { name: 'One' });
+  const repository = await made('/repositories', {
+    projectId: project.id,
+    name: 'r',
+    url: `https://127.0.0.1:1/${login}/r`,
+    isDocsRepo: true,
+  });
+  const task = await made(`/projects/${project.id}/tasks`, { title: 't' });
+  const agents = await read('/agents');
+  await service.app.db.manager.query(
+    `insert into runs (id, task_id, project_id, kind, status) values ($3, $1, $2, 'start', 'failed')`,
+    [task.id, project.id, `run_${login}`],
+  );
+  const ids: Record<string, string> = {
+    projectId: project.id,
+    userId: (await read('/me')).id,
+    runId: `run_${login}`,
+    tokenId: (await read('/me/tokens'))[0].id,
+    repository: repository.id,
+    task: task.id,
+    agent: agents[0].id,
+    team: 'core',
+  };
+  const pathOf = ({ path }: Pick<Route, 'path'>, id?: string) => {
+    const kind = path.split('/')[1]?.replace(/ies$/, 'y').replace(/s$/, '') ?? '';
+    const last = path.lastIndexOf(':');
+    return path.replace(/:(\w+)/g, (_all, name: string, at: number) => {
+      const value = (at === last ? id : undefined) ?? (name === 'id' ? ids[kind] : ids[name]);
+      if (value === undefined) throw new Error(`nothing was made for :${name} of ${path}`);
+      return encodeURIComponent(value);
+    });
+  };
+  return { ids, owner, pathOf };
+}
+
+/** Every row of every table of ours, as text; `but` names tables that may change meanwhile. */
+export async function rowsOf({ app }: TestApp, but: string[] = []): Promise<string[]> {
+  const tables: { name: string }[] = await app.db.manager.query(
+    `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
+  );
+  const rows = [];
+  for (const { name } of tables.filter((t) => !but.includes(t.name)))
+    for (const { row } of await app.db.manager.query(`select t::text as row from ${name} t order by 1`))
+      rows.push(`${name} ${row}`);
+  return rows;
+}
