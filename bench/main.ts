@@ -3,20 +3,16 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import autocannon from 'autocannon';
 import { startEmbedded } from '../src/db/embedded.ts';
 import { startGitHub } from '../src/demo/github.ts';
 import { startModel } from '../src/demo/model.ts';
 import { startService, until } from '../src/demo/real-service.ts';
 import { demoSettings, freePort } from '../src/demo/settings.ts';
 import { issue, script } from '../src/demo/story.ts';
-
-const median = (list: number[]) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0;
-const percentile = (list: number[], p: number) =>
-  [...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * p))] ?? 0;
-const say = (text: string) => process.stdout.write(`${text}\n`);
+import { seedCrowd } from './crowd.ts';
+import { median, percentile, say } from './figures.ts';
+import { againstTwin, paced, underCrowd } from './reads.ts';
 
 const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-bench-'));
 const postgres = await startEmbedded({ dataDir: join(dataDir, 'database') });
@@ -45,7 +41,15 @@ try {
     return repositories.length > 0 && found;
   });
   const projectId = project?.id ?? '';
-  await readSpeed(token, projectId);
+  const crowd = await seedCrowd(postgres.url);
+  const sides = {
+    ours: `${service.url}/api/v1`.replace('localhost', '127.0.0.1'),
+    twin: `http://127.0.0.1:${twinPort}`,
+    token,
+  };
+  await againstTwin(sides, `/tasks/${crowd.task}`, 1);
+  await againstTwin(sides, `/projects/${crowd.large}/tasks?limit=50`, 0.8);
+  await underCrowd(sides, crowd);
   await receiverSpeed();
   await runSpeed(token, projectId);
 } finally {
@@ -57,46 +61,16 @@ try {
   await rm(dataDir, { recursive: true, force: true });
 }
 
-/** GET /tasks/:id against the twin, in turns, so that the machine's moods hit both alike. */
-async function readSpeed(token: string, projectId: string): Promise<void> {
-  const { id } = await service.api<{ id: string }>(token, 'POST', `/projects/${projectId}/tasks`, { title: 'Read me' });
-  const ours = `${service.url}/api/v1/tasks/${id}`.replace('localhost', '127.0.0.1');
-  const theirs = `http://127.0.0.1:${twinPort}/tasks/${id}`;
-  const rate = async (url: string, duration: number) => {
-    const result = await autocannon({ url, duration, connections: 10, headers: { authorization: `Bearer ${token}` } });
-    if (result.non2xx > 0) throw new Error(`${result.non2xx} answers of ${url} were no 2xx`);
-    return result.requests.average;
-  };
-  for (const url of [ours, theirs]) await rate(url, 2);
-  const shares = [];
-  for (let round = 0; round < 3; round++) {
-    const [a, b] = [await rate(ours, 4), await rate(theirs, 4)];
-    say(`GET /tasks/:id   ${Math.round(a)}/s, bare Express + raw pg ${Math.round(b)}/s`);
-    shares.push(a / b);
-  }
-  say(`GET /tasks/:id   ${median(shares).toFixed(2)} of the twin (at least 0.9 wanted)`);
-}
-
 /** Signed deliveries of 9 kB, 50 a second for 10 s, database commit included. */
 async function receiverSpeed(): Promise<void> {
   const body = JSON.stringify({ action: 'none', filler: 'x'.repeat(9000) });
   const signature = `sha256=${createHmac('sha256', github.webhookSecret).update(body).digest('hex')}`;
-  const times: number[] = [];
-  const post = async () => {
-    const began = performance.now();
+  const times = await paced(500, 20, async () => {
     const headers = { 'X-GitHub-Event': 'ping', 'X-GitHub-Delivery': randomUUID(), 'X-Hub-Signature-256': signature };
     const response = await fetch(`${service.url}/api/github/webhooks`, { method: 'POST', body, headers });
     await response.arrayBuffer();
     if (response.status !== 202) throw new Error(`the receiver answered ${response.status}`);
-    times.push(performance.now() - began);
-  };
-  const began = performance.now();
-  const posts = [];
-  for (let i = 0; i < 500; i++) {
-    await sleep(Math.max(0, began + i * 20 - performance.now()));
-    posts.push(post());
-  }
-  await Promise.all(posts);
+  });
   say(
     `webhooks         median ${median(times).toFixed(1)} ms, p99 ${percentile(times, 0.99).toFixed(1)} ms at 50/s (median under 20 ms wanted)`,
   );

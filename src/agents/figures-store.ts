@@ -39,23 +39,31 @@ export async function findFigures(
   ids: string[],
 ): Promise<(AgentFigures & { agentId: string })[]> {
   return em.query(
-    `with worked as (
+    `with worked as materialized (
        select r.agent_id, r.task_id, min(r.started_at) as began
        from runs r join members m on m.project_id = r.project_id and m.user_id = $1
-       where r.agent_id = any($2) group by r.agent_id, r.task_id)
-     select wanted.id as "agentId", count(t.id)::int as "totalTasks",
-       count(*) filter (where t.status = 'done')::int as "completedTasks",
-       count(*) filter (where t.status <> 'done' and latest.status = 'failed')::int as "failedTasks",
-       avg(extract(epoch from t.done_at - w.began)) filter (where t.status = 'done')::float8 as "averageSeconds",
-       coalesce(sum(pulls.lines), 0)::int as "linesOfCodeWritten",
-       coalesce(sum(pulls.count), 0)::int as "prsCreated"
-     from unnest($2::text[]) with ordinality wanted (id, n)
-     left join worked w on w.agent_id = wanted.id
-     left join tasks t on t.id = w.task_id
-     left join lateral (select r.status from runs r where r.task_id = t.id order by r.created_at desc, r.id desc limit 1) latest on true
-     left join lateral (select count(*) as count, sum(p.additions) filter (where p.status = 'merged') as lines
-       from pull_requests p where p.task_id = t.id) pulls on true
-     group by wanted.id, wanted.n order by wanted.n`,
+       where r.agent_id = any($2) group by r.agent_id, r.task_id),
+     latest as (
+       select distinct on (r.task_id) r.task_id, r.status from runs r
+       where r.task_id in (select task_id from worked) order by r.task_id, r.created_at desc, r.id desc),
+     pulls as (
+       select p.task_id, count(*) as count, sum(p.additions) filter (where p.status = 'merged') as lines
+       from pull_requests p where p.task_id in (select task_id from worked) group by p.task_id),
+     figures as (
+       select w.agent_id, count(*) as total, count(*) filter (where t.status = 'done') as completed,
+         count(*) filter (where t.status <> 'done' and latest.status = 'failed') as failed,
+         avg(extract(epoch from t.done_at - w.began)) filter (where t.status = 'done') as seconds,
+         sum(pulls.lines) as lines, sum(pulls.count) as prs
+       from worked w
+       -- By its key, task for task: joined as a set, every task of every project would be read.
+       cross join lateral (select t.status, t.done_at from tasks t where t.id = w.task_id offset 0) t
+       join latest on latest.task_id = w.task_id
+       left join pulls on pulls.task_id = w.task_id
+       group by w.agent_id)
+     select wanted.id as "agentId", coalesce(total, 0)::int as "totalTasks", coalesce(completed, 0)::int as "completedTasks",
+       coalesce(failed, 0)::int as "failedTasks", seconds::float8 as "averageSeconds",
+       coalesce(lines, 0)::int as "linesOfCodeWritten", coalesce(prs, 0)::int as "prsCreated"
+     from unnest($2::text[]) with ordinality wanted (id, n) left join figures f on f.agent_id = wanted.id order by n`,
     [userId, ids],
   );
 }

@@ -22,11 +22,10 @@ const visible = `
     where r.agent_id = a.id and r.status = 'running' order by r.started_at limit 1) busy on true
   where (a.creator_id = $1
     or exists (select 1 from members m where m.project_id = a.project_id and m.user_id = $1)
-    or exists (
-      select 1 from tasks t
-      join members mine on mine.project_id = t.project_id and mine.user_id = $1
-      join members theirs on theirs.project_id = t.project_id and theirs.user_id = a.creator_id
-      where t.owner = a.id))`;
+    or (a.creator_id is not null and exists (
+      select 1 from members mine join members theirs on theirs.project_id = mine.project_id
+      where mine.user_id = $1 and theirs.user_id = a.creator_id
+        and exists (select 1 from tasks t where t.project_id = mine.project_id and t.owner = a.id))))`;
 
 export async function listAgents(em: EntityManager, userId: string): Promise<AgentView[]> {
   return em.query(`${visible} and a.is_newest order by a.created_at, a.id`, [userId]);

@@ -82,7 +82,7 @@ test('whoever is no admin of the project connects nothing', async () => {
 
 test('every way to fail a validation is a result that helps', async () => {
   const port = (web.address() as AddressInfo).port;
-  const silent = createTcpServer();
+  const silent = createTcpServer((socket) => socket.resume());
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const cases: [string, string, RegExp][] = [
     ['v-private', `http://127.0.0.1:${port}/private/r`, /credentials/],
