@@ -63,14 +63,20 @@ export function cleanEnvironment(remote: Remote | undefined): Record<string, str
 }
 
 /** Runs git and answers its output. @throws GitFailed, or the reason of the signal */
-export function git(args: string[], { remote, input, env = {}, signal, heard }: GitRun): Promise<Buffer> {
+export async function git(args: string[], { remote, input, env = {}, signal, heard }: GitRun): Promise<Buffer> {
+  signal?.throwIfAborted();
   const child = spawn('git', args, {
     cwd: '/',
-    signal,
+    // A group of its own: what speaks with the remote is a child of git, and would go on with a push when git is gone.
+    detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...cleanEnvironment(remote), ...env },
   });
-  return new Promise((resolve, reject) => {
+  const end = () => {
+    if (child.pid !== undefined) killGroup(child.pid);
+  };
+  signal?.addEventListener('abort', end, { once: true });
+  return new Promise<Buffer>((resolve, reject) => {
     const out: Buffer[] = [];
     let err = '';
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
@@ -78,11 +84,22 @@ export function git(args: string[], { remote, input, env = {}, signal, heard }: 
       heard?.(chunk);
       err = (err + chunk).slice(-8000);
     });
-    child.once('error', (error) => reject(signal?.aborted ? signal.reason : new GitFailed('broken', error.message)));
-    child.once('close', (code) => (code === 0 ? resolve(Buffer.concat(out)) : reject(explain(err, code))));
+    child.once('error', (error) => reject(new GitFailed('broken', error.message)));
+    child.once('close', (code) => {
+      if (code === 0) resolve(Buffer.concat(out));
+      else reject(signal?.aborted ? signal.reason : explain(err, code));
+    });
     child.stdin.on('error', () => {});
     child.stdin.end(input);
-  });
+  }).finally(() => signal?.removeEventListener('abort', end));
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
 }
 
 const faults: [RegExp, GitFault][] = [

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { join } from 'node:path';
 import { diffOf } from '../../src/git/diff.ts';
 import type { Checkout, GitEngine } from '../../src/git/engine.ts';
@@ -12,7 +12,7 @@ import { gitOut, serveSampleRepository } from '../support/git.ts';
 const author = { name: 'bot[bot]', email: '1+bot[bot]@users.noreply.github.com' };
 const at = new Date('2026-01-02T03:04:05Z');
 
-async function listening(server: Server): Promise<number> {
+async function listening(server: Server | TcpServer): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
 }
@@ -51,6 +51,22 @@ describe.each<[string, () => GitEngine]>([
     const url = host.url.replace('127.0.0.1', 'rebound.invalid');
     const pinned = { ...remote(), url, resolved: `rebound.invalid:${port}:127.0.0.1` };
     expect([...(await engine.listBranches(pinned)).keys()]).toEqual(['main']);
+  });
+
+  test('cancelled, it lets go of the remote at once', async () => {
+    const silent = createTcpServer();
+    const stop = new AbortController();
+    const left = new Promise<void>((resolve) => {
+      silent.once('connection', (socket) => {
+        socket.resume().once('close', () => resolve());
+        socket.once('error', () => {});
+        stop.abort();
+      });
+    });
+    const url = `http://127.0.0.1:${await listening(silent)}/a/b`;
+    await expect(engine.listBranches({ url }, stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
+    await left;
+    silent.close();
   });
 
   test('follows no redirect to another origin, and shows it no token', async () => {
