@@ -3,6 +3,8 @@ import { Subtasks1763769600000 } from './0002-subtasks.ts';
 import { AgentHistory1763856000000 } from './0003-agent-history.ts';
 import { Idempotency1763942400000 } from './0004-idempotency.ts';
 import { SignIn1764028800000 } from './0005-sign-in.ts';
+import { Revisions1764115200000 } from './0006-revisions.ts';
+import { GitHubFace1764201600000 } from './0007-github-face.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -11,4 +13,6 @@ export const migrations = [
   AgentHistory1763856000000,
   Idempotency1763942400000,
   SignIn1764028800000,
+  Revisions1764115200000,
+  GitHubFace1764201600000,
 ];

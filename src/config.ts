@@ -135,6 +135,7 @@ const schema = z.object({
   RUN_LEASE_SECONDS: whole(1, 3600, 30),
   RUN_HEARTBEAT_SECONDS: whole(1, 600, 10),
   RECONCILE_MINUTES: whole(1, 59, 15),
+  REDELIVERY_MINUTES: whole(1, 59, 5),
 });
 
 type Settings = z.infer<typeof schema>;

@@ -1,12 +1,14 @@
 import type { App } from './app.ts';
+import { deleteOldDeliveries } from './github/delivery-store.ts';
+import { reconcileAll } from './github/heal.ts';
 import { handleDelivery, requeueForgotten } from './github/inbox.ts';
 import { syncInstallations } from './github/installation.ts';
-import { deleteOldDeliveries } from './github/store.ts';
+import { redeliverFailed } from './github/redeliver.ts';
+import { refreshPullJob } from './github/refresh-pull.ts';
 import { syncTask } from './github/sync.ts';
 import { forgetOldKeys } from './http/idempotency.ts';
 import type { JobName } from './queue/names.ts';
 import type { Handlers } from './queue/queue.ts';
-import { reconcile } from './runs/reconcile.ts';
 import { wakeForWaitingRuns, workOnRuns } from './runs/work.ts';
 
 /** Which job is handled by what. */
@@ -15,9 +17,11 @@ export function handlersOf(app: App): Handlers {
     delivery: ({ guid }) => handleDelivery(app, guid),
     run: () => workOnRuns(app),
     mirror: ({ taskId }) => syncTask(app, taskId),
+    pull: (at) => refreshPullJob(app, at),
+    redeliver: () => redeliverFailed(app),
     sweep: async () => {
-      await reconcile(app, 'scheduled', null);
       await syncInstallations(app);
+      await reconcileAll(app, 'scheduled', null);
       await requeueForgotten(app);
       await deleteOldDeliveries(app.db.manager);
       await forgetOldKeys(app.db);
@@ -27,13 +31,17 @@ export function handlersOf(app: App): Handlers {
 
 /** How many of each a worker works on at once. */
 export function concurrencyOf(app: App): { [name in JobName]: number } {
-  return { delivery: 4, run: app.config.MAX_CONCURRENT_RUNS, mirror: 4, sweep: 1 };
+  return { delivery: 4, run: app.config.MAX_CONCURRENT_RUNS, mirror: 4, pull: 2, redeliver: 1, sweep: 1 };
 }
 
 /** What is looked at from time to time, whether or not anything was said: cron expression → what to do. */
 export function scheduleOf(app: App): [string, () => Promise<void>][] {
   return [
     [`*/${Math.min(59, app.config.RUN_HEARTBEAT_SECONDS)} * * * * *`, () => wakeForWaitingRuns(app)],
+    [
+      `30 */${app.config.REDELIVERY_MINUTES} * * * *`,
+      () => app.queue.send(undefined, 'redeliver', {}, { key: 'redeliver' }),
+    ],
     [`0 */${app.config.RECONCILE_MINUTES} * * * *`, () => app.queue.send(undefined, 'sweep', {}, { key: 'sweep' })],
   ];
 }

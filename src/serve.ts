@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from './app.ts';
 import { type Composed, compose, createLogger } from './compose.ts';
 import type { Config } from './config.ts';
+import { reconcileAll } from './github/heal.ts';
 import { webhookReceiver } from './github/inbox.ts';
 import { syncInstallations } from './github/installation.ts';
 import { loginRoutes } from './github/login.ts';
@@ -74,7 +75,8 @@ function explained(error: Error & { code?: string }, host: string, port: number)
 async function startWork(app: App) {
   await app.queue.work(handlersOf(app), concurrencyOf(app));
   // What changed while nobody worked. GitHub being away now must not keep the service from starting.
-  syncInstallations(app).catch((error) => app.log.error({ err: error }, 'installations were not read'));
+  const caughtUp = syncInstallations(app).then(() => reconcileAll(app, 'start', null));
+  caughtUp.catch((error) => app.log.error({ err: error }, 'GitHub was not compared at the start'));
   await app.queue.send(undefined, 'run', {});
   return startSchedule(scheduleOf(app), (error) => app.log.error({ err: error }, 'scheduled work failed'));
 }

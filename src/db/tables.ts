@@ -125,6 +125,8 @@ export interface RepositoryRow {
   isDocsRepo: boolean;
   isPrivate: boolean;
   isInstalled: boolean;
+  /** On GitHub nothing can be changed any more. */
+  isArchived: boolean;
   githubId: number | null;
   connectedBy: string | null;
   createdAt: Date;
@@ -139,6 +141,7 @@ export const Repositories = table<RepositoryRow>('repositories', {
   isDocsRepo: flag(false),
   isPrivate: flag(true),
   isInstalled: flag(false),
+  isArchived: flag(false),
   githubId: big({ nullable: true }),
   connectedBy: maybeText(),
   createdAt: madeNow(),

@@ -16,6 +16,8 @@ export interface TaskRow {
   issueRepositoryId: string | null;
   issueNumber: number | null;
   issueUrl: string | null;
+  /** An issue is to be made for it. */
+  wantsIssue: boolean;
   failure: Failure | null;
   doneAt: Date | null;
   createdBy: string | null;
@@ -36,6 +38,7 @@ export const Tasks = table<TaskRow>('tasks', {
   issueRepositoryId: maybeText(),
   issueNumber: whole({ nullable: true }),
   issueUrl: maybeText(),
+  wantsIssue: flag(false),
   failure: json({ nullable: true }),
   doneAt: maybeTime(),
   createdBy: maybeText(),
@@ -114,6 +117,7 @@ export interface PullRequestRow {
   headSha: string;
   additions: number;
   counts: boolean;
+  mergeableAsks: number;
   createdAt: Date;
   mergedAt: Date | null;
 }
@@ -127,6 +131,7 @@ export const PullRequests = table<PullRequestRow>('pull_requests', {
   headSha: text(),
   additions: whole({ default: 0 }),
   counts: flag(true),
+  mergeableAsks: whole({ default: 0 }),
   createdAt: madeNow(),
   mergedAt: maybeTime(),
 });

@@ -2,6 +2,7 @@ import { cp, mkdir, mkdtemp } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FrontPulls, type PullLike } from './front-pulls.ts';
 import { type Call, feedPush, gitIn, pullRefs } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
 import { WebhookSender } from './webhook-sender.ts';
@@ -16,11 +17,6 @@ export interface Push {
 export interface Reaction {
   subject: string;
   content: string;
-}
-
-interface PullLike {
-  state?: string;
-  head?: { ref: string; sha: string };
 }
 
 interface Seeded {
@@ -43,12 +39,14 @@ export class Front {
   private readonly inner: string;
   private readonly root: string;
   private readonly seeded: Seeded;
+  private readonly pulls: FrontPulls;
 
   constructor(inner: string, root: string, seeded: Seeded) {
     this.inner = inner;
     this.root = root;
     this.seeded = seeded;
     this.hooks = new WebhookSender(seeded.webhookSecret);
+    this.pulls = new FrontPulls(this.folderOf(seeded.name), seeded.name);
   }
 
   folderOf(name: string): string {
@@ -57,15 +55,9 @@ export class Front {
 
   caller(token: string): Call {
     return async (method, path, body) => {
-      const response = await this.call(
-        method,
-        path,
-        `token ${token}`,
-        body === undefined ? undefined : JSON.stringify(body),
-      );
-      const text = await response.text();
-      if (!response.ok) throw new Error(`GitHub answered ${response.status} to ${method} ${path}: ${text}`);
-      if (method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path)) await this.closeIssuesOf(path, token);
+      const json = body === undefined ? undefined : JSON.stringify(body);
+      const { status, text } = await this.ask(method, path, `token ${token}`, json);
+      if (status > 299) throw new Error(`GitHub answered ${status} to ${method} ${path}: ${text}`);
       return text === '' ? undefined : JSON.parse(text);
     };
   }
@@ -106,35 +98,55 @@ export class Front {
     if (path.startsWith('/installation/repositories')) return this.listInstalled(token, res);
     if (path === '/graphql') return this.markReady(body, authorization, res);
     if (/\/reactions$/.test(path) && req.method === 'POST') return this.addReaction(path, body, res);
-    const response = await this.call(
-      req.method ?? 'GET',
-      path,
-      authorization,
-      body || undefined,
-      req.headers['content-type'],
-    );
-    const text = await this.withHeads(path, await response.text());
-    if (response.ok && req.method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path)) await this.closeIssuesOf(path, token);
+    const type = req.headers['content-type'];
+    const { status, headers, text } = await this.ask(req.method ?? 'GET', path, authorization, body || undefined, type);
+    res.writeHead(status, headers).end(status === 204 ? undefined : text);
+  }
+
+  /** A call of the API: the emulator's answer, put right where GitHub would know better. */
+  private async ask(method: string, path: string, authorization: string, body?: string, type?: string) {
+    if (method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path)) return this.merge(path, authorization, body);
+    const [target, sent] = replyAsComment(path, body);
+    const response = await this.call(method, target, authorization, sent, type);
     const headers: Record<string, string> = {};
     for (const name of ['content-type', 'link', 'location', 'retry-after']) {
       const value = response.headers.get(name);
       if (value !== null) headers[name] = value;
     }
-    res.writeHead(response.status, headers).end(response.status === 204 ? undefined : text);
+    return { status: response.status, headers, text: await this.withPulls(path, await response.text()) };
   }
 
-  /** The emulator leaves an open pull request at the commit it was opened with; on GitHub its head follows the branch. */
-  private async withHeads(path: string, text: string): Promise<string> {
+  private async withPulls(path: string, text: string): Promise<string> {
     if (!/^\/repos\/[^/]+\/[^/]+\/pulls(\/\d+)?(\?|$)/.test(path)) return text;
     const found = JSON.parse(text) as PullLike | PullLike[];
-    for (const pull of Array.isArray(found) ? found : [found]) {
-      if (pull.state !== 'open' || !pull.head) continue;
-      const sha = await gitIn(this.folderOf(this.seeded.name), ['rev-parse', `refs/heads/${pull.head.ref}`]).catch(
-        () => undefined,
-      );
-      if (sha !== undefined) pull.head.sha = sha.toString('utf8').trim();
-    }
+    for (const pull of Array.isArray(found) ? found : [found]) await this.pulls.shown(pull);
     return JSON.stringify(found);
+  }
+
+  private async merge(path: string, authorization: string, body = '{}') {
+    const headers = { 'content-type': 'application/json' };
+    const pull = await this.call('GET', path.replace(/\/merge$/, ''), authorization);
+    if (!pull.ok) return { status: pull.status, headers, text: await pull.text() };
+    let answer = { status: 200, headers, text: '' };
+    const { sha: _checked, ...rest } = JSON.parse(body) as Record<string, unknown>;
+    const refusal = await this.pulls
+      .merge(
+        (await pull.json()) as PullLike,
+        JSON.parse(body) as { sha?: string },
+        this.caller(this.seeded.ownerToken),
+        async () => {
+          const response = await this.call('PUT', path, authorization, JSON.stringify(rest));
+          answer = { status: response.status, headers, text: await response.text() };
+          if (!response.ok) throw new Error(answer.text);
+        },
+      )
+      .catch((error) => {
+        if (answer.status > 299) return undefined;
+        throw error;
+      });
+    if (refusal) return { status: refusal.status, headers, text: JSON.stringify({ message: refusal.message }) };
+    if (answer.status < 300) await this.closeIssuesOf(path, authorization.replace(/^(token|bearer) /i, ''));
+    return answer;
   }
 
   private call(
@@ -228,4 +240,11 @@ export class Front {
     for (const [, number] of (body ?? '').matchAll(/\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?) #(\d+)/gi))
       await call('PATCH', `/repos/${repo}/issues/${number}`, { state: 'closed' });
   }
+}
+
+/** A reply to a review comment; the emulator knows it by another address. */
+function replyAsComment(path: string, body: string | undefined): [string, string | undefined] {
+  const reply = /^(\/repos\/[^/]+\/[^/]+\/pulls\/\d+\/comments)\/(\d+)\/replies$/.exec(path);
+  if (reply === null || body === undefined) return [path, body];
+  return [reply[1] ?? path, JSON.stringify({ ...JSON.parse(body), in_reply_to_id: Number(reply[2]) })];
 }

@@ -14,6 +14,36 @@ export function harmless(text: string, commandPrefix: string): string {
     .replace(new RegExp(`(^|\\n)([^\\S\\n]*)(?=${commandPrefix})`, 'gi'), `$1$2${joiner}`);
 }
 
+/**
+ * Text of people as they see it: without HTML comments, and without the characters that show nothing or turn the
+ * direction of what follows. What is hidden from the reader must not reach a model.
+ */
+export function plain(text: string): string {
+  return withoutComments(text)
+    .replace(/[\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF\u00AD\u180E]|[\u{E0000}-\u{E007F}]/gu, '')
+    .replace(/\p{Cc}/gu, (sign) => (/\s/.test(sign) ? sign : ''));
+}
+
+/** Linear however the marks stand; a comment that does not end hides all the rest, as GitHub shows it. */
+function withoutComments(text: string): string {
+  const shown: string[] = [];
+  for (let at = 0; ; ) {
+    const begin = text.indexOf('<!--', at);
+    if (begin < 0) return shown.join('') + text.slice(at);
+    shown.push(text.slice(at, begin));
+    const end = text.indexOf('-->', begin + 4);
+    if (end < 0) return shown.join('');
+    at = end + 3;
+  }
+}
+
+/** Text as a code block that nothing in it can end. */
+export function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}
+
 /** One line of at most `max` characters; a cut shows. */
 export function oneLine(text: string, max: number): string {
   const line = text.replace(/\s+/g, ' ').trim();

@@ -42,6 +42,12 @@ export interface NewCommit {
   at: Date;
 }
 
+/** The tree of two commits joined, and the paths on which they conflict. */
+export interface Merged {
+  tree: string;
+  conflicts: string[];
+}
+
 /** A repository on disk whose git folder lies outside the files, out of reach for whoever works on them. */
 export interface Checkout {
   gitDir: string;
@@ -64,6 +70,11 @@ export interface Checkout {
   commit(commit: NewCommit): Promise<string>;
   /** The best common ancestor; fetches older history as far as it needs to. Undefined when there is none. */
   mergeBase(a: string, b: string): Promise<string | undefined>;
+  /**
+   * Joins two commits without touching the work tree. Files on which they conflict hold git's conflict markers.
+   * @throws GitFailed `broken` when they have nothing in common
+   */
+  merge(ours: string, theirs: string): Promise<Merged>;
   isAncestor(ancestor: string, commit: string): Promise<boolean>;
   /**
    * Moves the remote branch to a commit, never by force. Returns when the remote has it, also when the answer got lost.

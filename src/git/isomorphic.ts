@@ -12,6 +12,7 @@ import {
 } from './engine.ts';
 import { gitHttp } from './git-http.ts';
 import { isomorphicIgnoreRules } from './ignore-rules.ts';
+import { mergeTrees } from './isomorphic-merge.ts';
 import { type ReadBefore, readWorkTree, type TreeEntry } from './work-tree.ts';
 
 /** How far each look for a common ancestor goes back. */
@@ -62,7 +63,7 @@ function checkoutIn(remote: Remote, gitdir: string, dir: string, signal: AbortSi
         git.listServerRefs({ ...speaking(remote, signal), prefix: `refs/heads/${branch}`, protocolVersion: 2 }),
       )
     ).find(({ ref }) => ref === `refs/heads/${branch}`)?.oid;
-  return {
+  const checkout: Checkout = {
     gitDir: gitdir,
     workTree: dir,
     fetch: async (branch) => {
@@ -106,6 +107,11 @@ function checkoutIn(remote: Remote, gitdir: string, dir: string, signal: AbortSi
       }
       return undefined;
     },
+    merge: async (ours, theirs) => {
+      if ((await checkout.mergeBase(ours, theirs)) === undefined)
+        throw new GitFailed('broken', 'git: the commits have no history in common');
+      return tell(() => mergeTrees(gitdir, ours, theirs));
+    },
     isAncestor: async (ancestor, commit) =>
       ancestor === commit || (await git.isDescendent({ ...here, oid: commit, ancestor, depth: -1 }).catch(() => false)),
     push: async (commit, branch) => {
@@ -119,6 +125,7 @@ function checkoutIn(remote: Remote, gitdir: string, dir: string, signal: AbortSi
       }
     },
   };
+  return checkout;
 }
 
 /** The tree of the work tree, read as every engine reads it. */

@@ -117,6 +117,13 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
       }
       return undefined;
     },
+    merge: async (ours, theirs) => {
+      if ((await checkout.mergeBase(ours, theirs)) === undefined)
+        throw new GitFailed('broken', 'git: the commits have no history in common');
+      const args = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', ours, theirs];
+      const [tree = '', ...conflicts] = (await bare(args, { accept: [1] })).toString('utf8').split('\0');
+      return { tree, conflicts: conflicts.filter((path) => path !== '') };
+    },
     isAncestor: (ancestor, commit) =>
       here(['merge-base', '--is-ancestor', ancestor, commit]).then(
         () => true,

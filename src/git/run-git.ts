@@ -6,6 +6,8 @@ export interface GitRun {
   input?: string | Buffer;
   env?: Record<string, string>;
   signal?: AbortSignal | undefined;
+  /** Exit codes besides 0 that are an answer. */
+  accept?: number[];
   /** Gets what git says beside its output. */
   heard?: (text: string) => void;
 }
@@ -63,7 +65,10 @@ export function cleanEnvironment(remote: Remote | undefined): Record<string, str
 }
 
 /** Runs git and answers its output. @throws GitFailed, or the reason of the signal */
-export async function git(args: string[], { remote, input, env = {}, signal, heard }: GitRun): Promise<Buffer> {
+export async function git(
+  args: string[],
+  { remote, input, env = {}, signal, accept = [], heard }: GitRun,
+): Promise<Buffer> {
   signal?.throwIfAborted();
   const child = spawn('git', args, {
     cwd: '/',
@@ -86,7 +91,7 @@ export async function git(args: string[], { remote, input, env = {}, signal, hea
     });
     child.once('error', (error) => reject(new GitFailed('broken', error.message)));
     child.once('close', (code) => {
-      if (code === 0) resolve(Buffer.concat(out));
+      if (code === 0 || accept.includes(code ?? -1)) resolve(Buffer.concat(out));
       else reject(signal?.aborted ? signal.reason : explain(err, code));
     });
     child.stdin.on('error', () => {});

@@ -1,3 +1,4 @@
+import { distance } from 'fastest-levenshtein';
 import type { EntityManager } from 'typeorm';
 import { findAgentsByName } from '../agents/store.ts';
 import type { App } from '../app.ts';
@@ -6,108 +7,185 @@ import { Tasks } from '../db/work-tables.ts';
 import { defaultAgentName } from '../domain/agent.ts';
 import type { Command } from '../domain/commands.ts';
 import { Refused } from '../domain/machine.ts';
-import { cancelTask, startTask } from '../runs/operations.ts';
+import { oneLine, plain } from '../domain/quoted.ts';
+import { cancelTask, reviseTask, startTask } from '../runs/operations.ts';
 import { insertTask } from '../tasks/operations.ts';
+import { getTask } from '../tasks/store.ts';
+import { addSubtask, updateTask } from '../tasks/update.ts';
 import type { Spoken } from './handle-commands.ts';
 import { mergeTask } from './merge.ts';
-import { findTaskOfIssue } from './store.ts';
+import { findTaskOfIssue, findTaskOfPull } from './store.ts';
 
 interface Order {
   command: Command;
-  spoken: Spoken;
+  spoken: Pick<Spoken, 'issue'>;
   repository: RepositoryRow;
   userId: string;
   /** Called inside the transaction of what the command does, so that both happen or neither. */
   remember(em: EntityManager): Promise<void>;
 }
 
-type Verb = (app: App, order: Order) => Promise<void>;
+interface Verb {
+  /** What follows the verb, for help. */
+  takes: string;
+  does: string;
+  act(app: App, order: Order): Promise<unknown>;
+}
 
 /** Each verb is the operation that the REST interface calls too: the same checks, the same words of refusal. */
-const verbs: Record<string, Verb> = {
-  start: async (app, order) => {
-    const { spoken, repository, userId, command } = order;
-    const em = app.db.manager;
-    const known = await findTaskOfIssue(em, repository.id, spoken.issue.number);
-    const named = command.argument === '' ? undefined : await agentNamed(em, order, command.argument);
-    const owner = named ?? (await ownerlessNeeds(em, order, known));
-    const taskId =
-      known ?? (await createForIssue(app, order, owner ?? (await agentNamed(em, order, defaultAgentName))));
-    await startTask(app, { taskId, startedBy: userId, kind: 'start', owner: owner?.id, also: order.remember });
+export const verbs: Record<string, Verb> = {
+  help: { takes: '', does: 'lists the commands', act: async () => {} },
+  status: { takes: '', does: 'brings the status comment up to date', act: taskOf },
+  create: {
+    takes: '',
+    does: 'makes a task of the issue',
+    act: async (app, order) => (await taskOfOrder(app, order)) ?? createForIssue(app, order, 'backlog', undefined),
   },
-  retry: async (app, order) => {
-    const taskId = await taskOf(app, order);
-    const instructions = order.command.argument;
-    await startTask(app, { taskId, startedBy: order.userId, kind: 'retry', instructions, also: order.remember });
+  assign: {
+    takes: '<agent>',
+    does: 'gives the task to an agent',
+    act: async (app, order) => {
+      const taskId = await taskOf(app, order);
+      const agent = await agentNamed(app.db.manager, order, needed(order, 'the name of an agent'));
+      await updateTask(app, taskId, order.userId, { owner: agent.id });
+    },
   },
-  cancel: async (app, order) => {
-    await cancelTask(app, await taskOf(app, order));
+  start: { takes: '[agent]', does: 'lets the agent begin', act: start },
+  retry: {
+    takes: '[text]',
+    does: 'tries again after a failure, with a hint',
+    act: async (app, order) => {
+      const taskId = await taskOf(app, order);
+      const instructions = order.command.argument;
+      await startTask(app, { taskId, startedBy: order.userId, kind: 'retry', instructions, also: order.remember });
+    },
   },
-  merge: async (app, order) => {
-    await mergeTask(app, await taskOf(app, order));
+  cancel: { takes: '', does: 'stops the run', act: async (app, order) => cancelTask(app, await taskOf(app, order)) },
+  revise: {
+    takes: '<text>',
+    does: 'asks for a change of the work in review',
+    act: async (app, order) => {
+      const taskId = await taskOf(app, order);
+      const text = needed(order, 'what should be different');
+      const about = { taskId, source: 'person', text, cause: null, askedBy: order.userId } as const;
+      await reviseTask(app, about, order.remember);
+    },
+  },
+  subtask: {
+    takes: '<title>',
+    does: 'adds a subtask',
+    act: async (app, order) => {
+      const title = oneLine(needed(order, 'a title'), 200);
+      await addSubtask(app, await taskOf(app, order), order.userId, { title, description: '' }, order.remember);
+    },
+  },
+  depends: { takes: '#n', does: 'lets the task wait for that of another issue', act: depend },
+  merge: {
+    takes: '',
+    does: 'merges the pull requests of the task',
+    act: async (app, order) => mergeTask(app, await taskOf(app, order)),
   },
 };
 
-export const verbNames = ['start [agent]', 'retry [hint]', 'cancel', 'merge', 'help'];
-
 /** Does what a command says. Answers a refusal in words, or undefined. @throws Refused, AppError as the operation does */
 export async function obey(app: App, order: Order): Promise<string | undefined> {
-  if (order.command.verb === 'help') return undefined;
-  const verb = Object.hasOwn(verbs, order.command.verb) ? verbs[order.command.verb] : undefined;
-  if (verb === undefined) return `there is no such command; there are ${Object.keys(verbs).join(', ')}`;
-  if (order.spoken.issue.isPull && (await taskOfPlace(app, order)) === undefined)
-    return 'this pull request belongs to no task';
-  await verb(app, order);
+  const name = order.command.verb;
+  if (name === 'help') return undefined;
+  if (order.spoken.issue.isPull && (await taskOfOrder(app, order)) === undefined)
+    return 'this pull request belongs to no task; only help works here';
+  const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
+  if (verb === undefined) return `there is no such command; did you mean \`${nearest(name)}\`?`;
+  await verb.act(app, order);
   return undefined;
 }
 
-async function taskOfPlace(app: App, { repository, spoken }: Order): Promise<string | undefined> {
-  const { number, isPull } = spoken.issue;
-  if (!isPull) return findTaskOfIssue(app.db.manager, repository.id, number);
-  const [row] = await app.db.manager.query(
-    'select task_id as "taskId" from pull_requests where repository_id = $1 and number = $2',
-    [repository.id, number],
-  );
-  return row?.taskId;
+function nearest(name: string): string {
+  const word = name.slice(0, 50);
+  return Object.keys(verbs).reduce((best, verb) => (distance(word, verb) < distance(word, best) ? verb : best));
+}
+
+async function start(app: App, order: Order): Promise<void> {
+  const { userId, command } = order;
+  const em = app.db.manager;
+  const known = await taskOfOrder(app, order);
+  const named = command.argument === '' ? undefined : await agentNamed(em, order, command.argument);
+  const owner = named ?? (await ownerlessNeeds(em, order, known));
+  const taskId =
+    known ?? (await createForIssue(app, order, 'ready', owner ?? (await agentNamed(em, order, defaultAgentName))));
+  await startTask(app, { taskId, startedBy: userId, kind: 'start', owner: owner?.id, also: order.remember });
+}
+
+async function depend(app: App, order: Order): Promise<void> {
+  const taskId = await taskOf(app, order);
+  const number = Number(/^#(\d{1,9})$/.exec(order.command.argument)?.[1]);
+  if (!number) throw new Refused('depends requires an issue of this repository, such as #12');
+  const other = await findTaskOfIssue(app.db.manager, order.repository.id, number);
+  if (other === undefined) throw new Refused(`depends requires an issue with a task, found none for issue ${number}`);
+  const { dependsOn } = await getTask(app.db.manager, taskId);
+  await updateTask(app, taskId, order.userId, { dependsOn: [...dependsOn, other] });
+}
+
+function needed({ command }: Order, what: string): string {
+  if (command.argument === '') throw new Refused(`${command.verb} requires ${what} behind it, found nothing`);
+  return command.argument;
+}
+
+/** The task that an issue or pull request shows. */
+export async function taskOfPlace(
+  app: App,
+  repositoryId: string,
+  number: number,
+  isPull: boolean,
+): Promise<string | undefined> {
+  return isPull
+    ? findTaskOfPull(app.db.manager, repositoryId, number)
+    : findTaskOfIssue(app.db.manager, repositoryId, number);
+}
+
+function taskOfOrder(app: App, { repository, spoken }: Order): Promise<string | undefined> {
+  return taskOfPlace(app, repository.id, spoken.issue.number, spoken.issue.isPull);
 }
 
 async function taskOf(app: App, order: Order): Promise<string> {
-  const taskId = await taskOfPlace(app, order);
+  const taskId = await taskOfOrder(app, order);
   if (taskId === undefined)
-    throw new Refused(`${order.command.verb} requires a task, found none for this issue; begin with start`);
+    throw new Refused(`${order.command.verb} requires a task, found none for this issue; begin with create or start`);
   return taskId;
 }
 
 async function agentNamed(em: EntityManager, { repository, userId }: Order, name: string): Promise<AgentRow> {
-  const found = await findAgentsByName(em, name, repository.projectId, userId);
+  const found = await findAgentsByName(em, name.slice(0, 200), repository.projectId, userId);
   const [agent] = found;
-  if (agent === undefined) throw new Refused(`requires an agent of this project, found none named ${name}`);
-  if (found.length > 1) throw new Refused(`requires one agent, found ${found.length} named ${name}; rename one`);
+  const shown = oneLine(name, 60);
+  if (agent === undefined) throw new Refused(`requires an agent of this project, found none named ${shown}`);
+  if (found.length > 1) throw new Refused(`requires one agent, found ${found.length} named ${shown}; rename one`);
   return agent;
 }
 
 /** One task per issue; two commands at once make one. */
-async function createForIssue(app: App, { spoken, repository, userId }: Order, agent: AgentRow): Promise<string> {
+async function createForIssue(
+  app: App,
+  { spoken, repository, userId, remember }: Order,
+  status: 'backlog' | 'ready',
+  agent: AgentRow | undefined,
+): Promise<string> {
+  const { issue } = spoken;
   return app.db.transaction(async (em) => {
-    await em.query('select pg_advisory_xact_lock(hashtextextended($1, 2))', [
-      `${repository.id}#${spoken.issue.number}`,
-    ]);
-    const existing = await findTaskOfIssue(em, repository.id, spoken.issue.number);
+    await em.query('select pg_advisory_xact_lock(hashtextextended($1, 2))', [`${repository.id}#${issue.number}`]);
+    const existing = await findTaskOfIssue(em, repository.id, issue.number);
     if (existing !== undefined) return existing;
+    if (status === 'backlog') await remember(em);
     return insertTask(app, em, repository.projectId, {
-      title: titleOf(spoken),
-      description: spoken.issue.body.replaceAll('\0', '').slice(0, 50_000),
-      status: 'ready',
-      owner: agent.id,
+      title: oneLine(plain(issue.title), 200) || `Issue ${issue.number}`,
+      // As it is now: what is edited later never reaches the agent unseen.
+      description: plain(issue.body).slice(0, 50_000),
+      status,
+      owner: agent?.id,
       repositoryId: repository.id,
       createdBy: userId,
-      issue: { repositoryId: repository.id, number: spoken.issue.number, url: spoken.issue.url },
+      issue: { repositoryId: repository.id, number: issue.number, url: issue.url },
     });
   });
-}
-
-function titleOf({ issue }: Spoken): string {
-  return issue.title.replaceAll('\0', '').trim().slice(0, 200) || `Issue ${issue.number}`;
 }
 
 /** A task without an owner gets the shipped Developer. */

@@ -2,19 +2,17 @@ import type { App, Octokit } from '../app.ts';
 import type { RepositoryRow } from '../db/tables.ts';
 import { type Command, maxCommands, parseCommands } from '../domain/commands.ts';
 import { Refused } from '../domain/machine.ts';
+import { oneLine } from '../domain/quoted.ts';
 import { AppError } from '../errors.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
-import { mayWrite, nameOnGitHub } from '../repositories/credentials.ts';
+import { nameOnGitHub, rightOf } from '../repositories/credentials.ts';
 import { showTask } from '../tasks/move.ts';
-import { obey, verbNames } from './command-verbs.ts';
+import { obey, taskOfPlace, verbs } from './command-verbs.ts';
+import { insertHandledCommand, wasCommandHandled } from './delivery-store.ts';
+import { setNotice } from './mirror-store.ts';
+import { type Place, statusOf } from './place.ts';
 import { reply } from './replies.ts';
-import {
-  findInstalledRepository,
-  findTaskOfIssue,
-  insertHandledCommand,
-  setNotice,
-  wasCommandHandled,
-} from './store.ts';
+import { findInstalledRepository } from './store.ts';
 
 /** A text on GitHub that may hold commands: a new comment, or the body of a new issue. */
 export interface Spoken {
@@ -39,9 +37,11 @@ export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
   const name = repository && nameOnGitHub(app, repository.url);
   if (repository === undefined || name === undefined) return;
   const octokit = await app.github.asInstallation(spoken.installationId);
-  if (!(await mayWrite(octokit, name, spoken.sender.login))) {
+  const right = await rightOf(octokit, name, spoken.sender.login);
+  const isPrivate = spoken.repository.private;
+  if (right === 'none' || (right === 'read' && !(isPrivate && commands.every((c) => isForReaders(c))))) {
     // In a public repository a stranger gets no answer at all, so that nobody can make us noisy.
-    if (spoken.repository.private) await react(octokit, name, spoken, 'confused');
+    if (isPrivate) await react(octokit, name, spoken, 'confused');
     return;
   }
   const user = await upsertUser(em, spoken.sender);
@@ -51,6 +51,22 @@ export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
     await turn.query('select pg_advisory_xact_lock(hashtextextended($1, 5))', [place]);
     await obeyAll(app, octokit, name, { spoken, repository, commands, userId: user.id, place });
   });
+}
+
+const isForReaders = ({ verb }: Command) => verb === 'help' || verb === 'status';
+
+/** The label that starts a task: the same as the command, said by whoever put it on. */
+export async function handleLabel(app: App, place: Place, number: number, user: { id: string }): Promise<void> {
+  const { octokit, name, repository } = place;
+  const { data } = await octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', {
+    ...name,
+    issue_number: number,
+  });
+  const issue = { number, title: data.title, body: data.body ?? '', url: data.html_url, isPull: false };
+  const command = { verb: 'start', argument: '', line: 0 };
+  const order = { command, spoken: { issue }, repository, userId: user.id, remember: async () => {} };
+  const refusal = await refusalOf(() => obey(app, order));
+  await tell(app, octokit, name, { issue, repository, command, refusal });
 }
 
 interface Hearing {
@@ -71,17 +87,20 @@ async function obeyAll(
   const em = app.db.manager;
   let isNew = false;
   let isRefused = false;
-  for (const command of commands.slice(0, maxCommands)) {
+  for (const [i, command] of commands.entries()) {
     const key = `${place}/${command.line}`;
     if (await wasCommandHandled(em, key)) continue;
     isNew = true;
+    // Only the first of too many is answered; the rest would say the same.
+    if (i > maxCommands) break;
     await react(octokit, name, spoken, 'eyes');
-    const refusal = await refusalOf(() =>
-      obey(app, { command, spoken, repository, userId, remember: (tx) => insertHandledCommand(tx, key) }),
-    );
+    const refusal = await refusalOf(async () => {
+      if (i === maxCommands) return `a comment may hold ${maxCommands} commands, and this is one more`;
+      return obey(app, { command, spoken, repository, userId, remember: (tx) => insertHandledCommand(tx, key) });
+    });
     await insertHandledCommand(em, key);
     isRefused ||= refusal !== undefined;
-    await tell(app, octokit, name, { spoken, repository, command, refusal });
+    await tell(app, octokit, name, { issue: spoken.issue, repository, command, refusal });
   }
   if (isNew) await react(octokit, name, spoken, isRefused ? 'confused' : 'rocket');
 }
@@ -98,7 +117,7 @@ async function refusalOf(act: () => Promise<string | undefined>): Promise<string
 }
 
 interface Outcome {
-  spoken: Spoken;
+  issue: Spoken['issue'];
   repository: RepositoryRow;
   command: Command;
   refusal: string | undefined;
@@ -111,16 +130,24 @@ async function tell(
   name: { owner: string; repo: string },
   outcome: Outcome,
 ): Promise<void> {
-  const { spoken, repository, command, refusal } = outcome;
-  const { number } = spoken.issue;
-  const spelled = `\`${app.config.COMMAND_PREFIX} ${command.verb}\``;
-  const said =
-    command.verb === 'help' ? helpText(app) : refusal === undefined ? '' : `${spelled} was refused: ${refusal}`;
-  const taskId = await findTaskOfIssue(app.db.manager, repository.id, number);
+  const { issue, repository, command, refusal } = outcome;
+  const { number, isPull } = issue;
+  const spelled = `\`${app.config.COMMAND_PREFIX} ${oneLine(command.verb, 30)}\``;
+  const taskId = await taskOfPlace(app, repository.id, number, isPull);
+  const isHelp = command.verb === 'help';
+  const said = isHelp
+    ? helpText(app, isPull, taskId !== undefined)
+    : refusal === undefined
+      ? ''
+      : `😕 ${spelled} was refused: ${refusal}`;
   if (taskId !== undefined) {
     await setNotice(app.db.manager, taskId, repository.id, number, said);
     await showTask(app, undefined, taskId);
-  } else if (said !== '') await reply(app, octokit, { ...name, issue_number: number }, said);
+  } else if (said !== '')
+    await reply(app, octokit, { ...name, issue_number: number }, said).catch((error) => {
+      // Locked or deleted meanwhile: there is nowhere to say it.
+      if (![403, 404, 410].includes(statusOf(error))) throw error;
+    });
 }
 
 async function react(
@@ -148,6 +175,14 @@ async function react(
   }
 }
 
-function helpText(app: App): string {
-  return `Commands here: ${verbNames.map((verb) => `\`${app.config.COMMAND_PREFIX} ${verb}\``).join(', ')}.`;
+/** The commands that work in that place. */
+function helpText(app: App, isPull: boolean, hasTask: boolean): string {
+  const isHere = (name: string) => !isPull || name === 'help' || (hasTask && name !== 'create');
+  const lines = Object.entries(verbs)
+    .filter(([name]) => isHere(name))
+    .map(
+      ([name, { takes, does }]) =>
+        `\`${app.config.COMMAND_PREFIX} ${[name, takes].filter(Boolean).join(' ')}\` ${does}`,
+    );
+  return `Commands here: ${lines.join('; ')}.`;
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import express, { type RequestHandler } from 'express';
 import type { App } from '../app.ts';
 import { AppError, badRequest } from '../errors.ts';
-import { findUnhandledDelivery, insertDelivery, listForgottenDeliveries, markHandled } from './store.ts';
+import { findUnhandledDelivery, insertDelivery, listForgottenDeliveries, markHandled } from './delivery-store.ts';
 
 /** GitHub caps payloads at 25 MB (docs.github.com, "Webhook events and payloads"). */
 const maxBody = '25mb';

@@ -15,6 +15,7 @@ import { type GitHubUser, upsertMember, upsertUser } from '../projects/store.ts'
 import { findByUrl, hasRepositories } from '../repositories/store.ts';
 import { cancelTask } from '../runs/operations.ts';
 import { findInstallation, listActiveInstallations } from './store.ts';
+import { makeLabels } from './sync-labels.ts';
 
 /** What we need of GitHub's installation object. */
 export interface InstallationInfo {
@@ -28,6 +29,7 @@ interface GitHubRepository {
   name: string;
   full_name: string;
   private: boolean;
+  archived?: boolean;
   default_branch?: string;
 }
 
@@ -62,6 +64,10 @@ export async function syncInstallation(app: App, info: InstallationInfo, isNew =
     repositories.map((r) => r.id),
   );
   await cancelRunsOf(app, gone);
+  for (const { full_name, archived } of repositories) {
+    const [owner = '', repo = ''] = full_name.split('/');
+    if (!archived) await makeLabels(octokit, { owner, repo });
+  }
 }
 
 async function upsertInstallation(
@@ -97,9 +103,15 @@ async function connectInstalled(
   found: GitHubRepository[],
 ): Promise<void> {
   await em.query('select 1 from projects where id = $1 for no key update', [projectId]);
+  await setMovedAside(app, em, projectId, found);
   for (const repository of found) {
     const url = normalUrl(`${app.config.GITHUB_SERVER_URL}/${repository.full_name}`);
-    const seen = { isPrivate: repository.private, isInstalled: true, githubId: repository.id };
+    const seen = {
+      isPrivate: repository.private,
+      isArchived: repository.archived ?? false,
+      isInstalled: true,
+      githubId: repository.id,
+    };
     const known =
       (await em.findOneBy(Repositories, { projectId, githubId: repository.id })) ??
       (await findByUrl(em, projectId, url));
@@ -117,6 +129,17 @@ async function connectInstalled(
       isPrimary: !(await hasRepositories(em, projectId)),
     });
   }
+}
+
+/** Repositories that moved give up their addresses first: two may have swapped their names. */
+async function setMovedAside(app: App, em: EntityManager, projectId: string, found: GitHubRepository[]): Promise<void> {
+  const urls = found.map((r) => normalUrl(`${app.config.GITHUB_SERVER_URL}/${r.full_name}`));
+  await em.query(
+    `update repositories r set url = r.url || '#moved-' || r.id
+     from unnest($2::bigint[], $3::text[]) as now (github_id, url)
+     where r.project_id = $1 and r.github_id = now.github_id and lower(r.url) <> lower(now.url)`,
+    [projectId, found.map((r) => r.id), urls],
+  );
 }
 
 /** GitHub's name, with the owner in front when the project has another repository of that name. */

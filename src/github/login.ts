@@ -7,7 +7,7 @@ import { type GitHubUser, upsertUser } from '../projects/store.ts';
 import { endSession, mintSession } from '../projects/tokens.ts';
 import { claimOwnerships } from './installation.ts';
 import { loginPage } from './login-page.ts';
-import { insertSignIn, takeSignIn } from './store.ts';
+import { insertSignIn, takeSignIn } from './login-store.ts';
 
 const signInCookie = 'deckhand_sign_in';
 const signInMs = 600_000;

@@ -13,6 +13,11 @@ export interface TaskPicture {
   failure: Failure | null;
   notice: string;
   run: PictureOfRun | null;
+  /** Runs before this one, newest first. */
+  earlier: PictureOfRun[];
+  /** What the run did last, oldest first. */
+  steps: { at: Date; text: string }[];
+  subtasks: { id: string; title: string; status: TaskStatus; issueUrl: string | null }[];
   pulls: { url: string; number: number; repositoryName: string; status: PullStatus; isPrivate: boolean }[];
   handoff: { summary: string; nextSteps: string[] } | null;
   costUsd: number | null;
@@ -26,7 +31,7 @@ interface PictureOfRun {
   steps: number;
   startedAt: Date | null;
   finishedAt: Date | null;
-  lastEvent: string | null;
+  costUsd: number | null;
 }
 
 export const labelOf: Record<TaskStatus, string> = {
@@ -46,9 +51,19 @@ export const statusMarker = '<!-- deckhand:status -->';
 
 const maxComment = 60_000;
 
+/** A check run as GitHub takes it; `conclusion` is there when nothing runs. */
+export interface WantedCheck {
+  status: 'queued' | 'in_progress' | 'completed';
+  conclusion?: 'success' | 'failure' | 'neutral' | 'cancelled';
+  title: string;
+  summary: string;
+  actions: { label: string; description: string; identifier: 'retry' | 'cancel' }[];
+}
+
 export interface Wanted {
   labels: string[];
   comment: string;
+  check: WantedCheck;
   /** Changes of this are shown at once, all else at most once a minute. */
   essence: string;
 }
@@ -65,7 +80,7 @@ export function wanted(task: TaskPicture, isPublic: boolean): Wanted {
     run?.kind,
     pulls.map((p) => [p.number, p.status]),
   ]);
-  return { labels, comment: comment(task, isPublic).slice(0, maxComment), essence };
+  return { labels, comment: clipped(comment(task, isPublic)), check: check(task, isPublic), essence };
 }
 
 const statusWords: Record<TaskStatus, string> = {
@@ -87,23 +102,39 @@ function comment(task: TaskPicture, isPublic: boolean): string {
     rows.push(['Pull request', `[${pull.repositoryName}#${pull.number}](${pull.url}) (${pull.status})`]);
   if (task.costUsd !== null) rows.push(['Cost', `$${task.costUsd.toFixed(2)}`]);
   lines.push('| | |', '| --- | --- |', ...rows.map(([name, value]) => `| **${name}** | ${cell(value)} |`), '');
-  if (task.run?.status === 'running' && task.run.lastEvent !== null)
-    lines.push(`Now: ${safe(task.run.lastEvent, 200)}`, '');
+  if (task.run?.status === 'running' && task.steps.length > 0) {
+    lines.push(`**Now:** ${safe(task.steps.at(-1)?.text ?? '', 200)}`, '');
+    lines.push('<details><summary>Steps</summary>', '');
+    for (const { at, text } of task.steps) lines.push(`- \`${clock(at)}\` ${safe(text, 200)}`);
+    lines.push('', '</details>', '');
+  }
   if (task.failure !== null)
     lines.push(
       `> **Failed (${task.failure.category})**: ${safe(task.failure.message)}`,
       `> ${remedies[task.failure.category]}`,
       '',
     );
-  if (task.notice !== '') lines.push(`> 😕 ${safe(task.notice)}`, '');
+  if (task.notice !== '') lines.push(`> ${safe(task.notice, 1500)}`, '');
   if (task.handoff !== null && task.run?.status !== 'running') {
     lines.push('**What was done**', '', safe(task.handoff.summary, 4000), '');
     for (const step of task.handoff.nextSteps.slice(0, 20)) lines.push(`- next: ${safe(step)}`);
     lines.push('');
   }
-  lines.push(
-    `<sub>[${task.id}](${task.taskUrl}) · commands: \`${task.commandPrefix} start\`, \`retry\`, \`cancel\`, \`merge\`</sub>`,
-  );
+  if (task.subtasks.length > 0) {
+    lines.push('**Subtasks**', '');
+    for (const { title, status, issueUrl } of task.subtasks)
+      lines.push(
+        `- [${status === 'done' ? 'x' : ' '}] ${safe(title, 200)}${issueUrl === null ? '' : ` ([issue](${issueUrl}))`}`,
+      );
+    lines.push('');
+  }
+  if (task.earlier.length > 0) {
+    lines.push(`<details><summary>Earlier runs (${task.earlier.length})</summary>`, '');
+    for (const run of task.earlier.slice(0, 20))
+      lines.push(`- ${runText(run)}${run.costUsd === null ? '' : `, $${run.costUsd.toFixed(2)}`}`);
+    lines.push('', '</details>', '');
+  }
+  lines.push(`<sub>[${task.id}](${task.taskUrl}) · \`${task.commandPrefix} help\` lists the commands</sub>`);
   return lines.join('\n');
 }
 
@@ -111,6 +142,31 @@ function runText({ kind, status, steps, startedAt, finishedAt }: PictureOfRun): 
   const time =
     startedAt !== null && finishedAt !== null ? `, ${seconds(finishedAt.getTime() - startedAt.getTime())}` : '';
   return `${kind}: ${status}, ${steps} ${steps === 1 ? 'step' : 'steps'}${time}`;
+}
+
+function clock(at: Date): string {
+  return `${at.toISOString().slice(11, 19)} UTC`;
+}
+
+/** A comment that is too long loses its end, and whatever that leaves open is closed. */
+function clipped(text: string): string {
+  if (text.length <= maxComment) return text;
+  return `${text.slice(0, maxComment - 100)}\n\n</details>\n\n… (cut)`;
+}
+
+function check(task: TaskPicture, isPublic: boolean): WantedCheck {
+  const { run, failure } = task;
+  const isLive = run?.status === 'queued' || run?.status === 'running';
+  const summary = clipped(comment(task, isPublic)).split('\n').slice(2).join('\n');
+  const actions: WantedCheck['actions'] = [];
+  if (isLive) actions.push({ label: 'Cancel', description: 'Stop the agent; the branch stays', identifier: 'cancel' });
+  else if (run?.status === 'failed' || run?.status === 'cancelled')
+    actions.push({ label: 'Retry', description: 'Let the agent go on from here', identifier: 'retry' });
+  const title = failure === null ? statusWords[task.status] : `Failed (${failure.category})`;
+  if (isLive) return { status: run.status === 'queued' ? 'queued' : 'in_progress', title, summary, actions };
+  const conclusion =
+    failure !== null ? 'failure' : run?.status === 'cancelled' ? 'cancelled' : run === null ? 'neutral' : 'success';
+  return { status: 'completed', conclusion, title, summary, actions };
 }
 
 function seconds(ms: number): string {

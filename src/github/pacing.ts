@@ -58,9 +58,12 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
 /** Takes the next free turn; how long until it comes. */
 async function turnIn({ db, intervalMs }: Pace, installationId: number, isWrite: boolean): Promise<number> {
   const statement = isWrite
-    ? `insert into github_pace as p (installation_id, next_write_at) values ($1, now() + make_interval(secs => $2::float8))
+    ? `insert into github_pace as p (installation_id, next_write_at, hour, hour_writes)
+         values ($1, now() + make_interval(secs => $2::float8), date_trunc('hour', now()), 1)
        on conflict (installation_id) do update
-         set next_write_at = greatest(now(), p.next_write_at, p.parked_until) + make_interval(secs => $2::float8)
+         set next_write_at = greatest(now(), p.next_write_at, p.parked_until) + make_interval(secs => $2::float8),
+           hour = date_trunc('hour', now()),
+           hour_writes = case when p.hour = date_trunc('hour', now()) then p.hour_writes + 1 else 1 end
          where p.parked_until < now() + make_interval(secs => $3::float8)
        returning extract(epoch from next_write_at - now()) - $2::float8 as seconds`
     : `select extract(epoch from parked_until - now()) as seconds from github_pace
@@ -73,6 +76,19 @@ async function turnIn({ db, intervalMs }: Pace, installationId: number, isWrite:
   // Parked for longer than anybody waits, a write takes no turn; those who come later should not stand behind it.
   if (row === undefined && isWrite) throw new Parked(longestWaitMs);
   return Math.max(0, Math.round(Number(row?.seconds ?? 0) * 1000));
+}
+
+/** GitHub allows about that many writes an hour that make content (docs.github.com, "Rate limits"). */
+const writesAnHour = 500;
+
+/** How many writes the installation has left in this hour. */
+export async function writesLeft(db: Database, installationId: number): Promise<number> {
+  const [row] = await db.prepared<{ writes: number }>(
+    'writes left',
+    `select hour_writes as writes from github_pace where installation_id = $1 and hour = date_trunc('hour', now())`,
+    [installationId],
+  );
+  return Math.max(0, writesAnHour - (row?.writes ?? 0));
 }
 
 async function park({ db }: Pace, installationId: number, seconds: number): Promise<void> {

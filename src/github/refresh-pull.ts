@@ -6,6 +6,8 @@ import { cancelTask } from '../runs/operations.ts';
 import { refreshDiff } from '../runs/refresh-diff.ts';
 import { findLiveRun } from '../runs/store.ts';
 import { showTask, tryMoveTask } from '../tasks/move.ts';
+import { lookForConflict } from './conflicts.ts';
+import { placeOfRepository } from './place.ts';
 import { pullStatus } from './pulls.ts';
 
 /**
@@ -40,8 +42,28 @@ export async function refreshPull(
     if (event !== undefined) await tryMoveTask(app, em, stored.taskId, event);
     await showTask(app, em, stored.taskId);
   });
-  if (!isSettled && data.head.sha !== stored.headSha) await refreshDiff(app, stored.taskId, data.head.sha);
+  if (!isSettled) {
+    await refreshDiff(app, stored.taskId, data.head.sha);
+    await lookForConflict(app, stored, data);
+  }
   return status;
+}
+
+/** Reads every pull request of a task that may still change. */
+export async function refreshPullsOf(app: App, taskId: string): Promise<void> {
+  const pulls = await app.db.manager.findBy(PullRequests, { taskId });
+  for (const pull of pulls) {
+    if (pull.status === 'merged') continue;
+    const place = await placeOfRepository(app, pull.repositoryId);
+    if (place !== undefined) await refreshPull(app, place.octokit, place.name, pull);
+  }
+}
+
+/** The handler of the `pull` job. */
+export async function refreshPullJob(app: App, at: { repositoryId: string; number: number }): Promise<void> {
+  const stored = await app.db.manager.findOneBy(PullRequests, at);
+  const place = stored && (await placeOfRepository(app, at.repositoryId));
+  if (stored && place) await refreshPull(app, place.octokit, place.name, stored);
 }
 
 function eventOf(before: PullRequestRow['status'], now: PullRequestRow['status']): TaskEvent | undefined {

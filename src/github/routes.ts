@@ -1,6 +1,12 @@
+import { z } from 'zod';
+import { anyUser } from '../http/access.ts';
 import { type Route, route } from '../http/route.ts';
+import { pageQuery } from '../http/shapes.ts';
+import { listReconciliations } from '../runs/reconcile-store.ts';
+import { Reconciliation } from '../runs/schemas.ts';
 import { onTask } from '../tasks/routes.ts';
 import { Task } from '../tasks/schemas.ts';
+import { reconcileAll } from './heal.ts';
 import { mergeTask } from './merge.ts';
 
 export const githubRoutes: Route[] = [
@@ -17,5 +23,25 @@ export const githubRoutes: Route[] = [
       503: 'No git credential is configured',
     },
     handle: (app, { task }) => mergeTask(app, task.id),
+  }),
+  route({
+    method: 'post',
+    path: '/agents/pool/reconcile',
+    summary: "Recover stuck tasks of the caller's projects, and compare them with GitHub",
+    tag: 'agents',
+    access: anyUser,
+    reply: [200, Reconciliation],
+    handle: (app, { user }) => reconcileAll(app, 'manual', user.id),
+  }),
+  route({
+    method: 'get',
+    path: '/agents/pool/reconciliations',
+    summary: 'What reconciling did, newest first',
+    tag: 'agents',
+    access: anyUser,
+    query: z.strictObject(pageQuery),
+    reply: [200, z.array(Reconciliation)],
+    paged: true,
+    handle: (app, { user, query }) => listReconciliations(app.db.manager, user.id, query),
   }),
 ];

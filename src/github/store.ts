@@ -1,52 +1,8 @@
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, In } from 'typeorm';
 import { type InstallationRow, Installations, type RepositoryRow } from '../db/tables.ts';
-import type { PullRequestRow } from '../db/work-tables.ts';
+import { type PullRequestRow, PullRequests } from '../db/work-tables.ts';
+import type { TaskStatus } from '../domain/task.ts';
 import { repositoryColumns } from '../repositories/store.ts';
-
-/** Stores a delivery; false when its GUID was seen before. */
-export async function insertDelivery(
-  em: EntityManager,
-  delivery: { guid: string; event: string; signature: string; payload: string },
-): Promise<boolean> {
-  const rows = await em.query(
-    `insert into deliveries (guid, event, signature, payload) values ($1, $2, $3, $4) on conflict do nothing returning guid`,
-    [delivery.guid, delivery.event, delivery.signature, delivery.payload],
-  );
-  return rows.length === 1;
-}
-
-export async function findUnhandledDelivery(em: EntityManager, guid: string) {
-  const rows: { event: string; payload: string }[] = await em.query(
-    'select event, payload from deliveries where guid = $1 and handled_at is null',
-    [guid],
-  );
-  return rows[0];
-}
-
-export async function markHandled(em: EntityManager, guid: string): Promise<void> {
-  await em.query('update deliveries set handled_at = now() where guid = $1', [guid]);
-}
-
-/** Deliveries whose job got lost; GitHub would not send them again by itself. */
-export async function listForgottenDeliveries(em: EntityManager): Promise<string[]> {
-  const rows: { guid: string }[] = await em.query(
-    `select guid from deliveries where handled_at is null
-       and received_at between now() - interval '3 days' and now() - interval '10 minutes' order by received_at limit 500`,
-  );
-  return rows.map((r) => r.guid);
-}
-
-export async function deleteOldDeliveries(em: EntityManager): Promise<void> {
-  await em.query(`delete from deliveries where received_at < now() - interval '30 days'`);
-}
-
-export async function wasCommandHandled(em: EntityManager, key: string): Promise<boolean> {
-  return (await em.query('select 1 from handled_commands where key = $1', [key])).length > 0;
-}
-
-export async function insertHandledCommand(em: EntityManager, key: string): Promise<void> {
-  await em.query('insert into handled_commands (key) values ($1) on conflict do nothing', [key]);
-}
 
 export async function findInstallation(em: EntityManager, installationId: number): Promise<InstallationRow | null> {
   return em.findOneBy(Installations, { installationId });
@@ -66,6 +22,15 @@ export async function findInstalledRepository(em: EntityManager, installationId:
   return rows[0];
 }
 
+/** The number of the active installation that a project belongs to. */
+export async function findActiveInstallationOf(em: EntityManager, projectId: string): Promise<number | undefined> {
+  const rows: { id: number }[] = await em.query(
+    `select installation_id::float8 as id from installations where project_id = $1 and status = 'active'`,
+    [projectId],
+  );
+  return rows[0]?.id;
+}
+
 /** The task of an issue. */
 export async function findTaskOfIssue(
   em: EntityManager,
@@ -77,6 +42,15 @@ export async function findTaskOfIssue(
     [repositoryId, number],
   );
   return rows[0]?.id;
+}
+
+/** The task of a pull request. */
+export async function findTaskOfPull(
+  em: EntityManager,
+  repositoryId: string,
+  number: number,
+): Promise<string | undefined> {
+  return (await em.findOneBy(PullRequests, { repositoryId, number }))?.taskId;
 }
 
 /** Stored pull requests of a repository on GitHub, in whichever project they are. */
@@ -91,89 +65,85 @@ export async function findPullsByGitHub(em: EntityManager, githubId: number, num
   return rows;
 }
 
-/** One issue or pull request that shows a task. */
-export interface Mirrored {
+/** The issue is gone; its task stays. */
+export async function unlinkIssue(em: EntityManager, repositoryId: string, number: number): Promise<void> {
+  await em.query(
+    `update tasks set issue_repository_id = null, issue_number = null, issue_url = null, updated_at = now()
+     where issue_repository_id = $1 and issue_number = $2`,
+    [repositoryId, number],
+  );
+  await em.query('delete from mirrored where repository_id = $1 and number = $2', [repositoryId, number]);
+}
+
+/** Open pull requests of a repository whose head is that commit. */
+export async function findOpenPullsByHead(em: EntityManager, repositoryId: string, sha: string) {
+  return em.findBy(PullRequests, { repositoryId, headSha: sha, status: In(['open', 'draft']) });
+}
+
+/** Open pull requests of a repository. */
+export async function listOpenPullsOf(em: EntityManager, repositoryId: string) {
+  return em.findBy(PullRequests, { repositoryId, status: In(['open', 'draft']) });
+}
+
+/** Reviews of a task that a run has taken up with success and nobody has answered yet. */
+export async function listUnansweredReviews(em: EntityManager, taskId: string) {
+  const rows: { id: string; cause: string; reviewer: string; headSha: string }[] = await em.query(
+    `select v.id, v.cause, u.login as reviewer, p.head_sha as "headSha"
+     from revisions v join runs r on r.id = v.run_id and r.status = 'succeeded'
+     join users u on u.id = v.asked_by
+     join pull_requests p on p.repository_id = split_part(v.cause, '/', 2) and p.number = split_part(v.cause, '/', 3)::int
+     where v.task_id = $1 and v.source = 'review' and v.answered_at is null order by v.created_at`,
+    [taskId],
+  );
+  return rows;
+}
+
+export async function markAnswered(em: EntityManager, revisionId: string): Promise<void> {
+  await em.query('update revisions set answered_at = now() where id = $1', [revisionId]);
+}
+
+/** The task whose check run that is, and the pull request it stands on. */
+export async function findPlaceOfCheck(em: EntityManager, repositoryId: string, checkRunId: number) {
+  const rows: { taskId: string; number: number }[] = await em.query(
+    'select task_id as "taskId", number from mirrored where repository_id = $1 and check_run_id = $2',
+    [repositoryId, checkRunId],
+  );
+  return rows[0];
+}
+
+/** The repositories that installations cover, of a user's projects or of all. */
+export async function listRepositoriesOf(em: EntityManager, userId: string | null): Promise<string[]> {
+  const rows: { id: string }[] = await em.query(
+    `select r.id from repositories r
+     where r.is_installed and ($1::text is null
+       or exists (select 1 from members m where m.project_id = r.project_id and m.user_id = $1))
+     order by r.created_at, r.id`,
+    [userId],
+  );
+  return rows.map((r) => r.id);
+}
+
+export interface OpenWork {
   taskId: string;
-  repositoryId: string;
-  number: number;
-  commentId: number | null;
-  shown: string | null;
-  shownAt: Date | null;
-  notice: string;
+  status: TaskStatus;
+  issueRepositoryId: string | null;
+  issueNumber: number | null;
 }
 
-/** Where a task is to be seen: its issue and its pull requests, rows made as needed; the issue first. */
-export async function listMirrored(em: EntityManager, taskId: string): Promise<Mirrored[]> {
-  await em.query(
-    `insert into mirrored (task_id, repository_id, number)
-       select id, issue_repository_id, issue_number from tasks where id = $1 and issue_number is not null
-         and issue_repository_id is not null
-       union select task_id, repository_id, number from pull_requests where task_id = $1
-     on conflict do nothing`,
-    [taskId],
-  );
+/** Tasks that are not done, or were until lately, and show on GitHub in that repository. */
+export async function listOpenWork(em: EntityManager, repositoryId: string): Promise<OpenWork[]> {
   return em.query(
-    `select task_id as "taskId", repository_id as "repositoryId", number, comment_id::float8 as "commentId", shown,
-       shown_at as "shownAt", notice
-     from mirrored where task_id = $1 order by number`,
-    [taskId],
+    `select t.id as "taskId", t.status, t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber"
+     from tasks t
+     where (t.issue_repository_id = $1
+         or exists (select 1 from pull_requests p where p.task_id = t.id and p.repository_id = $1))
+       and (t.status <> 'done' or t.done_at > now() - interval '1 day')
+     order by t.created_at, t.id`,
+    [repositoryId],
   );
 }
 
-export async function markShown(
-  em: EntityManager,
-  place: Mirrored,
-  shown: { commentId: number | null; shown: string },
-) {
-  await em.query(
-    `update mirrored set comment_id = $3, shown = $4, shown_at = now() where repository_id = $1 and number = $2`,
-    [place.repositoryId, place.number, shown.commentId, shown.shown],
-  );
-}
-
-/** What the comment on an issue should say of the newest refused command; empty when the newest was obeyed. */
-export async function setNotice(
-  em: EntityManager,
-  taskId: string,
-  repositoryId: string,
-  number: number,
-  notice: string,
-) {
-  await em.query(
-    `insert into mirrored (task_id, repository_id, number, notice) values ($1, $2, $3, $4)
-     on conflict (repository_id, number) do update set notice = excluded.notice`,
-    [taskId, repositoryId, number, notice],
-  );
-}
-
-export interface SignIn {
-  stateDigest: string;
-  browserDigest: string;
-  verifier: string;
-  returnTo: string;
-}
-
-export async function insertSignIn(em: EntityManager, begun: SignIn): Promise<void> {
-  await em.query(`delete from sign_ins where created_at < now() - interval '1 hour'`);
-  await em.query('insert into sign_ins (state_digest, browser_digest, verifier, return_to) values ($1, $2, $3, $4)', [
-    begun.stateDigest,
-    begun.browserDigest,
-    begun.verifier,
-    begun.returnTo,
-  ]);
-}
-
-/** Takes a sign-in out, so that it is finished at most once; undefined when it is unknown or too old. */
-export async function takeSignIn(
-  em: EntityManager,
-  stateDigest: string,
-  maxAgeMs: number,
-): Promise<SignIn | undefined> {
-  const [rows]: [(SignIn & { isFresh: boolean })[]] = await em.query(
-    `delete from sign_ins where state_digest = $1
-     returning state_digest as "stateDigest", browser_digest as "browserDigest", verifier, return_to as "returnTo",
-       created_at > now() - make_interval(secs => $2) as "isFresh"`,
-    [stateDigest, maxAgeMs / 1000],
-  );
-  return rows[0]?.isFresh ? rows[0] : undefined;
+/** Pull requests that may still change: open ones, and closed ones that may have been reopened. */
+export async function listUnsettledPulls(em: EntityManager, taskId: string, repositoryId: string) {
+  return em.findBy(PullRequests, { taskId, repositoryId, status: In(['open', 'draft', 'closed']) });
 }

@@ -2,14 +2,21 @@ import type { EntityManager } from 'typeorm';
 import { findAgent } from '../agents/store.ts';
 import type { App, Octokit } from '../app.ts';
 import type { RepositoryRow } from '../db/tables.ts';
+import { PullRequests } from '../db/work-tables.ts';
 import { credentialFor } from '../repositories/credentials.ts';
 import { findRepository } from '../repositories/store.ts';
 import { listEvents } from '../runs/journal-store.ts';
 import { listRuns } from '../runs/store.ts';
-import { findTask, listHandoffs, listPulls, type TaskView } from '../tasks/store.ts';
-import { ownLabels, statusMarker, type TaskPicture, wanted } from './mirror.ts';
+import { findTask, listHandoffs, listPulls, listSubtasks, type TaskView } from '../tasks/store.ts';
+import { makeIssue } from './make-issue.ts';
+import { statusMarker, type TaskPicture, wanted } from './mirror.ts';
+import { listMirrored, type Mirrored, markShown } from './mirror-store.ts';
+import { writesLeft } from './pacing.ts';
+import { statusOf } from './place.ts';
 import { findOwnComment } from './replies.ts';
-import { listMirrored, type Mirrored, markShown } from './store.ts';
+import { answerReviews } from './reviews.ts';
+import { syncCheck } from './sync-check.ts';
+import { isTripped, noteWrite, syncLabels } from './sync-labels.ts';
 
 /**
  * Makes GitHub show what the database says of a task: observes, computes the difference, applies it; the handler of
@@ -21,8 +28,10 @@ export async function syncTask(app: App, taskId: string): Promise<void> {
     await em.query('select pg_advisory_xact_lock(hashtextextended($1, 3))', [taskId]);
     const task = await findTask(em, taskId);
     if (task === undefined) return;
+    await makeIssue(app, em, task);
     for (const place of await listMirrored(em, taskId)) await syncPlace(app, em, task, place);
   });
+  await answerReviews(app, taskId);
 }
 
 async function syncPlace(app: App, em: EntityManager, task: TaskView, place: Mirrored): Promise<void> {
@@ -31,28 +40,45 @@ async function syncPlace(app: App, em: EntityManager, task: TaskView, place: Mir
   const credential = await credentialFor(app, repository);
   // Labels and comments are the App's; a project that has only a git token shows nothing.
   if (credential.kind !== 'installation' || app.github === undefined) return;
-  const octokit = await app.github.asInstallation(credential.installationId);
-  const { labels, comment, essence } = wanted(await pictureOf(app, em, task, place), !repository.isPrivate);
-  const waitMs = app.config.MIRROR_INTERVAL_MS - (Date.now() - (place.shownAt?.getTime() ?? 0));
-  if (place.shown === essence && waitMs > 0) {
-    await app.queue.send(
-      em,
-      'mirror',
-      { taskId: task.id },
-      { key: `${task.id} later`, afterSeconds: Math.ceil(waitMs / 1000) },
-    );
-    return;
-  }
-  const at = { owner: credential.owner, repo: credential.repo, issue_number: place.number };
+  const { installationId, owner, repo } = credential;
+  const octokit = await app.github.asInstallation(installationId);
+  const picture = await pictureOf(app, em, task, place);
+  const { labels, comment, check, essence } = wanted(picture, !repository.isPrivate);
+  if (place.shown === essence && !(await progressMayShow(app, em, task, place, installationId))) return;
+  const at = { owner, repo, issue_number: place.number };
   try {
-    await syncLabels(octokit, at, labels);
-    const commentId = await syncComment(app, octokit, at, place, comment);
+    await syncLabels(em, octokit, at, place, labels);
+    const commentId = await syncComment(app, em, octokit, at, place, comment);
+    const pull = await em.findOneBy(PullRequests, { repositoryId: place.repositoryId, number: place.number });
+    if (pull !== null && pull.status !== 'merged' && pull.status !== 'closed') {
+      const on = { octokit, name: { owner, repo }, taskId: task.id, sha: pull.headSha, detailsUrl: picture.taskUrl };
+      await syncCheck(em, on, place, check);
+    }
     await markShown(em, place, { commentId, shown: essence });
   } catch (error) {
     // The issue is deleted, transferred or locked: there is nothing to show it on.
-    if (![403, 404, 410].includes((error as { status?: number }).status ?? 0) || isRateLimit(error)) throw error;
+    if (![403, 404, 410].includes(statusOf(error)) || isRateLimit(error)) throw error;
     app.log.info({ err: error, taskId: task.id }, 'a task cannot be shown');
   }
+}
+
+/** Writes an hour that are kept for what is more than progress. */
+const keptWrites = 100;
+
+/** Progress shows at most once in `MIRROR_INTERVAL_MS`, and not at all while writes are short; then it is looked at later. */
+async function progressMayShow(
+  app: App,
+  em: EntityManager,
+  task: TaskView,
+  place: Mirrored,
+  installationId: number,
+): Promise<boolean> {
+  const isScarce = (await writesLeft(app.db, installationId)) < keptWrites;
+  const waitMs = app.config.MIRROR_INTERVAL_MS - (Date.now() - (place.shownAt?.getTime() ?? 0));
+  if (waitMs <= 0 && !isScarce) return true;
+  const afterSeconds = isScarce ? 600 : Math.ceil(waitMs / 1000);
+  await app.queue.send(em, 'mirror', { taskId: task.id }, { key: `${task.id} later`, afterSeconds });
+  return false;
 }
 
 function isRateLimit(error: unknown): boolean {
@@ -65,20 +91,14 @@ interface At {
   issue_number: number;
 }
 
-async function syncLabels(octokit: Octokit, at: At, labels: string[]): Promise<void> {
-  const path = '/repos/{owner}/{repo}/issues/{issue_number}/labels' as const;
-  const { data } = await octokit.request(`GET ${path}`, { ...at, per_page: 100 });
-  const shown = data.map((label) => label.name);
-  const missing = labels.filter((name) => !shown.includes(name));
-  if (missing.length > 0) await octokit.request(`POST ${path}`, { ...at, labels: missing });
-  for (const name of shown.filter((n) => ownLabels.has(n) && !labels.includes(n)))
-    await octokit.request(`DELETE ${path}/{name}`, { ...at, name }).catch((error) => {
-      // Somebody took it off meanwhile, which is what we wanted.
-      if (error.status !== 404) throw error;
-    });
-}
-
-async function syncComment(app: App, octokit: Octokit, at: At, place: Mirrored, body: string): Promise<number> {
+async function syncComment(
+  app: App,
+  em: EntityManager,
+  octokit: Octokit,
+  at: At,
+  place: Mirrored,
+  body: string,
+): Promise<number | null> {
   const { owner, repo } = at;
   const path = '/repos/{owner}/{repo}/issues/comments/{comment_id}' as const;
   const stored =
@@ -94,6 +114,8 @@ async function syncComment(app: App, octokit: Octokit, at: At, place: Mirrored, 
   // A creation whose answer got lost left a comment that we have no number of.
   const found = stored ?? (await findOwnComment(app, octokit, at, statusMarker));
   if (found === undefined) {
+    if (isTripped(place)) return null;
+    await noteWrite(em, place);
     const made = await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { ...at, body });
     return Number(made.data.id);
   }
@@ -101,18 +123,26 @@ async function syncComment(app: App, octokit: Octokit, at: At, place: Mirrored, 
   return Number(found.id);
 }
 
+/** So many of the last steps of a run stand in the comment. */
+const stepsShown = 20;
+const breakerText =
+  'Paused for ten minutes: too many comments and label changes here in a short time. Somebody or something may be changing the labels back.';
+
 async function pictureOf(app: App, em: EntityManager, task: TaskView, place: Mirrored): Promise<TaskPicture> {
   const runs = await listRuns(em, task.id, { limit: 100, offset: 0 });
-  const [run] = runs;
+  const [run, ...earlier] = runs;
   const agent = task.owner === null ? null : await findAgent(em, task.owner);
   const handoff = (await listHandoffs(em, task.id)).at(-1) ?? null;
   const costs = runs.flatMap((r) => (r.costUsd === null ? [] : [r.costUsd]));
-  const lastEvent = run === undefined ? null : ((await listEvents(em, run.id)).at(-1)?.text ?? null);
+  const events = run === undefined ? [] : await listEvents(em, run.id);
   return {
     ...task,
     agent: agent?.name ?? null,
-    notice: place.notice,
-    run: run === undefined ? null : { ...run, lastEvent },
+    notice: isTripped(place) ? breakerText : place.notice,
+    run: run ?? null,
+    earlier,
+    steps: events.slice(-stepsShown).map(({ at, text }) => ({ at, text })),
+    subtasks: await listSubtasks(em, task.id),
     pulls: await picturePulls(em, task.id),
     handoff: handoff?.runId === run?.id ? handoff : null,
     costUsd: costs.length === 0 ? null : costs.reduce((sum, c) => sum + c, 0),

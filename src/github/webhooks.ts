@@ -1,14 +1,57 @@
 import type { Probot } from 'probot';
 import type { App } from '../app.ts';
-import { nameOnGitHub } from '../repositories/credentials.ts';
-import { findRepository } from '../repositories/store.ts';
+import { takeButton } from './check-buttons.ts';
+import { lookAtChecks } from './checks.ts';
 import { handleCommands } from './handle-commands.ts';
 import { endInstallation, type InstallationInfo, syncInstallation } from './installation.ts';
+import { forgetIssue, issueReopened, observeIssue } from './issues.ts';
+import { labelChanged } from './labels.ts';
+import { ownLabels } from './mirror.ts';
+import { type Place, placeOfEvent } from './place.ts';
 import { refreshPull } from './refresh-pull.ts';
-import { findPullsByGitHub } from './store.ts';
+import { followRepository } from './repository-events.ts';
+import { takeReview } from './reviews.ts';
+import { findPullsByGitHub, listOpenPullsOf } from './store.ts';
+import { makeLabels } from './sync-labels.ts';
+
+type Named = { installation?: { id: number } | undefined; repository?: { id: number } | undefined };
 
 /** What happens on which event. Handlers read the ids of a payload and look the rest up. */
 export function registerWebhooks(probot: Probot, app: App): void {
+  /** Runs `act` where the event happened, if that is a repository of ours. */
+  const at = async (payload: object, act: (place: Place) => Promise<unknown>) => {
+    const { installation, repository } = payload as Named;
+    const place = await placeOfEvent(app, installation, repository);
+    if (place !== undefined) await act(place);
+  };
+  registerInstallation(probot, app);
+  registerIssues(probot, app, at);
+  registerPulls(probot, app, at);
+  probot.on(['check_suite.completed', 'check_run.completed'], ({ payload }) => {
+    const sha = 'check_suite' in payload ? payload.check_suite.head_sha : payload.check_run.head_sha;
+    return at(payload, (place) => lookAtChecks(app, place, sha));
+  });
+  probot.on('status', ({ payload }) => at(payload, (place) => lookAtChecks(app, place, payload.sha)));
+  probot.on('check_run.requested_action', ({ payload }) =>
+    at(payload, (place) =>
+      takeButton(app, place, {
+        checkRunId: payload.check_run.id,
+        button: payload.requested_action?.identifier ?? '',
+        sender: personOf(payload.sender),
+      }),
+    ),
+  );
+  probot.on('push', ({ payload }) =>
+    at(payload, async (place) => {
+      if (payload.ref !== `refs/heads/${place.repository.defaultBranch}`) return;
+      // The base moved: whoever is open may conflict by now.
+      for (const { repositoryId, number, url } of await listOpenPullsOf(app.db.manager, place.repository.id))
+        await app.queue.send(undefined, 'pull', { repositoryId, number }, { key: url });
+    }),
+  );
+}
+
+function registerInstallation(probot: Probot, app: App): void {
   const sync = (installation: unknown, isNew = false) => syncInstallation(app, installation as InstallationInfo, isNew);
   probot.on('installation.created', ({ payload }) => sync(payload.installation, true));
   probot.on(['installation.unsuspend', 'installation.new_permissions_accepted'], ({ payload }) =>
@@ -17,20 +60,20 @@ export function registerWebhooks(probot: Probot, app: App): void {
   probot.on('installation.deleted', ({ payload }) => endInstallation(app, payload.installation.id, 'deleted'));
   probot.on('installation.suspend', ({ payload }) => endInstallation(app, payload.installation.id, 'suspended'));
   probot.on('installation_repositories', ({ payload }) => sync(payload.installation));
+  probot.on('repository', ({ payload }) => followRepository(app, payload));
+}
 
+type At = (payload: object, act: (place: Place) => Promise<unknown>) => Promise<void>;
+
+function registerIssues(probot: Probot, app: App, at: At): void {
   probot.on('issue_comment.created', async ({ payload }) => {
     const { comment, issue, repository, installation, sender } = payload;
     if (installation === undefined) return;
+    const { number, title, html_url: url, pull_request } = issue;
     await handleCommands(app, {
       installationId: installation.id,
       repository,
-      issue: {
-        number: issue.number,
-        title: issue.title,
-        body: issue.body ?? '',
-        url: issue.html_url,
-        isPull: issue.pull_request !== undefined,
-      },
+      issue: { number, title, body: issue.body ?? '', url, isPull: pull_request !== undefined },
       sender: personOf(sender),
       body: comment.body,
       commentId: comment.id,
@@ -39,27 +82,62 @@ export function registerWebhooks(probot: Probot, app: App): void {
   probot.on('issues.opened', async ({ payload }) => {
     const { issue, repository, installation, sender } = payload;
     if (installation === undefined) return;
-    const { number, title, html_url } = issue;
+    const { number, title, html_url: url } = issue;
     const body = issue.body ?? '';
     await handleCommands(app, {
       installationId: installation.id,
       repository,
-      issue: { number, title, body, url: html_url, isPull: false },
+      issue: { number, title, body, url, isPull: false },
       sender: personOf(sender),
       body,
       commentId: null,
     });
+    // A label that it was opened with counts as put on by its author.
+    for (const { name } of issue.labels ?? [])
+      await at(payload, (place) =>
+        labelChanged(app, place, { number, label: name, sender: personOf(sender), isPull: false }),
+      );
   });
-  probot.on('pull_request', async ({ payload }) => {
-    const { repository, pull_request } = payload;
-    const installation = 'installation' in payload ? payload.installation : undefined;
-    if (installation === undefined || app.github === undefined) return;
-    for (const pull of await findPullsByGitHub(app.db.manager, repository.id, pull_request.number)) {
-      const connected = await findRepository(app.db.manager, pull.repositoryId);
-      const name = connected && nameOnGitHub(app, connected.url);
-      if (name) await refreshPull(app, await app.github.asInstallation(installation.id), name, pull);
-    }
+  probot.on('issues.closed', ({ payload }) => at(payload, (place) => observeIssue(app, place, payload.issue.number)));
+  probot.on('issues.reopened', ({ payload }) =>
+    at(payload, (place) => issueReopened(app, place, payload.issue.number)),
+  );
+  probot.on(['issues.deleted', 'issues.transferred'], ({ payload }) =>
+    at(payload, (place) => forgetIssue(app, place, payload.issue.number)),
+  );
+  probot.on(['issues.labeled', 'issues.unlabeled'], ({ payload }) => {
+    const { issue, label, sender } = payload;
+    const about = { number: issue.number, label: label?.name ?? '', sender: personOf(sender), isPull: false };
+    return at(payload, (place) => labelChanged(app, place, about));
   });
+  probot.on('label.deleted', ({ payload }) =>
+    at(payload, async ({ octokit, name }) => {
+      if (ownLabels.has(payload.label.name)) await makeLabels(octokit, name);
+    }),
+  );
+}
+
+function registerPulls(probot: Probot, app: App, at: At): void {
+  const pullsOf = (payload: { repository: { id: number }; pull_request: { number: number } }, place: Place) =>
+    findPullsByGitHub(app.db.manager, payload.repository.id, payload.pull_request.number).then((found) =>
+      found.filter((pull) => pull.repositoryId === place.repository.id),
+    );
+  probot.on('pull_request', ({ payload }) =>
+    at(payload, async (place) => {
+      for (const pull of await pullsOf(payload, place)) await refreshPull(app, place.octokit, place.name, pull);
+    }),
+  );
+  probot.on(['pull_request.labeled', 'pull_request.unlabeled'], ({ payload }) => {
+    const { pull_request, label, sender } = payload;
+    const about = { number: pull_request.number, label: label?.name ?? '', sender: personOf(sender), isPull: true };
+    return at(payload, (place) => labelChanged(app, place, about));
+  });
+  probot.on('pull_request_review.submitted', ({ payload }) =>
+    at(payload, async (place) => {
+      if (payload.review.state.toLowerCase() !== 'changes_requested') return;
+      for (const pull of await pullsOf(payload, place)) await takeReview(app, place, pull, payload.review.id);
+    }),
+  );
 }
 
 function personOf(sender: { id: number; login: string; type?: string; avatar_url?: string }) {

@@ -6,6 +6,10 @@ export interface Jobs {
   run: Record<string, never>;
   /** What GitHub shows of a task may differ from what it should. */
   mirror: { taskId: string };
+  /** What a pull request is on GitHub may have changed. */
+  pull: { repositoryId: string; number: number };
+  /** Deliveries that failed are asked for again. */
+  redeliver: Record<string, never>;
   /** Looks for what fell by the wayside: lapsed leases, unhandled deliveries, installations nobody told us of. */
   sweep: Record<string, never>;
 }
@@ -17,5 +21,7 @@ export const queues: Record<JobName, { once: boolean; retries: number }> = {
   delivery: { once: false, retries: 6 },
   run: { once: false, retries: 0 },
   mirror: { once: true, retries: 10 },
+  pull: { once: true, retries: 5 },
+  redeliver: { once: true, retries: 0 },
   sweep: { once: true, retries: 0 },
 };

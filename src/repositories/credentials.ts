@@ -57,24 +57,28 @@ async function connectorMayWrite(
   return mayWrite(await app.github.asInstallation(installationId), name, person.login);
 }
 
-/**
- * Whether somebody has write permission on a repository, by GitHub's collaborator endpoint. Whoever is not known there
- * has none.
- */
-export async function mayWrite(
+/** Whether somebody has write permission on a repository. */
+export async function mayWrite(octokit: Octokit, name: { owner: string; repo: string }, login: string) {
+  return (await rightOf(octokit, name, login)) === 'write';
+}
+
+/** What somebody may do on a repository, by GitHub's collaborator endpoint. Whoever is not known there may nothing. */
+export async function rightOf(
   octokit: Octokit,
   name: { owner: string; repo: string },
   login: string,
-): Promise<boolean> {
+): Promise<'write' | 'read' | 'none'> {
   try {
     const { data } = await octokit.request('GET /repos/{owner}/{repo}/collaborators/{username}/permission', {
       ...name,
       username: login,
     });
     // `permission` folds maintain into write and custom roles into their base; `role_name` names the plain roles.
-    return ['admin', 'write'].includes(data.permission) || ['admin', 'maintain', 'write'].includes(data.role_name);
+    if (['admin', 'write'].includes(data.permission) || ['admin', 'maintain', 'write'].includes(data.role_name))
+      return 'write';
+    return data.permission === 'none' ? 'none' : 'read';
   } catch (error) {
-    if ((error as { status?: number }).status === 404) return false;
+    if ((error as { status?: number }).status === 404) return 'none';
     throw error;
   }
 }

@@ -23,6 +23,7 @@ export async function connectRepository(app: App, userId: string, input: z.outpu
     url: normalUrl(input.url),
     isPrivate: true,
     isInstalled: false,
+    isArchived: false,
     githubId: null,
     connectedBy: userId,
     isPrimary: false,
@@ -65,7 +66,9 @@ export async function updateRepository(
       ...(isPrimary === undefined ? {} : { isPrimary }),
       ...(isDocsRepo === undefined ? {} : { isDocsRepo }),
     };
-    const place = isMoved ? { url: moved.url, connectedBy: userId, isInstalled: false, ...seen } : {};
+    const place = isMoved
+      ? { url: moved.url, connectedBy: userId, isInstalled: false, isArchived: false, ...seen }
+      : {};
     const changes = Object.fromEntries(
       Object.entries({ ...given, ...place }).filter(([, value]) => value !== undefined),
     );

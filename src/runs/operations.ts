@@ -10,7 +10,8 @@ import type { Model } from '../llm/model.ts';
 import { revealSecret } from '../projects/secrets.ts';
 import { credentialFor, noCredential } from '../repositories/credentials.ts';
 import { findPrimary, findRepository } from '../repositories/store.ts';
-import { moveTask } from '../tasks/move.ts';
+import { moveTask, tryMoveTask } from '../tasks/move.ts';
+import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } from '../tasks/revisions.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
 import { abortHere } from './live.ts';
 import { endRun, findLiveRun, insertRun, lockForCancel } from './store.ts';
@@ -38,29 +39,87 @@ export async function startTask(app: App, starting: Starting): Promise<TaskView>
     if (starting.owner !== undefined) await em.update(Tasks, { id: starting.taskId }, { owner: starting.owner });
     await moveTask(app, em, starting.taskId, starting.kind);
     if (missing !== undefined) throw missing;
-    const task = await withRepository(em, await getTask(em, starting.taskId));
-    await insertRun(em, {
-      taskId: task.id,
-      projectId: task.projectId,
-      agentId: task.owner as string,
-      startedBy: starting.startedBy,
-      kind: starting.kind,
-      instructions: starting.instructions ?? '',
-    });
-    await app.queue.send(em, 'run', {});
+    await queueRun(app, em, starting.taskId, starting);
     await starting.also?.(em);
-    return getTask(em, task.id);
+    return getTask(em, starting.taskId);
   });
 }
 
+/** Queues the run of a task that was just moved; it takes up the revisions that wait. */
+async function queueRun(
+  app: App,
+  em: EntityManager,
+  taskId: string,
+  run: { kind: RunKind; startedBy: string | null; instructions?: string | undefined },
+): Promise<void> {
+  const task = await withRepository(em, await getTask(em, taskId));
+  const waiting = await listWaitingRevisions(em, taskId);
+  const texts = [...waiting.map((r) => r.text), run.instructions ?? ''];
+  const runId = await insertRun(em, {
+    taskId,
+    projectId: task.projectId,
+    agentId: task.owner as string,
+    startedBy: run.startedBy,
+    kind: run.kind,
+    instructions: texts.filter((text) => text !== '').join('\n\n'),
+  });
+  await giveRevisionsTo(
+    em,
+    runId,
+    waiting.map((r) => r.id),
+  );
+  await app.queue.send(em, 'run', {});
+}
+
+/**
+ * Asks for a change of work that is in review: a run on the same branch. Asked while a run is live the text is kept, and
+ * one run with all that was kept follows when that run leaves the task in review. Does nothing for a cause that was
+ * taken before.
+ * @throws Refused by the table; AppError 503 when the model or a git credential is missing
+ */
+export async function reviseTask(
+  app: App,
+  revision: Revision,
+  also?: (em: EntityManager) => Promise<void>,
+): Promise<TaskView> {
+  const { taskId, askedBy } = revision;
+  const missing = await missingCredential(app, { taskId });
+  return app.db.transaction(async (em) => {
+    const live = await findLiveRun(em, taskId);
+    // The order of the locks is that of a run which ends: the run, then its task.
+    if (live !== null) await em.query('select 1 from runs where id = $1 for update', [live.id]);
+    const isNew = await insertRevision(em, revision);
+    const isLive = live !== null && (await findLiveRun(em, taskId)) !== null;
+    if (isNew && !isLive) {
+      await moveTask(app, em, taskId, 'revise');
+      if (missing !== undefined) throw missing;
+      await queueRun(app, em, taskId, { kind: 'revise', startedBy: askedBy });
+    }
+    await also?.(em);
+    return getTask(em, taskId);
+  });
+}
+
+/** One run with all revisions that were kept while the last one ran, if there are any. */
+export async function followRevisions(app: App, em: EntityManager, taskId: string): Promise<void> {
+  const last = (await listWaitingRevisions(em, taskId)).at(-1);
+  if (last === undefined || (await tryMoveTask(app, em, taskId, 'revise')) === undefined) return;
+  await queueRun(app, em, taskId, { kind: 'revise', startedBy: last.askedBy });
+}
+
 /** The 503 that a run of the task would meet, if any. What the table of the task refuses anyway is left to it. */
-async function missingCredential(app: App, { taskId, owner }: Starting): Promise<AppError | undefined> {
+async function missingCredential(
+  app: App,
+  { taskId, owner }: Pick<Starting, 'taskId' | 'owner'>,
+): Promise<AppError | undefined> {
   const em = app.db.manager;
   const task = await withRepository(em, await getTask(em, taskId));
   const agentId = owner ?? task.owner;
   const agent = agentId === null ? null : await findAgent(em, agentId);
   const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
   if (agent === null || repository === null) return undefined;
+  if (repository.isArchived)
+    return new AppError(409, `requires a repository that takes changes, found ${repository.name} archived`);
   try {
     await modelFor(app, agent, task.projectId);
     return (await credentialFor(app, repository)).kind === 'none' ? noCredential() : undefined;

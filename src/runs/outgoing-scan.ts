@@ -82,3 +82,11 @@ function formsOf(secret: string): string[] {
   const hex = bytes.toString('hex');
   return [...new Set([secret, ...shifted, ...url, hex, hex.toUpperCase()])];
 }
+
+/** Those of the conflicting paths that still hold both sides between git's markers. */
+export async function stillTorn(checkout: Checkout, changes: Change[], conflicts: string[]): Promise<string[]> {
+  const mended = changes.filter((c) => conflicts.includes(c.path) && c.newMode !== '000000');
+  const blobs = await blobsOf(checkout, mended);
+  const isTorn = ({ newOid }: Change) => /^(<{7} |>{7} )/m.test(blobs.get(newOid)?.toString('latin1') ?? '');
+  return mended.filter(isTorn).map((c) => c.path);
+}

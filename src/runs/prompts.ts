@@ -12,6 +12,8 @@ interface Assignment {
   /** A short listing of the repository. */
   map: string;
   handoffs: HandoffRow[];
+  /** Files that hold conflict markers, because the base branch was merged in. */
+  conflicts: string[];
 }
 
 /** The conversation as it begins: who the agent is, how it works here, and the task. */
@@ -34,15 +36,21 @@ function houseRules(hasShell: boolean): string {
   ].join('\n');
 }
 
-function assignment({ task, run, repositoryName, map, handoffs }: Assignment): string {
+function assignment({ task, run, repositoryName, map, handoffs, conflicts }: Assignment): string {
   const parts = [
     `# Task: ${task.title}`,
     task.description,
     run.instructions === '' ? '' : `## What the person adds for this attempt\n${run.instructions}`,
+    conflicts.length === 0 ? '' : mergeText(conflicts),
     handoffs.length === 0 ? '' : `## What earlier attempts left\n${handoffs.map(handoffText).join('\n\n')}`,
     `## The repository ${repositoryName}\n\`\`\`\n${map}\n\`\`\``,
   ];
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function mergeText(conflicts: string[]): string {
+  const files = conflicts.map((path) => `- ${path}`).join('\n');
+  return `## The base branch was merged in\nThese files conflict and hold git's markers (<<<<<<<, =======, >>>>>>>). Keep what both sides meant, and leave no marker:\n${files}`;
 }
 
 function handoffText({ summary, nextSteps }: HandoffRow): string {

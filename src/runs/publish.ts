@@ -42,7 +42,7 @@ export async function pushWork(app: App, work: Work, title: string): Promise<Pus
     if (!isAgentBranch(branch.name)) throw new RunFailed('internal', `${branch.name} is no branch of an agent`);
     const commit = await checkout.commit({
       tree: await checkout.snapshot(),
-      parents: [branch.from],
+      parents: branch.conflicts === undefined ? [branch.from] : [branch.from, branch.base],
       message: await commitMessage(app, work, title),
       author: await authorOf(app, work),
       at: run.startedAt ?? run.createdAt,

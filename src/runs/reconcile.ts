@@ -17,21 +17,24 @@ export interface Reconciliation {
 
 /**
  * Puts right what fell by the wayside: runs whose worker is gone, tasks in progress without a run, parents whose
- * subtasks are done. Of a user's projects, or of all (`userId` null). Two at once take turns.
+ * subtasks are done. Of a user's projects, or of all (`userId` null). Two at once take turns. `caughtUp` is what was
+ * put right before and belongs to the same record.
  */
 export async function reconcile(
   app: App,
   trigger: Reconciliation['trigger'],
   userId: string | null,
+  caughtUp: Reconciliation['recovered'] = [],
 ): Promise<Reconciliation> {
   const startedAt = new Date();
   return app.db.transaction(async (em) => {
     await em.query('select pg_advisory_xact_lock(hashtextextended($1, 6))', ['reconcile']);
     const { checked, stuck } = await listStuckTasks(em, userId);
-    const recovered: Reconciliation['recovered'] = [];
+    const recovered = [...caughtUp];
     for (const task of stuck) {
       const done = await recover(app, em, task);
-      if (done !== undefined) recovered.push({ taskId: task.id, ...done });
+      if (done !== undefined && !recovered.some((r) => r.taskId === task.id))
+        recovered.push({ taskId: task.id, ...done });
     }
     const result = { id: newId('recon'), trigger, startedAt, finishedAt: new Date(), checked, recovered };
     await insertReconciliation(em, result, userId);

@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import type { RunRow } from '../db/work-tables.ts';
-import { accessTo, anyUser } from '../http/access.ts';
+import { accessTo } from '../http/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { pageQuery } from '../http/shapes.ts';
 import { onTask } from '../tasks/routes.ts';
 import { Task } from '../tasks/schemas.ts';
 import { listEvents } from './journal-store.ts';
-import { cancelTask, startTask } from './operations.ts';
-import { reconcile } from './reconcile.ts';
-import { listReconciliations } from './reconcile-store.ts';
-import { Reconciliation, RetryTask, Run, RunEvent } from './schemas.ts';
+import { cancelTask, reviseTask, startTask } from './operations.ts';
+import { RetryTask, ReviseTask, Run, RunEvent } from './schemas.ts';
 import { listRuns, runColumns } from './store.ts';
 
 const tag = 'tasks';
@@ -56,6 +54,19 @@ export const runRoutes: Route[] = [
   }),
   route({
     method: 'post',
+    path: '/tasks/:id/revise',
+    summary: 'Ask for a change of work in review; asked while a run is live, it follows that run',
+    tag,
+    access: onTask('member'),
+    body: ReviseTask,
+    reply: [200, Task],
+    errors: startErrors,
+    costs: 'start',
+    handle: (app, { task, user, body }) =>
+      reviseTask(app, { taskId: task.id, source: 'person', text: body.text, cause: null, askedBy: user.id }),
+  }),
+  route({
+    method: 'post',
     path: '/tasks/:id/cancel',
     summary: 'Stop the run of a task; its branch stays',
     tag,
@@ -92,25 +103,5 @@ export const runRoutes: Route[] = [
     access: onRun('member'),
     reply: [200, z.array(RunEvent)],
     handle: (app, { run }) => listEvents(app.db.manager, run.id),
-  }),
-  route({
-    method: 'post',
-    path: '/agents/pool/reconcile',
-    summary: "Recover stuck tasks of the caller's projects",
-    tag: 'agents',
-    access: anyUser,
-    reply: [200, Reconciliation],
-    handle: (app, { user }) => reconcile(app, 'manual', user.id),
-  }),
-  route({
-    method: 'get',
-    path: '/agents/pool/reconciliations',
-    summary: 'What reconciling did, newest first',
-    tag: 'agents',
-    access: anyUser,
-    query: z.strictObject(pageQuery),
-    reply: [200, z.array(Reconciliation)],
-    paged: true,
-    handle: (app, { user, query }) => listReconciliations(app.db.manager, user.id, query),
   }),
 ];

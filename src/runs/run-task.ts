@@ -10,7 +10,8 @@ import { assign } from './assignment.ts';
 import { asFailure } from './failures.ts';
 import { type Journal, openJournal } from './journal.ts';
 import type { Ending } from './loop.ts';
-import { objectionsTo } from './outgoing-scan.ts';
+import { followRevisions } from './operations.ts';
+import { objectionsTo, stillTorn } from './outgoing-scan.ts';
 import { proposeWork, pushWork, type Work } from './publish.ts';
 import { workInside } from './session.ts';
 import { endRun } from './store.ts';
@@ -66,21 +67,26 @@ async function conclude(app: App, work: Work, { finish, isCalled }: Ending): Pro
   const isChanged = (await changesOf(work)).length > 0;
   if (isChanged) {
     const found = await objections(work);
-    if (found !== undefined) throw new RunFailed('push_rejected', found);
+    if (found !== undefined)
+      throw new RunFailed(/conflict markers$/m.test(found) ? 'conflict' : 'push_rejected', found);
     await pushWork(app, work, finish.prTitle || task.title);
   }
   const isAhead = isChanged || (branch.continues && !(await work.checkout.isAncestor(branch.from, branch.base)));
   if (isAhead) {
     await proposeWork(app, work, finish, false);
-    return succeed(app, work, finish, (em) => tryMoveTask(app, em, task.id, 'propose'));
+    return succeed(app, work, finish, (em) => propose(app, em, task.id));
   }
   const isOpen = await app.db.manager.existsBy(PullRequests, { taskId: task.id, status: 'open' });
-  if (isOpen) return succeed(app, work, finish, (em) => tryMoveTask(app, em, task.id, 'propose'));
+  if (isOpen) return succeed(app, work, finish, (em) => propose(app, em, task.id));
   if (!isCalled) throw new RunFailed('no_changes', 'the agent answered without changing anything');
   await journal.note('loop', 'nothing had to be changed');
   await succeed(app, work, finish, (em) =>
     tryMoveTask(app, em, task.id, 'finish', { facts: { finishedUnchanged: true } }),
   );
+}
+
+async function propose(app: App, em: EntityManager, taskId: string): Promise<void> {
+  if ((await tryMoveTask(app, em, taskId, 'propose')) === 'in_review') await followRevisions(app, em, taskId);
 }
 
 async function succeed(
@@ -126,6 +132,19 @@ async function changesOf({ checkout, branch }: Work) {
 
 /** What the host has against pushing the change, a line per file; undefined when nothing. */
 async function objections(work: Work): Promise<string | undefined> {
-  const found = await objectionsTo(work.checkout, await changesOf(work), work.secrets);
-  return found.length === 0 ? undefined : found.map((o) => `- ${o.path} ${o.reason}`).join('\n');
+  const changes = await ownChanges(work);
+  const found = await objectionsTo(work.checkout, changes, work.secrets);
+  const torn = await stillTorn(work.checkout, changes, work.branch.conflicts ?? []);
+  const all = [...found, ...torn.map((path) => ({ path, reason: 'still holds conflict markers' }))];
+  return all.length === 0 ? undefined : all.map((o) => `- ${o.path} ${o.reason}`).join('\n');
+}
+
+/** Of a merge only what differs from both sides: what comes from the base branch was accepted there. */
+async function ownChanges(work: Work) {
+  const { checkout, branch } = work;
+  const changes = await changesOf(work);
+  if (branch.conflicts === undefined) return changes;
+  const fromBase = await checkout.changes(await checkout.treeOf(branch.base), await checkout.snapshot());
+  const differs = new Set(fromBase.map((c) => c.path));
+  return changes.filter((c) => differs.has(c.path));
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { runKinds, runStatuses } from '../domain/run.ts';
-import { longText, Timestamp } from '../http/shapes.ts';
+import { longText, Timestamp, titleText } from '../http/shapes.ts';
 import { Failure } from '../tasks/schemas.ts';
 
 export const Run = z
@@ -22,6 +22,8 @@ export const Run = z
   .meta({ id: 'Run' });
 
 export const RetryTask = z.strictObject({ text: longText(10_000).optional() });
+
+export const ReviseTask = z.strictObject({ text: titleText(10_000) });
 
 export const RunEvent = z
   .object({

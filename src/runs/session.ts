@@ -40,6 +40,7 @@ export async function workInside(
       run,
       hasShell: host.hasShell,
       repositoryName: repository.name,
+      conflicts: branch.conflicts ?? [],
       map: (await host.call('list_files', { depth: 2 })).text,
       handoffs: (await listHandoffs(app.db.manager, task.id)).slice(-handoffsTold),
     });

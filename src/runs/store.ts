@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { newId } from '../db/ids.ts';
 import { type RunRow, Runs } from '../db/work-tables.ts';
 import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
+import { releaseRevisionsOf } from '../tasks/revisions.ts';
 
 /** A run that one worker holds; every write names the fence, so that a worker that lost it writes nothing more. */
 export interface Held {
@@ -124,6 +125,7 @@ export async function endRun(
      where id = $1 and status in ('queued', 'running')`,
     [runId, status, failure],
   );
+  if (count === 1 && status !== 'succeeded') await releaseRevisionsOf(em, runId);
   // An agent that was evolved meanwhile hands its task to its newest version.
   if (count === 1)
     await em.query(

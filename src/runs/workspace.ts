@@ -11,6 +11,7 @@ import { blobsOf } from '../git/diff.ts';
 import type { Checkout, Remote } from '../git/engine.ts';
 import { removeTree } from '../sandbox/remove-tree.ts';
 import type { RestoredFile, ToolHost } from '../sandbox/sandbox.ts';
+import { isAskedFor } from '../tasks/revisions.ts';
 import type { TaskView } from '../tasks/store.ts';
 import type { Journal } from './journal.ts';
 
@@ -23,6 +24,8 @@ export interface Branch {
   continues: boolean;
   /** The head of the default branch when the run began. */
   base: string;
+  /** Set when the run merges the base branch in: the paths that conflict, marked as git marks them. */
+  conflicts?: string[];
 }
 
 export interface Workspace {
@@ -57,13 +60,28 @@ export async function openWorkspace(
       'repository',
       `the repository has no branch ${repository.defaultBranch}; make a first commit or set its default branch`,
     );
-  const branch = await journal.once('branch', () => chooseBranch(app, about.task, repository, checkout, base));
+  const branch = await journal.once('branch', async () => {
+    const chosen = await chooseBranch(app, about.task, repository, checkout, base);
+    const isMerge = chosen.continues && (await isAskedFor(app.db.manager, run.id, 'conflict'));
+    return isMerge ? { ...chosen, conflicts: (await checkout.merge(chosen.from, base)).conflicts } : chosen;
+  });
   if (branch.continues) await checkout.fetch(branch.name);
   if (branch.from !== base && !(await checkout.fetchCommit(branch.from)))
     throw new RunFailed('repository', `the commit ${branch.from} that the run began from is gone`);
-  await checkout.checkout(branch.from);
+  if (branch.conflicts === undefined) await checkout.checkout(branch.from);
+  else await checkoutMerge(checkout, branch);
   await app.sandbox.own(workTree);
   return { checkout, branch, remove };
+}
+
+/** Puts the base branch and the task's branch, joined, into the work tree. */
+async function checkoutMerge(checkout: Checkout, { from, base }: Branch): Promise<void> {
+  if (!(await checkout.fetchCommit(base)))
+    throw new RunFailed('repository', `the commit ${base} that the run was merging in is gone`);
+  const { tree } = await checkout.merge(from, base);
+  const author = { name: 'merge', email: 'merge@localhost' };
+  const commit = { tree, parents: [from, base], message: 'merge', author, at: new Date(0) };
+  await checkout.checkout(await checkout.commit(commit));
 }
 
 /** The branch goes on while it exists unmerged; after a merge or a deletion the next one is `…-2`. */

@@ -14,8 +14,8 @@ export async function createTasks(app: App, projectId: string, userId: string, t
     const problems = [...refProblems(tasks), ...(await referenceProblems(em, projectId, userId, tasks))];
     if (problems.length > 0) throw badRequest(problems);
     const ids: string[] = [];
-    for (const { ref: _ref, dependsOn: _later, ...task } of tasks)
-      ids.push(await insertTask(app, em, projectId, { ...task, createdBy: userId }));
+    for (const { ref: _ref, dependsOn: _later, issue, ...task } of tasks)
+      ids.push(await insertTask(app, em, projectId, { ...task, wantsIssue: issue, createdBy: userId }));
     const byRef = new Map(tasks.map((task, i) => [task.ref, ids[i] as string]));
     for (const [i, { dependsOn }] of tasks.entries()) {
       const resolved = dependsOn.map((id) => byRef.get(id) ?? id);

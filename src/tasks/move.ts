@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import { decide, nextState, Refused } from '../domain/machine.ts';
 import type { Failure } from '../domain/run.ts';
 import { type TaskEvent, type TaskFacts, type TaskStatus, taskMachine } from '../domain/task.ts';
+import { dropWaitingRevisions } from './revisions.ts';
 import { discountSettledPulls, lockFacts, swapStatus } from './store.ts';
 
 interface Move {
@@ -56,6 +57,7 @@ async function swap(
   if (!(await swapStatus(em, taskId, from, to, failure)))
     throw new Refused(`requires status ${from}, found another by now; look again`);
   if (from === 'done' || from === 'waiting_on_subtasks') await discountSettledPulls(em, taskId);
+  if (to === 'done') await dropWaitingRevisions(em, taskId);
   await showTask(app, em, taskId);
   // The last open subtask that is done brings its parent on.
   if (to === 'done' && parentId !== null) await tryMoveTask(app, em, parentId, 'join');

@@ -5,7 +5,7 @@ import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import { Repositories } from '../db/tables.ts';
 import { Tasks } from '../db/work-tables.ts';
-import { badRequest, type Problem } from '../errors.ts';
+import { badRequest, notConfigured, type Problem } from '../errors.ts';
 import { storable } from '../http/access.ts';
 import { findPrimary, findRepository } from '../repositories/store.ts';
 import { showTask } from './move.ts';
@@ -33,7 +33,8 @@ export async function createTask(
       ...(await repositoryProblems(em, projectId, input.repositoryId)),
     ];
     if (problems.length > 0) throw badRequest(problems);
-    const id = await insertTask(app, em, projectId, { ...input, createdBy: userId });
+    const { issue, ...task } = input;
+    const id = await insertTask(app, em, projectId, { ...task, wantsIssue: issue, createdBy: userId });
     return getTask(em, id);
   });
 }
@@ -53,8 +54,13 @@ export async function insertTask(
     parentId?: string;
     createdBy: string | null;
     issue?: IssueLink;
+    wantsIssue?: boolean;
   },
 ): Promise<string> {
+  const repository =
+    task.repositoryId === undefined ? await findPrimary(em, projectId) : await findRepository(em, task.repositoryId);
+  if (task.wantsIssue && !(app.github !== undefined && repository?.isInstalled))
+    throw notConfigured('An issue needs the GitHub App installed on the repository of the task');
   const id = newId('task');
   await em.insert(Tasks, {
     id,
@@ -63,7 +69,8 @@ export async function insertTask(
     description: task.description,
     status: task.status,
     owner: task.owner ?? null,
-    repositoryId: task.repositoryId ?? (await findPrimary(em, projectId))?.id ?? null,
+    repositoryId: repository?.id ?? null,
+    wantsIssue: task.wantsIssue ?? false,
     parentId: task.parentId ?? null,
     createdBy: task.createdBy,
     issueRepositoryId: task.issue?.repositoryId ?? null,

@@ -36,6 +36,7 @@ export const CreateTask = z.strictObject({
   status: z.enum(['backlog', 'ready'], 'must be backlog or ready').default('backlog'),
   dependsOn: z.array(IdText).max(100, 'must have at most 100 ids').default([]),
   repositoryId: IdText.optional(),
+  issue: z.boolean().default(false).meta({ description: 'make a GitHub issue for it' }),
 });
 
 /** `dependsOn` may also name a `ref` of the same request. */

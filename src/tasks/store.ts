@@ -14,7 +14,7 @@ export interface TaskView extends TaskRow {
 
 export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.description, t.status, t.owner,
   t.repository_id as "repositoryId", t.parent_id as "parentId", t.split_by_agent as "splitByAgent", t.branch_name as "branchName",
-  t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.failure,
+  t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.wants_issue as "wantsIssue", t.failure,
   t.done_at as "doneAt", t.created_by as "createdBy", t.created_at as "createdAt", t.updated_at as "updatedAt",
   array(select d.depends_on_id from task_dependencies d where d.task_id = t.id order by 1) as "dependsOn",
   (select p.url from pull_requests p where p.task_id = t.id and p.repository_id = t.repository_id

@@ -85,7 +85,13 @@ async function moveByHand(app: App, em: EntityManager, task: TaskView, status: T
 }
 
 /** Adds a subtask; the parent waits for it. It takes owner and repository of the parent. */
-export async function addSubtask(app: App, parentId: string, userId: string, input: z.output<typeof CreateSubtask>) {
+export async function addSubtask(
+  app: App,
+  parentId: string,
+  userId: string,
+  input: z.output<typeof CreateSubtask>,
+  also?: (em: EntityManager) => Promise<void>,
+) {
   return app.db.transaction(async (em) => {
     await moveTask(app, em, parentId, 'split');
     const parent = await getTask(em, parentId);
@@ -98,6 +104,7 @@ export async function addSubtask(app: App, parentId: string, userId: string, inp
       parentId,
       createdBy: userId,
     });
+    await also?.(em);
     return getTask(em, id);
   });
 }

@@ -1751,6 +1751,8 @@ export function postProjectsByProjectIdTasks(projectId: string, body: {
     status?: "backlog" | "ready";
     dependsOn?: string[];
     repositoryId?: string;
+    /** make a GitHub issue for it */
+    issue?: boolean;
 }, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
@@ -1848,6 +1850,8 @@ export function postProjectsByProjectIdTasksBulk(projectId: string, body: {
         status?: "backlog" | "ready";
         dependsOn?: string[];
         repositoryId?: string;
+        /** make a GitHub issue for it */
+        issue?: boolean;
         ref?: string;
     }[];
 }, { idempotencyKey }: {
@@ -2305,6 +2309,59 @@ export function postTasksByIdRetry(id: string, body?: {
     })));
 }
 /**
+ * Ask for a change of work in review; asked while a run is live, it follows that run
+ */
+export function postTasksByIdRevise(id: string, body: {
+    text: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/revise`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
  * Stop the run of a task; its branch stays
  */
 export function postTasksByIdCancel(id: string, { idempotencyKey }: {
@@ -2445,7 +2502,57 @@ export function getRunsByRunIdEvents(runId: string, opts?: Oazapfts.RequestOpts)
     }));
 }
 /**
- * Recover stuck tasks of the caller's projects
+ * Merge the open pull requests of a task
+ */
+export function postTasksByIdMerge(id: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/merge`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * Recover stuck tasks of the caller's projects, and compare them with GitHub
  */
 export function postAgentsPoolReconcile({ idempotencyKey }: {
     idempotencyKey?: string;
@@ -2515,55 +2622,5 @@ export function getAgentsPoolReconciliations({ limit, offset }: {
         offset
     }))}`, {
         ...opts
-    }));
-}
-/**
- * Merge the open pull requests of a task
- */
-export function postTasksByIdMerge(id: string, { idempotencyKey }: {
-    idempotencyKey?: string;
-} = {}, opts?: Oazapfts.RequestOpts) {
-    return oazapfts.ok(oazapfts.fetchJson<{
-        status: 200;
-        data: Task;
-    } | {
-        status: 400;
-        data: ErrorReply;
-    } | {
-        status: 401;
-        data: ErrorReply;
-    } | {
-        status: 403;
-        data: ErrorReply;
-    } | {
-        status: 404;
-        data: ErrorReply;
-    } | {
-        status: 409;
-        data: ErrorReply;
-    } | {
-        status: 413;
-        data: ErrorReply;
-    } | {
-        status: 415;
-        data: ErrorReply;
-    } | {
-        status: 422;
-        data: ErrorReply;
-    } | {
-        status: 429;
-        data: ErrorReply;
-    } | {
-        status: 502;
-        data: ErrorReply;
-    } | {
-        status: 503;
-        data: ErrorReply;
-    }>(`/tasks/${encodeURIComponent(id)}/merge`, {
-        ...opts,
-        method: "POST",
-        headers: oazapfts.mergeHeaders(opts?.headers, {
-            "Idempotency-Key": idempotencyKey
-        })
     }));
 }

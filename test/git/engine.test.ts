@@ -53,6 +53,29 @@ describe.each<[string, () => GitEngine]>([
     expect([...(await engine.listBranches(pinned)).keys()]).toEqual(['main']);
   });
 
+  test('joins two branches: clean where they can be, markers where they cannot', async () => {
+    const { checkout, base } = await open();
+    const commitOf = async (files: Record<string, string | null>, message: string) => {
+      await checkout.checkout(base);
+      for (const [path, text] of Object.entries(files))
+        if (text === null) rmSync(join(checkout.workTree, path));
+        else writeFileSync(join(checkout.workTree, path), text);
+      return checkout.commit({ tree: await checkout.snapshot(), parents: [base], message, author, at });
+    };
+    const ours = await commitOf({ 'README.md': 'ours\n', 'a.txt': 'a\n' }, 'ours');
+    const theirs = await commitOf({ 'b.txt': 'b\n' }, 'theirs');
+    const clean = await checkout.merge(ours, theirs);
+    expect(clean.conflicts).toEqual([]);
+    const paths = (await checkout.changes(await checkout.treeOf(base), clean.tree)).map((c) => c.path);
+    expect(paths).toEqual(['README.md', 'a.txt', 'b.txt']);
+    const rival = await commitOf({ 'README.md': 'theirs\n' }, 'rival');
+    const torn = await checkout.merge(ours, rival);
+    expect(torn.conflicts).toEqual(['README.md']);
+    const [{ newOid = '' } = {}] = await checkout.changes(await checkout.treeOf(base), torn.tree);
+    const text = (await checkout.readBlobs([newOid])).get(newOid)?.toString('utf8');
+    expect(text).toMatch(/^<<<<<<< [^\n]*\nours\n=======\ntheirs\n>>>>>>> [^\n]*\n/);
+  });
+
   test('cancelled, it lets go of the remote at once', async () => {
     const silent = createTcpServer();
     const stop = new AbortController();

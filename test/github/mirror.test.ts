@@ -14,8 +14,11 @@ const picture: TaskPicture = {
     steps: 3,
     startedAt: new Date(0),
     finishedAt: new Date(65_000),
-    lastEvent: null,
+    costUsd: 0.1,
   },
+  earlier: [],
+  steps: [],
+  subtasks: [],
   pulls: [{ url: 'https://github.com/o/r/pull/2', number: 2, repositoryName: 'r', status: 'open', isPrivate: true }],
   handoff: { summary: 'Did it.', nextSteps: ['then that'] },
   costUsd: 0.123,
@@ -74,4 +77,47 @@ test('it never grows over 60,000 characters, and progress is not its essence', (
   const run = picture.run && { ...picture.run, steps: 99 };
   expect(wanted({ ...picture, run }, false).essence).toBe(wanted(picture, false).essence);
   expect(wanted({ ...picture, status: 'done' }, false).essence).not.toBe(wanted(picture, false).essence);
+});
+
+test('what happens now, the steps, earlier runs folded, and subtasks as a list', () => {
+  const run = { ...(picture.run as NonNullable<TaskPicture['run']>), status: 'running' as const, finishedAt: null };
+  const steps = [{ at: new Date(3_600_000), text: 'edits @octocat a.ts' }];
+  const subtasks = [{ id: 'task_2', title: 'Half', status: 'done' as const, issueUrl: null }];
+  const earlier = [{ ...run, kind: 'start' as const, status: 'failed' as const, costUsd: 0.5 }];
+  const { comment } = wanted({ ...picture, status: 'in_progress', run, steps, subtasks, earlier }, false);
+  expect(comment).toContain('**Now:** edits @\u2060octocat a.ts');
+  expect(comment).toContain('- `01:00:00 UTC` edits');
+  expect(comment).toContain('- [x] Half');
+  expect(comment).toMatch(/<details><summary>Earlier runs \(1\)<\/summary>[\s\S]*\$0\.50[\s\S]*<\/details>/);
+});
+
+test('the check run says how it stands, and offers what can be done', () => {
+  const run = picture.run as NonNullable<TaskPicture['run']>;
+  expect(wanted(picture, false).check).toMatchObject({ status: 'completed', conclusion: 'success', actions: [] });
+  const running = wanted({ ...picture, status: 'in_progress', run: { ...run, status: 'running' } }, false).check;
+  expect(running).toMatchObject({ status: 'in_progress', actions: [{ identifier: 'cancel' }] });
+  expect(running.conclusion).toBeUndefined();
+  const failure = { category: 'model' as const, message: 'gone', retryable: true };
+  const failed = wanted({ ...picture, failure, run: { ...run, status: 'failed' } }, false).check;
+  expect(failed).toMatchObject({ conclusion: 'failure', title: 'Failed (model)', actions: [{ identifier: 'retry' }] });
+  // GitHub's limits (docs.github.com, "Create a check run").
+  for (const { label, description, identifier } of [...running.actions, ...failed.actions])
+    expect([label.length <= 20, description.length <= 40, identifier.length <= 20]).toEqual([true, true, true]);
+});
+
+test('however long the parts, the comment stays under what GitHub takes', () => {
+  const long = 'x @a #1 <!-- '.repeat(20_000);
+  const steps = Array.from({ length: 500 }, () => ({ at: new Date(0), text: long }));
+  const subtasks = Array.from({ length: 1000 }, () => ({
+    id: 't',
+    title: long,
+    status: 'done' as const,
+    issueUrl: null,
+  }));
+  const { comment, check } = wanted(
+    { ...picture, steps, subtasks, handoff: { summary: long, nextSteps: [long] } },
+    false,
+  );
+  expect(comment.length).toBeLessThanOrEqual(60_000);
+  expect(check.summary.length).toBeLessThanOrEqual(65_535);
 });

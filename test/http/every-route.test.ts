@@ -117,7 +117,7 @@ test('the routes are those of the contract and the decisions that are built so f
     POST /agents/pool/reconcile;GET /agents/pool/reconciliations;
     POST /projects/:projectId/tasks;POST /projects/:projectId/tasks/bulk;GET /projects/:projectId/tasks;GET /projects/:projectId/stats;
     GET /tasks/:id;PATCH /tasks/:id;DELETE /tasks/:id;GET /tasks/:id/subtasks;POST /tasks/:id/subtasks;GET /tasks/:id/diff;GET /tasks/:id/handoffs;GET /tasks/:id/prs;
-    POST /tasks/:id/start;POST /tasks/:id/retry;POST /tasks/:id/cancel;POST /tasks/:id/merge;
+    POST /tasks/:id/start;POST /tasks/:id/retry;POST /tasks/:id/revise;POST /tasks/:id/cancel;POST /tasks/:id/merge;
     GET /tasks/:id/runs;GET /runs/:runId;GET /runs/:runId/events`;
   expect(named.map(([name]) => name).sort()).toEqual(
     built

@@ -1,0 +1,80 @@
+import { type Call, feedPush, gitIn } from './git-objects.ts';
+
+export interface PullLike {
+  number?: number;
+  state?: string;
+  title?: string;
+  draft?: boolean;
+  mergeable?: boolean | null;
+  merge_commit_sha?: string | null;
+  head?: { ref: string; sha: string };
+  base?: { ref: string; sha: string };
+}
+
+const person = ['-c', 'user.name=GitHub', '-c', 'user.email=noreply@github.com'];
+
+/**
+ * What GitHub knows of a pull request and the emulator does not: its head follows the branch, whether it can be merged
+ * follows both sides, and a merge joins what is there now.
+ */
+export class FrontPulls {
+  private readonly folder: string;
+  private readonly repo: string;
+  /** Of a merge by us the emulator knows a commit of its own; this is the one that really is on the branch. */
+  private readonly merges = new Map<number, string>();
+
+  constructor(folder: string, repo: string) {
+    this.folder = folder;
+    this.repo = repo;
+  }
+
+  private async headOf(branch: string): Promise<string | undefined> {
+    const found = await gitIn(this.folder, ['rev-parse', '--verify', '-q', `refs/heads/${branch}`]).catch(
+      () => undefined,
+    );
+    return found?.toString('utf8').trim();
+  }
+
+  /** The tree of both sides together; undefined when they conflict. */
+  private async joined(base: string, head: string): Promise<string | undefined> {
+    const out = await gitIn(this.folder, ['merge-tree', '--write-tree', '--name-only', base, head]).catch(
+      () => undefined,
+    );
+    return out?.toString('utf8').split('\n')[0];
+  }
+
+  /** A pull request as GitHub would show it now. */
+  async shown<P extends PullLike>(pull: P): Promise<P> {
+    const merge = this.merges.get(pull.number ?? 0);
+    if (merge !== undefined) pull.merge_commit_sha = merge;
+    if (pull.state !== 'open' || !pull.head || !pull.base) return pull;
+    const [head, base] = [await this.headOf(pull.head.ref), await this.headOf(pull.base.ref)];
+    if (head !== undefined) pull.head.sha = head;
+    if (base !== undefined) pull.base.sha = base;
+    if (head !== undefined && base !== undefined) pull.mergeable = (await this.joined(base, head)) !== undefined;
+    return pull;
+  }
+
+  /** Merges as GitHub does, in git; answers a refusal with its status. */
+  async merge(
+    pull: PullLike,
+    asked: { sha?: string },
+    owner: Call,
+    accept: () => Promise<void>,
+  ): Promise<{ status: number; message: string } | undefined> {
+    const { head, base, number = 0 } = await this.shown(pull);
+    if (!head || !base) return { status: 404, message: 'Not Found' };
+    if (asked.sha !== undefined && asked.sha !== head.sha)
+      return { status: 409, message: 'Head branch was modified. Review and try the merge again.' };
+    const tree = await this.joined(base.sha, head.sha);
+    if (tree === undefined) return { status: 405, message: 'Pull Request is not mergeable' };
+    const title = `${pull.title} (#${number})`;
+    const made = await gitIn(this.folder, [...person, 'commit-tree', tree, '-p', base.sha, '-m', title]);
+    const merge = made.toString('utf8').trim();
+    await accept();
+    await gitIn(this.folder, ['update-ref', `refs/heads/${base.ref}`, merge]);
+    this.merges.set(number, merge);
+    await feedPush(this.folder, this.repo, owner);
+    return undefined;
+  }
+}

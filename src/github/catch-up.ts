@@ -1,0 +1,78 @@
+import type { App } from '../app.ts';
+import type { GitHubUser } from '../projects/store.ts';
+import { readMark, setMark } from './delivery-store.ts';
+import { handleCommands } from './handle-commands.ts';
+import { runLabel } from './issues.ts';
+import { labelChanged } from './labels.ts';
+import type { Place } from './place.ts';
+
+interface Person extends GitHubUser {
+  type?: string;
+}
+
+/**
+ * Reads the issues and comments that were made since the last time, and obeys their commands; what an event has brought
+ * already does nothing again. Nothing from before the first look is obeyed.
+ */
+export async function catchUp(app: App, place: Place): Promise<void> {
+  const markName = `heard ${place.repository.id}`;
+  const since = await readMark(app.db.manager, markName);
+  // A little of the past again: GitHub's clock is not ours.
+  const next = new Date(Date.now() - 60_000).toISOString();
+  if (since !== undefined) {
+    await hearIssues(app, place, since);
+    await hearComments(app, place, since);
+  }
+  await setMark(app.db.manager, markName, next);
+}
+
+async function hearIssues(app: App, place: Place, since: string): Promise<void> {
+  const path = 'GET /repos/{owner}/{repo}/issues';
+  const query = { ...place.name, since, state: 'all', sort: 'created', direction: 'asc', per_page: 100 } as const;
+  for (const issue of await place.octokit.paginate(path, query)) {
+    if (issue.pull_request !== undefined || issue.user === null) continue;
+    const sender = issue.user as Person;
+    const { number, title, html_url: url } = issue;
+    const body = issue.body ?? '';
+    const isNew = issue.created_at >= since;
+    if (isNew && issue.updated_at === issue.created_at)
+      await handleCommands(app, {
+        ...spokenAt(place),
+        issue: { number, title, body, url, isPull: false },
+        sender,
+        body,
+        commentId: null,
+      });
+    const hasRunLabel = issue.labels.some((label) => (typeof label === 'string' ? label : label.name) === runLabel);
+    if (isNew && hasRunLabel) await labelChanged(app, place, { number, label: runLabel, sender, isPull: false });
+  }
+}
+
+async function hearComments(app: App, place: Place, since: string): Promise<void> {
+  const { octokit, name } = place;
+  const path = 'GET /repos/{owner}/{repo}/issues/comments';
+  const query = { ...name, since, sort: 'created', direction: 'asc', per_page: 100 } as const;
+  for (const comment of await octokit.paginate(path, query)) {
+    // Edits never run.
+    if (comment.user === null || comment.created_at < since || comment.updated_at !== comment.created_at) continue;
+    const body = comment.body ?? '';
+    if (!body.toLowerCase().includes(app.config.COMMAND_PREFIX.toLowerCase())) continue;
+    const number = Number(/\/(\d+)$/.exec(comment.issue_url)?.[1]);
+    const { data: issue } = await octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', {
+      ...name,
+      issue_number: number,
+    });
+    const { title, html_url: url } = issue;
+    await handleCommands(app, {
+      ...spokenAt(place),
+      issue: { number, title, body: issue.body ?? '', url, isPull: issue.pull_request !== undefined },
+      sender: comment.user as Person,
+      body,
+      commentId: comment.id,
+    });
+  }
+}
+
+function spokenAt({ installationId, repository }: Place) {
+  return { installationId, repository: { id: repository.githubId ?? 0, private: repository.isPrivate } };
+}

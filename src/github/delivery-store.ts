@@ -1,0 +1,62 @@
+import type { EntityManager } from 'typeorm';
+
+/** Stores a delivery; false when its GUID was seen before. */
+export async function insertDelivery(
+  em: EntityManager,
+  delivery: { guid: string; event: string; signature: string; payload: string },
+): Promise<boolean> {
+  const rows = await em.query(
+    `insert into deliveries (guid, event, signature, payload) values ($1, $2, $3, $4) on conflict do nothing returning guid`,
+    [delivery.guid, delivery.event, delivery.signature, delivery.payload],
+  );
+  return rows.length === 1;
+}
+
+export async function wasDelivered(em: EntityManager, guid: string): Promise<boolean> {
+  return (await em.query('select 1 from deliveries where guid = $1', [guid])).length > 0;
+}
+
+export async function findUnhandledDelivery(em: EntityManager, guid: string) {
+  const rows: { event: string; payload: string }[] = await em.query(
+    'select event, payload from deliveries where guid = $1 and handled_at is null',
+    [guid],
+  );
+  return rows[0];
+}
+
+export async function markHandled(em: EntityManager, guid: string): Promise<void> {
+  await em.query('update deliveries set handled_at = now() where guid = $1', [guid]);
+}
+
+/** Deliveries whose job got lost; GitHub would not send them again by itself. */
+export async function listForgottenDeliveries(em: EntityManager): Promise<string[]> {
+  const rows: { guid: string }[] = await em.query(
+    `select guid from deliveries where handled_at is null
+       and received_at between now() - interval '3 days' and now() - interval '10 minutes' order by received_at limit 500`,
+  );
+  return rows.map((r) => r.guid);
+}
+
+export async function deleteOldDeliveries(em: EntityManager): Promise<void> {
+  await em.query(`delete from deliveries where received_at < now() - interval '30 days'`);
+}
+
+export async function wasCommandHandled(em: EntityManager, key: string): Promise<boolean> {
+  return (await em.query('select 1 from handled_commands where key = $1', [key])).length > 0;
+}
+
+export async function insertHandledCommand(em: EntityManager, key: string): Promise<void> {
+  await em.query('insert into handled_commands (key) values ($1) on conflict do nothing', [key]);
+}
+
+export async function readMark(em: EntityManager, name: string): Promise<string | undefined> {
+  const rows: { mark: string }[] = await em.query('select mark from read_marks where name = $1', [name]);
+  return rows[0]?.mark;
+}
+
+export async function setMark(em: EntityManager, name: string, mark: string): Promise<void> {
+  await em.query(
+    `insert into read_marks (name, mark) values ($1, $2) on conflict (name) do update set mark = excluded.mark, at = now()`,
+    [name, mark],
+  );
+}

@@ -1,0 +1,68 @@
+import type { App } from '../app.ts';
+import { type Reconciliation, reconcile } from '../runs/reconcile.ts';
+import { showTask } from '../tasks/move.ts';
+import { findTask } from '../tasks/store.ts';
+import { catchUp } from './catch-up.ts';
+import { lookAtChecks } from './checks.ts';
+import { observeIssue } from './issues.ts';
+import { type Place, placeOfRepository } from './place.ts';
+import { refreshPull } from './refresh-pull.ts';
+import { takeReview } from './reviews.ts';
+import { listOpenWork, listRepositoriesOf, listUnsettledPulls, type OpenWork } from './store.ts';
+
+type Recovered = Reconciliation['recovered'];
+
+/**
+ * Puts right what events should have told and did not, then what fell by the wayside here. Of a user's projects, or of
+ * all. Two at once take turns. GitHub being away leaves its part to the next time.
+ */
+export async function reconcileAll(
+  app: App,
+  trigger: Reconciliation['trigger'],
+  userId: string | null,
+): Promise<Reconciliation> {
+  const healed = await heal(app, userId);
+  return reconcile(app, trigger, userId, healed);
+}
+
+async function heal(app: App, userId: string | null): Promise<Recovered> {
+  if (app.github === undefined) return [];
+  const healed: Recovered = [];
+  await app.db.transaction(async (turn) => {
+    await turn.query('select pg_advisory_xact_lock(hashtextextended($1, 8))', ['heal']);
+    for (const repositoryId of await listRepositoriesOf(turn, userId)) {
+      const place = await placeOfRepository(app, repositoryId);
+      if (place === undefined || place.repository.isArchived) continue;
+      try {
+        await catchUp(app, place);
+        for (const work of await listOpenWork(app.db.manager, repositoryId))
+          healed.push(...(await compare(app, place, work)));
+      } catch (error) {
+        app.log.warn({ err: error, repositoryId }, 'a repository could not be compared with GitHub');
+      }
+    }
+  });
+  return healed;
+}
+
+/** One task with its issue, its pull requests, their reviews and checks. */
+async function compare(app: App, place: Place, work: OpenWork): Promise<Recovered> {
+  const { octokit, name } = place;
+  for (const pull of await listUnsettledPulls(app.db.manager, work.taskId, place.repository.id)) {
+    const status = await refreshPull(app, octokit, name, pull);
+    if (status === 'merged' || status === 'closed') continue;
+    const at = { ...name, pull_number: pull.number };
+    const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
+    const reviews = await octokit.paginate(path, { ...at, per_page: 100 });
+    for (const review of reviews.filter((r) => r.state === 'CHANGES_REQUESTED'))
+      await takeReview(app, place, pull, review.id);
+    const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', at);
+    await lookAtChecks(app, place, data.head.sha);
+  }
+  if (work.issueNumber !== null && work.issueRepositoryId === place.repository.id)
+    await observeIssue(app, place, work.issueNumber);
+  await showTask(app, undefined, work.taskId);
+  const now = await findTask(app.db.manager, work.taskId);
+  if (now === undefined || now.status === work.status) return [];
+  return [{ taskId: work.taskId, action: 'caught_up', reason: `GitHub had gone on; it is ${now.status} now` }];
+}

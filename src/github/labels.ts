@@ -1,0 +1,53 @@
+import type { App } from '../app.ts';
+import { type GitHubUser, upsertUser } from '../projects/store.ts';
+import { mayWrite } from '../repositories/credentials.ts';
+import { showTask } from '../tasks/move.ts';
+import { taskOfPlace } from './command-verbs.ts';
+import { handleLabel } from './handle-commands.ts';
+import { obeyLabel, runLabel } from './issues.ts';
+import { ownLabels } from './mirror.ts';
+import { type Place, statusOf } from './place.ts';
+
+interface Labelled {
+  number: number;
+  label: string;
+  sender: GitHubUser & { type?: string };
+  isPull: boolean;
+}
+
+/**
+ * A label of ours was put on or taken off (decisions, section 9). What is there now counts, not what the event says:
+ * `agent:run` starts once and goes, ready and backlog put on by somebody with write permission are obeyed, and every
+ * other change is put back.
+ */
+export async function labelChanged(app: App, place: Place, about: Labelled): Promise<void> {
+  const { label, number, sender } = about;
+  if (sender.type === 'Bot' || sender.login === (await app.github?.bot())?.login) return;
+  if (label !== runLabel && !ownLabels.has(label)) return;
+  const isOn = await hasLabel(place, number, label);
+  const isAllowed = isOn && (await mayWrite(place.octokit, place.name, sender.login));
+  if (label === runLabel) {
+    if (!isOn) return;
+    await takeOff(place, number, runLabel);
+    if (isAllowed && !about.isPull) await handleLabel(app, place, number, await upsertUser(app.db.manager, sender));
+    return;
+  }
+  const taskId = await taskOfPlace(app, place.repository.id, number, about.isPull);
+  if (taskId === undefined) return;
+  if (isAllowed) await obeyLabel(app, place, { taskId, number, label });
+  else await showTask(app, undefined, taskId);
+}
+
+async function hasLabel({ octokit, name }: Place, number: number, label: string): Promise<boolean> {
+  const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/labels';
+  const { data } = await octokit.request(path, { ...name, issue_number: number, per_page: 100 });
+  return data.some((l) => l.name === label);
+}
+
+async function takeOff({ octokit, name }: Place, number: number, label: string): Promise<void> {
+  const path = 'DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}';
+  await octokit.request(path, { ...name, issue_number: number, name: label }).catch((error) => {
+    // Another delivery of the same event took it off.
+    if (statusOf(error) !== 404) throw error;
+  });
+}

@@ -1,0 +1,33 @@
+import type { EntityManager } from 'typeorm';
+
+export interface SignIn {
+  stateDigest: string;
+  browserDigest: string;
+  verifier: string;
+  returnTo: string;
+}
+
+export async function insertSignIn(em: EntityManager, begun: SignIn): Promise<void> {
+  await em.query(`delete from sign_ins where created_at < now() - interval '1 hour'`);
+  await em.query('insert into sign_ins (state_digest, browser_digest, verifier, return_to) values ($1, $2, $3, $4)', [
+    begun.stateDigest,
+    begun.browserDigest,
+    begun.verifier,
+    begun.returnTo,
+  ]);
+}
+
+/** Takes a sign-in out, so that it is finished at most once; undefined when it is unknown or too old. */
+export async function takeSignIn(
+  em: EntityManager,
+  stateDigest: string,
+  maxAgeMs: number,
+): Promise<SignIn | undefined> {
+  const [rows]: [(SignIn & { isFresh: boolean })[]] = await em.query(
+    `delete from sign_ins where state_digest = $1
+     returning state_digest as "stateDigest", browser_digest as "browserDigest", verifier, return_to as "returnTo",
+       created_at > now() - make_interval(secs => $2) as "isFresh"`,
+    [stateDigest, maxAgeMs / 1000],
+  );
+  return rows[0]?.isFresh ? rows[0] : undefined;
+}

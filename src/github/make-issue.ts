@@ -1,0 +1,38 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../app.ts';
+import { Tasks } from '../db/work-tables.ts';
+import { harmless, oneLine } from '../domain/quoted.ts';
+import type { TaskView } from '../tasks/store.ts';
+import { placeOfRepository } from './place.ts';
+
+/** Makes the issue of a task that is to have one; looked up first, because the answer to its creation may get lost. */
+export async function makeIssue(app: App, em: EntityManager, task: TaskView): Promise<void> {
+  if (!task.wantsIssue || task.issueNumber !== null || task.repositoryId === null) return;
+  const place = await placeOfRepository(app, task.repositoryId);
+  if (place === undefined) return;
+  const { octokit, name } = place;
+  const marker = `<!-- deckhand:task ${task.id} -->`;
+  const bot = await app.github?.bot();
+  const recent = await octokit.paginate('GET /repos/{owner}/{repo}/issues', {
+    ...name,
+    state: 'all',
+    since: new Date(task.createdAt.getTime() - 60_000).toISOString(),
+    per_page: 100,
+  });
+  const prefix = app.config.COMMAND_PREFIX;
+  const found = recent.find((issue) => issue.body?.startsWith(marker) && issue.user?.login === bot?.login);
+  const { number, html_url } =
+    found ??
+    (
+      await octokit.request('POST /repos/{owner}/{repo}/issues', {
+        ...name,
+        title: harmless(oneLine(task.title, 200), prefix),
+        body: `${marker}\n${harmless(task.description, prefix).slice(0, 60_000)}`,
+      })
+    ).data;
+  await em.update(
+    Tasks,
+    { id: task.id },
+    { issueRepositoryId: place.repository.id, issueNumber: number, issueUrl: html_url, wantsIssue: false },
+  );
+}

@@ -1,0 +1,110 @@
+import type { App, Octokit } from '../app.ts';
+import type { PullRequestRow } from '../db/work-tables.ts';
+import { Refused } from '../domain/machine.ts';
+import { plain } from '../domain/quoted.ts';
+import { AppError } from '../errors.ts';
+import { type GitHubUser, upsertUser } from '../projects/store.ts';
+import { mayWrite } from '../repositories/credentials.ts';
+import { reviseTask } from '../runs/operations.ts';
+import { showTask } from '../tasks/move.ts';
+import { setNotice } from './mirror-store.ts';
+import { type Place, placeOfRepository, statusOf } from './place.ts';
+import { listUnansweredReviews, markAnswered } from './store.ts';
+
+/** Every comment of ours in a review thread begins with it, so that none is answered twice. */
+const answerMarker = '<!-- deckhand:answer -->';
+
+/**
+ * Somebody with write permission asked for changes: one revision with the review and all of its comments. A review is
+ * taken once, however often it is told.
+ */
+export async function takeReview(app: App, place: Place, pull: PullRequestRow, reviewId: number): Promise<void> {
+  const { octokit, name, repository } = place;
+  const at = { ...name, pull_number: pull.number, review_id: reviewId };
+  const { data: review } = await octokit.request(
+    'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}',
+    at,
+  );
+  const reviewer = review.user as GitHubUser | null;
+  if (review.state !== 'CHANGES_REQUESTED' || reviewer === null || review.user?.type === 'Bot') return;
+  if (!(await mayWrite(octokit, name, reviewer.login))) return;
+  const comments = await octokit.paginate(
+    'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/comments',
+    { ...at, per_page: 100 },
+  );
+  const text = [
+    `${reviewer.login} reviewed pull request #${pull.number} and asks for changes.`,
+    plain(review.body ?? ''),
+    ...comments.map((c) => `### ${c.path}${lineOf(c)}\n${plain(c.body)}`),
+  ];
+  const user = await upsertUser(app.db.manager, reviewer);
+  try {
+    await reviseTask(app, {
+      taskId: pull.taskId,
+      source: 'review',
+      cause: reviewCause(pull, reviewId),
+      text: text.filter((part) => part.trim() !== '').join('\n\n'),
+      askedBy: user.id,
+    });
+  } catch (error) {
+    if (!(error instanceof Refused || error instanceof AppError)) throw error;
+    const said = `😕 The review of ${reviewer.login} was not taken up: ${error.message}`;
+    await setNotice(app.db.manager, pull.taskId, repository.id, pull.number, said);
+    await showTask(app, undefined, pull.taskId);
+  }
+}
+
+function reviewCause({ repositoryId, number }: PullRequestRow, reviewId: number): string {
+  return `review/${repositoryId}/${number}/${reviewId}`;
+}
+
+function lineOf({ line, original_line }: { line?: number; original_line?: number }): string {
+  const at = line ?? original_line;
+  return at ? `:${at}` : '';
+}
+
+/** Answers the threads of reviews that a run has taken up and asks for the review again; each once. */
+export async function answerReviews(app: App, taskId: string): Promise<void> {
+  for (const { id, cause, reviewer, headSha } of await listUnansweredReviews(app.db.manager, taskId)) {
+    const [, repositoryId = '', number = '', reviewId = ''] = cause.split('/');
+    const place = await placeOfRepository(app, repositoryId);
+    if (place !== undefined)
+      try {
+        await answerReview(app, place, Number(number), Number(reviewId), headSha);
+        await askAgain(place.octokit, { ...place.name, pull_number: Number(number) }, reviewer);
+      } catch (error) {
+        // The pull request or the review is gone, or the reviewer cannot be asked any more.
+        if (![403, 404, 422].includes(statusOf(error))) throw error;
+      }
+    await markAnswered(app.db.manager, id);
+  }
+}
+
+async function answerReview(app: App, { octokit, name }: Place, number: number, reviewId: number, headSha: string) {
+  const at = { ...name, pull_number: number };
+  const bot = await app.github?.bot();
+  const all = await octokit.paginate('GET /repos/{owner}/{repo}/pulls/{pull_number}/comments', {
+    ...at,
+    per_page: 100,
+  });
+  const answered = new Set(
+    all.filter((c) => c.user?.login === bot?.login && c.body.startsWith(answerMarker)).map((c) => c.in_reply_to_id),
+  );
+  for (const comment of all) {
+    if (comment.pull_request_review_id !== reviewId || answered.has(comment.id)) continue;
+    await octokit.request('POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies', {
+      ...at,
+      comment_id: comment.id,
+      body: `${answerMarker}\nTaken up in ${headSha}.`,
+    });
+  }
+}
+
+async function askAgain(octokit: Octokit, at: { owner: string; repo: string; pull_number: number }, reviewer: string) {
+  const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', at);
+  if (data.requested_reviewers?.some((user) => user.login === reviewer)) return;
+  await octokit.request('POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers', {
+    ...at,
+    reviewers: [reviewer],
+  });
+}
