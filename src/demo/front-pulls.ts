@@ -28,6 +28,11 @@ export class FrontPulls {
     this.repo = repo;
   }
 
+  /** On GitHub the issue of a pull request tells that it is one. */
+  marked<I extends { number?: number }>(issue: I, isPull: boolean): I {
+    return isPull ? { ...issue, pull_request: { url: `/repos/${this.repo}/pulls/${issue.number}` } } : issue;
+  }
+
   private async headOf(branch: string): Promise<string | undefined> {
     const found = await gitIn(this.folder, ['rev-parse', '--verify', '-q', `refs/heads/${branch}`]).catch(
       () => undefined,

@@ -2,6 +2,7 @@ import { cp, mkdir, mkdtemp } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { answerExtra, type Reaction } from './front-extras.ts';
 import { FrontPulls, type PullLike } from './front-pulls.ts';
 import { type Call, feedPush, gitIn, pullRefs } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
@@ -14,14 +15,10 @@ export interface Push {
   refs: string[];
 }
 
-export interface Reaction {
-  subject: string;
-  content: string;
-}
-
 interface Seeded {
   name: string;
   webhookSecret: string;
+  installationId: number;
   /** A token with every right on the repository. */
   ownerToken: string;
 }
@@ -91,13 +88,15 @@ export class Front {
     const path = req.url ?? '/';
     if (path === '/_emulator/webhook') {
       res.writeHead(202).end();
-      return this.hooks.send(String(req.headers['x-github-event']), body);
+      return this.hooks.send(String(req.headers['x-github-event']), await this.withPullMark(body));
     }
     const authorization = req.headers.authorization ?? '';
-    const token = authorization.replace(/^(token|bearer) /i, '');
-    if (path.startsWith('/installation/repositories')) return this.listInstalled(token, res);
-    if (path === '/graphql') return this.markReady(body, authorization, res);
-    if (/\/reactions$/.test(path) && req.method === 'POST') return this.addReaction(path, body, res);
+    const around = { hooks: this.hooks, reactions: this.reactions, name: this.seeded.name, call: this.call.bind(this) };
+    const extra = await answerExtra(around, { method: req.method ?? 'GET', path, authorization, body });
+    if (extra !== undefined) {
+      res.writeHead(extra.status, { 'content-type': 'application/json' }).end(JSON.stringify(extra.json));
+      return;
+    }
     const type = req.headers['content-type'];
     const { status, headers, text } = await this.ask(req.method ?? 'GET', path, authorization, body || undefined, type);
     res.writeHead(status, headers).end(status === 204 ? undefined : text);
@@ -116,7 +115,25 @@ export class Front {
     return { status: response.status, headers, text: await this.withPulls(path, await response.text()) };
   }
 
+  /** The emulator's events and issues do not tell that an issue is a pull request. */
+  private async withPullMark(body: string): Promise<string> {
+    const payload = JSON.parse(body) as { issue?: { number: number } };
+    if (payload.issue === undefined) return body;
+    return JSON.stringify({
+      ...payload,
+      issue: this.pulls.marked(payload.issue, await this.isPull(payload.issue.number)),
+    });
+  }
+
+  private async isPull(number: number): Promise<boolean> {
+    const path = `/repos/${this.seeded.name}/pulls/${number}`;
+    return (await this.call('GET', path, `token ${this.seeded.ownerToken}`)).ok;
+  }
+
   private async withPulls(path: string, text: string): Promise<string> {
+    const issue = /^\/repos\/[^/]+\/[^/]+\/issues\/(\d+)$/.exec(path);
+    if (issue !== null && text.startsWith('{'))
+      return JSON.stringify(this.pulls.marked(JSON.parse(text), await this.isPull(Number(issue[1]))));
     if (!/^\/repos\/[^/]+\/[^/]+\/pulls(\/\d+)?(\?|$)/.test(path)) return text;
     const found = JSON.parse(text) as PullLike | PullLike[];
     for (const pull of Array.isArray(found) ? found : [found]) await this.pulls.shown(pull);
@@ -202,34 +219,12 @@ export class Front {
       await this.hooks.send('pull_request', JSON.stringify({ ...payload, action: 'synchronize' }));
   }
 
-  private async listInstalled(token: string, res: ServerResponse): Promise<void> {
-    const response = await this.call('GET', `/repos/${this.seeded.name}`, `token ${token}`);
-    const repositories = response.ok ? [await response.json()] : [];
-    res.writeHead(200, { 'content-type': 'application/json' });
-    res.end(JSON.stringify({ total_count: repositories.length, repositories }));
-  }
-
-  private addReaction(path: string, body: string, res: ServerResponse): void {
-    const { content } = JSON.parse(body) as { content: string };
-    const subject = path.replace(/\/reactions$/, '');
-    const isNew = !this.reactions.some((r) => r.subject === subject && r.content === content);
-    if (isNew) this.reactions.push({ subject, content });
-    res
-      .writeHead(isNew ? 201 : 200, { 'content-type': 'application/json' })
-      .end(JSON.stringify({ id: this.reactions.length, content }));
-  }
-
-  /** The one mutation that the service uses. */
-  private async markReady(body: string, authorization: string, res: ServerResponse): Promise<void> {
-    const { id } = (JSON.parse(body) as { variables: { id: string } }).variables;
-    const pulls = `/repos/${this.seeded.name}/pulls`;
-    const open = (await (await this.call('GET', pulls, authorization)).json()) as { node_id: string; number: number }[];
-    const pull = open.find((p) => p.node_id === id);
-    const response = await this.call('PATCH', `${pulls}/${pull?.number}`, authorization, '{"draft":false}');
-    const answer = response.ok
-      ? { data: { markPullRequestReadyForReview: null } }
-      : { errors: [{ message: 'not found' }] };
-    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  async send(event: string, { sender, ...rest }: { sender: string; [field: string]: unknown }): Promise<void> {
+    const call = this.caller(this.seeded.ownerToken);
+    const repository = await call('GET', `/repos/${this.seeded.name}`);
+    const person = await call('GET', `/users/${sender}`);
+    const body = { ...rest, repository, sender: person, installation: { id: this.seeded.installationId } };
+    await this.hooks.send(event, JSON.stringify(body));
   }
 
   /** GitHub closes the issues that a merged pull request says it closes. */

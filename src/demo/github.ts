@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEmulator } from 'emulate';
-import { Front, type Push, type Reaction } from './front.ts';
+import { Front, type Push } from './front.ts';
+import type { Reaction } from './front-extras.ts';
 import type { Call } from './git-objects.ts';
 import type { Delivery } from './webhook-sender.ts';
 
@@ -23,6 +24,10 @@ export interface DemoGitHub {
   /** Calls the API as a person. */
   as(login: string): Call;
   deliverTo(url: string): void;
+  /** Sends an event again, under another delivery. */
+  redeliver(guid: string): Promise<void>;
+  /** Sends an event of the repository that the emulator does not know; `sender` is a login. */
+  send(event: string, payload: { sender: string; [field: string]: unknown }): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -101,7 +106,7 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
   });
   const ownerToken = `person-${seed.isOrganization ? seed.people[0] : seed.owner}`;
   const name = `${seed.owner}/${seed.repository}`;
-  const front = new Front(`http://127.0.0.1:${innerPort}`, root, { name, webhookSecret, ownerToken });
+  const front = new Front(`http://127.0.0.1:${innerPort}`, root, { name, webhookSecret, installationId, ownerToken });
   server.on('request', (req, res) => {
     front.answer(req, res).catch((error: Error) => {
       if (!res.headersSent) res.writeHead(500);
@@ -122,6 +127,8 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
     deliverTo: (target) => {
       front.hooks.target = target;
     },
+    redeliver: (guid) => front.hooks.repeat(guid),
+    send: (event, payload) => front.send(event, payload),
     close: async () => {
       server.close();
       server.closeAllConnections();

@@ -19,8 +19,14 @@ export class WebhookSender {
     this.secret = secret;
   }
 
-  async send(event: string, body: string): Promise<void> {
-    const delivery: Delivery = { guid: randomUUID(), event, body, status: 0 };
+  /** Sends one again: under its own id, as GitHub does when it is asked to, or under another. */
+  async repeat(guid: string, isSame = false): Promise<void> {
+    const known = this.deliveries.find((d) => d.guid === guid);
+    if (known !== undefined) await this.send(known.event, known.body, isSame ? guid : undefined);
+  }
+
+  async send(event: string, body: string, guid: string = randomUUID()): Promise<void> {
+    const delivery: Delivery = { guid, event, body, status: 0 };
     this.deliveries.push(delivery);
     if (this.target === undefined) return;
     const headers = {

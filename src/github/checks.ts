@@ -39,11 +39,21 @@ async function failedChecks(place: Place, sha: string): Promise<FailedCheck[]> {
   for (const run of others)
     if (['failure', 'timed_out'].includes(run.conclusion ?? ''))
       failed.push({ name: run.name, log: await logOf(place, run) });
-  const { data } = await octokit.request('GET /repos/{owner}/{repo}/commits/{ref}/status', { ...name, ref: sha });
-  for (const status of data.statuses ?? [])
+  for (const status of await statusesOf(place, sha))
     if (['failure', 'error'].includes(status.state))
       failed.push({ name: status.context, log: status.description ?? '' });
   return failed;
+}
+
+/** What services without check runs say; none where that may not be read. */
+async function statusesOf({ octokit, name }: Place, sha: string) {
+  try {
+    const path = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
+    return (await octokit.request(path, { ...name, ref: sha })).data.statuses ?? [];
+  } catch (error) {
+    if ([403, 404].includes(statusOf(error))) return [];
+    throw error;
+  }
 }
 
 async function logOf(

@@ -40,7 +40,11 @@ export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
       return token;
     },
     receive: async (delivery) => {
-      await probot.receive(delivery as EmitterWebhookEvent);
+      try {
+        await probot.receive(delivery as EmitterWebhookEvent);
+      } catch (error) {
+        throw withoutPayload(error);
+      }
     },
     findUser: (login) => readUser(github, anonymous, login),
     slug: () => {
@@ -59,6 +63,13 @@ export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
     },
   };
   return github;
+}
+
+/** Probot's error holds the whole event, which is nothing for the log; the first cause says what happened. */
+function withoutPayload(error: unknown): unknown {
+  const first = error instanceof AggregateError ? error.errors[0] : error;
+  if (first instanceof Error) for (const name of ['event', 'request', 'response']) Reflect.deleteProperty(first, name);
+  return first;
 }
 
 async function readSlug(asApp: () => Promise<Octokit>): Promise<string> {

@@ -14,12 +14,21 @@ import { pullStatus } from './pulls.ts';
  * Reads a pull request and brings its task to where it belongs: merged finishes, closed closes, reopened reopens. The
  * event that made us look carries no state, so lost, doubled and late ones do no harm.
  */
-export async function refreshPull(
-  app: App,
-  octokit: Octokit,
-  name: { owner: string; repo: string },
-  stored: PullRequestRow,
-) {
+export async function refreshPull(app: App, octokit: Octokit, name: Name, { repositoryId, number }: PullRequestRow) {
+  return app.db.transaction(async (turn) => {
+    // Who reads later must not be overtaken by who read before, so reading and writing are one turn.
+    await turn.query('select pg_advisory_xact_lock(hashtextextended($1, 9))', [`${repositoryId}#${number}`]);
+    const stored = await app.db.manager.findOneByOrFail(PullRequests, { repositoryId, number });
+    return readAndSettle(app, octokit, name, stored);
+  });
+}
+
+interface Name {
+  owner: string;
+  repo: string;
+}
+
+async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: PullRequestRow) {
   const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', {
     ...name,
     pull_number: stored.number,

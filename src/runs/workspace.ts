@@ -80,7 +80,8 @@ async function checkoutMerge(checkout: Checkout, { from, base }: Branch): Promis
     throw new RunFailed('repository', `the commit ${base} that the run was merging in is gone`);
   const { tree } = await checkout.merge(from, base);
   const author = { name: 'merge', email: 'merge@localhost' };
-  const commit = { tree, parents: [from, base], message: 'merge', author, at: new Date(0) };
+  const at = new Date('2001-01-01T00:00:00Z');
+  const commit = { tree, parents: [from, base], message: 'merge', author, at };
   await checkout.checkout(await checkout.commit(commit));
 }
 

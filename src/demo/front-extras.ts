@@ -1,0 +1,83 @@
+import type { WebhookSender } from './webhook-sender.ts';
+
+export interface Reaction {
+  subject: string;
+  content: string;
+}
+
+interface Around {
+  /** `owner/name` of the repository. */
+  name: string;
+  hooks: WebhookSender;
+  reactions: Reaction[];
+  call(method: string, path: string, authorization: string, body?: string): Promise<Response>;
+}
+
+interface Asked {
+  method: string;
+  path: string;
+  authorization: string;
+  body: string;
+}
+
+interface Answer {
+  status: number;
+  json: unknown;
+}
+
+/** Answers the addresses of GitHub's API that the emulator lacks; undefined for all others. */
+export async function answerExtra(around: Around, asked: Asked): Promise<Answer | undefined> {
+  const { method, path } = asked;
+  if (path.startsWith('/installation/repositories')) return listInstalled(around, asked);
+  if (path === '/graphql') return markReady(around, asked);
+  if (/\/reactions$/.test(path) && method === 'POST') return addReaction(around, asked);
+  if (path.startsWith('/app/hook/deliveries')) return hookDeliveries(around, asked);
+  return undefined;
+}
+
+async function listInstalled({ name, call }: Around, { authorization }: Asked): Promise<Answer> {
+  const response = await call('GET', `/repos/${name}`, authorization);
+  const repositories = response.ok ? [await response.json()] : [];
+  return { status: 200, json: { total_count: repositories.length, repositories } };
+}
+
+function addReaction({ reactions }: Around, { path, body }: Asked): Answer {
+  const { content } = JSON.parse(body) as { content: string };
+  const subject = path.replace(/\/reactions$/, '');
+  const isNew = !reactions.some((r) => r.subject === subject && r.content === content);
+  if (isNew) reactions.push({ subject, content });
+  return { status: isNew ? 201 : 200, json: { id: reactions.length, content } };
+}
+
+/** The one mutation that the service uses. */
+async function markReady({ name, call }: Around, { authorization, body }: Asked): Promise<Answer> {
+  const { id } = (JSON.parse(body) as { variables: { id: string } }).variables;
+  const pulls = `/repos/${name}/pulls`;
+  const open = (await (await call('GET', pulls, authorization)).json()) as { node_id: string; number: number }[];
+  const pull = open.find((p) => p.node_id === id);
+  const response = await call('PATCH', `${pulls}/${pull?.number}`, authorization, '{"draft":false}');
+  return {
+    status: 200,
+    json: response.ok ? { data: { markPullRequestReadyForReview: null } } : { errors: [{ message: 'not found' }] },
+  };
+}
+
+/** What was sent, newest first, and sending it again. */
+async function hookDeliveries({ hooks }: Around, { method, path }: Asked): Promise<Answer> {
+  const again = /^\/app\/hook\/deliveries\/(\d+)\/attempts$/.exec(path);
+  if (again !== null && method === 'POST') {
+    const delivery = hooks.deliveries[Number(again[1]) - 1];
+    if (delivery === undefined) return { status: 404, json: { message: 'Not Found' } };
+    await hooks.repeat(delivery.guid, true);
+    return { status: 202, json: {} };
+  }
+  const shown = hooks.deliveries.map(({ guid, event, status }, i) => ({
+    id: i + 1,
+    guid,
+    event,
+    status_code: status,
+    delivered_at: new Date().toISOString(),
+    redelivery: false,
+  }));
+  return { status: 200, json: shown.reverse().slice(0, 100) };
+}
