@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { DataSource, type EntityManager, type MigrationInterface } from 'typeorm';
 import { tables } from './tables.ts';
 
@@ -14,9 +14,17 @@ export interface Database {
    * `DataSource.query` reaches 0.8 (see bench/). The name must stand for one text for ever.
    */
   prepared<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]>;
+  /**
+   * Runs work while nobody else, on any machine, runs work of that name. For work that waits for others, such as
+   * GitHub: it holds no transaction, and its connection is of a pool of its own, so that waiting starves nobody.
+   */
+  turn<T>(name: string, work: () => Promise<T>): Promise<T>;
   ping(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** More turns at once than jobs of all kinds; whoever calls the API may wait. */
+const turnPoolSize = 30;
 
 /** Keeps two services that start at once from migrating twice. The number is arbitrary and ours. */
 const migrationLock = 7_263_001;
@@ -43,17 +51,41 @@ export async function openDatabase(url: string, migrations: MigrationClass[], po
   });
   await source.initialize();
   await migrate(source);
+  const turns = new pg.Pool({ connectionString: url, max: turnPoolSize, application_name: 'deckhand-turns' });
+  turns.on('error', () => {});
   const pool = (source.driver as unknown as { master: pg.Pool }).master;
   return {
     manager: source.manager,
     transaction: (work) => source.transaction(work),
     prepared: async <Row extends object>(name: string, text: string, values: unknown[]) =>
       (await pool.query<Row>({ name, text, values })).rows,
+    turn: (name, work) => inTurn(turns, name, work),
     ping: async () => {
       await pool.query('select 1');
     },
-    close: () => source.destroy(),
+    close: async () => {
+      await turns.end();
+      await source.destroy();
+    },
   };
+}
+
+async function inTurn<T>(pool: pg.Pool, name: string, work: () => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  client.on('error', (error) => {
+    broken = error;
+  });
+  try {
+    await client.query('select pg_advisory_lock(hashtextextended($1, 100))', [name]);
+    return await work();
+  } finally {
+    await client.query('select pg_advisory_unlock_all()').catch((error) => {
+      broken = error;
+    });
+    client.removeAllListeners('error');
+    client.release(broken);
+  }
 }
 
 async function migrate(source: DataSource): Promise<void> {

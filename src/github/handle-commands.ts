@@ -47,10 +47,9 @@ export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
   const user = await upsertUser(em, spoken.sender);
   const place = `${spoken.repository.id}/${spoken.issue.number}/${spoken.commentId ?? 'body'}`;
   // The same comment under several deliveries at once: they take turns, and all but the first find it handled.
-  await app.db.transaction(async (turn) => {
-    await turn.query('select pg_advisory_xact_lock(hashtextextended($1, 5))', [place]);
-    await obeyAll(app, octokit, name, { spoken, repository, commands, userId: user.id, place });
-  });
+  await app.db.turn(`commands ${place}`, () =>
+    obeyAll(app, octokit, name, { spoken, repository, commands, userId: user.id, place }),
+  );
 }
 
 const isForReaders = ({ verb }: Command) => verb === 'help' || verb === 'status';

@@ -28,9 +28,8 @@ export async function reconcileAll(
 async function heal(app: App, userId: string | null): Promise<Recovered> {
   if (app.github === undefined) return [];
   const healed: Recovered = [];
-  await app.db.transaction(async (turn) => {
-    await turn.query('select pg_advisory_xact_lock(hashtextextended($1, 8))', ['heal']);
-    for (const repositoryId of await listRepositoriesOf(turn, userId)) {
+  await app.db.turn('heal', async () => {
+    for (const repositoryId of await listRepositoriesOf(app.db.manager, userId)) {
       const place = await placeOfRepository(app, repositoryId);
       if (place === undefined || place.repository.isArchived) continue;
       try {

@@ -22,8 +22,8 @@ interface HookDelivery {
 export async function redeliverFailed(app: App): Promise<void> {
   if (app.github === undefined) return;
   const octokit = await app.github.asApp();
-  await app.db.transaction(async (em) => {
-    await em.query('select pg_advisory_xact_lock(hashtextextended($1, 7))', ['redeliver']);
+  const em = app.db.manager;
+  await app.db.turn('redeliver', async () => {
     const upTo = Number((await readMark(em, markName)) ?? 0);
     let newest = upTo;
     let cursor: string | undefined;

@@ -15,9 +15,8 @@ import { pullStatus } from './pulls.ts';
  * event that made us look carries no state, so lost, doubled and late ones do no harm.
  */
 export async function refreshPull(app: App, octokit: Octokit, name: Name, { repositoryId, number }: PullRequestRow) {
-  return app.db.transaction(async (turn) => {
-    // Who reads later must not be overtaken by who read before, so reading and writing are one turn.
-    await turn.query('select pg_advisory_xact_lock(hashtextextended($1, 9))', [`${repositoryId}#${number}`]);
+  // Who reads later must not be overtaken by who read before, so reading and writing are one turn.
+  return app.db.turn(`pull ${repositoryId}#${number}`, async () => {
     const stored = await app.db.manager.findOneByOrFail(PullRequests, { repositoryId, number });
     return readAndSettle(app, octokit, name, stored);
   });

@@ -24,8 +24,8 @@ import { isTripped, noteWrite, syncLabels } from './sync-labels.ts';
  */
 export async function syncTask(app: App, taskId: string): Promise<void> {
   if (app.github === undefined) return;
-  await app.db.transaction(async (em) => {
-    await em.query('select pg_advisory_xact_lock(hashtextextended($1, 3))', [taskId]);
+  const em = app.db.manager;
+  await app.db.turn(`mirror ${taskId}`, async () => {
     const task = await findTask(em, taskId);
     if (task === undefined) return;
     await makeIssue(app, em, task);
