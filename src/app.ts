@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ProbotOctokit } from 'probot';
-import type { Config } from './config.ts';
+import type { Config, GitHubAppConfig } from './config.ts';
 import type { Database } from './db/database.ts';
 import type { SecretBox } from './db/secret-box.ts';
 import type { GitEngine } from './git/engine.ts';
@@ -52,6 +52,10 @@ export interface App {
   models: ModelSource;
   /** Undefined while no App is configured. */
   github: GitHub | undefined;
+  /** What the App was connected with: the settings, or what the setup page stored. */
+  githubApp: GitHubAppConfig | undefined;
+  /** Connects the App from now on, without a restart. */
+  connectGitHub(credentials: GitHubAppConfig): void;
   /** Speaks to GitHub's API with a token of a project's own. */
   githubWithToken(token: string): Octokit;
   metrics: Metrics;

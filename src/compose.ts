@@ -8,7 +8,7 @@ import pino, { type Logger } from 'pino';
 import { Probot, ProbotOctokit } from 'probot';
 import { migrations } from '../migrations/list.ts';
 import type { App, GitHub, Octokit } from './app.ts';
-import { type Config, ConfigError } from './config.ts';
+import { type Config, ConfigError, type GitHubAppConfig } from './config.ts';
 import { openDatabase } from './db/database.ts';
 import { isAlive, isReachable, startEmbedded } from './db/embedded.ts';
 import { reachableRoot } from './db/embedded-binaries.ts';
@@ -19,6 +19,7 @@ import { isomorphicGit } from './git/isomorphic.ts';
 import { nativeGit } from './git/native.ts';
 import { githubApp } from './github/client.ts';
 import { keepPace, type Pace } from './github/pacing.ts';
+import { adoptStoredApp } from './github/stored-app.ts';
 import { registerWebhooks } from './github/webhooks.ts';
 import { createMetrics } from './http/metrics.ts';
 import { openaiModels } from './llm/openai.ts';
@@ -102,12 +103,18 @@ async function build(
     sandbox,
     models: openaiModels((apiKey) => openaiClient(config, apiKey)),
     github: undefined,
+    githubApp: undefined,
+    connectGitHub: (credentials) => {
+      app.githubApp = credentials;
+      app.github = connectGitHub(config, credentials, log, pace, app);
+    },
     githubWithToken: (token) => keepPace(octokitWith(config, token), anonymously, pace),
     metrics,
     workDir,
     stopping: options.stopping,
   };
-  app.github = connectGitHub(config, log, pace, app);
+  if (config.githubApp !== undefined) app.connectGitHub(config.githubApp);
+  else await adoptStoredApp(app);
   notes.push(`sandbox: ${sandbox.state.says}`);
   if (place !== config.DATA_DIR)
     notes.push(`${config.DATA_DIR} is closed to the tools' user, so workspaces lie in ${place}`);
@@ -189,9 +196,8 @@ function octokitWith(config: Config, token?: string): Octokit {
   return new Client(token === undefined ? { authStrategy: undefined } : { auth: { token } }) as Octokit;
 }
 
-function connectGitHub(config: Config, log: Logger, pace: Pace, app: App): GitHub | undefined {
-  if (config.githubApp === undefined) return undefined;
-  const { appId, privateKey, webhookSecrets } = config.githubApp;
+function connectGitHub(config: Config, credentials: GitHubAppConfig, log: Logger, pace: Pace, app: App): GitHub {
+  const { appId, privateKey, webhookSecrets } = credentials;
   const probot = new Probot({
     appId,
     privateKey,

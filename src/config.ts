@@ -145,6 +145,8 @@ export interface GitHubAppConfig {
   appId: number;
   privateKey: string;
   webhookSecrets: string[];
+  /** For sign-in; an App that was made by the setup page brings them along. */
+  client?: { id: string; secret: string };
 }
 
 /** Everything the environment says, checked. `githubApp` is undefined when `APP_ID` is unset. */

@@ -1,5 +1,6 @@
 import { type Composed, compose, createLogger } from './compose.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { setupAddress } from './github/stored-app.ts';
 
 type Finding = { what: string; ok: boolean; says: string };
 
@@ -69,7 +70,7 @@ async function git({ app }: Composed): Promise<Finding> {
 async function github({ app }: Composed): Promise<Finding> {
   const what = 'github';
   if (app.github === undefined)
-    return { what, ok: true, says: 'no App is configured (APP_ID, PRIVATE_KEY, WEBHOOK_SECRET; see README)' };
+    return { what, ok: true, says: `no App is configured; make one in a click, once: ${await setupAddress(app)}` };
   try {
     const slug = await app.github.slug();
     return { what, ok: true, says: `the App ${slug} is known at ${app.config.GITHUB_API_URL}` };

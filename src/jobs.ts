@@ -5,6 +5,7 @@ import { handleDelivery, requeueForgotten } from './github/inbox.ts';
 import { syncInstallations } from './github/installation.ts';
 import { redeliverFailed } from './github/redeliver.ts';
 import { refreshPullJob } from './github/refresh-pull.ts';
+import { adoptStoredApp } from './github/stored-app.ts';
 import { syncTask } from './github/sync.ts';
 import { forgetOldKeys } from './http/idempotency.ts';
 import type { JobName } from './queue/names.ts';
@@ -37,7 +38,14 @@ export function concurrencyOf(app: App): { [name in JobName]: number } {
 /** What is looked at from time to time, whether or not anything was said: cron expression → what to do. */
 export function scheduleOf(app: App): [string, () => Promise<void>][] {
   return [
-    [`*/${Math.min(59, app.config.RUN_HEARTBEAT_SECONDS)} * * * * *`, () => wakeForWaitingRuns(app)],
+    [
+      `*/${Math.min(59, app.config.RUN_HEARTBEAT_SECONDS)} * * * * *`,
+      async () => {
+        // Another process may have set the App up.
+        await adoptStoredApp(app);
+        await wakeForWaitingRuns(app);
+      },
+    ],
     [
       `30 */${app.config.REDELIVERY_MINUTES} * * * *`,
       () => app.queue.send(undefined, 'redeliver', {}, { key: 'redeliver' }),

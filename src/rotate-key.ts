@@ -1,6 +1,8 @@
+import type { App } from './app.ts';
 import { compose, createLogger } from './compose.ts';
 import type { Config } from './config.ts';
 import { makeNewKey } from './db/keys.ts';
+import { resealApp } from './github/stored-app.ts';
 import { resealSecrets } from './projects/secrets.ts';
 
 /**
@@ -18,13 +20,17 @@ export async function rotateKey(config: Config): Promise<number> {
     const isOurs = config.ENCRYPTION_KEY === undefined;
     if (isOurs) {
       // First nothing may depend on the key before the present one, because that one goes.
-      await resealSecrets(composed.app);
+      await resealAll(composed.app);
       await makeNewKey(config.DATA_DIR);
     }
-    const count = await resealSecrets(composed.app);
+    const count = await resealAll(composed.app);
     process.stdout.write(`${count} secrets are sealed under the ${isOurs ? 'new' : 'first'} key\n`);
     return 0;
   } finally {
     await composed.close();
   }
+}
+
+async function resealAll(app: App): Promise<number> {
+  return (await resealSecrets(app)) + (await resealApp(app));
 }

@@ -7,6 +7,8 @@ import { reconcileAll } from './github/heal.ts';
 import { webhookReceiver } from './github/inbox.ts';
 import { syncInstallations } from './github/installation.ts';
 import { loginRoutes } from './github/login.ts';
+import { setupRoutes } from './github/setup.ts';
+import { setupAddress } from './github/stored-app.ts';
 import { serveMetrics } from './http/metrics.ts';
 import { createServer } from './http/server.ts';
 import { concurrencyOf, handlersOf, scheduleOf } from './jobs.ts';
@@ -53,14 +55,16 @@ export async function serve(config: Config): Promise<number> {
 }
 
 async function listen(app: App): Promise<Server> {
-  const { HOST, PORT, githubApp } = app.config;
-  const receiver = githubApp && { path: webhookPath, handlers: webhookReceiver(app, githubApp.webhookSecrets) };
-  const server = createServer(app, routes, { login: loginRoutes(app), ...(receiver ? { webhooks: receiver } : {}) });
+  const { HOST, PORT } = app.config;
+  const setup = await setupAddress(app);
+  const webhooks = { path: webhookPath, handlers: webhookReceiver(app) };
+  const server = createServer(app, routes, { pages: [loginRoutes(app), setupRoutes(app)], webhooks });
   return new Promise((resolve, reject) => {
     const listening = server.listen(PORT, HOST, (error?: Error) => {
       if (error) return reject(explained(error, HOST, PORT));
       const { port } = listening.address() as { port: number };
-      app.log.info(`listening on http://${HOST}:${port}${githubApp ? '' : '; no GitHub App is configured'}`);
+      app.log.info(`listening on http://${HOST}:${port}`);
+      if (setup !== undefined) app.log.info(`no GitHub App is configured; make one in a click, once: ${setup}`);
       resolve(listening);
     });
   });

@@ -4,6 +4,7 @@ import express, { type RequestHandler } from 'express';
 import type { App } from '../app.ts';
 import { AppError, badRequest } from '../errors.ts';
 import { findUnhandledDelivery, insertDelivery, listForgottenDeliveries, markHandled } from './delivery-store.ts';
+import { adoptStoredApp } from './stored-app.ts';
 
 /** GitHub caps payloads at 25 MB (docs.github.com, "Webhook events and payloads"). */
 const maxBody = '25mb';
@@ -14,7 +15,7 @@ const storeMs = 1800;
  * Receives webhooks: the signature is checked over the raw bytes, the delivery is stored and its job queued in one
  * transaction, and only then GitHub gets its 202. What is in it is looked at by a worker.
  */
-export function webhookReceiver(app: App, secrets: string[]): RequestHandler[] {
+export function webhookReceiver(app: App): RequestHandler[] {
   return [
     express.raw({ type: () => true, limit: maxBody }),
     async (req, res) => {
@@ -22,11 +23,13 @@ export function webhookReceiver(app: App, secrets: string[]): RequestHandler[] {
       const event = header(req.headers['x-github-event']);
       const guid = header(req.headers['x-github-delivery']);
       const signature = header(req.headers['x-hub-signature-256']);
+      const secrets = app.githubApp?.webhookSecrets;
+      if (secrets === undefined) throw new AppError(404, 'No such address');
       if (!secrets.some((secret) => isSigned(body, signature, secret))) {
         app.metrics.deliveries.inc({ event: 'unknown', outcome: 'refused' });
         throw new AppError(401, 'The signature is missing or wrong (X-Hub-Signature-256)');
       }
-      if (!/^[a-z_]{1,64}$/.test(event)) throw badHeader('X-GitHub-Event', 'the name of an event');
+      if (!/^[a-z0-9_]{1,64}$/.test(event)) throw badHeader('X-GitHub-Event', 'the name of an event');
       if (!/^[\w.:-]{1,128}$/.test(guid)) throw badHeader('X-GitHub-Delivery', 'the id of the delivery');
       const payload = body.toString('utf8');
       if (!isJsonObject(payload)) throw badRequest([{ path: '', message: 'The body must be a JSON object' }]);
@@ -86,6 +89,8 @@ function isJsonObject(text: string): boolean {
 
 /** Handles a stored delivery once; the handler of the `delivery` job. */
 export async function handleDelivery(app: App, guid: string): Promise<void> {
+  // Another process may have set the App up.
+  await adoptStoredApp(app);
   if (app.github === undefined) return;
   const delivery = await findUnhandledDelivery(app.db.manager, guid);
   if (delivery === undefined) return;

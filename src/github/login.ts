@@ -34,7 +34,8 @@ export function loginRoutes(app: App): Router {
   return router;
 }
 
-function credentials({ config }: App): { id: string; secret: string } | undefined {
+function credentials({ config, githubApp }: App): { id: string; secret: string } | undefined {
+  if (githubApp?.client !== undefined) return githubApp.client;
   const { GITHUB_CLIENT_ID: id, GITHUB_CLIENT_SECRET: secret } = config;
   return id === undefined || secret === undefined ? undefined : { id, secret };
 }

@@ -24,8 +24,8 @@ export const basePath = '/api/v1';
 export interface Extras {
   /** Mounted before any body parser: the webhook receiver needs the raw bytes. */
   webhooks?: { path: string; handlers: RequestHandler[] };
-  /** Sign-in and its pages. */
-  login?: RequestHandler;
+  /** Sign-in and setup. */
+  pages?: RequestHandler[];
 }
 
 /** The Express app: health, webhooks, and every declared route under /api/v1. */
@@ -52,7 +52,7 @@ export function createServer(app: App, routes: Route[], extras: Extras = {}): Ex
     res.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'database away' });
   });
   if (extras.webhooks) server.post(extras.webhooks.path, ...extras.webhooks.handlers);
-  if (extras.login) server.use(extras.login);
+  for (const pages of extras.pages ?? []) server.use(pages);
   server.use(basePath, api(app, routes));
   server.use((_req, _res, next) => next(new AppError(404, 'No such address')));
   server.use(errorReply(app));

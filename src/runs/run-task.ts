@@ -40,7 +40,9 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     const workspace = await openWorkspace(app, run, journal, { ...given, remote, signal: outer });
     remove = workspace.remove;
     const modelToken = await revealSecret(app, run.projectId, 'model_token');
-    const live = [remote.token, modelToken, app.config.OPENAI_API_KEY, app.config.WEBHOOK_SECRET, app.keys.jwtSecret];
+    const { webhookSecrets = [], client } = app.githubApp ?? {};
+    const ours = [app.config.OPENAI_API_KEY, app.keys.jwtSecret, client?.secret, ...webhookSecrets];
+    const live = [remote.token, modelToken, ...ours];
     const secrets = live.filter((s) => s !== undefined);
     work = { ...given, ...workspace, credential, journal, secrets };
     const checked = work;

@@ -8,6 +8,7 @@ import { compose, createLogger } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { webhookReceiver } from '../../src/github/inbox.ts';
 import { loginRoutes } from '../../src/github/login.ts';
+import { setupRoutes } from '../../src/github/setup.ts';
 import { createServer } from '../../src/http/server.ts';
 import { concurrencyOf, handlersOf } from '../../src/jobs.ts';
 import { mintApiToken, userOfLogin } from '../../src/projects/tokens.ts';
@@ -56,9 +57,8 @@ export async function openTestApp(settings: Record<string, string> = {}): Promis
   const stop = new AbortController();
   const composed = await compose(config, createLogger(config), { isWorker: true, stopping: stop.signal });
   const { app } = composed;
-  const secrets = config.githubApp?.webhookSecrets;
-  const webhooks = secrets ? { webhooks: { path: webhookPath, handlers: webhookReceiver(app, secrets) } } : {};
-  const extras = { login: loginRoutes(app), ...webhooks };
+  const webhooks = { path: webhookPath, handlers: webhookReceiver(app) };
+  const extras = { pages: [loginRoutes(app), setupRoutes(app)], webhooks };
   const server = await new Promise<Server>((resolve) => {
     const listening = createServer(app, routes, extras).listen(0, '127.0.0.1', () => resolve(listening));
   });

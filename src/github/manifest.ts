@@ -1,0 +1,29 @@
+import { parse } from 'yaml';
+
+/**
+ * The manifest that GitHub makes an App of, from app.yml with the addresses of this service
+ * (docs.github.com, "Registering a GitHub App from a manifest").
+ */
+export function manifestFrom(appYml: string, baseUrl: string): object {
+  const { name, description, public: isPublic, default_permissions, default_events } = parse(appYml) as AppFile;
+  return {
+    name,
+    description,
+    url: baseUrl,
+    public: isPublic,
+    hook_attributes: { url: `${baseUrl}/api/github/webhooks`, active: true },
+    redirect_url: `${baseUrl}/setup/callback`,
+    callback_urls: [`${baseUrl}/login/callback`],
+    setup_url: `${baseUrl}/installed`,
+    default_permissions,
+    default_events,
+  };
+}
+
+interface AppFile {
+  name: string;
+  description: string;
+  public: boolean;
+  default_permissions: Record<string, string>;
+  default_events: string[];
+}

@@ -1,0 +1,102 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { until } from '../../src/demo/real-service.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+import { privateKey } from '../support/keys.ts';
+
+const secret = 'a secret of this test';
+// A JSON file; its package has no types that fit.
+const examples: { name: string; examples: object[] }[] = createRequire(import.meta.url)(
+  '@octokit/webhooks-examples/api.github.com/index.json',
+);
+
+let github: Server;
+let service: TestApp;
+const rejections: unknown[] = [];
+const note = (reason: unknown) => rejections.push(reason);
+
+beforeAll(async () => {
+  // Knows the App and an installation without repositories, and nothing else.
+  github = createServer((req, res) => {
+    const json = (status: number, body: unknown) =>
+      res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+    if (/access_tokens$/.test(req.url ?? ''))
+      return json(201, { token: 'ghs_x', expires_at: new Date(Date.now() + 3_600_000).toISOString() });
+    if (req.url?.startsWith('/installation/repositories')) return json(200, { total_count: 0, repositories: [] });
+    if (req.url?.startsWith('/app/installations')) return json(200, []);
+    json(404, { message: 'Not Found' });
+  });
+  await new Promise<void>((resolve) => github.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(github.address() as AddressInfo).port}`;
+  process.on('unhandledRejection', note);
+  service = await openTestApp({
+    APP_ID: '1',
+    PRIVATE_KEY: privateKey,
+    WEBHOOK_SECRET: secret,
+    GITHUB_API_URL: url,
+    GITHUB_SERVER_URL: url,
+  });
+  await service.work();
+});
+afterAll(async () => {
+  await service.close();
+  process.off('unhandledRejection', note);
+  github.close();
+  github.closeAllConnections();
+});
+
+async function post(event: string, payload: object): Promise<number> {
+  const body = JSON.stringify(payload);
+  const response = await fetch(`${service.url}/api/github/webhooks`, {
+    method: 'POST',
+    body,
+    headers: {
+      'X-GitHub-Event': event,
+      'X-GitHub-Delivery': randomUUID(),
+      'X-Hub-Signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+    },
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+const handled = () =>
+  until('all of them handled', async () => {
+    const rows = await service.app.db.manager.query(
+      `select event, payload::jsonb->>'action' as action from deliveries where handled_at is null`,
+    );
+    return rows.length === 0;
+  });
+
+const payloads = examples.flatMap(({ name, examples: list }) => list.map((payload) => [name, payload] as const));
+
+test('every example of GitHub is taken and handled; nothing crashes', async () => {
+  expect(payloads.length).toBeGreaterThan(150);
+  for (const [event, payload] of payloads) expect([event, await post(event, payload)]).toEqual([event, 202]);
+  await handled();
+  expect(rejections).toEqual([]);
+});
+
+test('the right ones have their effect: an installation makes a project, its end is kept, coming back finds it', async () => {
+  type Event = { action: string; installation: { account: { login: string } } };
+  const created = payloads.find(([event, p]) => event === 'installation' && (p as Event).action === 'created');
+  const payload = created?.[1] as Event;
+  const row = async () => {
+    const [found] = await service.app.db.manager.query(
+      'select status, project_id as project from installations where account_login = $1',
+      [payload.installation.account.login],
+    );
+    return found;
+  };
+  const tell = async (action: string) => {
+    await post('installation', { ...payload, action });
+    await handled();
+    return row();
+  };
+  const made = await tell('created');
+  expect(made).toEqual({ status: 'active', project: expect.stringMatching(/^proj_/) });
+  expect(await tell('deleted')).toEqual({ ...made, status: 'deleted' });
+  expect(await tell('created')).toEqual(made);
+  expect(await tell('suspend')).toEqual({ ...made, status: 'suspended' });
+});
