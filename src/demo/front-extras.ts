@@ -1,8 +1,28 @@
+import type { ServerResponse } from 'node:http';
 import type { WebhookSender } from './webhook-sender.ts';
 
 export interface Reaction {
   subject: string;
   content: string;
+}
+
+/** What goes wrong with a call: it is refused with that status, or done and its answer lost. */
+export type Fault = 'lost' | { status: number; headers?: Record<string, string> };
+
+/** Asked before every call that the App makes; a fault that it answers happens. */
+export type Faults = (method: string, path: string) => Fault | undefined;
+
+/** Lets a fault happen; true when that was the answer. */
+export function happens(fault: Fault | undefined, res: ServerResponse): boolean {
+  if (fault === undefined) return false;
+  if (fault === 'lost') {
+    // Whoever answers later finds nobody there.
+    res.writeHead = (() => res.destroy()) as never;
+    return false;
+  }
+  res.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers });
+  res.end('{"message":"made to fail"}');
+  return true;
 }
 
 interface Around {

@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { answerExtra, type Reaction } from './front-extras.ts';
+import { answerExtra, type Faults, happens, type Reaction } from './front-extras.ts';
 import { FrontPulls, type PullLike } from './front-pulls.ts';
 import { type Call, feedPush, gitIn, pullRefs } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
@@ -32,6 +32,8 @@ const sample = fileURLToPath(new URL('./sample-repository', import.meta.url));
 export class Front {
   readonly pushes: Push[] = [];
   readonly reactions: Reaction[] = [];
+  /** Nothing goes wrong unless a test says so. */
+  faults: Faults = () => undefined;
   readonly hooks: WebhookSender;
   private readonly inner: string;
   private readonly root: string;
@@ -91,6 +93,7 @@ export class Front {
       return this.hooks.send(String(req.headers['x-github-event']), await this.withPullMark(body));
     }
     const authorization = req.headers.authorization ?? '';
+    if (/ghs_/.test(authorization) && happens(this.faults(req.method ?? 'GET', path), res)) return;
     const around = { hooks: this.hooks, reactions: this.reactions, name: this.seeded.name, call: this.call.bind(this) };
     const extra = await answerExtra(around, { method: req.method ?? 'GET', path, authorization, body });
     if (extra !== undefined) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEmulator } from 'emulate';
 import { Front, type Push } from './front.ts';
-import type { Reaction } from './front-extras.ts';
+import type { Faults, Reaction } from './front-extras.ts';
 import type { Call } from './git-objects.ts';
 import type { Delivery } from './webhook-sender.ts';
 
@@ -19,6 +19,8 @@ export interface DemoGitHub {
   /** Every webhook that was sent, with the status the service answered. */
   deliveries: Delivery[];
   reactions: Reaction[];
+  /** Lets calls of the App go wrong. */
+  fail(faults: Faults): void;
   /** The bare repository behind `owner/name`. */
   folderOf(name: string): string;
   /** Calls the API as a person. */
@@ -126,6 +128,9 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
     as: (login) => front.caller(`person-${login}`),
     deliverTo: (target) => {
       front.hooks.target = target;
+    },
+    fail: (faults) => {
+      front.faults = faults;
     },
     redeliver: (guid) => front.hooks.repeat(guid),
     send: (event, payload) => front.send(event, payload),

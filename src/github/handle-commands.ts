@@ -149,29 +149,27 @@ async function tell(
     });
 }
 
+/** A reaction that is there already is not made twice, so one that failed may be repeated; it holds nothing up. */
 async function react(
   octokit: Octokit,
   name: { owner: string; repo: string },
   { commentId, issue }: Spoken,
   content: 'eyes' | 'rocket' | 'confused',
 ): Promise<void> {
-  try {
-    if (commentId === null)
-      await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/reactions', {
-        ...name,
-        issue_number: issue.number,
-        content,
-      });
-    else
-      await octokit.request('POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions', {
-        ...name,
-        comment_id: commentId,
-        content,
-      });
-  } catch (error) {
-    // The comment may be deleted or the issue locked by now; a reaction is a courtesy.
-    if (![403, 404, 422].includes((error as { status?: number }).status ?? 0)) throw error;
-  }
+  const give = () =>
+    commentId === null
+      ? octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/reactions', {
+          ...name,
+          issue_number: issue.number,
+          content,
+        })
+      : octokit.request('POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions', {
+          ...name,
+          comment_id: commentId,
+          content,
+        });
+  // The comment may be deleted or the issue locked by now; a reaction is a courtesy.
+  await give().catch((error) => (statusOf(error) >= 500 ? give().catch(() => {}) : undefined));
 }
 
 /** The commands that work in that place. */

@@ -39,7 +39,7 @@ export async function openQueue(url: string, isWorker: boolean, onError: ErrorSi
       policy: once ? 'short' : 'standard',
       notify: true,
       retryLimit: retries,
-      ...(retries > 0 ? { retryBackoff: true, retryDelayMax: 60 } : {}),
+      ...(retries > 0 ? { retryDelay: 1, retryBackoff: true, retryDelayMax: 60 } : {}),
       expireInSeconds: 12 * 3600,
       heartbeatSeconds: 10,
       deleteAfterSeconds: 3600,
@@ -56,7 +56,9 @@ export async function openQueue(url: string, isWorker: boolean, onError: ErrorSi
     work: async (handlers, concurrency) => {
       for (const name of Object.keys(queues) as JobName[]) {
         const handle = handlers[name] as (data: unknown) => Promise<void>;
-        const options = { localConcurrency: concurrency[name], pollingIntervalSeconds: 2 };
+        // Notified of new jobs only, pg-boss would look for repeated and delayed ones every 30 s.
+        const often = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
+        const options = { localConcurrency: concurrency[name], ...often };
         await boss.work(name, options, async ([job]) => {
           if (job === undefined) return;
           try {

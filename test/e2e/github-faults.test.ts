@@ -1,0 +1,131 @@
+import type { Fault } from '../../src/demo/front-extras.ts';
+import type { Script } from '../../src/demo/model.ts';
+import { until } from '../../src/demo/real-service.ts';
+import { openWorld, type World, type WorldTask } from '../support/world.ts';
+
+const repo = '/repos/mona/sample';
+const script: Script = [
+  [{ name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } }],
+  [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }],
+];
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld(script, { settings: { RATE_LIMIT_STARTS: '0', RATE_LIMIT_REQUESTS: '0' } });
+});
+afterAll(() => world.close());
+
+const isWrite = (method: string, path: string) => method !== 'GET' && !/access_tokens$/.test(path);
+
+/** Lets the n-th write go wrong, once; answers what it was. Calls inside a `retry-after` are noted. */
+function failNth(n: number, fault: Fault) {
+  const seen: { hit?: string; writes: number; early: string[] } = { writes: 0, early: [] };
+  let [quietFrom, quietUntil] = [0, 0];
+  world.github.fail((method, path) => {
+    // What was under way when GitHub asked for quiet is nobody's fault.
+    if (Date.now() > quietFrom && Date.now() < quietUntil) seen.early.push(`${method} ${path}`);
+    if (!isWrite(method, path)) return undefined;
+    seen.writes += 1;
+    if (seen.writes !== n) return undefined;
+    seen.hit = `${method} ${path}`;
+    const after = fault === 'lost' ? undefined : fault.headers?.['retry-after'];
+    if (after !== undefined) [quietFrom, quietUntil] = [Date.now() + 100, Date.now() + Number(after) * 1000 - 50];
+    return fault;
+  });
+  return seen;
+}
+
+type Shown = WorldTask & { issueNumber: number };
+const taskOf = async (number: number) =>
+  (await world.get<Shown[]>(`/projects/${world.project.id}/tasks?limit=100`)).find((t) => t.issueNumber === number);
+const own = (list: { user: { login: string } }[]) => list.filter((c) => c.user.login === 'deckhand[bot]');
+
+/** Waits until GitHub shows the task as it is, and nothing twice. */
+async function shownOnce(number: number, status: string, label: string) {
+  await until(`issue ${number} shown as ${status}`, async () => {
+    const task = await taskOf(number);
+    if (task?.status !== status) return false;
+    const [labels, comments] = [await world.labels(number), own(await world.comments(number))];
+    return labels.join() === label && comments.length > 0;
+  });
+  expect(own(await world.comments(number))).toHaveLength(1);
+}
+
+const kinds: [string, Fault][] = [
+  ['a lost answer', 'lost'],
+  ['500', { status: 500 }],
+  ['502', { status: 502 }],
+  ['403 with retry-after', { status: 403, headers: { 'retry-after': '1' } }],
+  ['429', { status: 429, headers: { 'retry-after': '1' } }],
+];
+
+test.each(
+  kinds,
+)('%s at any write of a command: shown once, nothing twice, nothing while GitHub wants to be left alone', async (_name, fault) => {
+  for (let n = 1; n <= 4; n++) {
+    const seen = failNth(n, fault);
+    const number = await world.issue('/agent create');
+    await shownOnce(number, 'backlog', 'agent:backlog');
+    expect(seen.hit).toBeDefined();
+    expect(seen.early).toEqual([]);
+  }
+});
+
+test.each([
+  ['404', { status: 404 }],
+  ['422', { status: 422 }],
+])('%s at any write of a command leaves nothing twice', async (_name, fault) => {
+  for (let n = 1; n <= 4; n++) {
+    failNth(n, fault);
+    const number = await world.issue('/agent create');
+    await until('the task', () => taskOf(number));
+    world.github.fail(() => undefined);
+    // What was refused is shown with the next look.
+    await until('the comment', async () => {
+      await world.service.api(world.token, 'POST', '/agents/pool/reconcile');
+      return own(await world.comments(number)).length > 0 && (await world.labels(number)).join() === 'agent:backlog';
+    });
+    expect(own(await world.comments(number))).toHaveLength(1);
+  }
+});
+
+test.each([
+  ['a lost answer', 'lost' as const],
+  ['500', { status: 500 }],
+])(
+  '%s at any write of a run: one branch, one pull request, one comment, one check',
+  async (_name, fault) => {
+    for (let n = 3, isOver = false; !isOver; n += 2) {
+      const seen = failNth(n, fault);
+      const number = await world.issue('/agent start');
+      await shownOnce(number, 'in_review', 'agent:in-review');
+      const task = await taskOf(number);
+      const pull = Number(/\d+$/.exec(task?.prUrl ?? '')?.[0]);
+      await pullShownOnce(pull);
+      const pulls = await world.github.as('mona')<{ head: { ref: string; sha: string } }[]>(
+        'GET',
+        `${repo}/pulls?per_page=100`,
+      );
+      const mine = pulls.filter((p) => p.head.ref === task?.branchName);
+      expect(mine).toHaveLength(1);
+      await until('the check', async () => (await checksOf(mine[0]?.head.sha ?? '', task?.id ?? '')).length > 0);
+      expect(await checksOf(mine[0]?.head.sha ?? '', task?.id ?? '')).toHaveLength(1);
+      isOver = seen.hit === undefined || n > 12;
+    }
+  },
+  120_000,
+);
+
+async function pullShownOnce(pull: number) {
+  await until('the pull request to show it', async () => {
+    const comments = own(await world.comments(pull));
+    return comments.length > 0 && (await world.labels(pull)).join() === 'agent:in-review';
+  });
+  expect(own(await world.comments(pull))).toHaveLength(1);
+}
+
+async function checksOf(sha: string, taskId: string) {
+  const path = `${repo}/commits/${sha}/check-runs`;
+  const { check_runs } = await world.github.as('mona')<{ check_runs: { external_id: string }[] }>('GET', path);
+  return check_runs.filter((c) => c.external_id === taskId);
+}
