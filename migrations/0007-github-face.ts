@@ -34,6 +34,14 @@ export class GitHubFace1764201600000 implements MigrationInterface {
         at timestamptz not null default now()
       );
 
+      -- How many tasks of each project a reconciliation looked at.
+      create table reconciled_projects (
+        reconciliation_id text not null references reconciliations on delete cascade,
+        project_id text not null references projects on delete cascade,
+        checked integer not null,
+        primary key (reconciliation_id, project_id)
+      );
+
       -- The App, where it was made by the setup page and not by the environment.
       create table github_app (
         app_id bigint primary key,
@@ -51,7 +59,7 @@ export class GitHubFace1764201600000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      drop table setup_codes, github_app, read_marks, mirror_writes;
+      drop table setup_codes, github_app, reconciled_projects, read_marks, mirror_writes;
       alter table github_pace drop column hour_writes, drop column hour;
       alter table mirrored drop column tripped_until, drop column check_shown, drop column check_sha, drop column check_run_id;
       alter table pull_requests drop column mergeable_asks;

@@ -25,7 +25,11 @@ const visible = `
     or (a.creator_id is not null and exists (
       select 1 from members mine join members theirs on theirs.project_id = mine.project_id
       where mine.user_id = $1 and theirs.user_id = a.creator_id
-        and exists (select 1 from tasks t where t.project_id = mine.project_id and t.owner = a.id))))`;
+        and exists (select 1 from tasks t where t.project_id = mine.project_id and t.owner in (
+          -- An earlier version is seen by whoever sees the newest.
+          with recursive newer (id) as (
+            select a.id union select n.id from agents n join newer o on n.previous_version_id = o.id)
+          select id from newer)))))`;
 
 export async function listAgents(em: EntityManager, userId: string): Promise<AgentView[]> {
   return em.query(`${visible} and a.is_newest order by a.created_at, a.id`, [userId]);
@@ -73,9 +77,13 @@ export async function findAgentsByName(
 }
 
 export async function hasLiveRuns(em: EntityManager, agentId: string): Promise<boolean> {
-  const rows = await em.query(`select 1 from runs where agent_id = $1 and status in ('queued', 'running') limit 1`, [
-    agentId,
-  ]);
+  const rows = await em.query(
+    `with recursive chain (id) as (
+       select $1::text union select a.previous_version_id from agents a join chain c on a.id = c.id
+       where a.previous_version_id is not null)
+     select 1 from runs where agent_id in (select id from chain) and status in ('queued', 'running') limit 1`,
+    [agentId],
+  );
   return rows.length > 0;
 }
 

@@ -6,7 +6,7 @@ import { newId } from '../db/ids.ts';
 import { type AgentRow, Agents } from '../db/tables.ts';
 import { Refused } from '../domain/machine.ts';
 import { hasRole } from '../domain/member.ts';
-import { AppError, requiresRole } from '../errors.ts';
+import { AppError, badField, notFound, requiresRole } from '../errors.ts';
 import { roleIn } from '../projects/store.ts';
 import { shown } from './operations.ts';
 import type { EvolveAgent, UpdateAgent } from './schemas.ts';
@@ -40,7 +40,9 @@ export async function updateAgent(
   } catch (error) {
     throw nameTaken(error, input.name) ?? error;
   }
-  return shown(app, (await findVisibleAgent(app.db.manager, userId, agent.id)) as AgentView);
+  const changed = await findVisibleAgent(app.db.manager, userId, agent.id);
+  if (changed === undefined) throw notFound('Agent', agent.id);
+  return shown(app, changed);
 }
 
 function nameTaken(error: unknown, name: string | undefined): Refused | undefined {
@@ -80,10 +82,9 @@ export async function evolveAgent(
     assertNewest(old, 'evolving');
     await em.update(Agents, { id: old.id }, { isNewest: false });
     const { createdAt: _created, ...kept } = old;
-    const systemPrompt = (input.newSystemPrompt ?? withImprovements(old.systemPrompt, input.improvements ?? [])).slice(
-      0,
-      50_000,
-    );
+    const systemPrompt = input.newSystemPrompt ?? withImprovements(old.systemPrompt, input.improvements ?? []);
+    if (systemPrompt.length > 50_000)
+      throw badField('improvements', 'improvements: the prompt with them must have at most 50000 characters');
     await em.insert(Agents, {
       ...kept,
       id,

@@ -119,6 +119,12 @@ export function isDatabaseAway(error: unknown): boolean {
   return typeof message === 'string' && /Connection terminated|timeout exceeded when trying to connect/.test(message);
 }
 
+/** Whether a statement lost against another that was faster: what it meant is gone, or both waited for each other. */
+export function lostRace(error: unknown): boolean {
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  return name === 'EntityNotFoundError' || (typeof code === 'string' && ['23503', '40001', '40P01'].includes(code));
+}
+
 /** The name of the unique index or constraint that an insert or update hit; undefined for other errors. */
 export function violatedUnique(error: unknown): string | undefined {
   const { code, constraint, driverError } = error as { code?: string; constraint?: string; driverError?: unknown };

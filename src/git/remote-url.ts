@@ -58,6 +58,7 @@ export function urlProblem(text: string, rules: HostRules): string | undefined {
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
   if (url.search !== '' || url.hash !== '') return 'must not contain a query or a fragment';
   if (url.pathname.replaceAll('/', '') === '') return 'must name a repository';
+  if (url.pathname.includes('//')) return 'must not have empty parts in its path';
   if (url.origin === rules.githubOrigin) return undefined;
   const host = hostOf(url);
   const isClosed = isClosedHost(host);

@@ -12,6 +12,8 @@ export interface Pace {
 
 /** Whoever would have to wait longer is told so instead; a job comes back later. */
 const longestWaitMs = 60_000;
+/** GitHub gives up on a request after 10 s itself. */
+const answerMs = 20_000;
 const readRetriesMs = [300, 1000];
 /** GitHub names no time with some secondary limits; a minute is what its documentation asks for then. */
 const unnamedPauseSeconds = 60;
@@ -39,7 +41,8 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
       if (waitMs > longestWaitMs) throw new Parked(waitMs);
       if (waitMs > 0) await sleep(waitMs);
       try {
-        const response = await request(options);
+        const signal = AbortSignal.timeout(answerMs);
+        const response = await request({ ...options, request: { signal, ...options.request } });
         if (isWrite) pace.metrics.githubWrites.inc({ outcome: 'ok' });
         return response;
       } catch (error) {

@@ -2,7 +2,8 @@ import type { ErrorRequestHandler } from 'express';
 import type { App } from '../app.ts';
 import { isDatabaseAway } from '../db/database.ts';
 import { Refused } from '../domain/machine.ts';
-import { AppError } from '../errors.ts';
+import { oneLine } from '../domain/quoted.ts';
+import { AppError, upstreamFailed } from '../errors.ts';
 
 /** Answers every error in the one shape of decisions, section 2. What is not ours to show becomes a plain 500. */
 export function errorReply(app: App): ErrorRequestHandler {
@@ -29,6 +30,11 @@ export function knownError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof Refused) return new AppError(409, error.message);
   if (isDatabaseAway(error)) return new AppError(503, 'The database is away', { headers: { 'Retry-After': '5' } });
+  // Octokit's name for whatever GitHub answered; its message is GitHub's own.
+  if ((error as Error).name === 'HttpError') {
+    const { status, message } = error as { status?: number; message: string };
+    return upstreamFailed('GitHub', `HTTP ${status ?? 0}, ${oneLine(message, 200)}`);
+  }
   const { type } = error as { type?: string };
   if (type === 'entity.too.large') return new AppError(413, 'The body must have at most 25 MB');
   // A path that is not valid percent-encoding comes as an error of Express with this status.

@@ -18,6 +18,8 @@ export interface FirstUse {
 }
 
 const maxLength = 255;
+/** A request that has not answered by then was cut off, by a crash say. */
+const abandonedAfter = `interval '10 minutes'`;
 const keptFor = `interval '24 hours'`;
 
 /**
@@ -25,12 +27,17 @@ const keptFor = `interval '24 hours'`;
  * one, the kept reply of an earlier request, or the right to be the first.
  * @throws AppError 400 for a key that is none, 422 for another body, 409 while the first is under way or was never kept
  */
-export async function useKey(db: Database, req: Request, userId: string): Promise<KeptReply | FirstUse | undefined> {
+export async function useKey(
+  db: Database,
+  req: Request,
+  userId: string,
+  path: string,
+): Promise<KeptReply | FirstUse | undefined> {
   const key = req.headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key !== 'string' || key === '' || key.length > maxLength)
     throw badField('Idempotency-Key', `Idempotency-Key must have 1 to ${maxLength} characters`);
-  const request = `${req.method} ${req.baseUrl}${req.path}`;
+  const request = `${req.method} ${path}`;
   const digest = createHash('sha256')
     .update(JSON.stringify(req.body ?? null))
     .digest('hex');
@@ -39,7 +46,7 @@ export async function useKey(db: Database, req: Request, userId: string): Promis
     'idempotency claim',
     `insert into idempotency_keys as k (user_id, request, key, digest) values ($1, $2, $3, $4)
      on conflict (user_id, request, key) do update set digest = excluded.digest, status = null, reply = null, created_at = now()
-       where k.created_at < now() - ${keptFor}
+       where k.created_at < now() - ${keptFor} or (k.status is null and k.created_at < now() - ${abandonedAfter})
      returning 1`,
     [...id, digest],
   );

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import helmet from 'helmet';
 import type { App } from '../app.ts';
+import { lostRace } from '../db/database.ts';
 import { AppError, unauthorized } from '../errors.ts';
 import { type Caller, findCaller } from './access.ts';
 import { bearerPassport, type TokenClaims } from './auth.ts';
@@ -68,6 +69,7 @@ function api(app: App, routes: Route[]): express.Router {
   const document = openapiDocument(routes, app.config.BASE_URL);
   router.get('/openapi.json', (_req, res) => res.json(document));
   router.use('/docs', docsPage(`${basePath}/openapi.json`));
+  router.all(['/openapi.json', '/docs'], (_req, _res, next) => next(methodNotAllowed(['get'])));
   const passport = bearerPassport(app.keys.jwtSecret, app.config.BASE_URL);
   const authenticate = (req: Request, res: Response) =>
     new Promise<TokenClaims>((resolve, reject) =>
@@ -79,20 +81,25 @@ function api(app: App, routes: Route[]): express.Router {
   const limit = rateLimits(app.config);
   const known = async (req: Request, res: Response, { costs }: Route) => {
     const { jti } = await authenticate(req, res);
-    if (req.headers.authorization === undefined) refuseCrossSite(req, app.config.BASE_URL);
+    if (!/^bearer /i.test(req.headers.authorization ?? '')) refuseCrossSite(req, app.config.BASE_URL);
     res.locals.tokenId = jti;
-    await limit(req, res, costs);
+    await limit(req, res, costs).catch(async (error) => {
+      // A dead token is told that it is dead, however often it comes.
+      await findCaller(app.db, jti);
+      throw error;
+    });
     noteUse(jti);
     return jti;
   };
   for (const declared of routes) router[declared.method](declared.path, operation(app, declared, known));
   for (const [path, methods] of methodsByPath(routes))
-    router.all(path, (_req, _res, next) =>
-      next(
-        new AppError(405, 'Method not allowed', { headers: { Allow: methods.map((m) => m.toUpperCase()).join(', ') } }),
-      ),
-    );
+    router.all(path, (_req, _res, next) => next(methodNotAllowed(methods)));
   return router;
+}
+
+function methodNotAllowed(methods: Method[]): AppError {
+  const headers = { Allow: methods.map((m) => m.toUpperCase()).join(', ') };
+  return new AppError(405, 'Method not allowed', { headers });
 }
 
 /** One declared route as a handler, its checks in the order of decisions, section 2. */
@@ -115,21 +122,34 @@ function operation(
     }
     const query = req.query as Record<string, unknown>;
     const params = req.params as Record<string, string>;
-    const context = await declared.access.load(app, { tokenId, params, body: req.body, query });
-    const given = {
-      ...context,
+    const enter = async () => ({
+      ...(await declared.access.load(app, { tokenId, params, body: req.body, query })),
       query: validated(declared, 'query', query),
       body: validated(declared, 'body', req.body),
-    };
-    const user = (context as { user?: Caller }).user;
-    const use = declared.method === 'post' && user ? await useKey(app.db, req, user.id) : undefined;
+    });
+    let given = await enter();
+    const user = (given as { user?: Caller }).user;
+    const use =
+      declared.method === 'post' && user
+        ? await useKey(app.db, req, user.id, [declared.path, ...Object.values(params)].join(' '))
+        : undefined;
     if (use !== undefined && 'status' in use) {
       res.setHeader('Idempotent-Replayed', 'true');
       res.status(use.status).type('json').send(use.body);
       return;
     }
+    const handled = async (tries = 3): Promise<unknown> => {
+      try {
+        return await declared.handle(app, given);
+      } catch (error) {
+        if (!lostRace(error) || tries === 1) throw error;
+        // Something was deleted meanwhile: looked at again, it says what. Nothing was written, so nothing is repeated.
+        given = await enter();
+        return handled(tries - 1);
+      }
+    };
     const answer = async () => {
-      let result = await declared.handle(app, given);
+      let result = await handled();
       if (declared.paged)
         result = cutPage(req, res, result as unknown[], given.query as { limit: number; offset: number });
       return shape === undefined ? undefined : JSON.stringify(shape.parse(result));

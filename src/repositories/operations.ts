@@ -9,7 +9,7 @@ import { GitFailed, type GitFault } from '../git/engine.ts';
 import { HostClosed, normalUrl, urlProblem } from '../git/remote-url.ts';
 import { credentialFor, hostRules, octokitFor, remoteFor } from './credentials.ts';
 import type { ConnectRepository, UpdateRepository } from './schemas.ts';
-import { clearFlags, hasRepositories, holdsOn, insertRepository } from './store.ts';
+import { clearFlags, hasRepositories, holdsOn, insertRepository, lockProject } from './store.ts';
 
 /** An unreachable host is an answer too; nobody should wait longer for it. */
 const validationMs = 10_000;
@@ -30,6 +30,7 @@ export async function connectRepository(app: App, userId: string, input: z.outpu
   };
   const seen = await lookUp(app, { ...row, createdAt: new Date() });
   return app.db.transaction(async (em) => {
+    await lockProject(em, input.projectId);
     const isPrimary = input.isPrimary ?? !(await hasRepositories(em, input.projectId));
     await clearFlags(em, input.projectId, { primary: isPrimary, docs: input.isDocsRepo });
     try {

@@ -13,10 +13,14 @@ export async function insertRepository(
   return em.findOneByOrFail(Repositories, { id: row.id });
 }
 
+/** Connecting takes turns within a project, so that one repository is the first. */
+export async function lockProject(em: EntityManager, projectId: string): Promise<void> {
+  await em.query('select 1 from projects where id = $1 for no key update', [projectId]);
+}
+
 /** Takes the flags away from the repositories that have them, so that another can have them. */
 export async function clearFlags(em: EntityManager, projectId: string, flags: { primary: boolean; docs: boolean }) {
-  // The project's row is the lock: two that move a flag at once take turns.
-  await em.query('select 1 from projects where id = $1 for no key update', [projectId]);
+  await lockProject(em, projectId);
   if (flags.primary) await em.update(Repositories, { projectId, isPrimary: true }, { isPrimary: false });
   if (flags.docs) await em.update(Repositories, { projectId, isDocsRepo: true }, { isDocsRepo: false });
 }

@@ -14,7 +14,7 @@ import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } from '../tasks/revisions.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
 import { abortHere } from './live.ts';
-import { endRun, findLiveRun, insertRun, lockForCancel } from './store.ts';
+import { endRun, findLiveRun, insertRun, listLiveSubtasks, lockForCancel } from './store.ts';
 
 interface Starting {
   taskId: string;
@@ -143,6 +143,7 @@ async function withRepository(em: EntityManager, task: TaskView): Promise<TaskVi
  * @throws Refused when nothing runs
  */
 export async function cancelTask(app: App, taskId: string): Promise<TaskView> {
+  if ((await getTask(app.db.manager, taskId)).status === 'waiting_on_subtasks') return cancelSubtasks(app, taskId);
   const run = await findLiveRun(app.db.manager, taskId);
   const task = await app.db.transaction(async (em) => {
     // The order of the locks is that of a run which ends by itself: the run, then its task.
@@ -155,6 +156,20 @@ export async function cancelTask(app: App, taskId: string): Promise<TaskView> {
   });
   if (run !== null) abortHere(run.id);
   return task;
+}
+
+/** A waiting parent stays waiting; what runs below it is stopped, and its join begins nothing by itself any more. */
+async function cancelSubtasks(app: App, parentId: string): Promise<TaskView> {
+  const live = await listLiveSubtasks(app.db.manager, parentId);
+  if (live.length === 0)
+    throw new Refused('cancel requires a queued or running run of a subtask while waiting on subtasks, found none');
+  await app.db.manager.update(Tasks, { id: parentId }, { splitByAgent: false });
+  for (const id of live)
+    await cancelTask(app, id).catch((error) => {
+      // Ended by itself meanwhile.
+      if (!(error instanceof Refused)) throw error;
+    });
+  return getTask(app.db.manager, parentId);
 }
 
 /**

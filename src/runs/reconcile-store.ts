@@ -8,11 +8,11 @@ export interface StuckTask {
   hasLapsedRun: boolean;
 }
 
-/** Unfinished tasks in the scope, how many, and those of them that nothing moves any more. */
+/** Unfinished tasks in the scope, and those of them that nothing moves any more. */
 export async function listStuckTasks(
   em: EntityManager,
   userId: string | null,
-): Promise<{ checked: number; stuck: StuckTask[] }> {
+): Promise<{ checked: string[]; stuck: StuckTask[] }> {
   const rows: (StuckTask & { isStuck: boolean })[] = await em.query(
     `select t.id, t.status, coalesce(live.lapsed, false) as "hasLapsedRun",
        case t.status
@@ -26,17 +26,23 @@ export async function listStuckTasks(
      order by t.created_at, t.id`,
     [userId],
   );
-  return { checked: rows.length, stuck: rows.filter((row) => row.isStuck) };
+  return { checked: rows.map((row) => row.id), stuck: rows.filter((row) => row.isStuck) };
 }
 
 export async function insertReconciliation(
   em: EntityManager,
   done: Reconciliation,
   userId: string | null,
+  checkedIds: string[],
 ): Promise<void> {
   await em.query(
     `insert into reconciliations (id, trigger, user_id, checked, started_at, finished_at) values ($1, $2, $3, $4, $5, $6)`,
     [done.id, done.trigger, userId, done.checked, done.startedAt, done.finishedAt],
+  );
+  await em.query(
+    `insert into reconciled_projects (reconciliation_id, project_id, checked)
+     select $1, t.project_id, count(*) from tasks t where t.id = any($2) group by t.project_id`,
+    [done.id, checkedIds],
   );
   for (const { taskId, action, reason } of done.recovered)
     await em.query(`insert into recovered_tasks (reconciliation_id, task_id, action, reason) values ($1, $2, $3, $4)`, [
@@ -54,7 +60,9 @@ export async function listReconciliations(
   page: { limit: number; offset: number },
 ): Promise<Reconciliation[]> {
   return em.query(
-    `select c.id, c.trigger, c.checked, c.started_at as "startedAt", c.finished_at as "finishedAt",
+    `select c.id, c.trigger, c.started_at as "startedAt", c.finished_at as "finishedAt",
+       coalesce((select sum(k.checked)::int from reconciled_projects k
+         join members m on m.project_id = k.project_id and m.user_id = $1 where k.reconciliation_id = c.id), 0) as checked,
        coalesce((select json_agg(json_build_object('taskId', d.task_id, 'action', d.action, 'reason', d.reason) order by d.task_id)
          from recovered_tasks d join tasks t on t.id = d.task_id
          join members m on m.project_id = t.project_id and m.user_id = $1

@@ -36,8 +36,15 @@ export async function reconcile(
       if (done !== undefined && !recovered.some((r) => r.taskId === task.id))
         recovered.push({ taskId: task.id, ...done });
     }
-    const result = { id: newId('recon'), trigger, startedAt, finishedAt: new Date(), checked, recovered };
-    await insertReconciliation(em, result, userId);
+    const result = {
+      id: newId('recon'),
+      trigger,
+      startedAt,
+      finishedAt: new Date(),
+      checked: checked.length,
+      recovered,
+    };
+    await insertReconciliation(em, result, userId, checked);
     return result;
   });
 }

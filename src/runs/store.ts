@@ -151,6 +151,17 @@ export async function findLiveRun(em: EntityManager, taskId: string): Promise<Ru
     .getOne();
 }
 
+/** The subtasks of a task that have a queued or running run. */
+export async function listLiveSubtasks(em: EntityManager, parentId: string): Promise<string[]> {
+  const rows: { id: string }[] = await em.query(
+    `select t.id from tasks t where t.parent_id = $1
+       and exists (select 1 from runs r where r.task_id = t.id and r.status in ('queued', 'running'))
+     order by t.created_at, t.id`,
+    [parentId],
+  );
+  return rows.map((r) => r.id);
+}
+
 /** Newest first. */
 export async function listRuns(
   em: EntityManager,

@@ -112,7 +112,10 @@ export async function addSubtask(
 /** Deletes a task and its subtasks; what depended on them waits no longer. @throws Refused while one of them runs */
 export async function deleteTask(app: App, task: TaskView): Promise<void> {
   await app.db.transaction(async (em) => {
-    await em.query('select 1 from tasks where id = $1 or parent_id = $1 order by id for update', [task.id]);
+    // Subtasks first: one that is done holds its own row when it asks for its parent's.
+    await em.query('select 1 from tasks where id = $1 or parent_id = $1 order by parent_id is null, id for update', [
+      task.id,
+    ]);
     if (await hasLiveRunBelow(em, task.id))
       throw new Refused(
         'delete requires no queued or running run of the task or a subtask, found one; cancel it first',

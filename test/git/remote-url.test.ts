@@ -28,6 +28,7 @@ test.each([
   'https://github.com/a/b#x',
   'https://github.com',
   'https://github.com//',
+  'https://github.com/a//b',
   'https://localhost/a/b',
   'https://LOCALHOST./a/b',
   'https://git.localhost/a/b',
