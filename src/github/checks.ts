@@ -1,7 +1,8 @@
 import type { App } from '../app.ts';
 import type { PullRequestRow } from '../db/work-tables.ts';
 import { fenced, oneLine, plain } from '../domain/quoted.ts';
-import { type Place, statusOf } from './place.ts';
+import { isRefusedWith } from './pacing.ts';
+import type { Place } from './place.ts';
 import { reviseUnasked } from './revise-unasked.ts';
 import { findOpenPullsByHead } from './store.ts';
 import { checkName } from './sync-check.ts';
@@ -51,7 +52,7 @@ async function statusesOf({ octokit, name }: Place, sha: string) {
     const path = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
     return (await octokit.request(path, { ...name, ref: sha })).data.statuses ?? [];
   } catch (error) {
-    if ([403, 404].includes(statusOf(error))) return [];
+    if (isRefusedWith(error, 403, 404)) return [];
     throw error;
   }
 }
@@ -70,7 +71,7 @@ async function logOf(
     if (typeof data === 'string' && data !== '') return `${said}\n${data}`;
   } catch (error) {
     // Another service's check, or the log is gone.
-    if (![403, 404, 410].includes(statusOf(error))) throw error;
+    if (!isRefusedWith(error, 403, 404, 410)) throw error;
   }
   return said;
 }

@@ -10,6 +10,7 @@ import { showTask } from '../tasks/move.ts';
 import { obey, taskOfPlace, verbs } from './command-verbs.ts';
 import { insertHandledCommand, wasCommandHandled } from './delivery-store.ts';
 import { setNotice } from './mirror-store.ts';
+import { isRefusedWith } from './pacing.ts';
 import { type Place, statusOf } from './place.ts';
 import { reply } from './replies.ts';
 import { findInstalledRepository } from './store.ts';
@@ -145,7 +146,7 @@ async function tell(
   } else if (said !== '')
     await reply(app, octokit, { ...name, issue_number: number }, said).catch((error) => {
       // Locked or deleted meanwhile: there is nowhere to say it.
-      if (![403, 404, 410].includes(statusOf(error))) throw error;
+      if (!isRefusedWith(error, 403, 404, 410)) throw error;
     });
 }
 

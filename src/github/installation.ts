@@ -14,6 +14,7 @@ import { insertProject } from '../projects/operations.ts';
 import { type GitHubUser, upsertMember, upsertUser } from '../projects/store.ts';
 import { findByUrl, hasRepositories } from '../repositories/store.ts';
 import { cancelTask } from '../runs/operations.ts';
+import { isRefusedWith } from './pacing.ts';
 import { findInstallation, listActiveInstallations } from './store.ts';
 import { makeLabels } from './sync-labels.ts';
 
@@ -211,7 +212,7 @@ async function administers(app: App, user: UserRow, installation: InstallationRo
     });
     return membership?.data.role === 'admin' && membership.data.state === 'active';
   } catch (error) {
-    if ([403, 404].includes((error as { status?: number }).status ?? 0)) return false;
+    if (isRefusedWith(error, 403, 404)) return false;
     throw error;
   }
 }

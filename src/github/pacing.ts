@@ -104,8 +104,14 @@ async function park({ db }: Pace, installationId: number, seconds: number): Prom
   );
 }
 
+/** Whether GitHub refused with one of these statuses for good, and not because it wants to be left alone for a while. */
+export function isRefusedWith(error: unknown, ...statuses: number[]): boolean {
+  const { status } = error as { status?: number };
+  return status !== undefined && statuses.includes(status) && pauseAsked(error) === undefined;
+}
+
 /** For how many seconds an answer asks us to be quiet. */
-function pauseAsked(error: unknown): number | undefined {
+export function pauseAsked(error: unknown): number | undefined {
   const { status, response, message } = error as {
     status?: number;
     message?: string;

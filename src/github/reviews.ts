@@ -8,7 +8,8 @@ import { mayWrite } from '../repositories/credentials.ts';
 import { reviseTask } from '../runs/operations.ts';
 import { showTask } from '../tasks/move.ts';
 import { setNotice } from './mirror-store.ts';
-import { type Place, placeOfRepository, statusOf } from './place.ts';
+import { isRefusedWith } from './pacing.ts';
+import { type Place, placeOfRepository } from './place.ts';
 import { listUnansweredReviews, markAnswered } from './store.ts';
 
 /** Every comment of ours in a review thread begins with it, so that none is answered twice. */
@@ -74,7 +75,7 @@ export async function answerReviews(app: App, taskId: string): Promise<void> {
         await askAgain(place.octokit, { ...place.name, pull_number: Number(number) }, reviewer);
       } catch (error) {
         // The pull request or the review is gone, or the reviewer cannot be asked any more.
-        if (![403, 404, 422].includes(statusOf(error))) throw error;
+        if (!isRefusedWith(error, 403, 404, 422)) throw error;
       }
     await markAnswered(app.db.manager, id);
   }

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { Octokit } from '../app.ts';
 import { failedLabel, labelOf, ownLabels } from './mirror.ts';
 import { countWrite, type Mirrored, tripBreaker } from './mirror-store.ts';
-import { statusOf } from './place.ts';
+import { isRefusedWith } from './pacing.ts';
 
 /** More comments and label changes of ours on one issue in ten minutes mean that something goes round in circles. */
 const mostWrites = 20;
@@ -72,7 +72,7 @@ export async function makeLabels(octokit: Octokit, name: { owner: string; repo: 
       .request('POST /repos/{owner}/{repo}/labels', { ...name, name: label, color, description })
       .catch((error) => {
         // Made by somebody else meanwhile, or the repository takes no changes.
-        if (![403, 404, 422].includes(statusOf(error))) throw error;
+        if (!isRefusedWith(error, 403, 404, 422)) throw error;
       });
   }
 }

@@ -11,8 +11,7 @@ import { findTask, listHandoffs, listPulls, listSubtasks, type TaskView } from '
 import { makeIssue } from './make-issue.ts';
 import { statusMarker, type TaskPicture, wanted } from './mirror.ts';
 import { listMirrored, type Mirrored, markShown } from './mirror-store.ts';
-import { writesLeft } from './pacing.ts';
-import { statusOf } from './place.ts';
+import { isRefusedWith, writesLeft } from './pacing.ts';
 import { findOwnComment } from './replies.ts';
 import { answerReviews } from './reviews.ts';
 import { syncCheck } from './sync-check.ts';
@@ -57,7 +56,7 @@ async function syncPlace(app: App, em: EntityManager, task: TaskView, place: Mir
     await markShown(em, place, { commentId, shown: essence });
   } catch (error) {
     // The issue is deleted, transferred or locked: there is nothing to show it on.
-    if (![403, 404, 410].includes(statusOf(error)) || isRateLimit(error)) throw error;
+    if (!isRefusedWith(error, 403, 404, 410)) throw error;
     app.log.info({ err: error, taskId: task.id }, 'a task cannot be shown');
   }
 }
@@ -79,10 +78,6 @@ async function progressMayShow(
   const afterSeconds = isScarce ? 600 : Math.ceil(waitMs / 1000);
   await app.queue.send(em, 'mirror', { taskId: task.id }, { key: `${task.id} later`, afterSeconds });
   return false;
-}
-
-function isRateLimit(error: unknown): boolean {
-  return /rate limit/i.test((error as Error).message);
 }
 
 interface At {
