@@ -51,6 +51,7 @@ export async function answerExtra(around: Around, asked: Asked): Promise<Answer 
   if (path.startsWith('/installation/repositories')) return listInstalled(around, asked);
   if (path === '/graphql') return markReady(around, asked);
   if (/\/reactions$/.test(path) && method === 'POST') return addReaction(around, asked);
+  if (/\/issues\/comments(\?|$)/.test(path) && method === 'GET') return listComments(around, asked);
   if (path.startsWith('/app/hook/deliveries')) return hookDeliveries(around, asked);
   return undefined;
 }
@@ -59,6 +60,19 @@ async function listInstalled({ name, call }: Around, { authorization }: Asked): 
   const response = await call('GET', `/repos/${name}`, authorization);
   const repositories = response.ok ? [await response.json()] : [];
   return { status: 200, json: { total_count: repositories.length, repositories } };
+}
+
+/** The comments of all issues; the emulator takes the word for the number of an issue. */
+async function listComments({ name, call }: Around, { path, authorization }: Asked): Promise<Answer> {
+  const query = new URL(path, 'http://github').searchParams;
+  const list = async (of: string) =>
+    (await (await call('GET', of, authorization)).json()) as { number: number; created_at: string }[];
+  const all = [];
+  for (const { number } of await list(`/repos/${name}/issues?state=all&per_page=100`))
+    all.push(...(await list(`/repos/${name}/issues/${number}/comments?per_page=100`)));
+  const since = query.get('since') ?? '';
+  const found = all.filter((c) => c.created_at >= since).sort((a, b) => a.created_at.localeCompare(b.created_at));
+  return { status: 200, json: found };
 }
 
 function addReaction({ reactions }: Around, { path, body }: Asked): Answer {

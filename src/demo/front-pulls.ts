@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Call, feedPush, gitIn } from './git-objects.ts';
 
 export interface PullLike {
@@ -22,6 +24,7 @@ export class FrontPulls {
   private readonly repo: string;
   /** Of a merge by us the emulator knows a commit of its own; this is the one that really is on the branch. */
   private readonly merges = new Map<number, string>();
+  private readonly trees = new Map<string, Promise<string | undefined>>();
 
   constructor(folder: string, repo: string) {
     this.folder = folder;
@@ -33,7 +36,10 @@ export class FrontPulls {
     return isPull ? { ...issue, pull_request: { url: `/repos/${this.repo}/pulls/${issue.number}` } } : issue;
   }
 
+  /** Read where git keeps it: a process for each look would cost more than all else. */
   private async headOf(branch: string): Promise<string | undefined> {
+    const loose = await readFile(join(this.folder, 'refs/heads', branch), 'utf8').catch(() => undefined);
+    if (loose !== undefined) return loose.trim();
     const found = await gitIn(this.folder, ['rev-parse', '--verify', '-q', `refs/heads/${branch}`]).catch(
       () => undefined,
     );
@@ -41,11 +47,15 @@ export class FrontPulls {
   }
 
   /** The tree of both sides together; undefined when they conflict. */
-  private async joined(base: string, head: string): Promise<string | undefined> {
-    const out = await gitIn(this.folder, ['merge-tree', '--write-tree', '--name-only', base, head]).catch(
+  private joined(base: string, head: string): Promise<string | undefined> {
+    const known = this.trees.get(`${base} ${head}`);
+    if (known !== undefined) return known;
+    const tree = gitIn(this.folder, ['merge-tree', '--write-tree', '--name-only', base, head]).then(
+      (out) => out.toString('utf8').split('\n')[0],
       () => undefined,
     );
-    return out?.toString('utf8').split('\n')[0];
+    this.trees.set(`${base} ${head}`, tree);
+    return tree;
   }
 
   /** A pull request as GitHub would show it now. */

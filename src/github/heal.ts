@@ -32,13 +32,15 @@ async function heal(app: App, userId: string | null): Promise<Recovered> {
     for (const repositoryId of await listRepositoriesOf(app.db.manager, userId)) {
       const place = await placeOfRepository(app, repositoryId);
       if (place === undefined || place.repository.isArchived) continue;
-      try {
-        await catchUp(app, place);
-        for (const work of await listOpenWork(app.db.manager, repositoryId))
-          healed.push(...(await compare(app, place, work)));
-      } catch (error) {
-        app.log.warn({ err: error, repositoryId }, 'a repository could not be compared with GitHub');
-      }
+      // What fails with one does not keep the others from being put right.
+      const part = <T>(what: string, act: () => Promise<T>) =>
+        act().catch((error) => {
+          app.log.warn({ err: error, repositoryId }, `${what} could not be compared with GitHub`);
+          return undefined;
+        });
+      await part('comments', () => catchUp(app, place));
+      for (const work of await listOpenWork(app.db.manager, repositoryId))
+        healed.push(...((await part(`task ${work.taskId}`, () => compare(app, place, work))) ?? []));
     }
   });
   return healed;

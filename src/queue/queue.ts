@@ -54,24 +54,35 @@ export async function openQueue(url: string, isWorker: boolean, onError: ErrorSi
       await boss.send(name, data, options);
     },
     work: async (handlers, concurrency) => {
-      for (const name of Object.keys(queues) as JobName[]) {
-        const handle = handlers[name] as (data: unknown) => Promise<void>;
-        // Notified of new jobs only, pg-boss would look for repeated and delayed ones every 30 s.
-        const often = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
-        const options = { localConcurrency: concurrency[name], ...often };
-        await boss.work(name, options, async ([job]) => {
-          if (job === undefined) return;
-          try {
-            await handle(job.data);
-          } catch (error) {
-            onError(error, `job ${name}`);
-            throw error;
-          }
-        });
-      }
+      for (const name of Object.keys(queues) as JobName[])
+        for (let i = 0; i < concurrency[name]; i++)
+          await startWorker(boss, name, handlers[name] as (data: Jobs[JobName]) => Promise<void>, onError);
     },
     stop: (timeoutMs) => boss.stop({ graceful: true, timeout: timeoutMs }),
   };
+}
+
+/** One worker that takes jobs as long as there are any. */
+async function startWorker<N extends JobName>(
+  boss: PgBoss,
+  name: N,
+  handle: (data: Jobs[N]) => Promise<void>,
+  onError: ErrorSink,
+): Promise<void> {
+  // Notified of new jobs only, pg-boss would look for repeated and delayed ones every 30 s.
+  const often = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
+  const id = await boss.work<Jobs[N]>(name, often, async ([job]) => {
+    if (job === undefined) return;
+    try {
+      await handle(job.data);
+    } catch (error) {
+      onError(error, `job ${name}`);
+      throw error;
+    } finally {
+      // After a job it would rest until the next poll: two jobs a second of a backlog, instead of hundreds.
+      boss.notifyWorker(id);
+    }
+  });
 }
 
 /** Lets pg-boss speak on the connection of our transaction. */

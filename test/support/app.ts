@@ -37,9 +37,9 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-/** The real service in this process, on a database of its own, with GitHub off unless the settings say otherwise. */
-export async function openTestApp(settings: Record<string, string> = {}): Promise<TestApp> {
-  const database = await createTestDatabase();
+/** The real service in this process, on a database of its own (a copy of `template`), with GitHub off unless the settings say otherwise. */
+export async function openTestApp(settings: Record<string, string> = {}, template?: string): Promise<TestApp> {
+  const database = await createTestDatabase(template);
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-app-'));
   const config = readConfig({
     DATABASE_URL: database.url,
@@ -53,6 +53,7 @@ export async function openTestApp(settings: Record<string, string> = {}): Promis
     RATE_LIMIT_REQUESTS: '0',
     RATE_LIMIT_STARTS: '0',
     ...settings,
+    ...(template === undefined ? {} : { DATABASE_URL: database.url }),
   });
   const stop = new AbortController();
   const composed = await compose(config, createLogger(config), { isWorker: true, stopping: stop.signal });

@@ -13,11 +13,16 @@ async function asAdmin(statement: string): Promise<void> {
   }
 }
 
-/** A database of its own for a test file, copied from the migrated template; dropped at the end by `drop`. */
-export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+/**
+ * A database of its own for a test file, copied from the migrated template or from another that nobody uses meanwhile;
+ * dropped at the end by `drop`.
+ */
+export async function createTestDatabase(
+  template = 'template_deckhand',
+): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   // Copies of one template wait for each other; PostgreSQL refuses only while somebody is connected to it.
-  await asAdmin(`create database ${name} template template_deckhand`);
+  await asAdmin(`create database ${name} template ${template}`);
   return {
     url: server.replace(/\/postgres$/, `/${name}`),
     drop: () => asAdmin(`drop database ${name} with (force)`),
