@@ -94,7 +94,8 @@ export async function writesLeft(db: Database, installationId: number): Promise<
   return Math.max(0, writesAnHour - (row?.writes ?? 0));
 }
 
-async function park({ db }: Pace, installationId: number, seconds: number): Promise<void> {
+async function park({ db, metrics }: Pace, installationId: number, seconds: number): Promise<void> {
+  metrics.githubParked.inc();
   await db.prepared(
     'park',
     `insert into github_pace as p (installation_id, parked_until) values ($1, now() + make_interval(secs => $2::float8))

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { Octokit } from '../app.ts';
+import type { App, Octokit } from '../app.ts';
 import { failedLabel, labelOf, ownLabels } from './mirror.ts';
 import { countWrite, type Mirrored, tripBreaker } from './mirror-store.ts';
 import { isRefusedWith } from './pacing.ts';
@@ -14,8 +14,10 @@ interface At {
 }
 
 /** Counts a comment or a change of a label by us; too many trip the breaker of that issue. */
-export async function noteWrite(em: EntityManager, place: Mirrored): Promise<void> {
+export async function noteWrite(app: App, em: EntityManager, place: Mirrored): Promise<void> {
   if ((await countWrite(em, place)) <= mostWrites) return;
+  app.metrics.breakers.inc();
+  app.log.warn({ taskId: place.taskId, number: place.number }, 'too many changes on one issue; paused for ten minutes');
   place.trippedUntil = new Date(Date.now() + 600_000);
   await tripBreaker(em, place);
 }
@@ -26,6 +28,7 @@ export function isTripped(place: Mirrored): boolean {
 
 /** Puts the labels of the task on, and takes those of ours off that are not wanted; people's own are never touched. */
 export async function syncLabels(
+  app: App,
   em: EntityManager,
   octokit: Octokit,
   at: At,
@@ -37,12 +40,12 @@ export async function syncLabels(
   const shown = data.map((label) => label.name);
   const missing = labels.filter((name) => !shown.includes(name));
   if (missing.length > 0 && !isTripped(place)) {
-    await noteWrite(em, place);
+    await noteWrite(app, em, place);
     await octokit.request(`POST ${path}`, { ...at, labels: missing });
   }
   for (const name of shown.filter((n) => ownLabels.has(n) && !labels.includes(n))) {
     if (isTripped(place)) return;
-    await noteWrite(em, place);
+    await noteWrite(app, em, place);
     await octokit.request(`DELETE ${path}/{name}`, { ...at, name }).catch((error) => {
       // Somebody took it off meanwhile, which is what we wanted.
       if (error.status !== 404) throw error;

@@ -46,7 +46,7 @@ async function syncPlace(app: App, em: EntityManager, task: TaskView, place: Mir
   if (place.shown === essence && !(await progressMayShow(app, em, task, place, installationId))) return;
   const at = { owner, repo, issue_number: place.number };
   try {
-    await syncLabels(em, octokit, at, place, labels);
+    await syncLabels(app, em, octokit, at, place, labels);
     const commentId = await syncComment(app, em, octokit, at, place, comment);
     const pull = await em.findOneBy(PullRequests, { repositoryId: place.repositoryId, number: place.number });
     if (pull !== null && pull.status !== 'merged' && pull.status !== 'closed') {
@@ -110,7 +110,7 @@ async function syncComment(
   const found = stored ?? (await findOwnComment(app, octokit, at, statusMarker));
   if (found === undefined) {
     if (isTripped(place)) return null;
-    await noteWrite(em, place);
+    await noteWrite(app, em, place);
     const made = await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { ...at, body });
     return Number(made.data.id);
   }

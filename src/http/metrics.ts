@@ -10,6 +10,8 @@ export interface Metrics {
   runSeconds: Histogram<'status'>;
   liveRuns: Gauge;
   githubWrites: Counter<'outcome'>;
+  githubParked: Counter;
+  breakers: Counter;
 }
 
 export function createMetrics(): Metrics {
@@ -49,6 +51,16 @@ export function createMetrics(): Metrics {
       name: 'deckhand_github_writes_total',
       help: 'Writes to the GitHub API',
       labelNames: ['outcome'],
+      registers,
+    }),
+    githubParked: new Counter({
+      name: 'deckhand_github_parked_total',
+      help: 'How often GitHub asked to be left alone for a while',
+      registers,
+    }),
+    breakers: new Counter({
+      name: 'deckhand_breakers_tripped_total',
+      help: 'Issues on which too much was changed at once',
       registers,
     }),
   };

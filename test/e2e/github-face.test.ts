@@ -300,6 +300,21 @@ test('one check run on the head, with buttons that people with write permission 
   await until('one check', async () => (await checks()).map((c) => c.conclusion).join() === 'success');
 });
 
+test('labels that somebody takes off again and again trip the breaker, visibly', async () => {
+  const number = await world.issue('/agent create');
+  await until('the label', async () => (await world.labels(number)).join() === 'agent:backlog');
+  for (let i = 0; i < 30; i++) {
+    await mona('DELETE', `${repo}/issues/${number}/labels/agent:backlog`);
+    const isBack = await until('the label or the breaker', async () => {
+      if ((await world.labels(number)).includes('agent:backlog')) return 'back';
+      return (await statusComment(number))[0]?.body.includes('Paused for ten minutes') && 'tripped';
+    });
+    if (isBack === 'tripped') break;
+  }
+  expect(await world.labels(number)).toEqual([]);
+  expect(await statusComment(number)).toHaveLength(1);
+});
+
 test('a task of the API is given an issue, once', async () => {
   const body = { title: 'Made by the API', description: 'Closes #1 @mona', issue: true };
   const made = await world.service.api<{ id: string }>(

@@ -1,0 +1,148 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { syncInstallation } from '../../src/github/installation.ts';
+import { redeliverFailed } from '../../src/github/redeliver.ts';
+import { followRepository } from '../../src/github/repository-events.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+import { privateKey } from '../support/keys.ts';
+
+const account = { id: 7, login: 'acme', type: 'User' };
+const installation = { id: 1, account, suspended_at: null };
+let repositories: {
+  id: number;
+  name: string;
+  full_name: string;
+  private: boolean;
+  archived?: boolean;
+  default_branch: string;
+}[];
+let hookDeliveries: { id: number; guid: string; status_code: number }[] = [];
+const asked: string[] = [];
+let github: Server;
+let service: TestApp;
+let token: string;
+
+const repository = (id: number, name: string, more: object = {}) => ({
+  id,
+  name,
+  full_name: `acme/${name}`,
+  private: true,
+  default_branch: 'main',
+  ...more,
+});
+
+beforeAll(async () => {
+  github = createServer((req, res) => {
+    const path = req.url ?? '';
+    asked.push(`${req.method} ${path}`);
+    const json = (status: number, body: unknown) =>
+      res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+    if (/access_tokens$/.test(path))
+      return json(201, { token: 'ghs_x', expires_at: new Date(Date.now() + 3_600_000).toISOString() });
+    if (path.startsWith('/installation/repositories'))
+      return json(200, { total_count: repositories.length, repositories });
+    if (path.startsWith('/app/installations/1')) return json(200, installation);
+    if (path.startsWith('/app/installations')) return json(200, [installation]);
+    if (path.startsWith('/users/acme')) return json(200, { ...account, name: 'Acme', avatar_url: '' });
+    if (path.startsWith('/app/hook/deliveries')) return json(req.method === 'POST' ? 202 : 200, hookDeliveries);
+    if (/\/labels/.test(path)) return json(req.method === 'POST' ? 201 : 200, req.method === 'POST' ? {} : []);
+    json(404, { message: 'Not Found' });
+  });
+  await new Promise<void>((resolve) => github.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(github.address() as AddressInfo).port}`;
+  service = await openTestApp({
+    APP_ID: '1',
+    PRIVATE_KEY: privateKey,
+    WEBHOOK_SECRET: 'x',
+    GITHUB_API_URL: url,
+    GITHUB_SERVER_URL: url,
+    OPENAI_API_KEY: 'sk-x',
+    OPENAI_MODEL: 'm',
+  });
+  repositories = [repository(1, 'one'), repository(2, 'two')];
+  await syncInstallation(service.app, installation, true);
+  const owner = await service.app.db.manager.query('select login from users');
+  token = await service.token(owner[0].login);
+});
+afterAll(async () => {
+  await service.close();
+  github.close();
+  github.closeAllConnections();
+});
+
+const list = async () =>
+  (await service.call('GET', '/repositories', { token })).body as { id: string; url: string; name: string }[];
+const tell = (id: number, changes: object = {}) =>
+  followRepository(service.app, {
+    action: 'edited',
+    installation: { id: 1 },
+    repository: { id, default_branch: repositories.find((r) => r.id === id)?.default_branch ?? 'main' },
+    changes,
+  });
+const nameOf = (url: string) => url.split('/').slice(-2).join('/');
+
+test('our labels are made at installation', () => {
+  expect(asked.filter((a) => a === 'POST /repos/acme/one/labels')).toHaveLength(8);
+});
+
+test('two repositories that swap their names keep what is theirs', async () => {
+  const before = await list();
+  repositories = [repository(1, 'two'), repository(2, 'one')];
+  await tell(1);
+  const after = await list();
+  expect(after.map((r) => [r.id, nameOf(r.url)])).toEqual([
+    [before[0]?.id, 'acme/two'],
+    [before[1]?.id, 'acme/one'],
+  ]);
+});
+
+test('a default branch that changes on GitHub is followed, one that was set here stays', async () => {
+  const [one, two] = await list();
+  await service.call('PATCH', `/repositories/${two?.id}`, { token, body: { defaultBranch: 'mine' } });
+  repositories = repositories.map((r) => ({ ...r, default_branch: 'trunk' }));
+  for (const id of [1, 2]) await tell(id, { default_branch: { from: 'main' } });
+  const branch = async (id = '') => (await service.call('GET', `/repositories/${id}`, { token })).body.defaultBranch;
+  expect([await branch(one?.id), await branch(two?.id)]).toEqual(['trunk', 'mine']);
+});
+
+test('nothing is started in an archived repository', async () => {
+  repositories = repositories.map((r) => ({ ...r, archived: true }));
+  await tell(1);
+  const [{ id: projectId }] = (await service.call('GET', '/projects', { token })).body;
+  const agents = (await service.call('GET', '/agents', { token })).body;
+  const body = { title: 't', owner: agents[0].id };
+  const task = (await service.call('POST', `/projects/${projectId}/tasks`, { token, body })).body;
+  const answer = await service.call('POST', `/tasks/${task.id}/start`, { token });
+  expect([answer.status, answer.body.message]).toEqual([409, expect.stringContaining('archived')]);
+});
+
+test('a repository that the installation no longer covers keeps its history and gets no token', async () => {
+  repositories = [repository(1, 'two')];
+  await tell(2);
+  expect(await list()).toHaveLength(2);
+  const rows = await service.app.db.manager.query(
+    'select github_id::int as id, is_installed as ours from repositories order by 1',
+  );
+  expect(rows).toEqual([
+    { id: 1, ours: true },
+    { id: 2, ours: false },
+  ]);
+});
+
+test('deliveries that failed are asked for again, once; those that we have are not', async () => {
+  await service.app.db.manager.query(
+    `insert into deliveries (guid, event, signature, payload) values ('have', 'ping', '', '{}')`,
+  );
+  hookDeliveries = [
+    { id: 14, guid: 'failed', status_code: 502 },
+    { id: 13, guid: 'have', status_code: 500 },
+    { id: 12, guid: 'fine', status_code: 202 },
+    { id: 11, guid: 'never', status_code: 0 },
+  ];
+  const again = () => asked.filter((a) => a.startsWith('POST /app/hook/deliveries/'));
+  await Promise.all([redeliverFailed(service.app), redeliverFailed(service.app)]);
+  expect(again()).toEqual(['POST /app/hook/deliveries/14/attempts', 'POST /app/hook/deliveries/11/attempts']);
+  hookDeliveries = [{ id: 15, guid: 'later', status_code: 503 }, ...hookDeliveries];
+  await redeliverFailed(service.app);
+  expect(again()).toHaveLength(3);
+});
