@@ -1,7 +1,7 @@
 import { type Budgets, exhausted, type Spent } from '../domain/budget.ts';
 import { RunFailed } from '../domain/run.ts';
 import { storableText } from '../domain/storable.ts';
-import { type Message, type Model, ModelFailed, type Reply } from '../llm/model.ts';
+import { type Message, type Model, ModelFailed, type Reply, type ToolCall } from '../llm/model.ts';
 import type { ToolHost } from '../sandbox/sandbox.ts';
 import { callTool, describeCall, type FinishArguments, type ToolResult, toolSpecs } from './tools.ts';
 
@@ -24,6 +24,8 @@ export interface LoopContext {
   note(type: string, text: string, data?: object): Promise<void>;
 }
 
+/** So often the same call with the same arguments, one after the other, and nothing new comes of it. */
+const maxRepeats = 3;
 /** So many errors in a row and the model is not getting anywhere. */
 const maxErrors = 3;
 
@@ -75,8 +77,20 @@ export async function converse(context: LoopContext, messages: Message[]): Promi
     }
     await context.keep(turn, reply, changed);
     messages.push(...turn);
+    const repeated = repeatedCall(messages);
+    if (repeated !== undefined)
+      throw new RunFailed('model', `the same call ${maxRepeats} times over: ${describeCall(repeated)}`);
     if (errors >= maxErrors) throw new RunFailed('model', `${maxErrors} errors in a row; the last: ${lastText(turn)}`);
   }
+}
+
+/** The only call of the last turns, when it was the same each time; seen in the messages, so a crash forgets nothing. */
+function repeatedCall(messages: Message[]): ToolCall | undefined {
+  const last = messages.filter((m) => m.role === 'assistant').slice(-maxRepeats);
+  const calls = last.flatMap((m) => (m.toolCalls?.length === 1 ? m.toolCalls : []));
+  const [first] = calls;
+  const isSame = calls.every((c) => c.name === first?.name && c.arguments === first?.arguments);
+  return calls.length === maxRepeats && isSame ? first : undefined;
 }
 
 function skipped(): ToolResult {

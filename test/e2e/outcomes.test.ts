@@ -42,6 +42,14 @@ test('giving up is a failure with its reason; a retry with a hint continues and 
   });
 });
 
+test('the same call three times over ends with a clear failure', async () => {
+  const again = [{ name: 'read_file', arguments: { path: 'README.md' } }];
+  await play([again, again, again, again], async (world) => {
+    const { failure } = await world.taskIn('ready');
+    expect(failure).toMatchObject({ category: 'model', message: 'the same call 3 times over: read_file README.md' });
+  });
+});
+
 test('a bare text without a change fails with no_changes', async () => {
   await play(['I think it is fine.'], async (world) => {
     expect((await world.taskIn('ready')).failure?.category).toBe('no_changes');
