@@ -51,6 +51,8 @@ export class GitHubFace1764201600000 implements MigrationInterface {
         ciphertext bytea not null,
         created_at timestamptz not null default now()
       );
+      -- There is one App.
+      create unique index github_app_one on github_app ((true));
       create table setup_codes (
         code_digest text primary key,
         created_at timestamptz not null default now()

@@ -203,7 +203,8 @@ function connectGitHub(config: Config, credentials: GitHubAppConfig, log: Logger
     privateKey,
     secret: webhookSecrets[0],
     baseUrl: config.GITHUB_API_URL,
-    log: log.child({ name: 'probot' }, { level: config.LOG_LEVEL === 'silent' ? 'silent' : 'error' }),
+    // It would log the whole payload of what failed; what failed is logged where it is handled.
+    log: log.child({ name: 'probot' }, { level: 'silent' }),
     Octokit: quietOctokit(config) as unknown as typeof ProbotOctokit,
   });
   registerWebhooks(probot, app);

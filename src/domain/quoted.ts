@@ -4,14 +4,22 @@
  */
 export function harmless(text: string, commandPrefix: string): string {
   const joiner = '\u2060';
-  return text
-    .replace(/&(?=#\d+;|#x[0-9a-f]+;|[a-z]+;)/gi, '&amp;')
-    .replace(/<!--/g, '&lt;!--')
-    .replace(/\b(clos|fix|resolv)(?=(?:e[sd]?|es|ed)?:?\s+(?:[\w.-]+\/[\w.-]+)?(?:#|GH-|https?:))/gi, `$1${joiner}`)
-    .replace(/@(?=[A-Za-z0-9_])/g, `@${joiner}`)
-    .replace(/#(?=\d)/g, `#${joiner}`)
-    .replace(/\bGH-(?=\d)/gi, (found) => found + joiner)
-    .replace(new RegExp(`(^|\\n)([^\\S\\n]*)(?=${commandPrefix})`, 'gi'), `$1$2${joiner}`);
+  return (
+    text
+      .replace(/&(?=#\d+;|#x[0-9a-f]+;|[a-z]+;)/gi, '&amp;')
+      .replace(/[\u202A-\u202E\u2066-\u2069]/g, '')
+      .replace(/<!--/g, '&lt;!--')
+      // A tag of HTML would format, hide or swallow what follows; in code it reads the same.
+      .replace(/<(?=[a-z/?!])/gi, `<${joiner}`)
+      .replace(
+        /\b(clos|fix|resolv)(?=(?:e[sd]?|es|ed)?:?\s+[<[(\u2060]*(?:[\w.-]+\/[\w.-]+)?(?:#|GH-|https?:))/gi,
+        `$1${joiner}`,
+      )
+      .replace(/@(?=[A-Za-z0-9_])/g, `@${joiner}`)
+      .replace(/#(?=\d)/g, `#${joiner}`)
+      .replace(/\bGH-(?=\d)/gi, (found) => found + joiner)
+      .replace(new RegExp(`(^|\\n)([^\\S\\n]*)(?=${commandPrefix})`, 'gi'), `$1$2${joiner}`)
+  );
 }
 
 /**
@@ -42,6 +50,24 @@ export function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}\n${text}\n${fence}`;
+}
+
+/** The same for one line of at most `max` characters that begins no block of Markdown: no fence, heading, quote or list. */
+export function harmlessLine(text: string, max: number, commandPrefix: string): string {
+  const line = harmless(oneLine(text, max), commandPrefix).slice(0, max + 50);
+  return /^[`~#>|+*=-]|^\d+[.)]/.test(line) ? `\u2060${oneLine(line, max - 1)}` : oneLine(line, max);
+}
+
+/** Text of several lines with every code block in it ended, so that what follows is none of it. */
+export function closedBlocks(text: string): string {
+  let fence: string | undefined;
+  for (const line of text.split('\n')) {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+    if (mark === undefined) continue;
+    if (fence === undefined) fence = mark;
+    else if (mark.startsWith(fence) && line.trim() === mark) fence = undefined;
+  }
+  return fence === undefined ? text : `${text}\n${fence}`;
 }
 
 /** One line of at most `max` characters; a cut shows. */

@@ -3,7 +3,7 @@ import type { GitHubUser } from '../projects/store.ts';
 import { readMark, setMark } from './delivery-store.ts';
 import { handleCommands } from './handle-commands.ts';
 import { runLabel } from './issues.ts';
-import { labelChanged } from './labels.ts';
+import { labelChanged, labellerOf } from './labels.ts';
 import type { Place } from './place.ts';
 
 interface Person extends GitHubUser {
@@ -44,7 +44,9 @@ async function hearIssues(app: App, place: Place, since: string): Promise<void> 
         commentId: null,
       });
     const hasRunLabel = issue.labels.some((label) => (typeof label === 'string' ? label : label.name) === runLabel);
-    if (isNew && hasRunLabel) await labelChanged(app, place, { number, label: runLabel, sender, isPull: false });
+    const person = hasRunLabel ? await labellerOf(place, number, runLabel) : undefined;
+    if (person !== undefined)
+      await labelChanged(app, place, { number, label: runLabel, sender: person, isPull: false });
   }
 }
 

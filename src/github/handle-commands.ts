@@ -45,11 +45,12 @@ export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
     if (isPrivate) await react(octokit, name, spoken, 'confused');
     return;
   }
+  if (!(await isStillThere(octokit, name, spoken.commentId))) return;
   const user = await upsertUser(em, spoken.sender);
   const place = `${spoken.repository.id}/${spoken.issue.number}/${spoken.commentId ?? 'body'}`;
   // The same comment under several deliveries at once: they take turns, and all but the first find it handled.
   await app.db.turn(`commands ${place}`, () =>
-    obeyAll(app, octokit, name, { spoken, repository, commands, userId: user.id, place }),
+    obeyAll(app, octokit, name, { spoken, repository, commands, userId: user.id, place, right }),
   );
 }
 
@@ -75,6 +76,20 @@ interface Hearing {
   commands: Command[];
   userId: string;
   place: string;
+  right: 'write' | 'read';
+}
+
+/** A comment that was deleted meanwhile is not obeyed any more. */
+async function isStillThere(octokit: Octokit, name: Place['name'], commentId: number | null): Promise<boolean> {
+  if (commentId === null) return true;
+  const path = 'GET /repos/{owner}/{repo}/issues/comments/{comment_id}';
+  return octokit.request(path, { ...name, comment_id: commentId }).then(
+    () => true,
+    (error) => {
+      if (isRefusedWith(error, 404, 410)) return false;
+      throw error;
+    },
+  );
 }
 
 async function obeyAll(
@@ -83,7 +98,7 @@ async function obeyAll(
   name: { owner: string; repo: string },
   hearing: Hearing,
 ): Promise<void> {
-  const { spoken, repository, commands, userId, place } = hearing;
+  const { spoken, repository, commands, userId, place, right } = hearing;
   const em = app.db.manager;
   let isNew = false;
   let isRefused = false;
@@ -100,7 +115,9 @@ async function obeyAll(
     });
     await insertHandledCommand(em, key);
     isRefused ||= refusal !== undefined;
-    await tell(app, octokit, name, { issue: spoken.issue, repository, command, refusal });
+    // Readers get the reaction, and what they asked for, but no reasons.
+    if (right === 'write' || command.verb === 'help')
+      await tell(app, octokit, name, { issue: spoken.issue, repository, command, refusal });
   }
   if (isNew) await react(octokit, name, spoken, isRefused ? 'confused' : 'rocket');
 }

@@ -5,6 +5,8 @@ import { findTask } from '../tasks/store.ts';
 import { catchUp } from './catch-up.ts';
 import { lookAtChecks } from './checks.ts';
 import { observeIssue } from './issues.ts';
+import { labelChanged, labellerOf } from './labels.ts';
+import { labelOf } from './mirror.ts';
 import { type Place, placeOfRepository } from './place.ts';
 import { refreshPull } from './refresh-pull.ts';
 import { takeReview } from './reviews.ts';
@@ -46,6 +48,17 @@ async function heal(app: App, userId: string | null): Promise<Recovered> {
   return healed;
 }
 
+/** Ready and backlog that a person put on while no event reached us. */
+async function hearLabels(app: App, place: Place, number: number, status: OpenWork['status']): Promise<void> {
+  const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/labels';
+  const { data } = await place.octokit.request(path, { ...place.name, issue_number: number, per_page: 100 });
+  for (const label of [labelOf.ready, labelOf.backlog]) {
+    if (label === labelOf[status] || !data.some((l) => l.name === label)) continue;
+    const sender = await labellerOf(place, number, label);
+    if (sender !== undefined) await labelChanged(app, place, { number, label, sender, isPull: false });
+  }
+}
+
 /** One task with its issue, its pull requests, their reviews and checks. */
 async function compare(app: App, place: Place, work: OpenWork): Promise<Recovered> {
   const { octokit, name } = place;
@@ -62,6 +75,7 @@ async function compare(app: App, place: Place, work: OpenWork): Promise<Recovere
   }
   if (work.issueNumber !== null && work.issueRepositoryId === place.repository.id)
     await observeIssue(app, place, work.issueNumber);
+  if (work.issueNumber !== null) await hearLabels(app, place, work.issueNumber, work.status);
   await showTask(app, undefined, work.taskId);
   const now = await findTask(app.db.manager, work.taskId);
   if (now === undefined || now.status === work.status) return [];

@@ -171,6 +171,22 @@ export async function endInstallation(app: App, installationId: number, status: 
   await cancelRunsOf(app, await forgetUninstalled(app.db.manager, installation.projectId, []));
 }
 
+/** What an installation is now: events about it may come late and in any order. */
+export async function observeInstallation(app: App, installationId: number): Promise<void> {
+  if (app.github === undefined) return;
+  const octokit = await app.github.asApp();
+  try {
+    const path = 'GET /app/installations/{installation_id}';
+    const { data } = await octokit.request(path, { installation_id: installationId });
+    const { id, account, suspended_at } = data as unknown as InstallationInfo;
+    if (suspended_at) await endInstallation(app, installationId, 'suspended');
+    else await syncInstallation(app, { id, account, suspended_at: null });
+  } catch (error) {
+    if (!isRefusedWith(error, 404)) throw error;
+    await endInstallation(app, installationId, 'deleted');
+  }
+}
+
 async function cancelRunsOf(app: App, repositoryIds: string[]): Promise<void> {
   const tasks: { taskId: string }[] = await app.db.manager.query(
     `select r.task_id as "taskId" from runs r join tasks t on t.id = r.task_id

@@ -6,6 +6,7 @@ import { taskOfPlace } from './command-verbs.ts';
 import { handleLabel } from './handle-commands.ts';
 import { obeyLabel, runLabel } from './issues.ts';
 import { ownLabels } from './mirror.ts';
+import { isRefusedWith } from './pacing.ts';
 import { type Place, statusOf } from './place.ts';
 
 interface Labelled {
@@ -21,21 +22,45 @@ interface Labelled {
  * other change is put back.
  */
 export async function labelChanged(app: App, place: Place, about: Labelled): Promise<void> {
-  const { label, number, sender } = about;
-  if (sender.type === 'Bot' || sender.login === (await app.github?.bot())?.login) return;
-  if (label !== runLabel && !ownLabels.has(label)) return;
+  const { label, number } = about;
+  const isOurs = (person: { login: string }) => person.login === botLogin;
+  const botLogin = (await app.github?.bot())?.login;
+  if (isOurs(about.sender) || (label !== runLabel && !ownLabels.has(label))) return;
   const isOn = await hasLabel(place, number, label);
-  const isAllowed = isOn && (await mayWrite(place.octokit, place.name, sender.login));
+  // Whoever put it on counts; the event may be late, or about its being taken off.
+  const person = isOn ? ((await labellerOf(place, number, label)) ?? about.sender) : undefined;
+  if (person !== undefined && isOurs(person)) return;
+  const isAllowed =
+    person !== undefined && person.type !== 'Bot' && (await mayWrite(place.octokit, place.name, person.login));
   if (label === runLabel) {
     if (!isOn) return;
     await takeOff(place, number, runLabel);
-    if (isAllowed && !about.isPull) await handleLabel(app, place, number, await upsertUser(app.db.manager, sender));
+    if (isAllowed && !about.isPull) await handleLabel(app, place, number, await upsertUser(app.db.manager, person));
     return;
   }
   const taskId = await taskOfPlace(app, place.repository.id, number, about.isPull);
   if (taskId === undefined) return;
   if (isAllowed) await obeyLabel(app, place, { taskId, number, label });
   else await showTask(app, undefined, taskId);
+}
+
+/** Who put a label on last, by the events of the issue; undefined where those cannot tell. */
+export async function labellerOf(
+  { octokit, name }: Place,
+  number: number,
+  label: string,
+): Promise<Labelled['sender'] | undefined> {
+  try {
+    const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/events';
+    const events = await octokit.paginate(path, { ...name, issue_number: number, per_page: 100 });
+    const last = events.findLast(
+      (event) => event.event === 'labeled' && (event as { label?: { name: string } }).label?.name === label,
+    );
+    return (last?.actor as Labelled['sender'] | null) ?? undefined;
+  } catch (error) {
+    if (isRefusedWith(error, 403, 404, 410)) return undefined;
+    throw error;
+  }
 }
 
 async function hasLabel({ octokit, name }: Place, number: number, label: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import { Tasks } from '../db/work-tables.ts';
-import { harmless, oneLine } from '../domain/quoted.ts';
+import { harmless, harmlessLine } from '../domain/quoted.ts';
 import type { TaskView } from '../tasks/store.ts';
 import { placeOfRepository } from './place.ts';
 
@@ -26,7 +26,7 @@ export async function makeIssue(app: App, em: EntityManager, task: TaskView): Pr
     (
       await octokit.request('POST /repos/{owner}/{repo}/issues', {
         ...name,
-        title: harmless(oneLine(task.title, 200), prefix),
+        title: harmlessLine(task.title, 200, prefix),
         body: `${marker}\n${harmless(task.description, prefix).slice(0, 60_000)}`,
       })
     ).data;

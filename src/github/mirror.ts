@@ -1,5 +1,5 @@
 import type { PullStatus } from '../db/work-tables.ts';
-import { harmless, oneLine } from '../domain/quoted.ts';
+import { harmlessLine } from '../domain/quoted.ts';
 import { type Failure, type RunKind, type RunStatus, remedies } from '../domain/run.ts';
 import type { TaskStatus } from '../domain/task.ts';
 
@@ -93,7 +93,7 @@ const statusWords: Record<TaskStatus, string> = {
 };
 
 function comment(task: TaskPicture, isPublic: boolean): string {
-  const safe = (text: string, max = 500) => harmless(oneLine(text, max), task.commandPrefix);
+  const safe = (text: string, max = 500) => harmlessLine(text, max, task.commandPrefix);
   const lines = [statusMarker, `### ${statusWords[task.status]}`, ''];
   const rows: [string, string][] = [['Agent', task.agent === null ? 'none' : safe(task.agent, 100)]];
   if (task.run !== null) rows.push(['Run', runText(task.run)]);

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { Repositories } from '../db/tables.ts';
-import { syncInstallation } from './installation.ts';
+import { observeInstallation } from './installation.ts';
 import { findInstallation } from './store.ts';
 
 interface RepositoryEvent {
@@ -28,9 +28,5 @@ export async function followRepository(app: App, payload: RepositoryEvent): Prom
       { projectId: known.projectId, githubId: payload.repository.id, defaultBranch: before },
       { defaultBranch: now },
     );
-  const octokit = await app.github.asApp();
-  const path = 'GET /app/installations/{installation_id}';
-  const { data } = await octokit.request(path, { installation_id: payload.installation.id });
-  const { id, account, suspended_at } = data as unknown as Parameters<typeof syncInstallation>[1];
-  await syncInstallation(app, { id, account, suspended_at: suspended_at ?? null });
+  await observeInstallation(app, payload.installation.id);
 }

@@ -20,7 +20,7 @@ const answerMarker = '<!-- deckhand:answer -->';
  * taken once, however often it is told.
  */
 export async function takeReview(app: App, place: Place, pull: PullRequestRow, reviewId: number): Promise<void> {
-  const { octokit, name, repository } = place;
+  const { octokit, name } = place;
   const at = { ...name, pull_number: pull.number, review_id: reviewId };
   const { data: review } = await octokit.request(
     'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}',
@@ -50,7 +50,7 @@ export async function takeReview(app: App, place: Place, pull: PullRequestRow, r
   } catch (error) {
     if (!(error instanceof Refused || error instanceof AppError)) throw error;
     const said = `😕 The review of ${reviewer.login} was not taken up: ${error.message}`;
-    await setNotice(app.db.manager, pull.taskId, repository.id, pull.number, said);
+    await setNotice(app.db.manager, pull.taskId, pull.repositoryId, pull.number, said);
     await showTask(app, undefined, pull.taskId);
   }
 }

@@ -3,6 +3,7 @@ import type { PullRequestRow } from '../db/work-tables.ts';
 import { Refused } from '../domain/machine.ts';
 import { AppError } from '../errors.ts';
 import { reviseTask } from '../runs/operations.ts';
+import { listRuns } from '../runs/store.ts';
 import { showTask } from '../tasks/move.ts';
 import { countRevisions, type RevisionSource } from '../tasks/revisions.ts';
 import { setNotice } from './mirror-store.ts';
@@ -28,6 +29,9 @@ export async function reviseUnasked(app: App, pull: PullRequestRow, about: Unask
     await setNotice(em, taskId, repositoryId, number, about.tooOften);
     return showTask(app, undefined, taskId);
   }
+  // What failed or was cancelled is begun again by people only.
+  const [latest] = await listRuns(em, taskId, { limit: 1, offset: 0 });
+  if (latest?.status === 'failed' || latest?.status === 'cancelled') return;
   try {
     await reviseTask(app, { taskId, source: about.source, cause, text: about.text, askedBy: null });
   } catch (error) {

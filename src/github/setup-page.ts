@@ -12,14 +12,10 @@ export function setupPage(action: string, manifest: string): string {
 }
 
 /** Where GitHub leads after an installation. */
-export function installedPage(projectId: string | null): string {
-  const where =
-    projectId === null
-      ? '<p>The project is being made; it appears as soon as GitHub has told us of the installation.</p>'
-      : `<p>The project is <code>${escaped(projectId)}</code>.</p>`;
+export function installedPage(): string {
   return page(
     'Deckhand is installed',
-    `${where}
+    `<p>The account is a project now, with its repositories connected.</p>
       <p>Comment <code>/agent help</code> on an issue, or <a href="/login">sign in</a>.</p>`,
   );
 }

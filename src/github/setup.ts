@@ -8,7 +8,6 @@ import { clearCookie, readCookie, setCookie } from '../http/session.ts';
 import { insertSignIn, takeSignIn } from './login-store.ts';
 import { manifestFrom } from './manifest.ts';
 import { installedPage, setupPage } from './setup-page.ts';
-import { findInstallation } from './store.ts';
 import { storeApp, takeSetupCode } from './stored-app.ts';
 
 const setupCookie = 'deckhand_setup';
@@ -26,12 +25,16 @@ export function setupRoutes(app: App): Router {
   const router = express.Router();
   router.get('/setup', (req, res) => begin(app, req, res));
   router.get('/setup/callback', (req, res) => finish(app, req, res));
-  router.get('/installed', (req, res) => installed(app, req, res));
+  router.get('/installed', (_req, res) => {
+    res.type('html').send(installedPage());
+  });
   return router;
 }
 
 async function begin(app: App, req: Request, res: Response): Promise<void> {
   const { code, organization } = req.query;
+  // A look at the address, as chat programs take one, must not use the code up.
+  if (req.method === 'HEAD') return void res.status(204).end();
   if (app.github !== undefined || typeof code !== 'string') throw new AppError(404, 'No such address');
   if (!(await takeSetupCode(app, code)))
     throw new AppError(404, 'This code was used or is older than a day; npm run doctor prints a new one');
@@ -91,11 +94,4 @@ async function convert(app: App, code: string) {
   if (!response?.ok || !made.success)
     throw upstreamFailed('GitHub', `no App for this code (HTTP ${response?.status ?? 0})`);
   return made.data;
-}
-
-/** Whoever installed the App is led to the project; GitHub tells the number, the database the rest. */
-async function installed(app: App, req: Request, res: Response): Promise<void> {
-  const number = Number(req.query.installation_id);
-  const known = Number.isSafeInteger(number) ? await findInstallation(app.db.manager, number) : null;
-  res.type('html').send(installedPage(known?.projectId ?? null));
 }

@@ -43,7 +43,7 @@ export async function storeApp(app: App, made: NewApp): Promise<boolean> {
   const sealed = app.secrets.seal(JSON.stringify(secrets), place(made.id));
   const rows = await app.db.manager.query(
     `insert into github_app (app_id, slug, client_id, key_id, ciphertext)
-     select $1, $2, $3, $4, $5 where not exists (select 1 from github_app) returning app_id`,
+     values ($1, $2, $3, $4, $5) on conflict do nothing returning app_id`,
     [made.id, made.slug, made.client_id, sealed.keyId, sealed.ciphertext],
   );
   await adoptStoredApp(app);

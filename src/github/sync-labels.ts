@@ -20,6 +20,10 @@ export async function noteWrite(app: App, em: EntityManager, place: Mirrored): P
   app.log.warn({ taskId: place.taskId, number: place.number }, 'too many changes on one issue; paused for ten minutes');
   place.trippedUntil = new Date(Date.now() + 600_000);
   await tripBreaker(em, place);
+  // At once to say so, and when it is over to go on.
+  const { taskId } = place;
+  await app.queue.send(undefined, 'mirror', { taskId }, { key: `${taskId} tripped` });
+  await app.queue.send(undefined, 'mirror', { taskId }, { key: `${taskId} over`, afterSeconds: 605 });
 }
 
 export function isTripped(place: Mirrored): boolean {

@@ -43,10 +43,10 @@ async function syncPlace(app: App, em: EntityManager, task: TaskView, place: Mir
   const octokit = await app.github.asInstallation(installationId);
   const picture = await pictureOf(app, em, task, place);
   const { labels, comment, check, essence } = wanted(picture, !repository.isPrivate);
-  if (place.shown === essence && !(await progressMayShow(app, em, task, place, installationId))) return;
   const at = { owner, repo, issue_number: place.number };
   try {
     await syncLabels(app, em, octokit, at, place, labels);
+    if (place.shown === essence && !(await progressMayShow(app, em, task, place, installationId))) return;
     const commentId = await syncComment(app, em, octokit, at, place, comment);
     const pull = await em.findOneBy(PullRequests, { repositoryId: place.repositoryId, number: place.number });
     if (pull !== null && pull.status !== 'merged' && pull.status !== 'closed') {

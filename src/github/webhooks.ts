@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import { takeButton } from './check-buttons.ts';
 import { lookAtChecks } from './checks.ts';
 import { handleCommands } from './handle-commands.ts';
-import { endInstallation, type InstallationInfo, syncInstallation } from './installation.ts';
+import { type InstallationInfo, observeInstallation, syncInstallation } from './installation.ts';
 import { forgetIssue, issueReopened, observeIssue } from './issues.ts';
 import { labelChanged } from './labels.ts';
 import { ownLabels } from './mirror.ts';
@@ -54,11 +54,10 @@ export function registerWebhooks(probot: Probot, app: App): void {
 function registerInstallation(probot: Probot, app: App): void {
   const sync = (installation: unknown, isNew = false) => syncInstallation(app, installation as InstallationInfo, isNew);
   probot.on('installation.created', ({ payload }) => sync(payload.installation, true));
-  probot.on(['installation.unsuspend', 'installation.new_permissions_accepted'], ({ payload }) =>
-    sync(payload.installation),
+  probot.on(
+    ['installation.unsuspend', 'installation.new_permissions_accepted', 'installation.deleted', 'installation.suspend'],
+    ({ payload }) => observeInstallation(app, payload.installation.id),
   );
-  probot.on('installation.deleted', ({ payload }) => endInstallation(app, payload.installation.id, 'deleted'));
-  probot.on('installation.suspend', ({ payload }) => endInstallation(app, payload.installation.id, 'suspended'));
   probot.on('installation_repositories', ({ payload }) => sync(payload.installation));
   probot.on('repository', ({ payload }) => followRepository(app, payload));
 }
@@ -80,23 +79,23 @@ function registerIssues(probot: Probot, app: App, at: At): void {
     });
   });
   probot.on('issues.opened', async ({ payload }) => {
-    const { issue, repository, installation, sender } = payload;
-    if (installation === undefined) return;
+    const { issue, repository, installation } = payload;
+    // Transferred in: what was written elsewhere was not said here, and who moved it did not say it.
+    if (installation === undefined || issue.user === null || hasMoved(payload)) return;
     const { number, title, html_url: url } = issue;
+    const sender = personOf(issue.user as { id: number; login: string });
     const body = issue.body ?? '';
     await handleCommands(app, {
       installationId: installation.id,
       repository,
       issue: { number, title, body, url, isPull: false },
-      sender: personOf(sender),
+      sender,
       body,
       commentId: null,
     });
     // A label that it was opened with counts as put on by its author.
     for (const { name } of issue.labels ?? [])
-      await at(payload, (place) =>
-        labelChanged(app, place, { number, label: name, sender: personOf(sender), isPull: false }),
-      );
+      await at(payload, (place) => labelChanged(app, place, { number, label: name, sender, isPull: false }));
   });
   probot.on('issues.closed', ({ payload }) => at(payload, (place) => observeIssue(app, place, payload.issue.number)));
   probot.on('issues.reopened', ({ payload }) =>
@@ -118,13 +117,12 @@ function registerIssues(probot: Probot, app: App, at: At): void {
 }
 
 function registerPulls(probot: Probot, app: App, at: At): void {
-  const pullsOf = (payload: { repository: { id: number }; pull_request: { number: number } }, place: Place) =>
-    findPullsByGitHub(app.db.manager, payload.repository.id, payload.pull_request.number).then((found) =>
-      found.filter((pull) => pull.repositoryId === place.repository.id),
-    );
+  // Of whichever project: another one may have connected the same repository.
+  const pullsOf = (payload: { repository: { id: number }; pull_request: { number: number } }) =>
+    findPullsByGitHub(app.db.manager, payload.repository.id, payload.pull_request.number);
   probot.on('pull_request', ({ payload }) =>
     at(payload, async (place) => {
-      for (const pull of await pullsOf(payload, place)) await refreshPull(app, place.octokit, place.name, pull);
+      for (const pull of await pullsOf(payload)) await refreshPull(app, place.octokit, place.name, pull);
     }),
   );
   probot.on(['pull_request.labeled', 'pull_request.unlabeled'], ({ payload }) => {
@@ -135,9 +133,14 @@ function registerPulls(probot: Probot, app: App, at: At): void {
   probot.on('pull_request_review.submitted', ({ payload }) =>
     at(payload, async (place) => {
       if (payload.review.state.toLowerCase() !== 'changes_requested') return;
-      for (const pull of await pullsOf(payload, place)) await takeReview(app, place, pull, payload.review.id);
+      for (const pull of await pullsOf(payload)) await takeReview(app, place, pull, payload.review.id);
     }),
   );
+}
+
+function hasMoved(payload: object): boolean {
+  const { changes } = payload as { changes?: { old_issue?: unknown } };
+  return changes?.old_issue !== undefined;
 }
 
 function personOf(sender: { id: number; login: string; type?: string; avatar_url?: string }) {

@@ -1,13 +1,14 @@
 import type { EntityManager } from 'typeorm';
 import { findAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
-import type { AgentRow } from '../db/tables.ts';
+import type { AgentRow, RepositoryRow } from '../db/tables.ts';
 import { Tasks } from '../db/work-tables.ts';
 import { Refused } from '../domain/machine.ts';
 import type { RunKind } from '../domain/run.ts';
 import { AppError, notConfigured } from '../errors.ts';
 import type { Model } from '../llm/model.ts';
 import { revealSecret } from '../projects/secrets.ts';
+import { findProject } from '../projects/store.ts';
 import { credentialFor, noCredential } from '../repositories/credentials.ts';
 import { findPrimary, findRepository } from '../repositories/store.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
@@ -118,6 +119,11 @@ async function missingCredential(
   const agent = agentId === null ? null : await findAgent(em, agentId);
   const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
   if (agent === null || repository === null) return undefined;
+  if (await showsElsewhere(app, task, repository))
+    return new AppError(
+      409,
+      'requires a public repository, because the issue of the task is public; or the project setting sharePrivateContext',
+    );
   if (repository.isArchived)
     return new AppError(409, `requires a repository that takes changes, found ${repository.name} archived`);
   try {
@@ -127,6 +133,15 @@ async function missingCredential(
     if (error instanceof AppError) return error;
     throw error;
   }
+}
+
+/** What a run reads in a private repository would show on a public issue (decisions, section 3). */
+async function showsElsewhere(app: App, task: TaskView, repository: RepositoryRow): Promise<boolean> {
+  if (!repository.isPrivate || task.issueRepositoryId === null || task.issueRepositoryId === repository.id)
+    return false;
+  const issues = await findRepository(app.db.manager, task.issueRepositoryId);
+  const project = await findProject(app.db.manager, task.projectId);
+  return issues !== null && !issues.isPrivate && !project.sharePrivateContext;
 }
 
 /** A task that was made before its project had a repository gets the primary one now. */

@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { type AgentRow, type RepositoryRow, type UserRow, Users } from '../db/tables.ts';
 import { PullRequests, type RunRow, Tasks } from '../db/work-tables.ts';
 import { isAgentBranch } from '../domain/branch.ts';
-import { harmless, oneLine } from '../domain/quoted.ts';
+import { closedBlocks, harmless, harmlessLine } from '../domain/quoted.ts';
 import { RunFailed } from '../domain/run.ts';
 import { diffOf } from '../git/diff.ts';
 import type { Checkout, Person } from '../git/engine.ts';
@@ -72,12 +72,14 @@ async function baseOf({ checkout, repository, branch }: Work): Promise<string> {
 async function commitMessage(app: App, { run, task, agent }: Work, title: string): Promise<string> {
   const starter = run.startedBy === null ? null : await app.db.manager.findOneBy(Users, { id: run.startedBy });
   const trailers = [`Task: ${task.id}`, ...(starter === null ? [] : [`Co-authored-by: ${coAuthor(app, starter)}`])];
-  return `${harmless(oneLine(title, 72), app.config.COMMAND_PREFIX)}\n\nWork of the agent ${oneLine(agent.name, 100)}.\n\n${trailers.join('\n')}\n`;
+  const prefix = app.config.COMMAND_PREFIX;
+  return `${harmlessLine(title, 72, prefix)}\n\nWork of the agent ${harmlessLine(agent.name, 100, prefix)}.\n\n${trailers.join('\n')}\n`;
 }
 
 function coAuthor(app: App, user: UserRow): string {
   const mail = user.githubId === null ? user.login : `${user.githubId}+${user.login}`;
-  return `${oneLine(user.name || user.login, 100).replace(/[<>]/g, '')} <${mail}@${noreplyHost(app)}>`;
+  const name = harmlessLine(user.name || user.login, 100, app.config.COMMAND_PREFIX);
+  return `${name.replace(/[<>]/g, '')} <${mail}@${noreplyHost(app)}>`;
 }
 
 async function authorOf(app: App, { credential }: Work): Promise<Person> {
@@ -103,7 +105,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       repo: credential.repo,
       head: branch.name,
       base: repository.defaultBranch,
-      title: harmless(oneLine(finish.prTitle || task.title, 200), app.config.COMMAND_PREFIX),
+      title: harmlessLine(finish.prTitle || task.title, 200, app.config.COMMAND_PREFIX),
       body: pullBody(app, work, finish),
       draft,
     });
@@ -131,12 +133,12 @@ function pullBody(app: App, { task, repository, agent, run }: Work, finish: Fini
   const prefix = app.config.COMMAND_PREFIX;
   const isHere = task.issueRepositoryId === repository.id && task.issueNumber !== null;
   const parts = [
-    harmless(finish.prBody || finish.summary, prefix).slice(0, 30_000),
+    closedBlocks(harmless(finish.prBody || finish.summary, prefix).slice(0, 30_000)),
     finish.nextSteps.length > 0
-      ? `### Next steps\n${finish.nextSteps.map((s) => `- ${harmless(oneLine(s, 500), prefix)}`).join('\n')}`
+      ? `### Next steps\n${finish.nextSteps.map((s) => `- ${harmlessLine(s, 500, prefix)}`).join('\n')}`
       : '',
     isHere ? `Closes #${task.issueNumber}` : '',
-    `---\nWork of the agent **${harmless(oneLine(agent.name, 100), prefix)}** on [${task.id}](${app.config.BASE_URL}/api/v1/tasks/${task.id}), run \`${run.id}\`. A person reviews and merges.`,
+    `---\nWork of the agent **${harmlessLine(agent.name, 100, prefix)}** on [${task.id}](${app.config.BASE_URL}/api/v1/tasks/${task.id}), run \`${run.id}\`. A person reviews and merges.`,
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }

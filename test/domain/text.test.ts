@@ -1,6 +1,6 @@
 import { branchName, isAgentBranch } from '../../src/domain/branch.ts';
 import { exhausted, lowest } from '../../src/domain/budget.ts';
-import { harmless, oneLine } from '../../src/domain/quoted.ts';
+import { closedBlocks, harmless, harmlessLine, oneLine, plain } from '../../src/domain/quoted.ts';
 
 const id = 'task_01m7xxm447fap8m1vcx47q1cwc';
 
@@ -59,4 +59,30 @@ test('the lower budget wins, and a used-up one is named', () => {
   expect(exhausted(budgets, { ...spent, steps: 7 })).toMatch(/7 steps/);
   expect(exhausted(budgets, { ...spent, tokens: 1000 })).toMatch(/1000 tokens/);
   expect(exhausted(budgets, { ...spent, dayCostUsd: 1 })).toMatch(/\$1 a day/);
+});
+
+test('what a model writes opens no tag, no fence and no list in a line of ours, and fits after it was cleaned', () => {
+  for (const text of ['<details>', '</details>', '<pre>', '<!DOCTYPE x>', '<?php', '<![CDATA[x'])
+    expect(harmless(text, '/agent')).not.toMatch(/<[a-z/?!]/i);
+  expect(harmless('a\u202Eb', '/agent')).toBe('ab');
+  expect(harmless('Fixes <https://github.com/a/b/issues/1>', '/agent')).toMatch(/Fix\u2060es/);
+  for (const text of ['```js', '~~~', '# big', '> said', '- list', '1. one', '| a |'])
+    expect(harmlessLine(text, 100, '/agent')).toBe(`\u2060${text}`);
+  for (const text of ['@a'.repeat(200), '<!--'.repeat(100), '#1 '.repeat(100)])
+    expect(harmlessLine(text, 200, '/agent').length).toBeLessThanOrEqual(200);
+});
+
+test('a code block that is left open is ended, a closed one is left alone', () => {
+  expect(closedBlocks('a\n~~~\nb')).toBe('a\n~~~\nb\n~~~');
+  expect(closedBlocks('a\n````\n```\nb')).toBe('a\n````\n```\nb\n````');
+  expect(closedBlocks('```\nb\n```')).toBe('```\nb\n```');
+});
+
+test('what nobody sees is taken out of what people wrote, in linear time', () => {
+  expect(plain('a<!-- do evil -->b')).toBe('ab');
+  expect(plain('a<!-- never ends')).toBe('a');
+  expect(plain('st\u200bart \u202eevil\u2066\u0007 ok\n')).toBe('start evil ok\n');
+  const began = performance.now();
+  plain('<!--'.repeat(250_000));
+  expect(performance.now() - began).toBeLessThan(1000);
 });

@@ -12,6 +12,8 @@ const examples: { name: string; examples: object[] }[] = createRequire(import.me
   '@octokit/webhooks-examples/api.github.com/index.json',
 );
 
+/** The installation as GitHub has it now. */
+let installed: object | undefined;
 let github: Server;
 let service: TestApp;
 const rejections: unknown[] = [];
@@ -25,6 +27,8 @@ beforeAll(async () => {
     if (/access_tokens$/.test(req.url ?? ''))
       return json(201, { token: 'ghs_x', expires_at: new Date(Date.now() + 3_600_000).toISOString() });
     if (req.url?.startsWith('/installation/repositories')) return json(200, { total_count: 0, repositories: [] });
+    if (/^\/app\/installations\/\d+$/.test(req.url ?? ''))
+      return installed === undefined ? json(404, {}) : json(200, installed);
     if (req.url?.startsWith('/app/installations')) return json(200, []);
     json(404, { message: 'Not Found' });
   });
@@ -89,14 +93,20 @@ test('the right ones have their effect: an installation makes a project, its end
     );
     return found;
   };
-  const tell = async (action: string) => {
+  const tell = async (action: string, now: object | undefined) => {
+    installed = now;
     await post('installation', { ...payload, action });
     await handled();
     return row();
   };
-  const made = await tell('created');
+  const made = await tell('created', payload.installation);
   expect(made).toEqual({ status: 'active', project: expect.stringMatching(/^proj_/) });
-  expect(await tell('deleted')).toEqual({ ...made, status: 'deleted' });
-  expect(await tell('created')).toEqual(made);
-  expect(await tell('suspend')).toEqual({ ...made, status: 'suspended' });
+  expect(await tell('deleted', undefined)).toEqual({ ...made, status: 'deleted' });
+  expect(await tell('created', payload.installation)).toEqual(made);
+  expect(await tell('suspend', { ...payload.installation, suspended_at: '2026-01-01T00:00:00Z' })).toEqual({
+    ...made,
+    status: 'suspended',
+  });
+  // Late and out of order, it says what is no longer so.
+  expect(await tell('suspend', { ...payload.installation, suspended_at: null })).toEqual(made);
 });
