@@ -71,7 +71,6 @@ export function openapiDocument(routes: Route[], serverUrl: string): object {
       title: 'Deckhand',
       version: '1',
       description: 'Projects, tasks, repositories and the AI agents that work on them.',
-      license: { name: 'All rights reserved', identifier: 'LicenseRef-All-Rights-Reserved' },
     },
     servers: [{ url: `${serverUrl}/api/v1` }],
     security: [{ bearer: [] }],

@@ -1,5 +1,8 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { openapiDocument } from '../../src/http/openapi.ts';
 import { routes } from '../../src/routes.ts';
+import { openTestApp } from '../support/app.ts';
 
 /** Every operation of the interface document, with its success code. */
 const contract = `
@@ -103,4 +106,105 @@ test.each(rows.filter((row) => !isOpen(row)))('%s is served and documented', (ro
 
 test('what is open is not served half', () => {
   expect(rows.filter((row) => isOpen(row) && served.has(row))).toEqual([]);
+});
+
+/** Knows one repository and one pull request, which can be merged. */
+async function smallGitHub() {
+  let isMerged = false;
+  const server = createServer((req, res) => {
+    if (req.method === 'PUT') isMerged = true;
+    const head = { sha: 'c'.repeat(40), ref: 'agent/x' };
+    const base = { sha: 'b'.repeat(40), ref: 'main' };
+    const pull = {
+      state: isMerged ? 'closed' : 'open',
+      merged: isMerged,
+      merged_at: isMerged ? '2026-01-01T00:00:00Z' : null,
+    };
+    const body = /\/pulls\/1/.test(req.url ?? '') ? { ...pull, head, base, additions: 1 } : { id: 1, private: false };
+    res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+test('every row that is built answers with its success code', async () => {
+  const github = await smallGitHub();
+  const service = await openTestApp({
+    GITHUB_API_URL: github.url,
+    GITHUB_SERVER_URL: github.url,
+    OPENAI_API_KEY: 'sk-x',
+    OPENAI_MODEL: 'm',
+  });
+  try {
+    const token = await service.token('owner');
+    const ids: Record<string, string> = {};
+    const seen = new Set<string>();
+    /** Calls a row by its name in the contract; `{name}` in the address is an id from before. */
+    const call = async (row: string, address: string, body?: object) => {
+      const [method = '', , code = ''] = row.split(' ');
+      const path = address.replace(/\{(\w+)\}/g, (_all, name: string) => ids[name] ?? '');
+      const answer = await service.call(method, path, { token, ...(body === undefined ? {} : { body }) });
+      expect([row, answer.status, answer.status > 299 ? answer.body.message : '']).toEqual([row, Number(code), '']);
+      seen.add(row);
+      return answer.body;
+    };
+    ids.project = (await service.call('POST', '/projects', { token, body: { name: 'P' } })).body.id;
+    await call('POST /projects/:projectId/git-token 200', '/projects/{project}/git-token', { token: 'ghp_x' });
+    await call('POST /projects/:projectId/model-token 200', '/projects/{project}/model-token', { token: 'sk-y' });
+    const repository = { projectId: ids.project, name: 'r', url: `${github.url}/a/r`, isDocsRepo: true };
+    ids.repository = (await call('POST /repositories 201', '/repositories', repository)).id;
+    await call('GET /repositories 200', '/repositories?projectId={project}');
+    await call('GET /repositories/:id 200', '/repositories/{repository}');
+    await call('PATCH /repositories/:id 200', '/repositories/{repository}', { defaultBranch: 'main' });
+    await call('GET /repositories/primary/:projectId 200', '/repositories/primary/{project}');
+    await call('GET /repositories/docs/:projectId 200', '/repositories/docs/{project}');
+    await call('POST /repositories/:id/validate 200', '/repositories/{repository}/validate');
+    ids.agent = (await call('POST /agents 201', '/agents', { name: 'mine', team: 'own' })).id;
+    await call('GET /agents 200', '/agents');
+    await call('GET /agents/teams 200', '/agents/teams');
+    await call('GET /agents/teams/:team 200', '/agents/teams/own');
+    await call('GET /agents/health/all 200', '/agents/health/all');
+    await call('GET /agents/health/unhealthy 200', '/agents/health/unhealthy');
+    await call('POST /agents/pool/reconcile 200', '/agents/pool/reconcile');
+    await call('GET /agents/pool/reconciliations 200', '/agents/pool/reconciliations');
+    await call('GET /agents/:id 200', '/agents/{agent}');
+    await call('PATCH /agents/:id 200', '/agents/{agent}', { description: 'x' });
+    for (const figure of ['health', 'performance', 'skills', 'suggestions'])
+      await call(`GET /agents/:id/${figure} 200`, `/agents/{agent}/${figure}`);
+    await call('POST /agents/:id/health/reset 200', '/agents/{agent}/health/reset');
+    const task = { title: 't', owner: ids.agent };
+    ids.task = (await call('POST /projects/:projectId/tasks 201', '/projects/{project}/tasks', task)).id;
+    await call('POST /projects/:projectId/tasks/bulk 201', '/projects/{project}/tasks/bulk', {
+      tasks: [{ title: 'b' }],
+    });
+    await call('GET /projects/:projectId/tasks 200', '/projects/{project}/tasks');
+    await call('GET /projects/:projectId/stats 200', '/projects/{project}/stats');
+    await call('GET /tasks/:id 200', '/tasks/{task}');
+    await call('PATCH /tasks/:id 200', '/tasks/{task}', { title: 'u' });
+    expect((await call('POST /tasks/:id/start 200', '/tasks/{task}/start')).status).toBe('in_progress');
+    expect((await call('POST /tasks/:id/cancel 200', '/tasks/{task}/cancel')).status).toBe('ready');
+    expect((await call('POST /tasks/:id/retry 200', '/tasks/{task}/retry')).status).toBe('in_progress');
+    await service.call('POST', `/tasks/${ids.task}/cancel`, { token });
+    await service.app.db.manager.query(
+      `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
+       values ($1, $2, 1, $3, 'open', 'agent/x', $4)`,
+      [ids.task, ids.repository, `${github.url}/a/r/pull/1`, 'c'.repeat(40)],
+    );
+    expect((await call('POST /tasks/:id/merge 200', '/tasks/{task}/merge')).status).toBe('done');
+    for (const part of ['diff', 'handoffs', 'prs', 'subtasks'])
+      await call(`GET /tasks/:id/${part} 200`, `/tasks/{task}/${part}`);
+    ids.parent = (
+      await service.call('POST', `/projects/${ids.project}/tasks`, { token, body: { title: 'p' } })
+    ).body.id;
+    await call('POST /tasks/:id/subtasks 201', '/tasks/{parent}/subtasks', { title: 's' });
+    await call('DELETE /tasks/:id 204', '/tasks/{parent}');
+    ids.evolved = (await call('POST /agents/:id/evolve 201', '/agents/{agent}/evolve', { improvements: ['x'] })).id;
+    await call('DELETE /agents/:id 204', '/agents/{evolved}');
+    await call('DELETE /repositories/:id 204', '/repositories/{repository}');
+    expect([...seen].sort()).toEqual(rows.filter((row) => !isOpen(row)).sort());
+  } finally {
+    await service.close();
+    github.server.close();
+    github.server.closeAllConnections();
+  }
 });
