@@ -34,6 +34,8 @@ export class GitHubFace1764201600000 implements MigrationInterface {
         at timestamptz not null default now()
       );
 
+      -- Of each project, so that nobody learns of the others' tasks.
+      alter table reconciliations drop column checked;
       -- How many tasks of each project a reconciliation looked at.
       create table reconciled_projects (
         reconciliation_id text not null references reconciliations on delete cascade,
@@ -61,6 +63,7 @@ export class GitHubFace1764201600000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
+      alter table reconciliations add column checked integer not null default 0;
       drop table setup_codes, github_app, reconciled_projects, read_marks, mirror_writes;
       alter table github_pace drop column hour_writes, drop column hour;
       alter table mirrored drop column tripped_until, drop column check_shown, drop column check_sha, drop column check_run_id;

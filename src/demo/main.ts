@@ -80,7 +80,9 @@ async function play(): Promise<{ service: RunningService; token: string }> {
       'GET',
       `/repos/mona/sample/issues/${opened.number}`,
     );
-    return found.labels.some((l) => l.name === 'agent:done') && found.state === 'closed' && found;
+    // The new label goes on before the old one comes off.
+    const isSettled = found.labels.map((l) => l.name).join() === 'agent:done';
+    return isSettled && found.state === 'closed' && found;
   });
   say(`issue #${opened.number} is ${shown.state}, labels: ${shown.labels.map((l) => l.name).join(', ')}`);
   const comments = await until('the status comment', async () => {

@@ -12,7 +12,7 @@ import { Refused } from '../domain/machine.ts';
 import { normalUrl } from '../git/remote-url.ts';
 import { insertProject } from '../projects/operations.ts';
 import { type GitHubUser, upsertMember, upsertUser } from '../projects/store.ts';
-import { findByUrl, hasRepositories } from '../repositories/store.ts';
+import { findByUrl, hasRepositories, lockProject } from '../repositories/store.ts';
 import { cancelTask } from '../runs/operations.ts';
 import { isRefusedWith } from './pacing.ts';
 import { findInstallation, listActiveInstallations } from './store.ts';
@@ -103,7 +103,7 @@ async function connectInstalled(
   projectId: string,
   found: GitHubRepository[],
 ): Promise<void> {
-  await em.query('select 1 from projects where id = $1 for no key update', [projectId]);
+  await lockProject(em, projectId);
   await setMovedAside(app, em, projectId, found);
   for (const repository of found) {
     const url = normalUrl(`${app.config.GITHUB_SERVER_URL}/${repository.full_name}`);

@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto';
 import express, { type Request, type Response, type Router } from 'express';
 import type { App } from '../app.ts';
 import { AppError, notConfigured, upstreamFailed } from '../errors.ts';
@@ -8,11 +7,10 @@ import { endSession, mintSession } from '../projects/tokens.ts';
 import { claimOwnerships } from './installation.ts';
 import { loginPage } from './login-page.ts';
 import { insertSignIn, takeSignIn } from './login-store.ts';
+import { digest, random } from './one-time.ts';
 
 const signInCookie = 'deckhand_sign_in';
 const signInMs = 600_000;
-const digest = (text: string) => createHash('sha256').update(text).digest('base64url');
-const random = () => randomBytes(32).toString('base64url');
 
 /** GitHub's OAuth web flow for Apps, with state and PKCE: /login, /login/github, /login/callback, /logout. */
 export function loginRoutes(app: App): Router {

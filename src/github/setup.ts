@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import express, { type Request, type Response, type Router } from 'express';
 import { z } from 'zod';
@@ -7,14 +6,13 @@ import { AppError, upstreamFailed } from '../errors.ts';
 import { clearCookie, readCookie, setCookie } from '../http/session.ts';
 import { insertSignIn, takeSignIn } from './login-store.ts';
 import { manifestFrom } from './manifest.ts';
+import { digest, random } from './one-time.ts';
 import { installedPage, setupPage } from './setup-page.ts';
 import { storeApp, takeSetupCode } from './stored-app.ts';
 
 const setupCookie = 'deckhand_setup';
 /** GitHub's code is good for an hour. */
 const setupMs = 3_600_000;
-const digest = (text: string) => createHash('sha256').update(text).digest('base64url');
-const random = () => randomBytes(32).toString('base64url');
 const appFile = new URL('../../app.yml', import.meta.url);
 
 /**

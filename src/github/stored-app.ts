@@ -1,7 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import type { SecretPlace } from '../db/secret-box.ts';
+import { digest, random } from './one-time.ts';
 
 /** What GitHub gives for a new App (docs.github.com, "Registering a GitHub App from a manifest"). */
 export interface NewApp {
@@ -88,12 +88,10 @@ export async function resealApp(app: App): Promise<number> {
   });
 }
 
-const digest = (text: string) => createHash('sha256').update(text).digest('base64url');
-
 /** The address of the setup page with a new one-time code, good for a day; undefined once there is an App. */
 export async function setupAddress(app: App): Promise<string | undefined> {
   if (app.github !== undefined) return undefined;
-  const code = randomBytes(24).toString('base64url');
+  const code = random();
   await app.db.manager.query(`delete from setup_codes where created_at < now() - interval '1 day'`);
   await app.db.manager.query('insert into setup_codes (code_digest) values ($1)', [digest(code)]);
   return `${app.config.BASE_URL}/setup?code=${code}`;

@@ -36,8 +36,8 @@ export async function insertReconciliation(
   checkedIds: string[],
 ): Promise<void> {
   await em.query(
-    `insert into reconciliations (id, trigger, user_id, checked, started_at, finished_at) values ($1, $2, $3, $4, $5, $6)`,
-    [done.id, done.trigger, userId, done.checked, done.startedAt, done.finishedAt],
+    `insert into reconciliations (id, trigger, user_id, started_at, finished_at) values ($1, $2, $3, $4, $5)`,
+    [done.id, done.trigger, userId, done.startedAt, done.finishedAt],
   );
   await em.query(
     `insert into reconciled_projects (reconciliation_id, project_id, checked)
