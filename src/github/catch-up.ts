@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import type { GitHubUser } from '../projects/store.ts';
-import { readMark, setMark } from './delivery-store.ts';
+import { heardUntil, listenFromNow } from './delivery-store.ts';
 import { handleCommands } from './handle-commands.ts';
 import { runLabel } from './issues.ts';
 import { labelChanged, labellerOf } from './labels.ts';
@@ -12,18 +12,16 @@ interface Person extends GitHubUser {
 
 /**
  * Reads the issues and comments that were made since the last time, and obeys their commands; what an event has brought
- * already does nothing again. Nothing from before the first look is obeyed.
+ * already does nothing again. Nothing from before the App came is obeyed.
  */
 export async function catchUp(app: App, place: Place): Promise<void> {
-  const markName = `heard ${place.repository.id}`;
-  const since = await readMark(app.db.manager, markName);
-  // A little of the past again: GitHub's clock is not ours.
-  const next = new Date(Date.now() - 60_000).toISOString();
+  const since = await heardUntil(app.db.manager, place.repository.id);
+  const began = Date.now();
   if (since !== undefined) {
     await hearIssues(app, place, since);
     await hearComments(app, place, since);
   }
-  await setMark(app.db.manager, markName, next);
+  await listenFromNow(app.db.manager, place.repository.id, began);
 }
 
 async function hearIssues(app: App, place: Place, since: string): Promise<void> {
@@ -35,7 +33,7 @@ async function hearIssues(app: App, place: Place, since: string): Promise<void> 
     const { number, title, html_url: url } = issue;
     const body = issue.body ?? '';
     const isNew = issue.created_at >= since;
-    if (isNew && issue.updated_at === issue.created_at)
+    if (isNew && !isEdited(issue))
       await handleCommands(app, {
         ...spokenAt(place),
         issue: { number, title, body, url, isPull: false },
@@ -56,7 +54,7 @@ async function hearComments(app: App, place: Place, since: string): Promise<void
   const query = { ...name, since, sort: 'created', direction: 'asc', per_page: 100 } as const;
   for (const comment of await octokit.paginate(path, query)) {
     // Edits never run.
-    if (comment.user === null || comment.created_at < since || comment.updated_at !== comment.created_at) continue;
+    if (comment.user === null || comment.created_at < since || isEdited(comment)) continue;
     const body = comment.body ?? '';
     if (!body.toLowerCase().includes(app.config.COMMAND_PREFIX.toLowerCase())) continue;
     const number = Number(/\/(\d+)$/.exec(comment.issue_url)?.[1]);
@@ -73,6 +71,11 @@ async function hearComments(app: App, place: Place, since: string): Promise<void
       commentId: comment.id,
     });
   }
+}
+
+/** The two times of a text that was never touched may lie a moment apart: it is stored in more than one step. */
+function isEdited(text: { created_at: string; updated_at: string }): boolean {
+  return Date.parse(text.updated_at) - Date.parse(text.created_at) > 1000;
 }
 
 function spokenAt({ installationId, repository }: Place) {

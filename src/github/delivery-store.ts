@@ -49,6 +49,20 @@ export async function insertHandledCommand(em: EntityManager, key: string): Prom
   await em.query('insert into handled_commands (key) values ($1) on conflict do nothing', [key]);
 }
 
+const heard = (repositoryId: string) => `heard ${repositoryId}`;
+/** GitHub's clock is not ours: a little of the past is read again. */
+const clocksDifferMs = 60_000;
+
+/** Until when the comments of a repository are read; undefined before it was installed. */
+export function heardUntil(em: EntityManager, repositoryId: string): Promise<string | undefined> {
+  return readMark(em, heard(repositoryId));
+}
+
+/** What is said in a repository from now on counts; what was said before the App came, or while it was away, does not. */
+export function listenFromNow(em: EntityManager, repositoryId: string, now = Date.now()): Promise<void> {
+  return setMark(em, heard(repositoryId), new Date(now - clocksDifferMs).toISOString());
+}
+
 export async function readMark(em: EntityManager, name: string): Promise<string | undefined> {
   const rows: { mark: string }[] = await em.query('select mark from read_marks where name = $1', [name]);
   return rows[0]?.mark;

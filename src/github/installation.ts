@@ -14,6 +14,7 @@ import { insertProject } from '../projects/operations.ts';
 import { type GitHubUser, upsertMember, upsertUser } from '../projects/store.ts';
 import { findByUrl, hasRepositories, lockProject } from '../repositories/store.ts';
 import { cancelTask } from '../runs/operations.ts';
+import { listenFromNow } from './delivery-store.ts';
 import { isRefusedWith } from './pacing.ts';
 import { findInstallation, listActiveInstallations } from './store.ts';
 import { makeLabels } from './sync-labels.ts';
@@ -118,11 +119,14 @@ async function connectInstalled(
       (await findByUrl(em, projectId, url));
     if (known) {
       await em.update(Repositories, { id: known.id }, { ...seen, url });
+      if (!known.isInstalled) await listenFromNow(em, known.id);
       continue;
     }
+    const id = newId('repo');
+    await listenFromNow(em, id);
     await em.insert(Repositories, {
       ...seen,
-      id: newId('repo'),
+      id,
       projectId,
       name: await freeName(em, projectId, repository),
       url,
