@@ -10,7 +10,9 @@ import { syncTask } from './github/sync.ts';
 import { forgetOldKeys } from './http/idempotency.ts';
 import type { JobName } from './queue/names.ts';
 import type { Handlers } from './queue/queue.ts';
+import { advanceAllSprints, advanceSprint } from './runs/advance-sprint.ts';
 import { wakeForWaitingRuns, workOnRuns } from './runs/work.ts';
+import { writeDigest } from './sprints/write-digest.ts';
 
 /** Which job is handled by what. */
 export function handlersOf(app: App): Handlers {
@@ -18,11 +20,14 @@ export function handlersOf(app: App): Handlers {
     delivery: ({ guid }) => handleDelivery(app, guid),
     run: () => workOnRuns(app),
     mirror: ({ taskId }) => syncTask(app, taskId),
+    sprint: ({ projectId }) => advanceSprint(app, projectId),
+    digest: ({ sprintId }) => writeDigest(app, sprintId),
     pull: (at) => refreshPullJob(app, at),
     redeliver: () => redeliverFailed(app),
     sweep: async () => {
       await syncInstallations(app);
       await reconcileAll(app, 'scheduled', null);
+      await advanceAllSprints(app);
       await requeueForgotten(app);
       await deleteOldDeliveries(app.db.manager);
       await forgetOldKeys(app.db);
@@ -32,7 +37,16 @@ export function handlersOf(app: App): Handlers {
 
 /** How many of each a worker works on at once. */
 export function concurrencyOf(app: App): { [name in JobName]: number } {
-  return { delivery: 4, run: app.config.MAX_CONCURRENT_RUNS, mirror: 4, pull: 2, redeliver: 1, sweep: 1 };
+  return {
+    delivery: 4,
+    run: app.config.MAX_CONCURRENT_RUNS,
+    mirror: 4,
+    sprint: 1,
+    digest: 1,
+    pull: 2,
+    redeliver: 1,
+    sweep: 1,
+  };
 }
 
 /** What is looked at from time to time, whether or not anything was said: cron expression → what to do. */

@@ -4,6 +4,8 @@ import type { Route } from './http/route.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { repositoryRoutes } from './repositories/routes.ts';
 import { runRoutes } from './runs/routes.ts';
+import { sprintRunRoutes } from './runs/sprint-routes.ts';
+import { sprintRoutes } from './sprints/routes.ts';
 import { taskRoutes } from './tasks/routes.ts';
 
 /** Every operation of the REST interface, in the order in which Express tries them. */
@@ -12,6 +14,8 @@ export const routes: Route[] = [
   ...repositoryRoutes,
   ...agentRoutes,
   ...taskRoutes,
+  ...sprintRoutes,
   ...runRoutes,
+  ...sprintRunRoutes,
   ...githubRoutes,
 ];

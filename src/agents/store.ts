@@ -76,6 +76,11 @@ export async function findAgentsByName(
   return rows.filter((r) => r.rank === rows[0]?.rank);
 }
 
+/** One of a project's own agents by its name, its newest version. */
+export async function findShippedAgent(em: EntityManager, projectId: string, name: string): Promise<AgentRow | null> {
+  return em.findOneBy(Agents, { projectId, name, isNewest: true });
+}
+
 export async function hasLiveRuns(em: EntityManager, agentId: string): Promise<boolean> {
   const rows = await em.query(
     `with recursive chain (id) as (

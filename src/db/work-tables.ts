@@ -11,6 +11,7 @@ export interface TaskRow {
   owner: string | null;
   repositoryId: string | null;
   parentId: string | null;
+  sprintId: string | null;
   splitByAgent: boolean;
   branchName: string | null;
   issueRepositoryId: string | null;
@@ -33,6 +34,7 @@ export const Tasks = table<TaskRow>('tasks', {
   owner: maybeText(),
   repositoryId: maybeText(),
   parentId: maybeText(),
+  sprintId: maybeText(),
   splitByAgent: flag(false),
   branchName: maybeText(),
   issueRepositoryId: maybeText(),

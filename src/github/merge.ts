@@ -4,7 +4,8 @@ import { Refused } from '../domain/machine.ts';
 import { credentialFor, noCredential, octokitFor } from '../repositories/credentials.ts';
 import { findRepository } from '../repositories/store.ts';
 import { findLiveRun } from '../runs/store.ts';
-import { getTask, listOpenPulls, type TaskView } from '../tasks/store.ts';
+import { getTask, type TaskView } from '../tasks/store.ts';
+import { listOpenPulls } from '../tasks/work-store.ts';
 import { refreshPull } from './refresh-pull.ts';
 
 const methods = ['squash', 'merge', 'rebase'] as const;

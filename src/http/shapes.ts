@@ -24,7 +24,7 @@ export const longText = (max = 50_000) =>
 export const IdText = z.string().min(1).max(255).refine(noNul, 'must not contain a NUL character');
 
 /** `limit` and `offset` of a list (decisions, section 1). */
-const wholeNumber = (min: number, max: number) =>
+export const wholeNumber = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)

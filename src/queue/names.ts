@@ -6,6 +6,10 @@ export interface Jobs {
   run: Record<string, never>;
   /** What GitHub shows of a task may differ from what it should. */
   mirror: { taskId: string };
+  /** A task of the project's active sprint may be able to start by itself. */
+  sprint: { projectId: string };
+  /** A completed sprint's report may be told better by a model. */
+  digest: { sprintId: string };
   /** What a pull request is on GitHub may have changed. */
   pull: { repositoryId: string; number: number };
   /** Deliveries that failed are asked for again. */
@@ -21,6 +25,8 @@ export const queues: Record<JobName, { once: boolean; retries: number }> = {
   delivery: { once: false, retries: 6 },
   run: { once: false, retries: 0 },
   mirror: { once: true, retries: 10 },
+  sprint: { once: true, retries: 5 },
+  digest: { once: false, retries: 2 },
   pull: { once: true, retries: 5 },
   redeliver: { once: true, retries: 0 },
   sweep: { once: true, retries: 0 },

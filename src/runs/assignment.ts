@@ -1,3 +1,4 @@
+import { modelFor } from '../agents/model.ts';
 import { findAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import type { AgentRow, RepositoryRow } from '../db/tables.ts';
@@ -8,7 +9,6 @@ import type { Model } from '../llm/model.ts';
 import { findProject, viewProject } from '../projects/store.ts';
 import { findRepository } from '../repositories/store.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
-import { modelFor } from './operations.ts';
 
 /** Everything a run works with, as it is now. */
 export interface Assignment {
@@ -28,9 +28,14 @@ export async function assign(app: App, run: RunRow): Promise<Assignment> {
   if (agent === null) throw new RunFailed('internal', 'the agent of the run is gone');
   const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
   if (repository === null) throw new RunFailed('repository', 'the repository of the task is no longer connected');
-  const project = viewProject(await findProject(em, run.projectId), 'member');
   const model = await modelFor(app, agent, run.projectId);
-  return { run, task, agent, repository, model, budgets: lowest(environmentBudgets(app), project.budgets) };
+  return { run, task, agent, repository, model, budgets: await budgetsOf(app, run.projectId) };
+}
+
+/** The limits of a project: the environment's and its own, the lower of each. */
+export async function budgetsOf(app: App, projectId: string): Promise<Budgets> {
+  const project = viewProject(await findProject(app.db.manager, projectId), 'member');
+  return lowest(environmentBudgets(app), project.budgets);
 }
 
 function environmentBudgets({ config }: App): Budgets {

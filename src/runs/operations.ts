@@ -1,13 +1,12 @@
 import type { EntityManager } from 'typeorm';
+import { modelFor } from '../agents/model.ts';
 import { findAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
-import type { AgentRow, RepositoryRow } from '../db/tables.ts';
+import type { RepositoryRow } from '../db/tables.ts';
 import { Tasks } from '../db/work-tables.ts';
 import { Refused } from '../domain/machine.ts';
 import type { RunKind } from '../domain/run.ts';
-import { AppError, notConfigured } from '../errors.ts';
-import type { Model } from '../llm/model.ts';
-import { revealSecret } from '../projects/secrets.ts';
+import { AppError } from '../errors.ts';
 import { findProject } from '../projects/store.ts';
 import { credentialFor, noCredential } from '../repositories/credentials.ts';
 import { findPrimary, findRepository } from '../repositories/store.ts';
@@ -185,17 +184,4 @@ async function cancelSubtasks(app: App, parentId: string): Promise<TaskView> {
       if (!(error instanceof Refused)) throw error;
     });
   return getTask(app.db.manager, parentId);
-}
-
-/**
- * The model of an agent with the key to use: the project's, else the service's.
- * @throws AppError 503 naming the missing setting
- */
-export async function modelFor(app: App, agent: AgentRow, projectId: string): Promise<Model> {
-  const name = agent.model || app.config.OPENAI_MODEL;
-  if (name === '') throw notConfigured('No model is configured: set OPENAI_MODEL, or the model of the agent');
-  const key = (await revealSecret(app, projectId, 'model_token')) ?? app.config.OPENAI_API_KEY;
-  if (key === undefined)
-    throw notConfigured('No model key is configured: set OPENAI_API_KEY, or the model token of the project');
-  return app.models.withKey(name, key);
 }

@@ -5,7 +5,8 @@ import { diffOf } from '../git/diff.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import { findRepository } from '../repositories/store.ts';
 import { removeTree } from '../sandbox/remove-tree.ts';
-import { findDiff, getTask, upsertDiff } from '../tasks/store.ts';
+import { getTask } from '../tasks/store.ts';
+import { findDiff, upsertDiff } from '../tasks/work-store.ts';
 
 /** How long a clone for a diff may take. */
 const cloneMs = 300_000;

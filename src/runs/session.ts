@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import type { RunRow } from '../db/work-tables.ts';
 import { costOf } from '../llm/pricing.ts';
 import { showTask } from '../tasks/move.ts';
-import { listHandoffs } from '../tasks/store.ts';
+import { listHandoffs } from '../tasks/work-store.ts';
 import type { Assignment } from './assignment.ts';
 import type { Journal } from './journal.ts';
 import { insertTurn, listTurns } from './journal-store.ts';

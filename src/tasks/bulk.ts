@@ -2,9 +2,9 @@ import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { badRequest, type Problem } from '../errors.ts';
-import { insertTask, ownerProblems, repositoryProblems } from './operations.ts';
+import { insertTask, ownerProblems, repositoryProblems, sprintProblems } from './operations.ts';
 import type { CreateTasks } from './schemas.ts';
-import { getTask, replaceDependencies, type TaskView, tasksAmong } from './store.ts';
+import { getTasks, replaceDependencies, type TaskView, tasksAmong } from './store.ts';
 
 type NewTask = z.output<typeof CreateTasks>['tasks'][number];
 
@@ -21,7 +21,7 @@ export async function createTasks(app: App, projectId: string, userId: string, t
       const resolved = dependsOn.map((id) => byRef.get(id) ?? id);
       if (resolved.length > 0) await replaceDependencies(em, ids[i] as string, [...new Set(resolved)]);
     }
-    return Promise.all(ids.map((id) => getTask(em, id)));
+    return getTasks(em, ids);
   });
 }
 
@@ -68,6 +68,7 @@ async function referenceProblems(
     const own = [
       ...(await ownerProblems(em, projectId, userId, task.owner)),
       ...(await repositoryProblems(em, projectId, task.repositoryId)),
+      ...(await sprintProblems(em, projectId, task.sprintId)),
       ...task.dependsOn.flatMap((id, n) => {
         const path = `dependsOn.${n}`;
         return refs.has(id) || known.has(id)

@@ -4,7 +4,8 @@ import { decide, nextState, Refused } from '../domain/machine.ts';
 import type { Failure } from '../domain/run.ts';
 import { type TaskEvent, type TaskFacts, type TaskStatus, taskMachine } from '../domain/task.ts';
 import { dropWaitingRevisions } from './revisions.ts';
-import { discountSettledPulls, lockFacts, swapStatus } from './store.ts';
+import { hasActiveSprint, lockFacts, swapStatus } from './store.ts';
+import { discountSettledPulls } from './work-store.ts';
 
 interface Move {
   failure?: Failure;
@@ -41,6 +42,12 @@ export async function showTask(app: App, em: EntityManager | undefined, taskId: 
   if (app.github !== undefined) await app.queue.send(em, 'mirror', { taskId }, { key: taskId });
 }
 
+/** Asks the active sprint of a project, if there is one, to look at what can start now. */
+export async function advanceSprints(app: App, em: EntityManager | undefined, projectId: string): Promise<void> {
+  if (await hasActiveSprint(em ?? app.db.manager, projectId))
+    await app.queue.send(em, 'sprint', { projectId }, { key: projectId });
+}
+
 async function factsOf(app: App, em: EntityManager, taskId: string, { facts }: Move) {
   const found = await lockFacts(em, taskId, new URL(app.config.GITHUB_SERVER_URL).origin);
   return found === undefined ? undefined : { ...found, ...facts };
@@ -50,7 +57,7 @@ async function swap(
   app: App,
   em: EntityManager,
   taskId: string,
-  { status: from, parentId }: { status: TaskStatus; parentId: string | null },
+  { status: from, parentId, projectId }: { status: TaskStatus; parentId: string | null; projectId: string },
   to: TaskStatus,
   failure: Failure | null,
 ): Promise<TaskStatus> {
@@ -59,6 +66,7 @@ async function swap(
   if (from === 'done' || from === 'waiting_on_subtasks') await discountSettledPulls(em, taskId);
   if (to === 'done') await dropWaitingRevisions(em, taskId);
   await showTask(app, em, taskId);
+  await advanceSprints(app, em, projectId);
   // The last open subtask that is done brings its parent on.
   if (to === 'done' && parentId !== null) await tryMoveTask(app, em, parentId, 'join');
   return to;

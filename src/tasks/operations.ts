@@ -5,12 +5,14 @@ import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import { Repositories } from '../db/tables.ts';
 import { Tasks } from '../db/work-tables.ts';
+import { Refused } from '../domain/machine.ts';
 import { badRequest, notConfigured, type Problem } from '../errors.ts';
 import { storable } from '../http/access.ts';
 import { findPrimary, findRepository } from '../repositories/store.ts';
-import { showTask } from './move.ts';
+import { advanceSprints, showTask } from './move.ts';
 import type { CreateTask } from './schemas.ts';
-import { findDiff, getTask, insertDependencies, type TaskView, tasksAmong } from './store.ts';
+import { getTask, insertDependencies, lockSprintForTask, type TaskView, tasksAmong } from './store.ts';
+import { findDiff } from './work-store.ts';
 
 /** The GitHub issue that a task belongs to. */
 export interface IssueLink {
@@ -31,6 +33,7 @@ export async function createTask(
       ...(await ownerProblems(em, projectId, userId, input.owner)),
       ...(await dependencyProblems(em, projectId, input.dependsOn)),
       ...(await repositoryProblems(em, projectId, input.repositoryId)),
+      ...(await sprintProblems(em, projectId, input.sprintId)),
     ];
     if (problems.length > 0) throw badRequest(problems);
     const { issue, ...task } = input;
@@ -52,6 +55,7 @@ export async function insertTask(
     dependsOn?: string[];
     repositoryId?: string | undefined;
     parentId?: string;
+    sprintId?: string | undefined;
     createdBy: string | null;
     issue?: IssueLink;
     wantsIssue?: boolean;
@@ -72,6 +76,7 @@ export async function insertTask(
     repositoryId: repository?.id ?? null,
     wantsIssue: task.wantsIssue ?? false,
     parentId: task.parentId ?? null,
+    sprintId: await openSprint(em, projectId, task.sprintId),
     createdBy: task.createdBy,
     issueRepositoryId: task.issue?.repositoryId ?? null,
     issueNumber: task.issue?.number ?? null,
@@ -79,6 +84,7 @@ export async function insertTask(
   });
   await insertDependencies(em, id, [...new Set(task.dependsOn)]);
   await showTask(app, em, id);
+  if (task.sprintId !== undefined) await advanceSprints(app, em, projectId);
   return id;
 }
 
@@ -106,6 +112,20 @@ export async function repositoryProblems(
 ): Promise<Problem[]> {
   if (id === undefined || (await em.existsBy(Repositories, { id: storable(id), projectId }))) return [];
   return [{ path: 'repositoryId', message: `repositoryId: no repository ${id} in this project` }];
+}
+
+export async function sprintProblems(em: EntityManager, projectId: string, id: string | undefined): Promise<Problem[]> {
+  if (id === undefined || (await lockSprintForTask(em, projectId, storable(id))) !== undefined) return [];
+  return [{ path: 'sprintId', message: `sprintId: no sprint ${id} in this project` }];
+}
+
+/** @throws Refused when the sprint has ended */
+async function openSprint(em: EntityManager, projectId: string, id: string | undefined): Promise<string | null> {
+  if (id === undefined) return null;
+  const status = await lockSprintForTask(em, projectId, id);
+  if (status !== 'planning' && status !== 'active')
+    throw new Refused(`joining a sprint requires status planning or active, found ${status}`);
+  return id;
 }
 
 /** The diff as it was at the last push; empty while there is no branch. */

@@ -15,16 +15,9 @@ import {
   TaskFilter,
   UpdateTask,
 } from './schemas.ts';
-import {
-  countByStatus,
-  listHandoffs,
-  listPulls,
-  listSubtasks,
-  listTasks,
-  type TaskView,
-  taskColumns,
-} from './store.ts';
+import { countByStatus, listSubtasks, listTasks, type TaskView, taskColumns } from './store.ts';
 import { addSubtask, deleteTask, updateTask } from './update.ts';
+import { listHandoffs, listPulls } from './work-store.ts';
 
 const tag = 'tasks';
 

@@ -20,6 +20,7 @@ export const Task = z
     dependsOn: z.array(z.string()),
     repositoryId: z.string().nullable(),
     parentId: z.string().nullable(),
+    sprintId: z.string().nullable(),
     issueNumber: z.int().nullable(),
     issueUrl: z.string().nullable(),
     failure: Failure.nullable(),
@@ -36,6 +37,7 @@ export const CreateTask = z.strictObject({
   status: z.enum(['backlog', 'ready'], 'must be backlog or ready').default('backlog'),
   dependsOn: z.array(IdText).max(100, 'must have at most 100 ids').default([]),
   repositoryId: IdText.optional(),
+  sprintId: IdText.optional(),
   issue: z.boolean().default(false).meta({ description: 'make a GitHub issue for it' }),
 });
 
@@ -61,6 +63,7 @@ export const CreateSubtask = z.strictObject({ title: titleText(), description: l
 export const TaskFilter = z.strictObject({
   status: z.enum(taskStatuses, `must be one of ${taskStatuses.join(', ')}`).optional(),
   owner: IdText.optional(),
+  sprintId: IdText.optional(),
   search: longText(200).optional(),
   ...pageQuery,
 });

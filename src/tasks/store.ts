@@ -1,9 +1,8 @@
 import type { EntityManager } from 'typeorm';
-import { type HandoffRow, Handoffs, PullRequests, type PullStatus, type TaskRow } from '../db/work-tables.ts';
-import { storableJson } from '../domain/storable.ts';
+import type { TaskRow } from '../db/work-tables.ts';
+import type { SprintStatus } from '../domain/sprint.ts';
 import { type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
 import { notFound } from '../errors.ts';
-import type { TreeDiff } from '../git/diff.ts';
 
 /** A task as the API shows it. */
 export interface TaskView extends TaskRow {
@@ -13,7 +12,7 @@ export interface TaskView extends TaskRow {
 }
 
 export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.description, t.status, t.owner,
-  t.repository_id as "repositoryId", t.parent_id as "parentId", t.split_by_agent as "splitByAgent", t.branch_name as "branchName",
+  t.repository_id as "repositoryId", t.parent_id as "parentId", t.sprint_id as "sprintId", t.split_by_agent as "splitByAgent", t.branch_name as "branchName",
   t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.wants_issue as "wantsIssue", t.failure,
   t.done_at as "doneAt", t.created_by as "createdBy", t.created_at as "createdAt", t.updated_at as "updatedAt",
   array(select d.depends_on_id from task_dependencies d where d.task_id = t.id order by 1) as "dependsOn",
@@ -32,9 +31,15 @@ export async function getTask(em: EntityManager, id: string): Promise<TaskView> 
   return task;
 }
 
+/** Tasks in the order of their ids. */
+export async function getTasks(em: EntityManager, ids: string[]): Promise<TaskView[]> {
+  return em.query(`select ${taskColumns} from tasks t where t.id = any($1) order by array_position($1, t.id)`, [ids]);
+}
+
 export interface TaskSearch {
   status?: TaskStatus | undefined;
   owner?: string | undefined;
+  sprintId?: string | undefined;
   search?: string | undefined;
   limit: number;
   offset: number;
@@ -47,6 +52,7 @@ export async function listTasks(em: EntityManager, projectId: string, by: TaskSe
   const where = ['t.project_id = $1'];
   if (by.status !== undefined) where.push(`t.status = ${bind(by.status)}`);
   if (by.owner !== undefined) where.push(`t.owner = ${bind(by.owner)}`);
+  if (by.sprintId !== undefined) where.push(`t.sprint_id = ${bind(by.sprintId)}`);
   if (by.search !== undefined) where.push(`position(lower(${bind(by.search)}) in lower(t.title)) > 0`);
   // The page is cut first, so that the figures of a task are asked for its rows only.
   return em.query(
@@ -117,6 +123,20 @@ export async function tasksAmong(em: EntityManager, projectId: string, ids: stri
   return new Set(rows.map((r) => r.id));
 }
 
+/** Whether the project has an active sprint, so that a change of a task may let another one start. */
+export async function hasActiveSprint(em: EntityManager, projectId: string): Promise<boolean> {
+  return (await em.query(`select 1 from sprints where project_id = $1 and status = 'active'`, [projectId])).length > 0;
+}
+
+/** Keeps a sprint from ending while a task joins it; its status, or undefined when it is none of the project. */
+export async function lockSprintForTask(em: EntityManager, projectId: string, sprintId: string) {
+  const rows: { status: SprintStatus }[] = await em.query(
+    'select status from sprints where id = $1 and project_id = $2 for share',
+    [sprintId, projectId],
+  );
+  return rows[0]?.status;
+}
+
 export async function insertDependencies(em: EntityManager, taskId: string, dependsOn: string[]): Promise<void> {
   await em.query('insert into task_dependencies (task_id, depends_on_id) select $1, unnest($2::text[])', [
     taskId,
@@ -125,6 +145,7 @@ export async function insertDependencies(em: EntityManager, taskId: string, depe
 }
 
 interface FactRow extends TaskFacts {
+  projectId: string;
   status: TaskStatus;
   parentId: string | null;
 }
@@ -133,7 +154,7 @@ interface FactRow extends TaskFacts {
 export async function lockFacts(em: EntityManager, taskId: string, githubOrigin: string): Promise<FactRow | undefined> {
   await em.query('select 1 from tasks where id = $1 for no key update', [taskId]);
   const rows: FactRow[] = await em.query(
-    `select t.status, t.owner, t.parent_id is not null as "isSubtask",
+    `select t.project_id as "projectId", t.status, t.owner, t.parent_id is not null as "isSubtask",
        exists (select 1 from agents a left join members m on m.project_id = t.project_id and m.user_id = a.creator_id
          where a.id = t.owner and (a.project_id = t.project_id or m.user_id is not null)) as "ownerMayWork",
        array(select d.depends_on_id from task_dependencies d join tasks o on o.id = d.depends_on_id
@@ -167,61 +188,4 @@ export async function swapStatus(
     [taskId, from, to, failure],
   );
   return changed === 1;
-}
-
-/** What was merged or closed before no longer counts for the task's lifecycle (decisions, section 5). */
-export async function discountSettledPulls(em: EntityManager, taskId: string): Promise<void> {
-  await em.query(`update pull_requests set counts = false where task_id = $1 and status in ('merged', 'closed')`, [
-    taskId,
-  ]);
-}
-
-export async function listHandoffs(em: EntityManager, taskId: string): Promise<HandoffRow[]> {
-  return em.find(Handoffs, { where: { taskId }, order: { createdAt: 'ASC', id: 'ASC' } });
-}
-
-export async function listPulls(em: EntityManager, taskId: string) {
-  const rows: { repositoryId: string; repositoryName: string; prUrl: string; prNumber: number; status: PullStatus }[] =
-    await em.query(
-      `select p.repository_id as "repositoryId", r.name as "repositoryName", p.url as "prUrl", p.number as "prNumber", p.status
-       from pull_requests p join repositories r on r.id = p.repository_id
-       where p.task_id = $1 order by p.created_at, p.number`,
-      [taskId],
-    );
-  return rows;
-}
-
-/** Open pull requests in the order in which their repositories were connected, which is the order of merging. */
-export async function listOpenPulls(em: EntityManager, taskId: string) {
-  return em
-    .createQueryBuilder(PullRequests, 'p')
-    .innerJoin('repositories', 'r', 'r.id = p.repositoryId')
-    .where(`p.taskId = :taskId and p.status in ('open', 'draft')`, { taskId })
-    .orderBy('r.created_at')
-    .addOrderBy('p.number')
-    .getMany();
-}
-
-export interface StoredDiff extends TreeDiff {
-  branchName: string;
-  baseBranch: string;
-  /** The commit it was computed for. */
-  headSha: string;
-}
-
-export async function upsertDiff(em: EntityManager, taskId: string, diff: StoredDiff): Promise<void> {
-  await em.query(
-    `insert into diffs (task_id, branch_name, base_branch, files, truncated, head_sha) values ($1, $2, $3, $4, $5, $6)
-     on conflict (task_id) do update set branch_name = excluded.branch_name, base_branch = excluded.base_branch,
-       files = excluded.files, truncated = excluded.truncated, head_sha = excluded.head_sha, at = now()`,
-    [taskId, diff.branchName, diff.baseBranch, storableJson(diff.files), diff.truncated, diff.headSha],
-  );
-}
-
-export async function findDiff(em: EntityManager, taskId: string): Promise<StoredDiff | undefined> {
-  const rows: StoredDiff[] = await em.query(
-    `select branch_name as "branchName", base_branch as "baseBranch", head_sha as "headSha", files, truncated from diffs where task_id = $1`,
-    [taskId],
-  );
-  return rows[0];
 }

@@ -5,13 +5,14 @@ import { Tasks } from '../db/work-tables.ts';
 import { Refused } from '../domain/machine.ts';
 import type { TaskEvent, TaskStatus } from '../domain/task.ts';
 import { badField, badRequest } from '../errors.ts';
-import { moveTask, showTask, tryMoveTask } from './move.ts';
+import { advanceSprints, moveTask, showTask, tryMoveTask } from './move.ts';
 import { dependencyProblems, insertTask, ownerProblems, repositoryProblems } from './operations.ts';
 import type { CreateSubtask, UpdateTask } from './schemas.ts';
 import {
   getTask,
   hasLiveRunBelow,
   lockDependencies,
+  lockSprintForTask,
   reachableFrom,
   replaceDependencies,
   type TaskView,
@@ -37,6 +38,7 @@ export async function updateTask(app: App, taskId: string, userId: string, input
       await em.update(Tasks, { id: taskId }, { ...given, updatedAt: new Date() });
     if (status !== undefined && status !== task.status) await moveByHand(app, em, task, status);
     await showTask(app, em, taskId);
+    await advanceSprints(app, em, task.projectId);
     return getTask(em, taskId);
   });
 }
@@ -101,12 +103,20 @@ export async function addSubtask(
       status: 'backlog',
       owner: parent.owner ?? undefined,
       repositoryId: parent.repositoryId ?? undefined,
+      // A sprint that has ended takes nothing in; the subtask then belongs to none.
+      sprintId: await openSprintOf(em, parent),
       parentId,
       createdBy: userId,
     });
     await also?.(em);
     return getTask(em, id);
   });
+}
+
+async function openSprintOf(em: EntityManager, { sprintId, projectId }: TaskView): Promise<string | undefined> {
+  if (sprintId === null) return undefined;
+  const status = await lockSprintForTask(em, projectId, sprintId);
+  return status === 'planning' || status === 'active' ? sprintId : undefined;
 }
 
 /** Deletes a task and its subtasks; what depended on them waits no longer. @throws Refused while one of them runs */
@@ -121,6 +131,7 @@ export async function deleteTask(app: App, task: TaskView): Promise<void> {
         'delete requires no queued or running run of the task or a subtask, found one; cancel it first',
       );
     await em.delete(Tasks, { id: task.id });
+    await advanceSprints(app, em, task.projectId);
     if (task.parentId !== null) await tryMoveTask(app, em, task.parentId, 'join');
   });
 }

@@ -162,6 +162,7 @@ export type Task = {
     dependsOn: string[];
     repositoryId: string | null;
     parentId: string | null;
+    sprintId: string | null;
     issueNumber: number | null;
     issueUrl: string | null;
     failure: Failure | null;
@@ -217,6 +218,55 @@ export type PullRequest = {
     prUrl: string;
     prNumber: number;
     status: "draft" | "open" | "merged" | "closed";
+};
+export type Sprint = {
+    id: string;
+    projectId: string;
+    name: string;
+    goal: string;
+    status: "planning" | "active" | "completed" | "cancelled";
+    startDate: string;
+    endDate: string;
+    createdAt: string;
+    taskCount: number;
+    completedCount: number;
+};
+export type SprintEntry = {
+    id: string;
+    name: string;
+    status: "planning" | "active" | "completed" | "cancelled";
+    goal: string;
+};
+export type VelocityEntry = {
+    sprintId: string;
+    name: string;
+    velocity: number;
+};
+export type SprintMetrics = {
+    totalTasks: number;
+    completedTasks: number;
+    inProgressTasks: number;
+    remainingTasks: number;
+    completionPercentage: number;
+    estimatedCompletion: string;
+};
+export type BurndownPoint = {
+    date: string;
+    ideal: number;
+    actual: number;
+};
+export type Digest = {
+    sprintId: string;
+    createdAt: string;
+    markdown: string;
+    completed: string[];
+    carriedOver: string[];
+    failed: {
+        taskId: string;
+        category: "auth" | "rate_limit" | "budget" | "timeout" | "sandbox" | "model" | "checks" | "gave_up" | "no_changes" | "conflict" | "push_rejected" | "repository" | "internal";
+        message: string;
+    }[];
+    costUsd: number;
 };
 export type Run = {
     id: string;
@@ -1751,6 +1801,7 @@ export function postProjectsByProjectIdTasks(projectId: string, body: {
     status?: "backlog" | "ready";
     dependsOn?: string[];
     repositoryId?: string;
+    sprintId?: string;
     /** make a GitHub issue for it */
     issue?: boolean;
 }, { idempotencyKey }: {
@@ -1801,9 +1852,10 @@ export function postProjectsByProjectIdTasks(projectId: string, body: {
 /**
  * List the tasks of a project, newest first
  */
-export function getProjectsByProjectIdTasks(projectId: string, { status, owner, search, limit, offset }: {
+export function getProjectsByProjectIdTasks(projectId: string, { status, owner, sprintId, search, limit, offset }: {
     status?: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
     owner?: string;
+    sprintId?: string;
     search?: string;
     limit?: number;
     offset?: number;
@@ -1832,6 +1884,7 @@ export function getProjectsByProjectIdTasks(projectId: string, { status, owner, 
     }>(`/projects/${encodeURIComponent(projectId)}/tasks${QS.query(QS.explode({
         status,
         owner,
+        sprintId,
         search,
         limit,
         offset
@@ -1850,6 +1903,7 @@ export function postProjectsByProjectIdTasksBulk(projectId: string, body: {
         status?: "backlog" | "ready";
         dependsOn?: string[];
         repositoryId?: string;
+        sprintId?: string;
         /** make a GitHub issue for it */
         issue?: boolean;
         ref?: string;
@@ -2206,6 +2260,656 @@ export function getTasksByIdPrs(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
+ * Create a sprint
+ */
+export function postProjectsByProjectIdSprints(projectId: string, body: {
+    name: string;
+    goal?: string;
+    startDate: string;
+    endDate: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 201;
+        data: Sprint;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/sprints`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * List the sprints of a project, newest first
+ */
+export function getProjectsByProjectIdSprints(projectId: string, { status, limit, offset }: {
+    status?: "planning" | "active" | "completed" | "cancelled";
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: SprintEntry[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/sprints${QS.query(QS.explode({
+        status,
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * The active sprint, or null
+ */
+export function getProjectsByProjectIdSprintsActive(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Sprint | null;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/sprints/active`, {
+        ...opts
+    }));
+}
+/**
+ * Tasks completed in each of the last completed sprints, oldest first
+ */
+export function getProjectsByProjectIdVelocity(projectId: string, { count }: {
+    count?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: VelocityEntry[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/velocity${QS.query(QS.explode({
+        count
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * The tasks that are in no sprint, newest first
+ */
+export function getProjectsByProjectIdBacklog(projectId: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/backlog${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Get a sprint
+ */
+export function getSprintsBySprintId(sprintId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Sprint;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}`, {
+        ...opts
+    }));
+}
+/**
+ * Change a sprint
+ */
+export function patchSprintsBySprintId(sprintId: string, body?: {
+    name?: string;
+    goal?: string;
+    endDate?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Sprint;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}`, oazapfts.json({
+        ...opts,
+        method: "PATCH",
+        body
+    })));
+}
+/**
+ * Delete a sprint; its tasks stay. An active one needs `force=true` and the admin role
+ */
+export function deleteSprintsBySprintId(sprintId: string, { force }: {
+    force?: boolean;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}${QS.query(QS.explode({
+        force
+    }))}`, {
+        ...opts,
+        method: "DELETE"
+    }));
+}
+/**
+ * Start a sprint: what can start starts, what waits follows
+ */
+export function postSprintsBySprintIdStart(sprintId: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Sprint;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/start`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * Complete a sprint; `unfinished` says where its unfinished tasks go
+ */
+export function postSprintsBySprintIdComplete(sprintId: string, body?: {
+    /** `backlog`, or the id of a planning sprint: where the unfinished tasks go */
+    unfinished?: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Sprint;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/complete`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * List the tasks of a sprint, newest first
+ */
+export function getSprintsBySprintIdTasks(sprintId: string, { status, limit, offset }: {
+    status?: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/tasks${QS.query(QS.explode({
+        status,
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Add a task with its subtasks; it leaves the sprint it was in
+ */
+export function postSprintsBySprintIdTasks(sprintId: string, body: {
+    taskId: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/tasks`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Add several tasks, all or none
+ */
+export function postSprintsBySprintIdTasksBulk(sprintId: string, body: {
+    taskIds: string[];
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/tasks/bulk`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Take a task with its subtasks out of a sprint
+ */
+export function deleteSprintsBySprintIdTasksByTaskId(sprintId: string, taskId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/tasks/${encodeURIComponent(taskId)}`, {
+        ...opts,
+        method: "DELETE"
+    }));
+}
+/**
+ * How far a sprint is
+ */
+export function getSprintsBySprintIdMetrics(sprintId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: SprintMetrics;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/metrics`, {
+        ...opts
+    }));
+}
+/**
+ * Open tasks at the end of each day (UTC), and the ideal line
+ */
+export function getSprintsBySprintIdBurndown(sprintId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: BurndownPoint[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/burndown`, {
+        ...opts
+    }));
+}
+/**
+ * What came of a completed sprint
+ */
+export function getSprintsBySprintIdDigest(sprintId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Digest;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/digest`, {
+        ...opts
+    }));
+}
+/**
  * Start a task: its agent works on it and proposes a pull request
  */
 export function postTasksByIdStart(id: string, { idempotencyKey }: {
@@ -2499,6 +3203,53 @@ export function getRunsByRunIdEvents(runId: string, opts?: Oazapfts.RequestOpts)
         data: ErrorReply;
     }>(`/runs/${encodeURIComponent(runId)}/events`, {
         ...opts
+    }));
+}
+/**
+ * Cancel a sprint: its runs stop, what is unfinished belongs to no sprint
+ */
+export function postSprintsBySprintIdCancel(sprintId: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Sprint;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/cancel`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
     }));
 }
 /**

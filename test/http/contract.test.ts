@@ -79,8 +79,8 @@ POST /projects/:projectId/model-token 200
 
 /** Rows of the contract that are still to be built; this list only shrinks. */
 const open = [
-  /^(GET|POST|PATCH|DELETE) \/sprints\//,
-  / \/projects\/:projectId\/(sprints|velocity|backlog|wizard)(\/| )/,
+  / \/sprints\/:sprintId\/chat-with-dev-lead /,
+  / \/projects\/:projectId\/wizard\//,
   / \/tasks\/:id\/chat /,
 ];
 
@@ -91,9 +91,9 @@ const document = openapiDocument(routes, 'http://localhost:3000') as {
   paths: Record<string, Record<string, { responses: Record<string, unknown>; summary: string }>>;
 };
 
-test('the contract has 69 operations, and 26 of them are still open', () => {
+test('the contract has 69 operations, and 10 of them are still open', () => {
   expect(rows).toHaveLength(69);
-  expect(rows.filter(isOpen)).toHaveLength(26);
+  expect(rows.filter(isOpen)).toHaveLength(10);
 });
 
 test.each(rows.filter((row) => !isOpen(row)))('%s is served and documented', (row) => {
@@ -198,6 +198,21 @@ test('every row that is built answers with its success code', async () => {
     ).body.id;
     await call('POST /tasks/:id/subtasks 201', '/tasks/{parent}/subtasks', { title: 's' });
     await call('DELETE /tasks/:id 204', '/tasks/{parent}');
+    const sprint = { name: 'S', startDate: '2026-01-01', endDate: '2026-01-14' };
+    ids.sprint = (await call('POST /projects/:projectId/sprints 201', '/projects/{project}/sprints', sprint)).id;
+    await call('GET /projects/:projectId/sprints 200', '/projects/{project}/sprints');
+    await call('GET /projects/:projectId/sprints/active 200', '/projects/{project}/sprints/active');
+    await call('PATCH /sprints/:sprintId 200', '/sprints/{sprint}', { goal: 'g' });
+    await call('POST /sprints/:sprintId/tasks 200', '/sprints/{sprint}/tasks', { taskId: ids.task });
+    await call('POST /sprints/:sprintId/tasks/bulk 200', '/sprints/{sprint}/tasks/bulk', { taskIds: [ids.task] });
+    await call('POST /sprints/:sprintId/start 200', '/sprints/{sprint}/start');
+    for (const part of ['', '/tasks', '/metrics', '/burndown'])
+      await call(`GET /sprints/:sprintId${part} 200`, `/sprints/{sprint}${part}`);
+    await call('DELETE /sprints/:sprintId/tasks/:taskId 204', '/sprints/{sprint}/tasks/{task}');
+    await call('POST /sprints/:sprintId/complete 200', '/sprints/{sprint}/complete');
+    await call('GET /projects/:projectId/velocity 200', '/projects/{project}/velocity');
+    await call('GET /projects/:projectId/backlog 200', '/projects/{project}/backlog');
+    await call('DELETE /sprints/:sprintId 204', '/sprints/{sprint}');
     ids.evolved = (await call('POST /agents/:id/evolve 201', '/agents/{agent}/evolve', { improvements: ['x'] })).id;
     await call('DELETE /agents/:id 204', '/agents/{evolved}');
     await call('DELETE /repositories/:id 204', '/repositories/{repository}');

@@ -29,6 +29,12 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
     isDocsRepo: true,
   });
   const task = await made(`/projects/${project.id}/tasks`, { title: 't' });
+  const sprint = await made(`/projects/${project.id}/sprints`, {
+    name: 'S',
+    startDate: '2026-01-01',
+    endDate: '2026-01-02',
+  });
+  const inSprint = await made(`/projects/${project.id}/tasks`, { title: 'u', sprintId: sprint.id });
   const agents = await read('/agents');
   await service.app.db.manager.query(
     `insert into runs (id, task_id, project_id, kind, status) values ($3, $1, $2, 'start', 'failed')`,
@@ -42,6 +48,8 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
     repository: repository.id,
     task: task.id,
     agent: agents[0].id,
+    sprintId: sprint.id,
+    taskId: inSprint.id,
     team: 'core',
   };
   const pathOf = ({ path }: Pick<Route, 'path'>, id?: string) => {

@@ -35,6 +35,7 @@ test('a created task has every field of the contract', async () => {
     dependsOn: [],
     repositoryId: null,
     parentId: null,
+    sprintId: null,
     issueNumber: null,
     issueUrl: null,
     failure: null,

@@ -1,0 +1,45 @@
+const dayMs = 86_400_000;
+
+export interface BurndownPoint {
+  /** A day in UTC, `YYYY-MM-DD`. */
+  date: string;
+  ideal: number;
+  actual: number;
+}
+
+/** The ideal line falls evenly from the count on the first day to nothing on the last one (decisions, section 7). */
+export function burndown(
+  days: { date: string; actual: number }[],
+  { count, startDate, endDate }: { count: number; startDate: string; endDate: string },
+): BurndownPoint[] {
+  const length = daysBetween(startDate, endDate);
+  return days.map(({ date, actual }) => {
+    const left = length - daysBetween(startDate, date);
+    return { date, ideal: length === 0 ? 0 : (count * left) / length, actual };
+  });
+}
+
+/** Whole days from one date to another, both `YYYY-MM-DD`. */
+export function daysBetween(from: string, to: string): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / dayMs);
+}
+
+interface Progress {
+  total: number;
+  completed: number;
+  lastCompletion: Date | null;
+  startDate: string;
+  endDate: string;
+}
+
+/**
+ * When all will be done if it goes on as since the first day: the last day while nothing is completed, the last
+ * completion when all is.
+ */
+export function estimatedCompletion(progress: Progress, now: Date): Date {
+  const { total, completed, lastCompletion, startDate, endDate } = progress;
+  if (completed === 0) return new Date(endDate);
+  if (completed === total) return lastCompletion ?? now;
+  const elapsed = Math.max(0, now.getTime() - Date.parse(startDate));
+  return new Date(now.getTime() + (elapsed * (total - completed)) / completed);
+}

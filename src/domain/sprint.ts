@@ -1,0 +1,35 @@
+import type { Check, Machine } from './machine.ts';
+
+export const sprintStatuses = ['planning', 'active', 'completed', 'cancelled'] as const;
+export type SprintStatus = (typeof sprintStatuses)[number];
+
+export type SprintEvent = 'start' | 'complete' | 'cancel' | 'delete' | 'change';
+
+/** What the table of a sprint needs to know besides its status. */
+export interface SprintFacts {
+  /** The other sprint of the project that is active. */
+  otherActive: string | undefined;
+  unfinishedTasks: readonly string[];
+  /** Whoever asks says what becomes of the unfinished tasks. */
+  carriesOver: boolean;
+  isForced: boolean;
+}
+
+const noOtherActive: Check<SprintFacts> = (f) =>
+  f.otherActive === undefined ? undefined : `requires no other active sprint, found ${f.otherActive}`;
+const allFinished: Check<SprintFacts> = (f) =>
+  f.unfinishedTasks.length === 0 || f.carriesOver
+    ? undefined
+    : `requires every task done, or unfinished in the body, found unfinished: ${f.unfinishedTasks.join(', ')}`;
+const isForced: Check<SprintFacts> = (f) =>
+  f.isForced ? undefined : 'requires force=true for an active sprint, found none';
+
+/** The lifecycle of a sprint (contract, section 3; decisions, section 7). */
+export const sprintMachine: Machine<SprintStatus, SprintEvent, SprintFacts> = [
+  { on: 'start', from: ['planning'], to: 'active', unless: [noOtherActive] },
+  { on: 'complete', from: ['active'], to: 'completed', unless: [allFinished] },
+  { on: 'cancel', from: ['active'], to: 'cancelled' },
+  { on: 'change', from: ['planning'], to: 'planning' },
+  { on: 'change', from: ['active'], to: 'active' },
+  { on: 'delete', from: ['active'], to: 'cancelled', unless: [isForced] },
+];

@@ -1,0 +1,61 @@
+import type { EntityManager } from 'typeorm';
+import { type BurndownPoint, burndown, estimatedCompletion } from '../domain/burndown.ts';
+import { latest, type SprintView } from './store.ts';
+
+/** The figures of a sprint as of its end, or of now; computed from its history alone. */
+export async function metricsOf(em: EntityManager, sprint: SprintView, now = new Date()) {
+  const [row] = await em.query(
+    `select count(*) filter (where l.status is not null)::int as total,
+       count(*) filter (where l.status = 'done')::int as completed,
+       count(*) filter (where l.status in ('in_progress', 'in_review', 'waiting_on_subtasks'))::int as "inProgress",
+       max(l.at) filter (where l.status = 'done') as "lastCompletion"
+     from sprints s, lateral (${latest}) l where s.id = $1`,
+    [sprint.id],
+  );
+  const { total, completed, inProgress, lastCompletion } = row;
+  const progress = { total, completed, lastCompletion, startDate: sprint.startDay, endDate: sprint.endDay };
+  return {
+    totalTasks: total as number,
+    completedTasks: completed as number,
+    inProgressTasks: inProgress as number,
+    remainingTasks: total - completed,
+    completionPercentage: total === 0 ? 0 : Math.round((1000 * completed) / total) / 10,
+    estimatedCompletion: estimatedCompletion(progress, sprint.endedAt ?? now),
+  };
+}
+
+/**
+ * A point for each day: what was in the sprint and not done at its end. Each row of the history counts as the change
+ * it made, so that 10,000 of them are summed in one pass.
+ */
+export async function burndownOf(em: EntityManager, sprint: SprintView, now = new Date()): Promise<BurndownPoint[]> {
+  const rows: { date: string; actual: number; scope: number }[] = await em.query(
+    `with changes as (
+       select h.at,
+         (h.status is not null)::int - (lag(h.status) over w is not null)::int as scope,
+         (h.status is not null and h.status <> 'done')::int
+           - (lag(h.status) over w is not null and lag(h.status) over w <> 'done')::int as open
+       from sprint_history h where h.sprint_id = $1
+       window w as (partition by h.task_id order by h.at, h.id)),
+     days as (
+       select greatest((at at time zone 'UTC')::date, $2::date) as day, sum(open) as open from changes group by 1)
+     select to_char(d, 'YYYY-MM-DD') as date, coalesce(sum(days.open) over (order by d), 0)::int as actual,
+       (select coalesce(sum(c.scope), 0)::int from changes c
+        where c.at < $2::date::timestamp at time zone 'UTC' + interval '1 day' or c.at <= coalesce($5::timestamptz, $4)) as scope
+     from generate_series($2::date, least($3::date, ($4::timestamptz at time zone 'UTC')::date), interval '1 day') d
+     left join days on days.day = d::date
+     order by d`,
+    [sprint.id, sprint.startDay, sprint.endDay, sprint.endedAt ?? now, sprint.startedAt],
+  );
+  return burndown(rows, { count: rows[0]?.scope ?? 0, startDate: sprint.startDay, endDate: sprint.endDay });
+}
+
+/** How many tasks each of the last completed sprints completed, oldest first. */
+export async function velocityOf(em: EntityManager, projectId: string, count: number) {
+  const rows: { sprintId: string; name: string; velocity: number }[] = await em.query(
+    `select s.id as "sprintId", s.name, (select count(*)::int from (${latest}) l where l.status = 'done') as velocity
+     from sprints s where s.project_id = $1 and s.status = 'completed' order by s.ended_at desc, s.id desc limit $2`,
+    [projectId, count],
+  );
+  return rows.reverse();
+}

@@ -1,0 +1,150 @@
+import type { EntityManager } from 'typeorm';
+import type { z } from 'zod';
+import type { App } from '../app.ts';
+import { newId } from '../db/ids.ts';
+import { nextState, Refused } from '../domain/machine.ts';
+import { type SprintEvent, type SprintFacts, type SprintStatus, sprintMachine } from '../domain/sprint.ts';
+import { badField, badRequest, notFound } from '../errors.ts';
+import { storable } from '../http/access.ts';
+import { advanceSprints, showTask } from '../tasks/move.ts';
+import { getTasks, type TaskView } from '../tasks/store.ts';
+import { insertDigest } from './digest.ts';
+import type { CreateSprint, UpdateSprint } from './schemas.ts';
+import {
+  findActiveSprint,
+  findSprint,
+  getSprint,
+  insertSprint,
+  lockSprint,
+  lockUnfinished,
+  moveToSprint,
+  type SprintView,
+  setSprintStatus,
+  tasksForSprint,
+  updateSprintRow,
+} from './store.ts';
+
+const nothingKnown: SprintFacts = { otherActive: undefined, unfinishedTasks: [], carriesOver: false, isForced: false };
+
+/** The status after an event that a person asked for. @throws Refused by the table */
+export function sprintAfter(status: SprintStatus, event: SprintEvent, facts: Partial<SprintFacts> = {}): SprintStatus {
+  return nextState(sprintMachine, status, event, { ...nothingKnown, ...facts });
+}
+
+export async function createSprint(
+  app: App,
+  projectId: string,
+  input: z.output<typeof CreateSprint>,
+): Promise<SprintView> {
+  const id = newId('sprint');
+  await insertSprint(app.db.manager, { id, projectId, ...input });
+  return getSprint(app.db.manager, id);
+}
+
+/** @throws Refused once it has ended; AppError 400 when it would end before it begins */
+export async function updateSprint(app: App, id: string, input: z.output<typeof UpdateSprint>): Promise<SprintView> {
+  return app.db.transaction(async (em) => {
+    const sprint = await lockSprint(em, id);
+    sprintAfter(sprint.status, 'change');
+    if (input.endDate !== undefined && input.endDate < sprint.startDay)
+      throw badField('endDate', 'endDate: must not be before startDate');
+    await updateSprintRow(em, id, input);
+    await showTasks(app, em, id);
+    return getSprint(em, id);
+  });
+}
+
+/** Begins a sprint; what can start then starts by itself. @throws Refused by the table */
+export async function startSprint(app: App, id: string, userId: string): Promise<SprintView> {
+  return app.db.transaction(async (em) => {
+    const sprint = await lockSprint(em, id);
+    // Two sprints of one project that begin at once take turns here.
+    await em.query('select 1 from projects where id = $1 for no key update', [sprint.projectId]);
+    const otherActive = (await findActiveSprint(em, sprint.projectId))?.id;
+    await setSprintStatus(em, id, sprintAfter(sprint.status, 'start', { otherActive }), userId);
+    await advanceSprints(app, em, sprint.projectId);
+    await showTasks(app, em, id);
+    return getSprint(em, id);
+  });
+}
+
+/**
+ * Ends a sprint with its figures as they are now; then what is unfinished goes to the backlog, or to a sprint that is
+ * still planned. Runs of it go on.
+ * @throws Refused by the table; AppError 400 when `unfinished` names no sprint of the project
+ */
+export async function completeSprint(app: App, id: string, unfinished: string | undefined): Promise<SprintView> {
+  return app.db.transaction(async (em) => {
+    const sprint = await lockSprint(em, id);
+    const target = await targetOf(em, sprint, unfinished);
+    const open = await lockUnfinished(em, id);
+    const facts = { unfinishedTasks: open, carriesOver: unfinished !== undefined };
+    await setSprintStatus(em, id, sprintAfter(sprint.status, 'complete', facts));
+    await insertDigest(em, await getSprint(em, id), open);
+    await moveToSprint(em, open, target);
+    for (const taskId of open) await showTask(app, em, taskId);
+    await app.queue.send(em, 'digest', { sprintId: id });
+    return getSprint(em, id);
+  });
+}
+
+async function targetOf(em: EntityManager, sprint: SprintView, unfinished: string | undefined): Promise<string | null> {
+  if (unfinished === undefined || unfinished === 'backlog') return null;
+  const target = await findSprint(em, storable(unfinished));
+  if (target === undefined || target.projectId !== sprint.projectId)
+    throw badField('unfinished', `unfinished: no sprint ${unfinished} in this project`);
+  if (target.status !== 'planning')
+    throw new Refused(`unfinished requires a sprint with status planning, found ${target.status}`);
+  await lockSprint(em, target.id);
+  return target.id;
+}
+
+/** Takes tasks, with their subtasks, into a sprint; all or none. Answers them in the order given. */
+export async function addTasks(
+  app: App,
+  id: string,
+  taskIds: string[],
+  path: (i: number) => string,
+): Promise<TaskView[]> {
+  return app.db.transaction(async (em) => {
+    const sprint = await lockSprint(em, id);
+    const known = await tasksForSprint(em, sprint.projectId, taskIds.map(storable));
+    const problems = taskIds.flatMap((taskId, i) =>
+      known.has(taskId) ? [] : [{ path: path(i), message: `${path(i)}: no task ${taskId} in this project` }],
+    );
+    if (problems.length > 0) throw badRequest(problems);
+    sprintAfter(sprint.status, 'change');
+    const lonely = [...known.values()].find((t) => t.parentId !== null && t.sprintId !== id);
+    if (lonely !== undefined)
+      throw new Refused(
+        `adding requires the parent of a subtask, found the subtask ${lonely.id}; add ${lonely.parentId}`,
+      );
+    await moveToSprint(em, taskIds, id);
+    for (const taskId of taskIds) await showTask(app, em, taskId);
+    await advanceSprints(app, em, sprint.projectId);
+    return getTasks(em, taskIds);
+  });
+}
+
+/** Takes a task, with its subtasks, out of a sprint; a live run of it goes on. @throws AppError 404; Refused */
+export async function removeTask(app: App, id: string, taskId: string): Promise<void> {
+  await app.db.transaction(async (em) => {
+    const sprint = await lockSprint(em, id);
+    const task = (await tasksForSprint(em, sprint.projectId, [storable(taskId)])).get(taskId);
+    if (task === undefined || task.sprintId !== id) throw notFound('Task', taskId);
+    sprintAfter(sprint.status, 'change');
+    if (task.parentId !== null)
+      throw new Refused(
+        `removing requires the parent of a subtask, found the subtask ${taskId}; remove ${task.parentId}`,
+      );
+    await moveToSprint(em, [taskId], null);
+    await showTask(app, em, taskId);
+  });
+}
+
+/** Lets GitHub show the tasks of a sprint anew. */
+export async function showTasks(app: App, em: EntityManager, sprintId: string): Promise<void> {
+  if (app.github === undefined) return;
+  const rows: { id: string }[] = await em.query('select id from tasks where sprint_id = $1', [sprintId]);
+  for (const { id } of rows) await showTask(app, em, id);
+}

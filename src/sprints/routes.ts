@@ -1,0 +1,215 @@
+import { z } from 'zod';
+import { type Access, accessTo, inProject } from '../http/access.ts';
+import { type Route, route } from '../http/route.ts';
+import { Task } from '../tasks/schemas.ts';
+import { getDigest } from './digest.ts';
+import { burndownOf, metricsOf, velocityOf } from './figures-store.ts';
+import { addTasks, completeSprint, createSprint, removeTask, startSprint, updateSprint } from './operations.ts';
+import {
+  AddTask,
+  AddTasks,
+  BacklogPage,
+  BurndownPoint,
+  CompleteSprint,
+  CreateSprint,
+  Digest,
+  Sprint,
+  SprintEntry,
+  SprintFilter,
+  SprintMetrics,
+  SprintTaskFilter,
+  UpdateSprint,
+  VelocityEntry,
+  VelocityQuery,
+} from './schemas.ts';
+import { findActiveSprint, listSprints, listSprintTasks, type SprintView, sprintColumns } from './store.ts';
+
+const tag = 'sprints';
+const ended = { 409: 'The sprint is completed or cancelled' };
+
+/** A sprint addressed by its id, for whoever has that role in its project. */
+export const onSprint = accessTo<SprintView, 'sprint'>({
+  kind: 'Sprint',
+  as: 'sprint',
+  columns: sprintColumns,
+  from: 'sprints s',
+  id: 's.id',
+  project: 's.project_id',
+  param: 'sprintId',
+});
+
+/** A sprint, and the id of a task in the path behind it. */
+const entered = onSprint('member');
+const onTaskOfSprint: Access<Awaited<ReturnType<typeof entered.load>> & { taskId: string }> = {
+  ...entered,
+  load: async (app, asked) => ({ ...(await entered.load(app, asked)), taskId: asked.params.taskId ?? '' }),
+};
+
+export const sprintRoutes: Route[] = [
+  route({
+    method: 'post',
+    path: '/projects/:projectId/sprints',
+    summary: 'Create a sprint',
+    tag,
+    access: inProject('member'),
+    body: CreateSprint,
+    reply: [201, Sprint],
+    handle: (app, { projectId, body }) => createSprint(app, projectId, body),
+  }),
+  route({
+    method: 'get',
+    path: '/projects/:projectId/sprints',
+    summary: 'List the sprints of a project, newest first',
+    tag,
+    access: inProject('member'),
+    query: SprintFilter,
+    reply: [200, z.array(SprintEntry)],
+    paged: true,
+    handle: (app, { projectId, query }) => listSprints(app.db.manager, projectId, query),
+  }),
+  route({
+    method: 'get',
+    path: '/projects/:projectId/sprints/active',
+    summary: 'The active sprint, or null',
+    tag,
+    access: inProject('member'),
+    reply: [200, Sprint.nullable()],
+    handle: async (app, { projectId }) => (await findActiveSprint(app.db.manager, projectId)) ?? null,
+  }),
+  route({
+    method: 'get',
+    path: '/projects/:projectId/velocity',
+    summary: 'Tasks completed in each of the last completed sprints, oldest first',
+    tag,
+    access: inProject('member'),
+    query: VelocityQuery,
+    reply: [200, z.array(VelocityEntry)],
+    handle: (app, { projectId, query }) => velocityOf(app.db.manager, projectId, query.count),
+  }),
+  route({
+    method: 'get',
+    path: '/projects/:projectId/backlog',
+    summary: 'The tasks that are in no sprint, newest first',
+    tag,
+    access: inProject('member'),
+    query: BacklogPage,
+    reply: [200, z.array(Task)],
+    paged: true,
+    handle: (app, { projectId, query }) => listSprintTasks(app.db.manager, { backlogOf: projectId }, query),
+  }),
+  route({
+    method: 'get',
+    path: '/sprints/:sprintId',
+    summary: 'Get a sprint',
+    tag,
+    access: onSprint('member'),
+    reply: [200, Sprint],
+    handle: async (_app, { sprint }) => sprint,
+  }),
+  route({
+    method: 'patch',
+    path: '/sprints/:sprintId',
+    summary: 'Change a sprint',
+    tag,
+    access: onSprint('member'),
+    body: UpdateSprint,
+    reply: [200, Sprint],
+    errors: ended,
+    handle: (app, { sprint, body }) => updateSprint(app, sprint.id, body),
+  }),
+  route({
+    method: 'post',
+    path: '/sprints/:sprintId/start',
+    summary: 'Start a sprint: what can start starts, what waits follows',
+    tag,
+    access: onSprint('member'),
+    reply: [200, Sprint],
+    errors: { 409: 'The sprint is not planned, or another one is active' },
+    costs: 'start',
+    handle: (app, { sprint, user }) => startSprint(app, sprint.id, user.id),
+  }),
+  route({
+    method: 'post',
+    path: '/sprints/:sprintId/complete',
+    summary: 'Complete a sprint; `unfinished` says where its unfinished tasks go',
+    tag,
+    access: onSprint('member'),
+    body: CompleteSprint,
+    reply: [200, Sprint],
+    errors: { 409: 'The sprint is not active, or tasks of it are unfinished' },
+    handle: (app, { sprint, body }) => completeSprint(app, sprint.id, body.unfinished),
+  }),
+  route({
+    method: 'get',
+    path: '/sprints/:sprintId/tasks',
+    summary: 'List the tasks of a sprint, newest first',
+    tag,
+    access: onSprint('member'),
+    query: SprintTaskFilter,
+    reply: [200, z.array(Task)],
+    paged: true,
+    handle: (app, { sprint, query }) => listSprintTasks(app.db.manager, { sprintId: sprint.id }, query),
+  }),
+  route({
+    method: 'post',
+    path: '/sprints/:sprintId/tasks',
+    summary: 'Add a task with its subtasks; it leaves the sprint it was in',
+    tag,
+    access: onSprint('member'),
+    body: AddTask,
+    reply: [200, Task],
+    errors: ended,
+    handle: async (app, { sprint, body }) => {
+      const [task] = await addTasks(app, sprint.id, [body.taskId], () => 'taskId');
+      return task as NonNullable<typeof task>;
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/sprints/:sprintId/tasks/bulk',
+    summary: 'Add several tasks, all or none',
+    tag,
+    access: onSprint('member'),
+    body: AddTasks,
+    reply: [200, z.array(Task)],
+    errors: ended,
+    handle: (app, { sprint, body }) => addTasks(app, sprint.id, body.taskIds, (i) => `taskIds.${i}`),
+  }),
+  route({
+    method: 'delete',
+    path: '/sprints/:sprintId/tasks/:taskId',
+    summary: 'Take a task with its subtasks out of a sprint',
+    tag,
+    access: onTaskOfSprint,
+    reply: [204],
+    errors: ended,
+    handle: (app, { sprint, taskId }) => removeTask(app, sprint.id, taskId),
+  }),
+  route({
+    method: 'get',
+    path: '/sprints/:sprintId/metrics',
+    summary: 'How far a sprint is',
+    tag,
+    access: onSprint('member'),
+    reply: [200, SprintMetrics],
+    handle: (app, { sprint }) => metricsOf(app.db.manager, sprint),
+  }),
+  route({
+    method: 'get',
+    path: '/sprints/:sprintId/burndown',
+    summary: 'Open tasks at the end of each day (UTC), and the ideal line',
+    tag,
+    access: onSprint('member'),
+    reply: [200, z.array(BurndownPoint)],
+    handle: (app, { sprint }) => burndownOf(app.db.manager, sprint),
+  }),
+  route({
+    method: 'get',
+    path: '/sprints/:sprintId/digest',
+    summary: 'What came of a completed sprint',
+    tag,
+    access: onSprint('member'),
+    reply: [200, Digest],
+    handle: (app, { sprint }) => getDigest(app.db.manager, sprint.id),
+  }),
+];

@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { failureCategories } from '../domain/run.ts';
+import { sprintStatuses } from '../domain/sprint.ts';
+import { taskStatuses } from '../domain/task.ts';
+import { IdText, longText, pageQuery, Timestamp, titleText, wholeNumber } from '../http/shapes.ts';
+
+/** A day `YYYY-MM-DD`; the 31st of June is none. */
+export const Day = z
+  .string()
+  .refine(isDay, 'must be a date YYYY-MM-DD')
+  .meta({ override: { type: 'string', format: 'date' } });
+
+function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '0001') return false;
+  const at = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}
+
+export const Sprint = z
+  .object({
+    id: z.string(),
+    projectId: z.string(),
+    name: z.string(),
+    goal: z.string(),
+    status: z.enum(sprintStatuses),
+    startDate: Timestamp,
+    endDate: Timestamp,
+    createdAt: Timestamp,
+    taskCount: z.int(),
+    completedCount: z.int(),
+  })
+  .meta({ id: 'Sprint' });
+
+export const SprintEntry = z
+  .object({ id: z.string(), name: z.string(), status: z.enum(sprintStatuses), goal: z.string() })
+  .meta({ id: 'SprintEntry' });
+
+/** A sprint ends on its first day at the earliest. */
+export const CreateSprint = z
+  .strictObject({ name: titleText(), goal: longText().default(''), startDate: Day, endDate: Day })
+  .refine((s) => s.endDate >= s.startDate, { path: ['endDate'], message: 'must not be before startDate' });
+
+export const UpdateSprint = z.strictObject({
+  name: titleText().optional(),
+  goal: longText().optional(),
+  endDate: Day.optional(),
+});
+
+export const SprintFilter = z.strictObject({
+  status: z.enum(sprintStatuses, `must be one of ${sprintStatuses.join(', ')}`).optional(),
+  ...pageQuery,
+});
+
+export const SprintTaskFilter = z.strictObject({
+  status: z.enum(taskStatuses, `must be one of ${taskStatuses.join(', ')}`).optional(),
+  ...pageQuery,
+});
+
+/** The whole backlog when `limit` is absent. */
+export const BacklogPage = z.strictObject({
+  limit: wholeNumber(1, 100)
+    .optional()
+    .meta({
+      override: { type: 'integer', minimum: 1, maximum: 100 },
+      description: 'results per page; all when absent',
+    }),
+  offset: pageQuery.offset,
+});
+
+export const AddTask = z.strictObject({ taskId: IdText });
+
+export const AddTasks = z.strictObject({
+  taskIds: z
+    .array(IdText)
+    .min(1, 'must have 1 to 100 ids')
+    .max(100, 'must have 1 to 100 ids')
+    .refine((ids) => new Set(ids).size === ids.length, 'must name each task once'),
+});
+
+export const CompleteSprint = z.strictObject({
+  unfinished: IdText.optional().meta({
+    description: '`backlog`, or the id of a planning sprint: where the unfinished tasks go',
+  }),
+});
+
+export const DeleteSprint = z.strictObject({
+  force: z
+    .string()
+    .regex(/^(true|false)$/, 'must be true or false')
+    .default('false')
+    .transform((s) => s === 'true')
+    .meta({ override: { type: 'boolean', default: false }, description: 'delete even if active' }),
+});
+
+export const SprintMetrics = z
+  .object({
+    totalTasks: z.int(),
+    completedTasks: z.int(),
+    inProgressTasks: z.int(),
+    remainingTasks: z.int(),
+    completionPercentage: z.number(),
+    estimatedCompletion: Timestamp,
+  })
+  .meta({ id: 'SprintMetrics' });
+
+export const BurndownPoint = z
+  .object({ date: z.string().meta({ format: 'date' }), ideal: z.number(), actual: z.number() })
+  .meta({ id: 'BurndownPoint' });
+
+export const VelocityQuery = z.strictObject({
+  count: wholeNumber(1, 100)
+    .default(6)
+    .meta({ override: { type: 'integer', minimum: 1, maximum: 100, default: 6 }, description: 'number of sprints' }),
+});
+
+export const VelocityEntry = z
+  .object({ sprintId: z.string(), name: z.string(), velocity: z.number() })
+  .meta({ id: 'VelocityEntry' });
+
+export const Digest = z
+  .object({
+    sprintId: z.string(),
+    createdAt: Timestamp,
+    markdown: z.string(),
+    completed: z.array(z.string()),
+    carriedOver: z.array(z.string()),
+    failed: z.array(z.object({ taskId: z.string(), category: z.enum(failureCategories), message: z.string() })),
+    costUsd: z.number(),
+  })
+  .meta({ id: 'Digest' });

@@ -1,0 +1,156 @@
+import type { EntityManager } from 'typeorm';
+import type { SprintStatus } from '../domain/sprint.ts';
+import type { TaskStatus } from '../domain/task.ts';
+import { notFound } from '../errors.ts';
+import { type TaskView, taskColumns } from '../tasks/store.ts';
+
+/** A sprint as the API shows it; days are `YYYY-MM-DD`. */
+export interface SprintView {
+  id: string;
+  projectId: string;
+  name: string;
+  goal: string;
+  status: SprintStatus;
+  startDay: string;
+  endDay: string;
+  startDate: Date;
+  endDate: Date;
+  startedBy: string | null;
+  createdAt: Date;
+  startedAt: Date | null;
+  endedAt: Date | null;
+  taskCount: number;
+  completedCount: number;
+}
+
+/** What each task was last, by the history of the sprint. */
+export const latest = `select distinct on (h.task_id) h.task_id, h.status, h.at from sprint_history h
+  where h.sprint_id = s.id order by h.task_id, h.at desc, h.id desc`;
+
+export const sprintColumns = `s.id, s.project_id as "projectId", s.name, s.goal, s.status,
+  to_char(s.start_date, 'YYYY-MM-DD') as "startDay", to_char(s.end_date, 'YYYY-MM-DD') as "endDay",
+  s.start_date::timestamp at time zone 'UTC' as "startDate", s.end_date::timestamp at time zone 'UTC' as "endDate",
+  s.started_by as "startedBy", s.created_at as "createdAt", s.started_at as "startedAt", s.ended_at as "endedAt",
+  (select count(*)::int from (${latest}) l where l.status is not null) as "taskCount",
+  (select count(*)::int from (${latest}) l where l.status = 'done') as "completedCount"`;
+
+export async function findSprint(em: EntityManager, id: string): Promise<SprintView | undefined> {
+  const rows: SprintView[] = await em.query(`select ${sprintColumns} from sprints s where s.id = $1`, [id]);
+  return rows[0];
+}
+
+export async function getSprint(em: EntityManager, id: string): Promise<SprintView> {
+  const sprint = await findSprint(em, id);
+  if (sprint === undefined) throw notFound('Sprint', id);
+  return sprint;
+}
+
+/** Changes of one sprint take turns, and wait for tasks that are just joining it. @throws AppError 404 */
+export async function lockSprint(em: EntityManager, id: string): Promise<SprintView> {
+  await em.query('select 1 from sprints where id = $1 for no key update', [id]);
+  return getSprint(em, id);
+}
+
+export async function findActiveSprint(em: EntityManager, projectId: string): Promise<SprintView | undefined> {
+  const rows: SprintView[] = await em.query(
+    `select ${sprintColumns} from sprints s where s.project_id = $1 and s.status = 'active'`,
+    [projectId],
+  );
+  return rows[0];
+}
+
+export async function insertSprint(
+  em: EntityManager,
+  sprint: { id: string; projectId: string; name: string; goal: string; startDate: string; endDate: string },
+): Promise<void> {
+  await em.query(
+    `insert into sprints (id, project_id, name, goal, status, start_date, end_date) values ($1, $2, $3, $4, 'planning', $5, $6)`,
+    [sprint.id, sprint.projectId, sprint.name, sprint.goal, sprint.startDate, sprint.endDate],
+  );
+}
+
+export async function updateSprintRow(
+  em: EntityManager,
+  id: string,
+  change: { name?: string | undefined; goal?: string | undefined; endDate?: string | undefined },
+): Promise<void> {
+  await em.query(
+    `update sprints set name = coalesce($2, name), goal = coalesce($3, goal), end_date = coalesce($4, end_date) where id = $1`,
+    [id, change.name ?? null, change.goal ?? null, change.endDate ?? null],
+  );
+}
+
+/** Marks a sprint as begun or ended; once it has ended its figures stand. */
+export async function setSprintStatus(
+  em: EntityManager,
+  id: string,
+  status: SprintStatus,
+  startedBy: string | null = null,
+): Promise<void> {
+  await em.query(
+    status === 'active'
+      ? `update sprints set status = $2, started_at = clock_timestamp(), started_by = $3 where id = $1`
+      : `update sprints set status = $2, ended_at = clock_timestamp(), started_by = coalesce($3, started_by) where id = $1`,
+    [id, status, startedBy],
+  );
+}
+
+/** Newest first, one row more than the limit. */
+export async function listSprints(
+  em: EntityManager,
+  projectId: string,
+  by: { status?: SprintStatus | undefined; limit: number; offset: number },
+): Promise<Pick<SprintView, 'id' | 'name' | 'status' | 'goal'>[]> {
+  return em.query(
+    `select s.id, s.name, s.status, s.goal from sprints s
+     where s.project_id = $1 and ($2::text is null or s.status = $2)
+     order by s.created_at desc, s.id desc limit $3 offset $4`,
+    [projectId, by.status ?? null, by.limit + 1, by.offset],
+  );
+}
+
+/** The tasks of a sprint, or those of a project that are in none; newest first, one row more than the limit. */
+export async function listSprintTasks(
+  em: EntityManager,
+  where: { sprintId: string } | { backlogOf: string },
+  by: { status?: TaskStatus | undefined; limit?: number | undefined; offset: number },
+): Promise<TaskView[]> {
+  const [condition, id] =
+    'sprintId' in where
+      ? ['t.sprint_id = $1', where.sprintId]
+      : ['t.project_id = $1 and t.sprint_id is null', where.backlogOf];
+  return em.query(
+    `select ${taskColumns} from (
+       select * from tasks t where ${condition} and ($2::text is null or t.status = $2)
+       order by t.created_at desc, t.id desc limit $3 offset $4) t
+     order by t.created_at desc, t.id desc`,
+    [id, by.status ?? null, by.limit === undefined ? null : by.limit + 1, by.offset],
+  );
+}
+
+/** Locks all tasks of a sprint, subtasks first, as whoever deletes them does; answers those that are not done. */
+export async function lockUnfinished(em: EntityManager, sprintId: string): Promise<string[]> {
+  const rows: { id: string; status: TaskStatus }[] = await em.query(
+    `select id, status from tasks where sprint_id = $1 order by parent_id is null, id for no key update`,
+    [sprintId],
+  );
+  return rows.filter((r) => r.status !== 'done').map((r) => r.id);
+}
+
+/** Moves tasks, with their subtasks, into a sprint or into none. */
+export async function moveToSprint(em: EntityManager, taskIds: string[], sprintId: string | null): Promise<void> {
+  await em.query(
+    `update tasks set sprint_id = $2, updated_at = now()
+     where (id = any($1) or parent_id = any($1)) and sprint_id is distinct from $2`,
+    [taskIds, sprintId],
+  );
+}
+
+/** The given tasks with what joining a sprint asks. */
+export async function tasksForSprint(em: EntityManager, projectId: string, ids: string[]) {
+  const rows: { id: string; parentId: string | null; sprintId: string | null }[] = await em.query(
+    `select id, parent_id as "parentId", sprint_id as "sprintId" from tasks where project_id = $1 and id = any($2)`,
+    [projectId, ids],
+  );
+  return new Map(rows.map((r) => [r.id, r]));
+}

@@ -1,0 +1,322 @@
+import { until } from '../../src/demo/real-service.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+
+let service: TestApp;
+let token: string;
+let project: string;
+let developer: string;
+const call = (method: string, path: string, body?: unknown) =>
+  service.call(method, path, { token, ...(body === undefined ? {} : { body }) });
+const sql = (text: string, values: unknown[] = []) => service.app.db.manager.query(text, values);
+const today = new Date().toISOString().slice(0, 10);
+const inDays = (n: number) => new Date(Date.now() + n * 86_400_000).toISOString().slice(0, 10);
+
+beforeEach(async () => {
+  project = (await call('POST', '/projects', { name: 'P' })).body.id;
+  const agents: { id: string; name: string; projectId: string }[] = (await call('GET', '/agents')).body;
+  const found = agents.filter((a) => a.name === 'Developer').map((a) => a.id);
+  developer = found.at(-1) ?? '';
+});
+beforeAll(async () => {
+  service = await openTestApp({ OPENAI_API_KEY: 'sk-x', OPENAI_MODEL: 'm' });
+  token = await service.token('octocat');
+});
+afterAll(() => service.close());
+
+const makeTask = async (body: object = {}) =>
+  (await call('POST', `/projects/${project}/tasks`, { title: 't', ...body })).body;
+const makeSprint = async (body: object = {}) =>
+  (await call('POST', `/projects/${project}/sprints`, { name: 'S', startDate: today, endDate: inDays(9), ...body }))
+    .body;
+
+test('a sprint as the contract shows it, from creation to its list entry', async () => {
+  const { status, body } = await call('POST', `/projects/${project}/sprints`, {
+    name: ' One ',
+    goal: 'g',
+    startDate: '2026-03-01',
+    endDate: '2026-03-14',
+  });
+  expect([status, body]).toEqual([
+    201,
+    {
+      id: expect.stringMatching(/^sprint_/),
+      projectId: project,
+      name: 'One',
+      goal: 'g',
+      status: 'planning',
+      startDate: '2026-03-01T00:00:00.000Z',
+      endDate: '2026-03-14T00:00:00.000Z',
+      createdAt: expect.stringMatching(/Z$/),
+      taskCount: 0,
+      completedCount: 0,
+    },
+  ]);
+  expect((await call('GET', `/sprints/${body.id}`)).body).toEqual(body);
+  const entry = { id: body.id, name: 'One', status: 'planning', goal: 'g' };
+  expect((await call('GET', `/projects/${project}/sprints`)).body).toEqual([entry]);
+  expect((await call('GET', `/projects/${project}/sprints?status=active`)).body).toEqual([]);
+  expect((await call('GET', `/projects/${project}/sprints/active`)).body).toBeNull();
+  const changed = await call('PATCH', `/sprints/${body.id}`, { name: 'Two', endDate: '2026-03-01' });
+  expect(changed.body).toEqual({ ...body, name: 'Two', endDate: '2026-03-01T00:00:00.000Z' });
+  expect((await call('PATCH', `/sprints/${body.id}`, { endDate: '2026-02-28' })).body.message).toBe(
+    'endDate: must not be before startDate',
+  );
+});
+
+test.each([
+  [{ name: '' }],
+  [{ name: 'x'.repeat(201) }],
+  [{ startDate: '2026-02-30' }],
+  [{ startDate: '2026-2-3' }],
+  [{ startDate: 'today' }],
+  [{ endDate: '2026-13-01' }],
+  [{ startDate: '2026-05-02', endDate: '2026-05-01' }],
+  [{ startDate: undefined }],
+  [{ status: 'active' }],
+])('%j is refused with 400', async (wrong) => {
+  const body = { name: 'S', startDate: '2026-01-01', endDate: '2026-01-02', ...wrong };
+  expect((await call('POST', `/projects/${project}/sprints`, body)).status).toBe(400);
+});
+
+test('one active sprint a project; start only from planning, complete and cancel only from active', async () => {
+  const [one, two] = [await makeSprint(), await makeSprint()];
+  const act = async (id: string, what: string, body?: object) => {
+    const answer = await call('POST', `/sprints/${id}/${what}`, body);
+    return answer.status === 200 ? answer.body.status : answer.body.message;
+  };
+  expect(await act(one.id, 'complete')).toBe('complete requires status active, found planning');
+  expect(await act(one.id, 'cancel')).toBe('cancel requires status active, found planning');
+  expect(await act(one.id, 'start')).toBe('active');
+  expect((await call('GET', `/projects/${project}/sprints/active`)).body.id).toBe(one.id);
+  expect(await act(one.id, 'start')).toBe('start requires status planning, found active');
+  expect(await act(two.id, 'start')).toBe(`start requires no other active sprint, found ${one.id}`);
+  expect(await act(one.id, 'complete')).toBe('completed');
+  expect(await act(one.id, 'complete')).toBe('complete requires status active, found completed');
+  expect((await call('PATCH', `/sprints/${one.id}`, { name: 'x' })).status).toBe(409);
+  expect(await act(two.id, 'start')).toBe('active');
+  expect(await act(two.id, 'cancel')).toBe('cancelled');
+  expect((await call('GET', `/sprints/${two.id}/digest`)).body.message).toBe(`Digest of sprint ${two.id} not found`);
+});
+
+test('two starts at once: one begins, the other is told', async () => {
+  const sprints = await Promise.all([makeSprint(), makeSprint(), makeSprint()]);
+  const answers = await Promise.all(sprints.map((s) => call('POST', `/sprints/${s.id}/start`)));
+  expect(answers.map((a) => a.status).sort()).toEqual([200, 409, 409]);
+});
+
+test('tasks join one sprint, move to another, and leave; the backlog is what is in none', async () => {
+  const [one, two] = [await makeSprint(), await makeSprint()];
+  const tasks = [await makeTask(), await makeTask(), await makeTask({ sprintId: one.id })];
+  const [a, b, c] = tasks.map((t) => t.id);
+  expect(tasks[2].sprintId).toBe(one.id);
+  const added = await call('POST', `/sprints/${one.id}/tasks`, { taskId: a });
+  expect([added.status, added.body.sprintId]).toEqual([200, one.id]);
+  const bulk = await call('POST', `/sprints/${one.id}/tasks/bulk`, { taskIds: [b, a] });
+  expect([bulk.status, bulk.body.map((t: { id: string }) => t.id)]).toEqual([200, [b, a]]);
+  const idsOf = async (path: string) => (await call('GET', path)).body.map((t: { id: string }) => t.id);
+  expect(await idsOf(`/sprints/${one.id}/tasks`)).toEqual([c, b, a]);
+  expect(await idsOf(`/sprints/${one.id}/tasks?limit=1&offset=1`)).toEqual([b]);
+  expect(await idsOf(`/sprints/${one.id}/tasks?status=done`)).toEqual([]);
+  expect(await idsOf(`/projects/${project}/tasks?sprintId=${one.id}`)).toEqual([c, b, a]);
+  await call('POST', `/sprints/${two.id}/tasks`, { taskId: b });
+  expect(await idsOf(`/sprints/${one.id}/tasks`)).toEqual([c, a]);
+  expect((await call('DELETE', `/sprints/${one.id}/tasks/${a}`)).status).toBe(204);
+  expect((await call('DELETE', `/sprints/${one.id}/tasks/${a}`)).body.message).toBe(`Task ${a} not found`);
+  expect((await call('DELETE', `/sprints/${one.id}/tasks/${b}`)).status).toBe(404);
+  expect(await idsOf(`/projects/${project}/backlog`)).toEqual([a]);
+  expect((await call('GET', `/sprints/${one.id}`)).body).toMatchObject({ taskCount: 1, completedCount: 0 });
+});
+
+test('the backlog is whole without a limit, a page with one', async () => {
+  await call('POST', `/projects/${project}/tasks/bulk`, {
+    tasks: Array.from({ length: 30 }, (_, i) => ({ title: `${i}` })),
+  });
+  expect((await call('GET', `/projects/${project}/backlog`)).body).toHaveLength(30);
+  const page = await call('GET', `/projects/${project}/backlog?limit=10&offset=5`);
+  expect(page.body).toHaveLength(10);
+  expect(page.headers.get('link')).toContain('rel="next"');
+});
+
+test('what may not join: another project, twice, too many, an ended sprint; nothing is half-made', async () => {
+  const sprint = await makeSprint();
+  const task = await makeTask();
+  const foreign = (await call('POST', '/projects', { name: 'Q' })).body.id;
+  const theirs = (await call('POST', `/projects/${foreign}/tasks`, { title: 't' })).body;
+  const add = async (body: object) => (await call('POST', `/sprints/${sprint.id}/tasks/bulk`, body)).body.message;
+  expect(await add({ taskIds: [task.id, theirs.id] })).toBe(`taskIds.1: no task ${theirs.id} in this project`);
+  expect(await add({ taskIds: [task.id, task.id] })).toBe('taskIds: must name each task once');
+  expect(await add({ taskIds: [] })).toBe('taskIds: must have 1 to 100 ids');
+  expect(await add({ taskIds: Array.from({ length: 101 }, (_, i) => `task_${i}`) })).toBe(
+    'taskIds: must have 1 to 100 ids',
+  );
+  expect((await call('GET', `/sprints/${sprint.id}`)).body.taskCount).toBe(0);
+  await call('POST', `/sprints/${sprint.id}/start`);
+  await call('POST', `/sprints/${sprint.id}/complete`);
+  expect((await call('POST', `/sprints/${sprint.id}/tasks`, { taskId: task.id })).status).toBe(409);
+  expect((await call('POST', `/projects/${project}/tasks`, { title: 'x', sprintId: sprint.id })).status).toBe(409);
+});
+
+test('subtasks join and leave with their parent, and count', async () => {
+  const sprint = await makeSprint();
+  const parent = await makeTask();
+  const sub = (await call('POST', `/tasks/${parent.id}/subtasks`, { title: 's' })).body;
+  expect((await call('POST', `/sprints/${sprint.id}/tasks`, { taskId: sub.id })).body.message).toContain(parent.id);
+  await call('POST', `/sprints/${sprint.id}/tasks`, { taskId: parent.id });
+  const later = (await call('POST', `/tasks/${parent.id}/subtasks`, { title: 'later' })).body;
+  expect(later.sprintId).toBe(sprint.id);
+  expect((await call('GET', `/sprints/${sprint.id}`)).body.taskCount).toBe(3);
+  expect((await call('GET', `/sprints/${sprint.id}/metrics`)).body.inProgressTasks).toBe(1);
+  await call('DELETE', `/sprints/${sprint.id}/tasks/${parent.id}`);
+  expect((await call('GET', `/tasks/${sub.id}`)).body.sprintId).toBeNull();
+});
+
+test('completing says where the unfinished go, and freezes the figures before they do', async () => {
+  const [sprint, next] = [await makeSprint({ startDate: inDays(-3) }), await makeSprint()];
+  const [done, open] = [
+    await makeTask({ sprintId: sprint.id, title: 'Ready one' }),
+    await makeTask({ sprintId: sprint.id, title: 'Left one' }),
+  ];
+  await call('POST', `/sprints/${sprint.id}/start`);
+  await call('PATCH', `/tasks/${done.id}`, { status: 'done' });
+  await sql(
+    `update tasks set failure = '{"category":"checks","message":"two tests fail","retryable":true}' where id = $1`,
+    [open.id],
+  );
+  const complete = (body?: object) => call('POST', `/sprints/${sprint.id}/complete`, body);
+  expect((await complete()).body.message).toBe(
+    `complete requires every task done, or unfinished in the body, found unfinished: ${open.id}`,
+  );
+  expect((await complete({ unfinished: 'sprint_x' })).body.message).toBe(
+    'unfinished: no sprint sprint_x in this project',
+  );
+  expect((await complete({ unfinished: sprint.id })).status).toBe(409);
+  const figures = async () => [
+    (await call('GET', `/sprints/${sprint.id}`)).body.taskCount,
+    (await call('GET', `/sprints/${sprint.id}/metrics`)).body,
+    (await call('GET', `/sprints/${sprint.id}/burndown`)).body,
+  ];
+  const before = await figures();
+  expect((await complete({ unfinished: next.id })).body).toMatchObject({
+    status: 'completed',
+    taskCount: 2,
+    completedCount: 1,
+  });
+  expect((await call('GET', `/tasks/${open.id}`)).body.sprintId).toBe(next.id);
+  await call('PATCH', `/tasks/${done.id}`, { status: 'ready' });
+  await call('DELETE', `/tasks/${done.id}`);
+  const after = await figures();
+  expect(after[0]).toBe(2);
+  expect(after[2]).toEqual(before[2]);
+  expect({ ...after[1], estimatedCompletion: 0 }).toEqual({ ...before[1], estimatedCompletion: 0 });
+  // The day after a carry-over the history is the same.
+  await sql(
+    `update sprints set ended_at = ended_at - interval '1 day', started_at = started_at - interval '1 day' where id = $1`,
+    [sprint.id],
+  );
+  await sql(`update sprint_history set at = at - interval '1 day' where sprint_id = $1`, [sprint.id]);
+  expect((await figures())[2]).toEqual(
+    before[2]
+      .slice(0, -1)
+      .map((p: object, i: number, all: object[]) =>
+        i === all.length - 1
+          ? { ...before[2].at(-1), date: (p as { date: string }).date, ideal: (p as { ideal: number }).ideal }
+          : p,
+      ),
+  );
+  const digest = (await call('GET', `/sprints/${sprint.id}/digest`)).body;
+  expect(digest).toMatchObject({
+    sprintId: sprint.id,
+    completed: [done.id],
+    carriedOver: [open.id],
+    failed: [{ taskId: open.id, category: 'checks', message: 'two tests fail' }],
+    costUsd: 0,
+  });
+  for (const said of ['Ready one', 'Left one', 'two tests fail', '1 of 2']) expect(digest.markdown).toContain(said);
+  expect((await call('GET', `/projects/${project}/velocity`)).body).toEqual([
+    { sprintId: sprint.id, name: 'S', velocity: 1 },
+  ]);
+});
+
+test('deleting: an active one needs force and an admin; its tasks stay', async () => {
+  const sprint = await makeSprint();
+  const task = await makeTask({ sprintId: sprint.id });
+  await call('POST', `/projects/${project}/members`, { login: 'mate' });
+  const mate = await service.token('mate');
+  await call('POST', `/sprints/${sprint.id}/start`);
+  const remove = (as: string, query: string) => service.call('DELETE', `/sprints/${sprint.id}${query}`, { token: as });
+  expect((await remove(token, '')).body.message).toBe('delete requires force=true for an active sprint, found none');
+  expect((await remove(mate, '?force=true')).body.message).toBe('Requires the admin role');
+  expect((await remove(token, '?force=perhaps')).status).toBe(400);
+  expect((await remove(token, '?force=true')).status).toBe(204);
+  expect((await call('GET', `/tasks/${task.id}`)).body).toMatchObject({ sprintId: null, status: 'backlog' });
+  const planned = await makeSprint();
+  expect((await service.call('DELETE', `/sprints/${planned.id}`, { token: mate })).status).toBe(204);
+});
+
+describe('a running sprint', () => {
+  beforeAll(() => service.work());
+
+  const repository = () =>
+    call('POST', '/repositories', { projectId: project, name: 'r', url: 'https://github.com/o/r' });
+  const withToken = () => call('POST', `/projects/${project}/git-token`, { token: 'ghp_x' });
+  const get = async (id: string) => (await call('GET', `/tasks/${id}`)).body;
+  const kinds = async (id: string) =>
+    (await call('GET', `/tasks/${id}/runs`)).body.map((r: { kind: string }) => r.kind);
+
+  test('starts what can start, says why the rest could not, and tries again when that is mended', async () => {
+    await repository();
+    const sprint = await makeSprint();
+    const owned = await makeTask({ sprintId: sprint.id, owner: developer });
+    const ownerless = await makeTask({ sprintId: sprint.id });
+    const waiting = await makeTask({ sprintId: sprint.id, owner: developer, dependsOn: [ownerless.id] });
+    await call('POST', `/sprints/${sprint.id}/start`);
+    await until('the reason', async () => (await get(owned.id)).failure !== null);
+    expect((await get(owned.id)).failure).toMatchObject({
+      category: 'auth',
+      message: expect.stringContaining('git credential'),
+    });
+    expect(await kinds(owned.id)).toEqual([]);
+    await withToken();
+    // Any change of the sprint looks at all of it again.
+    await call('PATCH', `/tasks/${ownerless.id}`, { status: 'done' });
+    await until(
+      'both to start',
+      async () => (await kinds(owned.id)).length === 1 && (await kinds(waiting.id)).length === 1,
+    );
+    expect(await kinds(ownerless.id)).toEqual([]);
+    await call('POST', `/sprints/${sprint.id}/cancel`);
+    for (const id of [owned.id, waiting.id]) expect(await get(id)).toMatchObject({ status: 'ready', sprintId: null });
+  });
+
+  test('what was cancelled or has failed is a person’s to start again', async () => {
+    await repository();
+    await withToken();
+    const sprint = await makeSprint();
+    await call('POST', `/sprints/${sprint.id}/start`);
+    const task = await makeTask({ sprintId: sprint.id, owner: developer });
+    await until('its start', async () => (await kinds(task.id)).length === 1);
+    await call('POST', `/tasks/${task.id}/cancel`);
+    const other = await makeTask({ sprintId: sprint.id, owner: developer });
+    await until('the other start', async () => (await kinds(other.id)).length === 1);
+    expect((await get(task.id)).status).toBe('ready');
+    expect(await kinds(task.id)).toEqual(['start']);
+    await call('DELETE', `/sprints/${sprint.id}?force=true`);
+    expect(await get(other.id)).toMatchObject({ status: 'ready', sprintId: null });
+  });
+
+  test('a used up budget of the day starts nothing more', async () => {
+    await repository();
+    await withToken();
+    await call('PATCH', `/projects/${project}`, { budgets: { dayCostUsd: 1 } });
+    const spent = await makeTask();
+    await sql(
+      `insert into runs (id, task_id, project_id, kind, status, cost_usd) values ('run_' || $1, $1, $2, 'start', 'succeeded', 2)`,
+      [spent.id, project],
+    );
+    const sprint = await makeSprint();
+    const task = await makeTask({ sprintId: sprint.id, owner: developer });
+    await call('POST', `/sprints/${sprint.id}/start`);
+    await until('the reason', async () => (await get(task.id)).failure?.category === 'budget');
+    expect(await kinds(task.id)).toEqual([]);
+  });
+});
