@@ -8,6 +8,7 @@ import { refreshPullJob } from './github/refresh-pull.ts';
 import { adoptStoredApp } from './github/stored-app.ts';
 import { syncTask } from './github/sync.ts';
 import { forgetOldKeys } from './http/idempotency.ts';
+import { forgetOldEvents } from './projects/events.ts';
 import type { JobName } from './queue/names.ts';
 import type { Handlers } from './queue/queue.ts';
 import { advanceAllSprints, advanceSprint } from './runs/advance-sprint.ts';
@@ -31,6 +32,7 @@ export function handlersOf(app: App): Handlers {
       await requeueForgotten(app);
       await deleteOldDeliveries(app.db.manager);
       await forgetOldKeys(app.db);
+      await forgetOldEvents(app.db.manager);
     },
   };
 }

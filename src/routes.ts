@@ -1,6 +1,7 @@
 import { agentRoutes } from './agents/routes.ts';
 import { githubRoutes } from './github/routes.ts';
 import type { Route } from './http/route.ts';
+import { projectEventRoutes } from './projects/events.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { repositoryRoutes } from './repositories/routes.ts';
 import { runRoutes } from './runs/routes.ts';
@@ -11,6 +12,7 @@ import { taskRoutes } from './tasks/routes.ts';
 /** Every operation of the REST interface, in the order in which Express tries them. */
 export const routes: Route[] = [
   ...projectRoutes,
+  ...projectEventRoutes,
   ...repositoryRoutes,
   ...agentRoutes,
   ...taskRoutes,

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { DataSource, type EntityManager, type MigrationInterface } from 'typeorm';
+import { openListener } from './listener.ts';
 import { tables } from './tables.ts';
 
 type MigrationClass = new () => MigrationInterface;
@@ -19,6 +20,8 @@ export interface Database {
    * GitHub: it holds no transaction, and its connection is of a pool of its own, so that waiting starves nobody.
    */
   turn<T>(name: string, work: () => Promise<T>): Promise<T>;
+  /** Calls `hear` whenever something about the topic (`run <id>`, `project <id>`) may have changed, by any process. */
+  listen(topic: string, hear: () => void): () => void;
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -53,6 +56,7 @@ export async function openDatabase(url: string, migrations: MigrationClass[], po
   await migrate(source);
   const turns = new pg.Pool({ connectionString: url, max: turnPoolSize, application_name: 'deckhand-turns' });
   turns.on('error', () => {});
+  const listener = openListener(url);
   const pool = (source.driver as unknown as { master: pg.Pool }).master;
   return {
     manager: source.manager,
@@ -60,10 +64,12 @@ export async function openDatabase(url: string, migrations: MigrationClass[], po
     prepared: async <Row extends object>(name: string, text: string, values: unknown[]) =>
       (await pool.query<Row>({ name, text, values })).rows,
     turn: (name, work) => inTurn(turns, name, work),
+    listen: listener.on,
     ping: async () => {
       await pool.query('select 1');
     },
     close: async () => {
+      await listener.close();
       await turns.end();
       await source.destroy();
     },

@@ -118,13 +118,27 @@ function operation(declared: Route): ZodOpenApiOperationObject {
       [`${status}` as '200']: {
         description: declared.summary,
         ...(Object.keys(headers).length > 0 ? { headers: z.object(headers) } : {}),
-        ...(shape === undefined ? {} : { content: { 'application/json': { schema: shape } } }),
+        ...(shape === undefined ? {} : { content: contentOf(declared, shape) }),
       },
       ...Object.fromEntries(codes.map((code) => [code, sharedResponses[code]])),
       ...Object.fromEntries(
         Object.entries(declared.errors ?? {}).map(([code, text]) => [code, errorResponse(Number(code), text, text)]),
       ),
     },
+  };
+}
+
+function contentOf({ isStream, streams }: Route, shape: z.ZodType) {
+  return {
+    ...(isStream ? {} : { 'application/json': { schema: shape } }),
+    ...(streams === undefined
+      ? {}
+      : {
+          'text/event-stream': {
+            schema: z.string().meta({ description: streams }),
+            example: 'id: 1\nevent: task\ndata: {}\n\n',
+          },
+        }),
   };
 }
 

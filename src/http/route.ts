@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { App } from '../app.ts';
 import type { Access } from './access.ts';
+import type { EventStream } from './events.ts';
 import type { Costs } from './rate-limit.ts';
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
@@ -29,12 +30,18 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
   /** The handler answers up to `limit + 1` rows; the server cuts the last and makes the `Link` header. */
   paged?: boolean;
   handle: (app: App, given: C & { query: Input<Q>; body: Input<B> }) => Promise<Output<R>>;
+  /** Answers instead when the caller asks for `text/event-stream`; the events it sends are described in `streams`. */
+  stream?: (app: App, given: C & { query: Input<Q>; body: Input<B> }, out: EventStream) => Promise<void>;
+  streams?: string;
+  /** There is nothing but the stream, whatever the caller accepts. */
+  isStream?: boolean;
 }
 
 /** A declared route, its types folded away. */
-export interface Route extends Omit<Declaration<object, z.ZodType, z.ZodType, Reply>, 'access' | 'handle'> {
+export interface Route extends Omit<Declaration<object, z.ZodType, z.ZodType, Reply>, 'access' | 'handle' | 'stream'> {
   access: Access<object>;
   handle: (app: App, given: object & { query: unknown; body: unknown }) => Promise<unknown>;
+  stream?: (app: App, given: object & { query: unknown; body: unknown }, out: EventStream) => Promise<void>;
 }
 
 /**

@@ -8,6 +8,7 @@ import { type Caller, findCaller } from './access.ts';
 import { bearerPassport, type TokenClaims } from './auth.ts';
 import { docsPage } from './docs-page.ts';
 import { errorReply, knownError, replyOf } from './error-reply.ts';
+import { answerEvents, wantsEvents } from './events.ts';
 import { type FirstUse, useKey } from './idempotency.ts';
 import { openapiDocument } from './openapi.ts';
 import { rateLimits } from './rate-limit.ts';
@@ -129,6 +130,12 @@ function operation(
     });
     let given = await enter();
     const user = (given as { user?: Caller }).user;
+    if (declared.stream !== undefined && user !== undefined && (declared.isStream || wantsEvents(req))) {
+      const { stream } = declared;
+      const onError = (error: unknown) => knownError(error);
+      const about = { userId: user.id, stopping: app.stopping, recheck: enter, onError };
+      return answerEvents(req, res, about, (out) => stream(app, given, out));
+    }
     const use =
       declared.method === 'post' && user
         ? await useKey(app.db, req, user.id, [declared.path, ...Object.values(params)].join(' '))

@@ -5,6 +5,7 @@ import { type Route, route } from '../http/route.ts';
 import { pageQuery } from '../http/shapes.ts';
 import { onTask } from '../tasks/routes.ts';
 import { Task } from '../tasks/schemas.ts';
+import { followRun } from './follow-run.ts';
 import { listEvents } from './journal-store.ts';
 import { cancelTask, reviseTask, startTask } from './operations.ts';
 import { RetryTask, ReviseTask, Run, RunEvent } from './schemas.ts';
@@ -102,6 +103,8 @@ export const runRoutes: Route[] = [
     tag,
     access: onRun('member'),
     reply: [200, z.array(RunEvent)],
+    streams: 'The same entries, each under its `type` as the event, live until `end`; resumable by `Last-Event-ID`',
+    stream: (app, { run }, out) => followRun(app, run.id, out),
     handle: (app, { run }) => listEvents(app.db.manager, run.id),
   }),
 ];

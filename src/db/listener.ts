@@ -1,0 +1,65 @@
+import pg from 'pg';
+
+/** Tells of changes that any process made, through PostgreSQL's LISTEN. */
+export interface Listener {
+  /** Calls `hear` whenever something about the topic may have changed; answers how to stop that. */
+  on(topic: string, hear: () => void): () => void;
+  close(): Promise<void>;
+}
+
+const reconnectMs = 500;
+
+/**
+ * One connection for all topics of this process, made at the first need and made again when it breaks; then everybody
+ * is told, because something may have been missed.
+ */
+export function openListener(url: string): Listener {
+  const heard = new Map<string, Set<() => void>>();
+  let client: pg.Client | undefined;
+  let isClosed = false;
+  let again: NodeJS.Timeout | undefined;
+  const tellAll = () => {
+    for (const hearers of heard.values()) for (const hear of hearers) hear();
+  };
+  const connect = async () => {
+    const made = new pg.Client({ connectionString: url, application_name: 'deckhand-listener' });
+    client = made;
+    const lost = () => {
+      if (client !== made) return;
+      client = undefined;
+      made.end().catch(() => {});
+      if (!isClosed && heard.size > 0) again = setTimeout(start, reconnectMs).unref();
+    };
+    made.on('error', lost);
+    made.on('end', lost);
+    made.on('notification', ({ payload }) => {
+      for (const hear of heard.get(payload ?? '') ?? []) hear();
+    });
+    try {
+      await made.connect();
+      await made.query('listen changes');
+      tellAll();
+    } catch {
+      lost();
+    }
+  };
+  const start = () => void connect();
+  return {
+    on: (topic, hear) => {
+      const hearers = heard.get(topic) ?? new Set();
+      heard.set(topic, hearers.add(hear));
+      if (client === undefined && !isClosed) start();
+      return () => {
+        hearers.delete(hear);
+        if (hearers.size === 0 && heard.get(topic) === hearers) heard.delete(topic);
+      };
+    },
+    close: async () => {
+      isClosed = true;
+      clearTimeout(again);
+      const last = client;
+      client = undefined;
+      await last?.end().catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,171 @@
+import { until } from '../../src/demo/real-service.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+
+let service: TestApp;
+let token: string;
+let project: string;
+const call = (method: string, path: string, body?: unknown, as = token) =>
+  service.call(method, path, { token: as, ...(body === undefined ? {} : { body }) });
+
+beforeAll(async () => {
+  service = await openTestApp();
+  token = await service.token('octocat');
+  project = (await call('POST', '/projects', { name: 'P' })).body.id;
+});
+afterAll(() => service.close());
+
+interface Heard {
+  id?: string;
+  event?: string;
+  data?: { id?: string; status?: string };
+}
+
+/** Opens a stream and collects what comes. */
+async function listen(path: string, headers: Record<string, string> = {}, as = token) {
+  const stop = new AbortController();
+  const response = await fetch(`${service.url}/api/v1${path}`, {
+    headers: { Authorization: `Bearer ${as}`, Accept: 'text/event-stream', ...headers },
+    signal: stop.signal,
+  });
+  const heard: Heard[] = [];
+  let ended = false;
+  const read = async () => {
+    let text = '';
+    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+      text += Buffer.from(chunk).toString('utf8');
+      for (let at = text.indexOf('\n\n'); at >= 0; at = text.indexOf('\n\n')) {
+        const lines = text
+          .slice(0, at)
+          .split('\n')
+          .filter((l) => !l.startsWith(':'));
+        text = text.slice(at + 2);
+        const entry = Object.fromEntries(lines.map((l) => [l.slice(0, l.indexOf(':')), l.slice(l.indexOf(':') + 2)]));
+        heard.push({ ...entry, ...(entry.data === undefined ? {} : { data: JSON.parse(entry.data) }) });
+      }
+    }
+  };
+  const reading = response.ok
+    ? read()
+        .catch(() => {})
+        .then(() => {
+          ended = true;
+        })
+    : Promise.resolve();
+  return {
+    status: response.status,
+    heard,
+    isEnded: () => ended,
+    stop: async () => {
+      stop.abort();
+      await reading;
+    },
+  };
+}
+const named = (heard: Heard[], event: string) => heard.filter((h) => h.event === event);
+
+test('a change of the project is heard within half a second, and what was missed after coming back', async () => {
+  const stream = await listen(`/projects/${project}/events`);
+  expect(stream.status).toBe(200);
+  const began = performance.now();
+  const task = (await call('POST', `/projects/${project}/tasks`, { title: 't' })).body;
+  await until('the task', async () => named(stream.heard, 'task').length > 0);
+  expect(performance.now() - began).toBeLessThan(500);
+  expect(named(stream.heard, 'task')[0]?.data).toEqual({
+    id: task.id,
+    status: 'backlog',
+    at: expect.stringMatching(/Z$/),
+  });
+  const last = stream.heard.at(-1)?.id ?? '';
+  await stream.stop();
+  await call('PATCH', `/tasks/${task.id}`, { status: 'ready' });
+  await call('POST', `/projects/${project}/sprints`, { name: 'S', startDate: '2026-01-01', endDate: '2026-01-02' });
+  const again = await listen(`/projects/${project}/events`, { 'Last-Event-ID': last });
+  await until('what was missed', async () => named(again.heard, 'sprint').length > 0);
+  expect(again.heard.filter((h) => h.event !== undefined).map((h) => [h.event, h.data?.status])).toEqual([
+    ['task', 'ready'],
+    ['sprint', 'planning'],
+  ]);
+  await again.stop();
+});
+
+test('what is not kept any more is a reset', async () => {
+  for (const id of ['999999999', 'nonsense', '-1']) {
+    const stream = await listen(`/projects/${project}/events`, { 'Last-Event-ID': id });
+    await until('the reset', async () => named(stream.heard, 'reset').length > 0);
+    await stream.stop();
+  }
+  const before = await service.app.db.manager.query('select min(id) as id from project_events');
+  await service.app.db.manager.query(`update project_events set at = at - interval '2 hours'`);
+  const stream = await listen(`/projects/${project}/events`, { 'Last-Event-ID': String(before[0].id) });
+  await until('the reset', async () => named(stream.heard, 'reset').length > 0);
+  await stream.stop();
+});
+
+test('a stream ends within a second when its token is revoked or its caller leaves the project', async () => {
+  await call('POST', `/projects/${project}/members`, { login: 'mate' });
+  const mate = await service.token('mate');
+  const other = (await call('POST', '/me/tokens', { name: 'x' })).body;
+  const revoked = await listen(`/projects/${project}/events`, {}, other.token);
+  const gone = await listen(`/projects/${project}/events`, {}, mate);
+  const member = (await call('GET', `/projects/${project}/members`)).body.find(
+    (m: { login: string }) => m.login === 'mate',
+  );
+  const began = performance.now();
+  await call('DELETE', `/me/tokens/${other.id}`);
+  await call('DELETE', `/projects/${project}/members/${member.userId}`);
+  await until('both ends', async () => revoked.isEnded() && gone.isEnded());
+  expect(performance.now() - began).toBeLessThan(1500);
+  expect((await listen(`/projects/${project}/events`, {}, mate)).status).toBe(403);
+});
+
+test('ten streams a user, and one more is refused', async () => {
+  const streams = [];
+  for (let i = 0; i < 10; i++) streams.push(await listen(`/projects/${project}/events`));
+  expect((await listen(`/projects/${project}/events`)).status).toBe(429);
+  for (const stream of streams) await stream.stop();
+  await until('a free place', async () => {
+    const next = await listen(`/projects/${project}/events`);
+    await next.stop();
+    return next.status === 200;
+  });
+});
+
+test('the log of a run: live, resumable, and over with the run', async () => {
+  const task = (await call('POST', `/projects/${project}/tasks`, { title: 't' })).body;
+  const sql = (text: string) => service.app.db.manager.query(text, [task.id]);
+  await sql(
+    `insert into runs (id, task_id, project_id, kind, status) select 'run_live', $1, project_id, 'start', 'running' from tasks where id = $1`,
+  );
+  const say = (text: string) =>
+    service.app.db.manager.query(
+      `insert into run_events (run_id, type, text, data) values ('run_live', 'tool', $1, '{}')`,
+      [text],
+    );
+  await say('one');
+  const stream = await listen('/runs/run_live/events');
+  await until('the first line', async () => stream.heard.length === 1);
+  await say('two');
+  await until('the second', async () => stream.heard.length === 2);
+  await stream.stop();
+  await say('three');
+  const again = await listen('/runs/run_live/events', { 'Last-Event-ID': stream.heard[1]?.id ?? '' });
+  await until('the third', async () => again.heard.length === 1);
+  await service.app.db.manager.query(`update runs set status = 'failed' where id = 'run_live'`);
+  await until('the end', async () => again.isEnded());
+  expect(again.heard.map((h) => h.event)).toEqual(['tool', 'end']);
+  expect((await call('GET', '/runs/run_live/events')).body.map((e: { text: string }) => e.text)).toEqual([
+    'one',
+    'two',
+    'three',
+  ]);
+});
+
+test('a listener whose connection breaks hears what came meanwhile', async () => {
+  const stream = await listen(`/projects/${project}/events`);
+  await service.app.db.manager.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'deckhand-listener' and datname = current_database()`,
+  );
+  await call('POST', `/projects/${project}/tasks`, { title: 'meanwhile' });
+  await until('the task', async () => named(stream.heard, 'task').length > 0);
+  await stream.stop();
+});
