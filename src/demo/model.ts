@@ -5,17 +5,25 @@ interface Turn {
   arguments: object;
 }
 
-/** What the scripted model does, a list of turns; each turn is one or more tool calls, or a text. */
-export type Script = (Turn[] | string)[];
+/** What the scripted model says: one or more tool calls, or a text. */
+export type Said = Turn[] | string;
+
+export interface ModelRequest {
+  model: string;
+  messages: { role: string; content: unknown }[];
+  tools?: { function: { name: string } }[];
+  /** The one function that is to be called. */
+  tool_choice?: { function: { name: string } };
+  stream?: boolean;
+}
+
+/** What the scripted model does: a list of turns, or what it says to a request. */
+export type Script = Said[] | ((request: ModelRequest, turn: number) => Said);
 
 export interface ScriptedModel {
   url: string;
   /** The bodies of all requests so far. */
-  requests: {
-    model: string;
-    messages: { role: string; content: unknown }[];
-    tools?: { function: { name: string } }[];
-  }[];
+  requests: ModelRequest[];
   close(): Promise<void>;
 }
 
@@ -34,13 +42,18 @@ export async function startModel(
     res.setHeader('Content-Type', 'application/json');
     if (req.url?.endsWith('/models'))
       return res.end(JSON.stringify({ object: 'list', data: [{ id: 'scripted', object: 'model' }] }));
-    const request = JSON.parse(Buffer.concat(chunks).toString('utf8')) as ScriptedModel['requests'][number];
+    const request = JSON.parse(Buffer.concat(chunks).toString('utf8')) as ModelRequest;
     requests.push(request);
     const turn = request.messages.filter((m) => m.role === 'assistant').length;
     await before(turn);
     const offered = new Set(request.tools?.map((t) => t.function.name));
-    const said = script[Math.min(turn, script.length - 1)] ?? 'Done.';
-    res.end(JSON.stringify(completion(request.model, turn, said, offered)));
+    const said =
+      typeof script === 'function' ? script(request, turn) : (script[Math.min(turn, script.length - 1)] ?? 'Done.');
+    const whole = completion(request.model, turn, said, offered);
+    if (request.stream !== true) return res.end(JSON.stringify(whole));
+    res.setHeader('Content-Type', 'text/event-stream');
+    for (const chunk of chunksOf(whole)) res.write(`data: ${JSON.stringify(chunk)}\n\n`);
+    res.end('data: [DONE]\n\n');
   });
   const port = await listening(server);
   return {
@@ -54,7 +67,7 @@ export async function startModel(
   };
 }
 
-function completion(model: string, turn: number, said: Turn[] | string, offered: Set<string>) {
+function completion(model: string, turn: number, said: Said, offered: Set<string>) {
   // Where there is no shell the script reads on instead of testing.
   const isMissing = (call: Turn) => call.name === 'run_command' && !offered.has(call.name);
   const calls =
@@ -84,6 +97,24 @@ function completion(model: string, turn: number, said: Turn[] | string, offered:
     ],
     usage: { prompt_tokens: 800 + 150 * turn, completion_tokens: 60, total_tokens: 860 + 150 * turn },
   };
+}
+
+/** The same answer in pieces, as a stream brings it. */
+function chunksOf({ choices: [choice], usage, ...rest }: ReturnType<typeof completion>) {
+  const chunk = (delta: object, finish: string | null = null) => ({
+    ...rest,
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, delta, finish_reason: finish }],
+  });
+  const { content, tool_calls } = choice?.message ?? { content: '' };
+  const words = (content ?? '').match(/\S+\s*/g) ?? [];
+  return [
+    chunk({ role: 'assistant', content: '' }),
+    ...words.map((word) => chunk({ content: word })),
+    ...(tool_calls ?? []).map((call, index) => chunk({ tool_calls: [{ index, ...call }] })),
+    chunk({}, choice?.finish_reason ?? 'stop'),
+    { ...rest, object: 'chat.completion.chunk', choices: [], usage },
+  ];
 }
 
 function listening(server: Server): Promise<number> {

@@ -39,11 +39,18 @@ export class ModelFailed extends Error {
   }
 }
 
+export interface ReplyOptions {
+  /** The one function that the model has to call. */
+  force?: string;
+  /** Hears the text as it comes. */
+  onText?: (piece: string) => void;
+}
+
 /** A model with a key. */
 export interface Model {
   name: string;
   /** @throws ModelFailed, or the reason of the signal */
-  reply(messages: Message[], tools: ToolSpec[], signal: AbortSignal): Promise<Reply>;
+  reply(messages: Message[], tools: ToolSpec[], signal: AbortSignal, options?: ReplyOptions): Promise<Reply>;
 }
 
 export interface ModelSource {

@@ -1,5 +1,5 @@
 import type OpenAI from 'openai';
-import { type Message, ModelFailed, type ModelSource, type Reply, type ToolSpec } from './model.ts';
+import { type Message, ModelFailed, type ModelSource, type Reply, type ReplyOptions, type ToolSpec } from './model.ts';
 
 type Client = Pick<OpenAI, 'chat'>;
 
@@ -11,24 +11,33 @@ export function openaiModels(connect: (key: string) => Client): ModelSource {
   return {
     withKey: (name, key) => {
       const client = connect(key);
-      return { name, reply: (messages, tools, signal) => ask(client, name, messages, tools, signal) };
+      return {
+        name,
+        reply: (messages, tools, signal, options) => ask(client, name, { messages, tools, signal, ...options }),
+      };
     },
   };
 }
 
-async function ask(client: Client, model: string, messages: Message[], tools: ToolSpec[], signal: AbortSignal) {
+interface Asked extends ReplyOptions {
+  messages: Message[];
+  tools: ToolSpec[];
+  signal: AbortSignal;
+}
+
+async function ask(client: Client, model: string, { messages, tools, signal, force, onText }: Asked): Promise<Reply> {
+  const body = {
+    model,
+    messages: messages.map(sent),
+    ...(tools.length > 0 ? { tools: tools.map((tool) => ({ type: 'function' as const, function: { ...tool } })) } : {}),
+    ...(force === undefined ? {} : { tool_choice: { type: 'function' as const, function: { name: force } } }),
+  };
+  const limits = { signal, timeout: answerMs };
   try {
-    const completion = await client.chat.completions.create(
-      {
-        model,
-        messages: messages.map(sent),
-        ...(tools.length > 0
-          ? { tools: tools.map((tool) => ({ type: 'function' as const, function: { ...tool } })) }
-          : {}),
-      },
-      { signal, timeout: answerMs },
-    );
-    return received(completion);
+    if (onText === undefined) return received(await client.chat.completions.create(body, limits));
+    const stream = client.chat.completions.stream({ ...body, stream_options: { include_usage: true } }, limits);
+    stream.on('content', onText);
+    return received(await stream.finalChatCompletion());
   } catch (error) {
     signal.throwIfAborted();
     throw failed(error);

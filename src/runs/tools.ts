@@ -1,28 +1,13 @@
 import { z } from 'zod';
 import { storable } from '../domain/storable.ts';
 import type { ToolCall, ToolSpec } from '../llm/model.ts';
+import { parseArguments, parseJson, readTools, specsOf } from '../repositories/read-tools.ts';
 import type { ToolHost } from '../sandbox/sandbox.ts';
 
-/** The tools of decisions, section 10: names and parameters are fixed, because models are tuned to them. */
 const path = z.string().describe("relative to the repository's root");
-const line = z.int().min(1);
 
 const hostTools = {
-  list_files: {
-    description: 'List files and folders.',
-    arguments: z.strictObject({ path: path.optional(), depth: z.int().min(1).max(10).optional() }),
-    changes: false,
-  },
-  read_file: {
-    description: 'Read a text file, whole or some of its lines.',
-    arguments: z.strictObject({ path, startLine: line.optional(), endLine: line.optional() }),
-    changes: false,
-  },
-  search: {
-    description: 'Find lines that contain a text, or match a regular expression.',
-    arguments: z.strictObject({ pattern: z.string().min(1), path: path.optional(), regex: z.boolean().optional() }),
-    changes: false,
-  },
+  ...readTools,
   write_file: {
     description: 'Write a whole file; folders are made as needed.',
     arguments: z.strictObject({ path, content: z.string() }),
@@ -72,12 +57,8 @@ export type ToolResult =
 
 /** The tools to offer; without a working sandbox there is no shell among them. */
 export function toolSpecs(hasShell: boolean): ToolSpec[] {
-  return Object.entries({ ...hostTools, ...endings })
-    .filter(([name]) => hasShell || name !== 'run_command')
-    .map(([name, { description, arguments: schema }]) => {
-      const { $schema: _, ...parameters } = z.toJSONSchema(schema);
-      return { name, description, parameters };
-    });
+  const { run_command, ...files } = hostTools;
+  return specsOf({ ...files, ...(hasShell ? { run_command } : {}), ...endings });
 }
 
 /** Does what the model asked for. What is wrong with the call comes back as a text for it to mend. */
@@ -92,25 +73,15 @@ export async function callTool(host: ToolHost, call: ToolCall): Promise<ToolResu
         .map((t) => t.name)
         .join(', ')}`,
     );
-  const given = parseJson(call.arguments);
-  if (given === undefined) return refuse('the arguments are not valid JSON; send one JSON object');
-  const parsed = tool.arguments.safeParse(given);
-  if (!parsed.success) return refuse(`the arguments do not fit: ${z.prettifyError(parsed.error)}`);
+  const parsed = parseArguments(tool.arguments, call.arguments);
+  if (!parsed.ok) return refuse(parsed.problem);
   // These end up in the database and on GitHub, the others in files.
-  if (call.name === 'finish') return { kind: 'finish', finish: storable(parsed.data as FinishArguments) };
+  if (call.name === 'finish') return { kind: 'finish', finish: storable(parsed.value as FinishArguments) };
   if (call.name === 'give_up')
-    return { kind: 'give_up', reason: storable(parsed.data as z.output<typeof GiveUp>).reason };
-  const answer = await host.call(call.name, parsed.data as object);
+    return { kind: 'give_up', reason: storable(parsed.value as z.output<typeof GiveUp>).reason };
+  const answer = await host.call(call.name, parsed.value as object);
   const text = answer.ok ? answer.text : `Error: ${answer.text}`;
   return { kind: 'answer', text, ok: answer.ok, changed: tool.changes === true };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text === '' ? '{}' : text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A call in few words, for the log of the run. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type Access, accessTo, inProject } from '../http/access.ts';
 import { type Route, route } from '../http/route.ts';
-import { Task } from '../tasks/schemas.ts';
+import { ChatMessage, Task } from '../tasks/schemas.ts';
+import { chatAboutSprint } from './chat.ts';
 import { getDigest } from './digest.ts';
 import { burndownOf, metricsOf, velocityOf } from './figures-store.ts';
 import { addTasks, completeSprint, createSprint, removeTask, startSprint, updateSprint } from './operations.ts';
@@ -17,6 +18,7 @@ import {
   SprintEntry,
   SprintFilter,
   SprintMetrics,
+  SprintReply,
   SprintTaskFilter,
   UpdateSprint,
   VelocityEntry,
@@ -211,5 +213,26 @@ export const sprintRoutes: Route[] = [
     access: onSprint('member'),
     reply: [200, Digest],
     handle: (app, { sprint }) => getDigest(app.db.manager, sprint.id),
+  }),
+  route({
+    method: 'post',
+    path: '/sprints/:sprintId/chat-with-dev-lead',
+    summary: 'Talk with the Software Architect about a sprint',
+    tag,
+    access: onSprint('member'),
+    body: ChatMessage,
+    reply: [200, SprintReply],
+    errors: { 502: 'The model answered with an error', 503: 'No model is configured' },
+    costs: 'model',
+    streams: 'Events `text` with `{ text }`, a piece of the answer each, then `done` with the whole reply, or `error`',
+    stream: async (app, { sprint, user, body }, { signal, send }) => {
+      const onText = (text: string) => send({ event: 'text', data: { text } });
+      const response = await chatAboutSprint(app, sprint, { userId: user.id, message: body.message, onText, signal });
+      send({ event: 'done', data: { response } });
+    },
+    handle: async (app, { sprint, user, body }) => {
+      const { signal } = new AbortController();
+      return { response: await chatAboutSprint(app, sprint, { userId: user.id, message: body.message, signal }) };
+    },
   }),
 ];

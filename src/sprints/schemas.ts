@@ -128,3 +128,5 @@ export const Digest = z
     costUsd: z.number(),
   })
   .meta({ id: 'Digest' });
+
+export const SprintReply = z.object({ response: z.string() }).meta({ id: 'SprintReply' });

@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { accessTo, inProject } from '../http/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { createTasks } from './bulk.ts';
+import { chatAboutTask } from './chat.ts';
 import { createTask, readDiff } from './operations.ts';
 import {
+  ChatMessage,
   CreateSubtask,
   CreateTask,
   CreateTasks,
@@ -13,6 +15,7 @@ import {
   Task,
   TaskDiff,
   TaskFilter,
+  TaskReply,
   UpdateTask,
 } from './schemas.ts';
 import { countByStatus, listSubtasks, listTasks, type TaskView, taskColumns } from './store.ts';
@@ -149,5 +152,29 @@ export const taskRoutes: Route[] = [
     access: onTask('member'),
     reply: [200, z.array(PullRequestEntry)],
     handle: (app, { task }) => listPulls(app.db.manager, task.id),
+  }),
+  route({
+    method: 'post',
+    path: '/tasks/:id/chat',
+    summary: 'Talk with the agent of a task; it reads and changes nothing',
+    tag,
+    access: onTask('member'),
+    body: ChatMessage,
+    reply: [200, TaskReply],
+    errors: { 502: 'The model answered with an error', 503: 'No model is configured' },
+    costs: 'model',
+    streams: 'Events `text` with `{ text }`, a piece of the answer each, then `done` with the whole reply, or `error`',
+    stream: async (app, { task, user, body }, { signal, send }) => {
+      const onText = (text: string) => send({ event: 'text', data: { text } });
+      const response = await chatAboutTask(app, task, { userId: user.id, message: body.message, onText, signal });
+      send({ event: 'done', data: { response, taskId: task.id } });
+    },
+    handle: async (app, { task, user, body }) => {
+      const { signal } = new AbortController();
+      return {
+        response: await chatAboutTask(app, task, { userId: user.id, message: body.message, signal }),
+        taskId: task.id,
+      };
+    },
   }),
 ];

@@ -219,6 +219,10 @@ export type PullRequest = {
     prNumber: number;
     status: "draft" | "open" | "merged" | "closed";
 };
+export type TaskReply = {
+    response: string;
+    taskId: string;
+};
 export type Sprint = {
     id: string;
     projectId: string;
@@ -267,6 +271,9 @@ export type Digest = {
         message: string;
     }[];
     costUsd: number;
+};
+export type SprintReply = {
+    response: string;
 };
 export type Run = {
     id: string;
@@ -1000,6 +1007,35 @@ export function deleteProjectsByProjectIdModelToken(projectId: string, opts?: Oa
     }>(`/projects/${encodeURIComponent(projectId)}/model-token`, {
         ...opts,
         method: "DELETE"
+    }));
+}
+/**
+ * Follow the changes of a project as they happen
+ */
+export function getProjectsByProjectIdEvents(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: string;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/events`, {
+        ...opts
     }));
 }
 /**
@@ -2260,6 +2296,59 @@ export function getTasksByIdPrs(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
+ * Talk with the agent of a task; it reads and changes nothing
+ */
+export function postTasksByIdChat(id: string, body: {
+    message: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: TaskReply;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/chat`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
  * Create a sprint
  */
 export function postProjectsByProjectIdSprints(projectId: string, body: {
@@ -2908,6 +2997,59 @@ export function getSprintsBySprintIdDigest(sprintId: string, opts?: Oazapfts.Req
     }>(`/sprints/${encodeURIComponent(sprintId)}/digest`, {
         ...opts
     }));
+}
+/**
+ * Talk with the Software Architect about a sprint
+ */
+export function postSprintsBySprintIdChatWithDevLead(sprintId: string, body: {
+    message: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: SprintReply;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/chat-with-dev-lead`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
 }
 /**
  * Start a task: its agent works on it and proposes a pull request

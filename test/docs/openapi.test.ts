@@ -54,7 +54,7 @@ test.each(operations)('%s shows what to send and what may come back', (name, {
   if (name.includes('{') && !name.includes('{team}')) expect(codes).toEqual(expect.arrayContaining(['403', '404']));
   for (const media of Object.values(requestBody?.content ?? {})) expect(media.example).toBeDefined();
   for (const { $ref, content } of Object.values(responses))
-    if ($ref === undefined && content) expect(content['application/json']?.example).toBeDefined();
+    if ($ref === undefined) for (const media of Object.values(content ?? {})) expect(media.example).toBeDefined();
 });
 
 test('every example of a body passes the validation of its route', () => {

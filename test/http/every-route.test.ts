@@ -8,7 +8,7 @@ let owner: string;
 let stranger: string;
 
 beforeAll(async () => {
-  service = await openTestApp({ ALLOW_PRIVATE_HOSTS: 'true' });
+  service = await openTestApp({ ALLOW_PRIVATE_HOSTS: 'true', RATE_LIMIT_MODEL: '0' });
   world = await makeEverything(service);
   owner = world.owner;
   stranger = await service.token('stranger');
@@ -118,7 +118,7 @@ test('the routes are those of the contract and the decisions that are built so f
     POST /projects/:projectId/tasks;POST /projects/:projectId/tasks/bulk;GET /projects/:projectId/tasks;GET /projects/:projectId/stats;
     GET /tasks/:id;PATCH /tasks/:id;DELETE /tasks/:id;GET /tasks/:id/subtasks;POST /tasks/:id/subtasks;GET /tasks/:id/diff;GET /tasks/:id/handoffs;GET /tasks/:id/prs;
     POST /tasks/:id/start;POST /tasks/:id/retry;POST /tasks/:id/revise;POST /tasks/:id/cancel;POST /tasks/:id/merge;
-    GET /tasks/:id/runs;GET /runs/:runId;GET /runs/:runId/events;POST /projects/:projectId/sprints;GET /projects/:projectId/sprints;GET /projects/:projectId/sprints/active;GET /projects/:projectId/velocity;GET /projects/:projectId/backlog;GET /sprints/:sprintId;PATCH /sprints/:sprintId;DELETE /sprints/:sprintId;POST /sprints/:sprintId/start;POST /sprints/:sprintId/complete;POST /sprints/:sprintId/cancel;GET /sprints/:sprintId/tasks;POST /sprints/:sprintId/tasks;POST /sprints/:sprintId/tasks/bulk;DELETE /sprints/:sprintId/tasks/:taskId;GET /sprints/:sprintId/metrics;GET /sprints/:sprintId/burndown;GET /sprints/:sprintId/digest`;
+    GET /tasks/:id/runs;GET /runs/:runId;GET /runs/:runId/events;POST /projects/:projectId/sprints;GET /projects/:projectId/sprints;GET /projects/:projectId/sprints/active;GET /projects/:projectId/velocity;GET /projects/:projectId/backlog;GET /sprints/:sprintId;PATCH /sprints/:sprintId;DELETE /sprints/:sprintId;POST /sprints/:sprintId/start;POST /sprints/:sprintId/complete;POST /sprints/:sprintId/cancel;GET /sprints/:sprintId/tasks;POST /sprints/:sprintId/tasks;POST /sprints/:sprintId/tasks/bulk;DELETE /sprints/:sprintId/tasks/:taskId;GET /sprints/:sprintId/metrics;GET /sprints/:sprintId/burndown;GET /sprints/:sprintId/digest;GET /projects/:projectId/events;POST /tasks/:id/chat;POST /sprints/:sprintId/chat-with-dev-lead`;
   expect(named.map(([name]) => name).sort()).toEqual(
     built
       .split(';')

@@ -81,6 +81,9 @@ test.each(paged)('%s: pages end where they are said to end', async (_name, route
     expect([bad, await status(bad)]).toEqual([bad, 400]);
 });
 
+/** A chat keeps what was said even when no answer comes. */
+const kept = ['api_tokens', 'idempotency_keys', 'chat_messages'];
+
 /** What stands in the place of a field: any JSON, and what has broken programs before. */
 const odd = fc.oneof(
   fc.jsonValue(),
@@ -116,7 +119,7 @@ function changed(
 test.each(withBody)('%s: a changed body is never a 500, and refused it changes nothing', async (_name, route) => {
   await fc.assert(
     fc.asyncProperty(change, async (how) => {
-      const before = await rowsOf(service, ['api_tokens', 'idempotency_keys']);
+      const before = await rowsOf(service, kept);
       const body = exampleOf(route);
       if ('projectId' in body) body.projectId = mine.ids.projectId;
       const answer = await service.call(route.method.toUpperCase(), mine.pathOf(route), {
@@ -128,7 +131,7 @@ test.each(withBody)('%s: a changed body is never a 500, and refused it changes n
       if (answer.status < 400) return;
       expect(answer.body).toMatchObject({ statusCode: answer.status, message: expect.any(String) });
       expect(answer.body.message).not.toMatch(/\bat .+:\d+:\d+|node_modules|ZodError/);
-      expect(await rowsOf(service, ['api_tokens', 'idempotency_keys'])).toEqual(before);
+      expect(await rowsOf(service, kept)).toEqual(before);
     }),
     { numRuns: 15 },
   );

@@ -1,0 +1,40 @@
+import type { EntityManager } from 'typeorm';
+import { newId } from '../db/ids.ts';
+import { storableText } from '../domain/storable.ts';
+
+/** What a chat is about. */
+export type Subject = { taskId: string } | { sprintId: string };
+
+export interface ChatMessage {
+  role: 'user' | 'assistant' | 'summary';
+  content: string;
+  at: Date;
+}
+
+const columns = (about: Subject) =>
+  'taskId' in about ? (['task_id', about.taskId] as const) : (['sprint_id', about.sprintId] as const);
+
+export async function insertMessage(
+  em: EntityManager,
+  about: Subject,
+  message: { role: ChatMessage['role']; content: string; userId?: string | undefined; at?: Date },
+): Promise<void> {
+  const [column, id] = columns(about);
+  await em.query(
+    `insert into chat_messages (id, ${column}, role, user_id, content, at) values ($1, $2, $3, $4, $5, coalesce($6, clock_timestamp()))`,
+    [newId('msg'), id, message.role, message.userId ?? null, storableText(message.content), message.at ?? null],
+  );
+}
+
+/** The newest summary and everything after it, oldest first. */
+export async function listMessages(em: EntityManager, about: Subject): Promise<ChatMessage[]> {
+  const [column, id] = columns(about);
+  return em.query(
+    `with summary as (select at from chat_messages where ${column} = $1 and role = 'summary' order by at desc limit 1)
+     select role, content, at from chat_messages
+     where ${column} = $1 and (role = 'summary' and at = (select at from summary)
+       or role <> 'summary' and at > coalesce((select at from summary), '-infinity'))
+     order by at, (role = 'summary') desc, id`,
+    [id],
+  );
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import type { ToolSpec } from '../llm/model.ts';
+
+/** The tools of decisions, section 10: names and parameters are fixed, because models are tuned to them. */
+const path = z.string().describe("relative to the repository's root");
+const line = z.int().min(1);
+
+/** The tools that only read; all that a chat is offered. */
+export const readTools = {
+  list_files: {
+    description: 'List files and folders.',
+    arguments: z.strictObject({ path: path.optional(), depth: z.int().min(1).max(10).optional() }),
+    changes: false,
+  },
+  read_file: {
+    description: 'Read a text file, whole or some of its lines.',
+    arguments: z.strictObject({ path, startLine: line.optional(), endLine: line.optional() }),
+    changes: false,
+  },
+  search: {
+    description: 'Find lines that contain a text, or match a regular expression.',
+    arguments: z.strictObject({ pattern: z.string().min(1), path: path.optional(), regex: z.boolean().optional() }),
+    changes: false,
+  },
+} as const;
+
+/** Tools as they are offered to a model. */
+export function specsOf(tools: Record<string, { description: string; arguments: z.ZodType }>): ToolSpec[] {
+  return Object.entries(tools).map(([name, { description, arguments: schema }]) => {
+    const { $schema: _, ...parameters } = z.toJSONSchema(schema);
+    return { name, description, parameters };
+  });
+}
+
+/** The arguments of a call by the schema of its tool, or what is wrong with them, in words for the model. */
+export function parseArguments<S extends z.ZodType>(
+  schema: S,
+  text: string,
+): { ok: true; value: z.output<S> } | { ok: false; problem: string } {
+  const given = parseJson(text);
+  if (given === undefined) return { ok: false, problem: 'the arguments are not valid JSON; send one JSON object' };
+  const parsed = schema.safeParse(given);
+  return parsed.success
+    ? { ok: true, value: parsed.data }
+    : { ok: false, problem: `the arguments do not fit: ${z.prettifyError(parsed.error)}` };
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text === '' ? '{}' : text);
+  } catch {
+    return undefined;
+  }
+}

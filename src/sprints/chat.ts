@@ -1,0 +1,59 @@
+import { converseInChat } from '../agents/chat.ts';
+import { findShippedAgent } from '../agents/store.ts';
+import type { App } from '../app.ts';
+import { fenced } from '../domain/quoted.ts';
+import { openReader } from '../repositories/reader.ts';
+import { findPrimary } from '../repositories/store.ts';
+import { burndownOf, metricsOf } from './figures-store.ts';
+import { listSprintTasks, type SprintView } from './store.ts';
+
+interface Asking {
+  userId: string;
+  message: string;
+  onText?: (piece: string) => void;
+  signal: AbortSignal;
+}
+
+const toldTasks = 100;
+
+/**
+ * Talks with the project's Software Architect about a sprint: it knows tasks, failures, metrics and burndown.
+ * @throws AppError 502, 503
+ */
+export async function chatAboutSprint(app: App, sprint: SprintView, asking: Asking): Promise<string> {
+  const em = app.db.manager;
+  const agent = (await findShippedAgent(em, sprint.projectId, 'Software Architect')) ?? undefined;
+  const repository = await findPrimary(em, sprint.projectId);
+  const reader = repository === null ? undefined : openReader(app, repository, null, asking.signal);
+  try {
+    const context = await describe(app, sprint);
+    return await converseInChat(app, {
+      about: { sprintId: sprint.id },
+      projectId: sprint.projectId,
+      agent,
+      context,
+      reader,
+      ...asking,
+    });
+  } finally {
+    await reader?.close();
+  }
+}
+
+async function describe(app: App, sprint: SprintView): Promise<string> {
+  const em = app.db.manager;
+  const tasks = await listSprintTasks(em, { sprintId: sprint.id }, { limit: toldTasks, offset: 0 });
+  const lines = tasks.map(
+    (t) =>
+      `${t.id} ${t.status}: ${t.title}${t.dependsOn.length > 0 ? ` (waits for ${t.dependsOn.join(', ')})` : ''}${t.failure ? ` FAILED ${t.failure.category}: ${t.failure.message}` : ''}`,
+  );
+  return [
+    `# The sprint: ${sprint.name}\nStatus: ${sprint.status}, ${sprint.startDay} to ${sprint.endDay}`,
+    sprint.goal === '' ? '' : `## Goal\n${fenced(sprint.goal)}`,
+    `## Metrics\n${JSON.stringify(await metricsOf(em, sprint))}`,
+    `## Burndown\n${JSON.stringify(await burndownOf(em, sprint))}`,
+    `## Tasks\n${fenced(lines.join('\n'))}`,
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}

@@ -1,0 +1,74 @@
+import { converseInChat } from '../agents/chat.ts';
+import { findAgent, findShippedAgent } from '../agents/store.ts';
+import type { App } from '../app.ts';
+import { defaultAgentName } from '../domain/agent.ts';
+import { fenced } from '../domain/quoted.ts';
+import { openReader } from '../repositories/reader.ts';
+import { findRepository } from '../repositories/store.ts';
+import type { TaskView } from './store.ts';
+import { findDiff, listHandoffs, listPulls } from './work-store.ts';
+
+interface Asking {
+  userId: string;
+  message: string;
+  onText?: (piece: string) => void;
+  signal: AbortSignal;
+}
+
+/** So much of the diff is told; the rest the agent can read. */
+const diffChars = 20_000;
+const toldRuns = 5;
+
+/**
+ * Talks with the task's agent about the task. It knows its runs, diff and handoffs and can read the repository at the
+ * task's branch; it changes nothing.
+ * @throws AppError 502, 503
+ */
+export async function chatAboutTask(app: App, task: TaskView, asking: Asking): Promise<string> {
+  const em = app.db.manager;
+  const agent =
+    (task.owner === null ? null : await findAgent(em, task.owner)) ??
+    (await findShippedAgent(em, task.projectId, defaultAgentName)) ??
+    undefined;
+  const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
+  const reader = repository === null ? undefined : openReader(app, repository, task.branchName, asking.signal);
+  try {
+    const context = await describe(app, task);
+    return await converseInChat(app, {
+      about: { taskId: task.id },
+      projectId: task.projectId,
+      agent,
+      context,
+      reader,
+      ...asking,
+    });
+  } finally {
+    await reader?.close();
+  }
+}
+
+async function describe(app: App, task: TaskView): Promise<string> {
+  const em = app.db.manager;
+  const runs: { kind: string; status: string; failure: { message: string } | null; at: Date }[] = await em.query(
+    `select kind, status, failure, created_at as at from runs where task_id = $1 order by created_at desc, id desc limit $2`,
+    [task.id, toldRuns],
+  );
+  const diff = await findDiff(em, task.id);
+  const parts = [
+    `# The task: ${task.title}\nStatus: ${task.status}${task.branchName === null ? '' : `, branch ${task.branchName}`}`,
+    task.description === '' ? '' : `## Description\n${fenced(task.description)}`,
+    list(
+      'Runs, newest first',
+      runs,
+      (r) => `${r.kind} ${r.at.toISOString()}: ${r.status}${r.failure ? `, ${r.failure.message}` : ''}`,
+    ),
+    list('Handoffs', await listHandoffs(em, task.id), (h) => [h.summary, ...h.nextSteps].join('; next: ')),
+    list('Pull requests', await listPulls(em, task.id), (p) => `${p.prUrl} (${p.status})`),
+    diff === undefined ? '' : `## The diff\n${fenced(JSON.stringify(diff.files).slice(0, diffChars))}`,
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function list<T>(title: string, items: T[], line: (item: T) => string): string {
+  return items.length === 0 ? '' : `## ${title}\n${items.map((item) => `- ${line(item)}`).join('\n')}`;
+}

@@ -1,0 +1,140 @@
+import { type ModelRequest, type Said, type ScriptedModel, startModel } from '../../src/demo/model.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+import { serveSampleRepository } from '../support/git.ts';
+
+let model: ScriptedModel;
+let service: TestApp;
+let token: string;
+let task: string;
+let sprint: string;
+let says: (request: ModelRequest) => Said = () => 'Fine.';
+const call = (method: string, path: string, body?: unknown, headers = {}) =>
+  service.call(method, path, { token, headers, ...(body === undefined ? {} : { body }) });
+const texts = ({ messages }: ModelRequest) => messages.map((m) => String(m.content));
+
+beforeAll(async () => {
+  model = await startModel((request) => says(request));
+  service = await openTestApp({
+    OPENAI_API_KEY: 'sk-x',
+    OPENAI_MODEL: 'm',
+    OPENAI_BASE_URL: model.url,
+    RATE_LIMIT_MODEL: '0',
+  });
+  token = await service.token('octocat');
+  const project = (await call('POST', '/projects', { name: 'P' })).body.id;
+  sprint = (
+    await call('POST', `/projects/${project}/sprints`, {
+      name: 'Spring',
+      startDate: '2026-01-01',
+      endDate: '2026-01-02',
+    })
+  ).body.id;
+  const made = { title: 'Greet by name', description: 'Say hello ``` to Ada', sprintId: sprint };
+  task = (await call('POST', `/projects/${project}/tasks`, made)).body.id;
+});
+afterAll(async () => {
+  await service.close();
+  await model.close();
+});
+const last = () => model.requests.at(-1) as ModelRequest;
+
+test('the agent of a task knows the task, remembers what was said, and is offered nothing that changes anything', async () => {
+  says = () => 'The tests of the empty name.';
+  const { status, body } = await call('POST', `/tasks/${task}/chat`, { message: 'What is missing?' });
+  expect([status, body]).toEqual([200, { response: 'The tests of the empty name.', taskId: task }]);
+  expect(texts(last()).join('\n')).toContain('Greet by name');
+  expect(last().tools).toBeUndefined();
+  await call('POST', `/tasks/${task}/chat`, { message: 'And then?' });
+  expect(texts(last()).slice(-3)).toEqual(['What is missing?', 'The tests of the empty name.', 'And then?']);
+});
+
+test('the dev lead knows metrics, burndown and tasks of the sprint', async () => {
+  says = () => 'On the way.';
+  const { status, body } = await call('POST', `/sprints/${sprint}/chat-with-dev-lead`, { message: 'How far are we?' });
+  expect([status, body]).toEqual([200, { response: 'On the way.' }]);
+  const said = texts(last()).join('\n');
+  for (const known of ['Spring', '"totalTasks":1', 'Greet by name', 'software architect'])
+    expect(said).toContain(known);
+});
+
+test('it streams where that is asked for', async () => {
+  says = () => 'One two three.';
+  const response = await fetch(`${service.url}/api/v1/tasks/${task}/chat`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, Accept: 'text/event-stream', 'Content-Type': 'application/json' },
+    body: JSON.stringify({ message: 'Count' }),
+  });
+  const events = (await response.text()).trim().split('\n\n');
+  expect(events).toEqual([
+    ...['One ', 'two ', 'three.'].map((text) => `event: text\ndata: ${JSON.stringify({ text })}`),
+    `event: done\ndata: ${JSON.stringify({ response: 'One two three.', taskId: task })}`,
+  ]);
+});
+
+test('after twenty messages the older ones are told as a summary, which is kept', async () => {
+  says = (request) => (texts(request)[0]?.startsWith('Sum up') ? 'They counted.' : 'Yes.');
+  for (let i = 0; i < 15; i++)
+    expect((await call('POST', `/tasks/${task}/chat`, { message: `message ${i}` })).status).toBe(200);
+  const said = texts(last());
+  expect(said.filter((t) => t.startsWith('message ') || t === 'Yes.').length).toBeLessThanOrEqual(20);
+  expect(said.some((t) => t.includes('They counted.'))).toBe(true);
+  expect(said.at(-1)).toBe('message 14');
+  expect(said.join()).not.toContain('What is missing?');
+});
+
+test('what the model cannot do is 502, what is not configured 503; the message is kept', async () => {
+  says = () => '';
+  expect((await call('POST', `/tasks/${task}/chat`, { message: 'kept one' })).status).toBe(502);
+  const { config } = service.app;
+  const name = config.OPENAI_MODEL;
+  config.OPENAI_MODEL = '';
+  const answer = await call('POST', `/tasks/${task}/chat`, { message: 'kept two' });
+  config.OPENAI_MODEL = name;
+  expect([answer.status, answer.body.message]).toEqual([503, expect.stringContaining('OPENAI_MODEL')]);
+  says = () => 'Back.';
+  await call('POST', `/tasks/${task}/chat`, { message: 'now' });
+  expect(texts(last()).slice(-3)).toEqual(['kept one', 'kept two', 'now']);
+  for (const message of ['', '  ', 'x'.repeat(10_001), 'a\0b', 7])
+    expect((await call('POST', `/tasks/${task}/chat`, { message })).status).toBe(400);
+});
+
+test('it reads in the repository through the wall, and what it may not read is an answer to it', async () => {
+  const repository = await serveSampleRepository();
+  const other = await openTestApp({
+    OPENAI_API_KEY: 'sk-x',
+    OPENAI_MODEL: 'm',
+    OPENAI_BASE_URL: model.url,
+    ALLOW_PRIVATE_HOSTS: 'true',
+    GITHUB_SERVER_URL: new URL(repository.url).origin,
+  });
+  try {
+    const mine = await other.token('octocat');
+    const make = async (path: string, body: object) => (await other.call('POST', path, { token: mine, body })).body;
+    const project = (await make('/projects', { name: 'P' })).id;
+    await make(`/projects/${project}/git-token`, { token: 'good-token' });
+    await make('/repositories', { projectId: project, name: 'sample', url: repository.url });
+    const { id } = await make(`/projects/${project}/tasks`, { title: 't' });
+    const turns: Said[] = [
+      [
+        { name: 'read_file', arguments: { path: 'src/slugify.js' } },
+        { name: 'read_file', arguments: { path: '../../../../etc/passwd' } },
+        { name: 'write_file', arguments: { path: 'x', content: 'x' } },
+        { name: 'search', arguments: { nonsense: 1 } },
+      ],
+      'I have read it.',
+    ];
+    says = (request) => turns[request.messages.filter((m) => m.role === 'tool').length > 0 ? 1 : 0] as Said;
+    expect((await make(`/tasks/${id}/chat`, { message: 'Read it' })).response).toBe('I have read it.');
+    const answers = last()
+      .messages.filter((m) => m.role === 'tool')
+      .map((m) => String(m.content));
+    expect(answers[0]).toContain('slugify');
+    expect(answers[1]).toMatch(/^Error: .*outside the workspace/);
+    expect(answers[2]).toMatch(/^Error: there is no tool write_file/);
+    expect(answers[3]).toMatch(/^Error: the arguments do not fit/);
+    expect(last().tools?.map((t) => t.function.name)).toEqual(['list_files', 'read_file', 'search']);
+  } finally {
+    await other.close();
+    repository.close();
+  }
+});
