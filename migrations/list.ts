@@ -7,6 +7,7 @@ import { Revisions1764115200000 } from './0006-revisions.ts';
 import { GitHubFace1764201600000 } from './0007-github-face.ts';
 import { Sprints1764288000000 } from './0008-sprints.ts';
 import { Live1764374400000 } from './0009-live.ts';
+import { Planning1764460800000 } from './0010-planning.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -19,4 +20,5 @@ export const migrations = [
   GitHubFace1764201600000,
   Sprints1764288000000,
   Live1764374400000,
+  Planning1764460800000,
 ];

@@ -1,6 +1,7 @@
 import { agentRoutes } from './agents/routes.ts';
 import { githubRoutes } from './github/routes.ts';
 import type { Route } from './http/route.ts';
+import { planningRoutes } from './planning/routes.ts';
 import { projectEventRoutes } from './projects/events.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { repositoryRoutes } from './repositories/routes.ts';
@@ -17,6 +18,7 @@ export const routes: Route[] = [
   ...agentRoutes,
   ...taskRoutes,
   ...sprintRoutes,
+  ...planningRoutes,
   ...runRoutes,
   ...sprintRunRoutes,
   ...githubRoutes,

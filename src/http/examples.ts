@@ -5,7 +5,6 @@ const byName: Record<string, unknown> = {
   action: 'requeued',
   additions: 12,
   agentId: 'agent_01h455vb4pex5vsknk084sn02q',
-  answer: 'Teams of up to ten people',
   area: 'checks',
   avatarUrl: 'https://github.com/octocat.png',
   baseBranch: 'main',

@@ -10,6 +10,15 @@ type Input<S extends z.ZodType | undefined> = S extends z.ZodType ? z.output<S> 
 type Output<R extends Reply> = R extends readonly [number, infer S extends z.ZodType] ? z.input<S> : unknown;
 export type Reply = readonly [number, z.ZodType] | readonly [204];
 
+/** The reply of an earlier request, given again: 200, where the first one was 201. */
+export class Repeated<T> {
+  readonly value: T;
+
+  constructor(value: T) {
+    this.value = value;
+  }
+}
+
 interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | undefined, R extends Reply> {
   method: Method;
   /** Relative to /api/v1, with `:name` for parameters. */
@@ -29,7 +38,7 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
   costs?: Costs;
   /** The handler answers up to `limit + 1` rows; the server cuts the last and makes the `Link` header. */
   paged?: boolean;
-  handle: (app: App, given: C & { query: Input<Q>; body: Input<B> }) => Promise<Output<R>>;
+  handle: (app: App, given: C & { query: Input<Q>; body: Input<B> }) => Promise<Output<R> | Repeated<Output<R>>>;
   /** Answers instead when the caller asks for `text/event-stream`; the events it sends are described in `streams`. */
   stream?: (app: App, given: C & { query: Input<Q>; body: Input<B> }, out: EventStream) => Promise<void>;
   streams?: string;

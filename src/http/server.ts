@@ -13,7 +13,7 @@ import { type FirstUse, useKey } from './idempotency.ts';
 import { openapiDocument } from './openapi.ts';
 import { rateLimits } from './rate-limit.ts';
 import { cutPage, readBody, validated } from './request.ts';
-import type { Method, Route } from './route.ts';
+import { type Method, Repeated, type Route } from './route.ts';
 import { refuseCrossSite } from './session.ts';
 import { tokenUse } from './token-use.ts';
 
@@ -155,23 +155,33 @@ function operation(
         return handled(tries - 1);
       }
     };
+    let code: number = status;
     const answer = async () => {
       let result = await handled();
+      if (result instanceof Repeated) {
+        code = 200;
+        result = result.value;
+      }
       if (declared.paged)
         result = cutPage(req, res, result as unknown[], given.query as { limit: number; offset: number });
       return shape === undefined ? undefined : JSON.stringify(shape.parse(result));
     };
-    const body = use === undefined ? await answer() : await answerOnce(use, declared, answer);
-    if (body === undefined) res.status(status).end();
-    else res.status(status).type('json').send(body);
+    const body = use === undefined ? await answer() : await answerOnce(use, declared, answer, () => code);
+    if (body === undefined) res.status(code).end();
+    else res.status(code).type('json').send(body);
   };
 }
 
 /** The first request with its key: its reply is kept when it is final (2xx, 409), else the key is free again. */
-async function answerOnce(use: FirstUse, { reply, isSecret }: Route, answer: () => Promise<string | undefined>) {
+async function answerOnce(
+  use: FirstUse,
+  { isSecret }: Route,
+  answer: () => Promise<string | undefined>,
+  code: () => number,
+) {
   try {
     const body = await answer();
-    await use.keep({ status: reply[0], body: isSecret ? null : (body ?? '') });
+    await use.keep({ status: code(), body: isSecret ? null : (body ?? '') });
     return body;
   } catch (error) {
     const known = knownError(error);

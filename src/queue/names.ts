@@ -10,6 +10,8 @@ export interface Jobs {
   sprint: { projectId: string };
   /** A completed sprint's report may be told better by a model. */
   digest: { sprintId: string };
+  /** The requirements of a finalized plan go to the documentation repository. */
+  prd: { projectId: string; sessionId: string };
   /** What a pull request is on GitHub may have changed. */
   pull: { repositoryId: string; number: number };
   /** Deliveries that failed are asked for again. */
@@ -27,6 +29,7 @@ export const queues: Record<JobName, { once: boolean; retries: number }> = {
   mirror: { once: true, retries: 10 },
   sprint: { once: true, retries: 5 },
   digest: { once: false, retries: 2 },
+  prd: { once: true, retries: 5 },
   pull: { once: true, retries: 5 },
   redeliver: { once: true, retries: 0 },
   sweep: { once: true, retries: 0 },

@@ -10,19 +10,28 @@ type NewTask = z.output<typeof CreateTasks>['tasks'][number];
 
 /** Makes several tasks, all or none, in their order; a dependency may name the `ref` of another of them. */
 export async function createTasks(app: App, projectId: string, userId: string, tasks: NewTask[]): Promise<TaskView[]> {
-  return app.db.transaction(async (em) => {
-    const problems = [...refProblems(tasks), ...(await referenceProblems(em, projectId, userId, tasks))];
-    if (problems.length > 0) throw badRequest(problems);
-    const ids: string[] = [];
-    for (const { ref: _ref, dependsOn: _later, issue, ...task } of tasks)
-      ids.push(await insertTask(app, em, projectId, { ...task, wantsIssue: issue, createdBy: userId }));
-    const byRef = new Map(tasks.map((task, i) => [task.ref, ids[i] as string]));
-    for (const [i, { dependsOn }] of tasks.entries()) {
-      const resolved = dependsOn.map((id) => byRef.get(id) ?? id);
-      if (resolved.length > 0) await replaceDependencies(em, ids[i] as string, [...new Set(resolved)]);
-    }
-    return getTasks(em, ids);
-  });
+  return app.db.transaction((em) => createTasksIn(app, em, projectId, userId, tasks));
+}
+
+/** The same inside a transaction of the caller's. */
+export async function createTasksIn(
+  app: App,
+  em: EntityManager,
+  projectId: string,
+  userId: string,
+  tasks: NewTask[],
+): Promise<TaskView[]> {
+  const problems = [...refProblems(tasks), ...(await referenceProblems(em, projectId, userId, tasks))];
+  if (problems.length > 0) throw badRequest(problems);
+  const ids: string[] = [];
+  for (const { ref: _ref, dependsOn: _later, issue, ...task } of tasks)
+    ids.push(await insertTask(app, em, projectId, { ...task, wantsIssue: issue, createdBy: userId }));
+  const byRef = new Map(tasks.map((task, i) => [task.ref, ids[i] as string]));
+  for (const [i, { dependsOn }] of tasks.entries()) {
+    const resolved = dependsOn.map((id) => byRef.get(id) ?? id);
+    if (resolved.length > 0) await replaceDependencies(em, ids[i] as string, [...new Set(resolved)]);
+  }
+  return getTasks(em, ids);
 }
 
 /** Refs that stand twice, and circles among them. */

@@ -126,7 +126,6 @@ test.each(withBody)('%s: a changed body is never a 500, and refused it changes n
         token: mine.owner,
         body: changed(body, how).replace(/,\}$/, '}'),
       });
-      expect(answer.status).toBeLessThan(502);
       expect([200, 201, 400, 404, 409, 503]).toContain(answer.status);
       if (answer.status < 400) return;
       expect(answer.body).toMatchObject({ statusCode: answer.status, message: expect.any(String) });

@@ -35,6 +35,7 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
     endDate: '2026-01-02',
   });
   const inSprint = await made(`/projects/${project.id}/tasks`, { title: 'u', sprintId: sprint.id });
+  const wizard = await made(`/projects/${project.id}/wizard/initialize`, { goal: 'g' });
   const agents = await read('/agents');
   await service.app.db.manager.query(
     `insert into runs (id, task_id, project_id, kind, status) values ($3, $1, $2, 'start', 'failed')`,
@@ -50,6 +51,7 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
     agent: agents[0].id,
     sprintId: sprint.id,
     taskId: inSprint.id,
+    sessionId: wizard.sessionId,
     team: 'core',
   };
   const pathOf = ({ path }: Pick<Route, 'path'>, id?: string) => {

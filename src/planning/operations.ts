@@ -1,0 +1,147 @@
+import type { z } from 'zod';
+import { findAgentsByName } from '../agents/store.ts';
+import type { App } from '../app.ts';
+import { nextState } from '../domain/machine.ts';
+import {
+  modelQuestion,
+  mostQuestions,
+  nextOwnQuestion,
+  type Question,
+  type Step,
+  type WizardEvent,
+  wizardMachine,
+} from '../domain/wizard.ts';
+import { AppError, badField } from '../errors.ts';
+import type { Model } from '../llm/model.ts';
+import { findPrimary } from '../repositories/store.ts';
+import { repositoryProblems } from '../tasks/operations.ts';
+import { askModel, planningModel } from './ask-model.ts';
+import { planningPrompt } from './prompts.ts';
+import { describeRepository } from './repository-notes.ts';
+import type { AnswerWizard } from './schemas.ts';
+import { getSession, insertSession, type Session, updateSession } from './store.ts';
+
+export type Answer = z.output<typeof AnswerWizard>['answer'];
+
+/** Begins to plan: the first question is ours. @throws AppError 400 for a repository of another project */
+export async function startWizard(
+  app: App,
+  projectId: string,
+  userId: string,
+  input: { goal: string; repositoryId?: string | undefined; issue?: { repositoryId: string; number: number } },
+): Promise<Session> {
+  const em = app.db.manager;
+  const [problem] = await repositoryProblems(em, projectId, input.repositoryId);
+  if (problem !== undefined) throw badField(problem.path, problem.message);
+  const repositoryId = input.repositoryId ?? (await findPrimary(em, projectId))?.id ?? null;
+  const steps: Step[] = [{ ...(nextOwnQuestion([]) as Question), answer: null }];
+  const { goal, issue } = input;
+  const id = await insertSession(em, { projectId, repositoryId, goal, createdBy: userId, steps, issue });
+  return getSession(em, projectId, id);
+}
+
+/** The open question; undefined when all are answered. */
+export function currentStep(session: Session): Step | undefined {
+  return session.steps.find((step) => step.answer === null);
+}
+
+/**
+ * Takes an answer. One to an earlier question replaces it and drops what followed. After our questions the model asks,
+ * until it knows enough.
+ * @throws AppError 400 for an unknown step or option, 502 when the model fails; nothing is changed then
+ */
+export async function answerWizard(app: App, session: Session, answer: Answer): Promise<Session> {
+  const at = session.steps.findIndex((step) => step.id === answer.stepId);
+  const step = session.steps[at];
+  if (step === undefined)
+    throw badField(
+      'answer.stepId',
+      `answer.stepId: no step ${answer.stepId} in this session; the open one is ${currentStep(session)?.id ?? 'none'}`,
+    );
+  for (const [i, id] of answer.selectedOptionIds.entries())
+    if (!step.options.some((option) => option.id === id))
+      throw badField(
+        `answer.selectedOptionIds.${i}`,
+        `answer.selectedOptionIds.${i}: no option ${id} in step ${step.id}`,
+      );
+  after(session, 'answer', false);
+  const given = { selectedOptionIds: [...new Set(answer.selectedOptionIds)], customText: answer.customText.trim() };
+  const steps = [...session.steps.slice(0, at), { ...step, answer: given }];
+  const question = nextOwnQuestion(steps) ?? (await modelsQuestion(app, { ...session, steps, prd: null }));
+  const status = after(session, 'answer', question === undefined);
+  const next = question === undefined ? steps : [...steps, { ...question, answer: null }];
+  await updateSession(app.db.manager, session, { status, steps: next, prd: null, plan: null, tasks: null });
+  return session;
+}
+
+function after(session: Session, event: WizardEvent, isLast = false) {
+  return nextState(wizardMachine, session.status, event, { isLast });
+}
+
+/** What the model still wants to know; nothing without a model. */
+async function modelsQuestion(app: App, session: Session): Promise<Question | undefined> {
+  if (session.steps.length >= mostQuestions) return undefined;
+  const model = await planningModel(app, session.projectId).catch((error) => {
+    if (error instanceof AppError && error.status === 503) return undefined;
+    throw error;
+  });
+  if (model === undefined) return undefined;
+  const prompt = planningPrompt('ask_question', await withNotes(app, session));
+  const { question, options, done } = await askModel(app, model, 'ask_question', prompt);
+  return done ? undefined : modelQuestion(question, options, session.steps);
+}
+
+/** Reads the repository once for all steps of a session. */
+async function withNotes(app: App, session: Session): Promise<Session> {
+  if (session.repositoryNotes !== null) return session;
+  const repositoryNotes = await describeRepository(app, session.repositoryId);
+  // On the side: it is no change that anybody sees.
+  await app.db.manager.query('update wizard_sessions set repository_notes = $2 where id = $1', [
+    session.id,
+    repositoryNotes,
+  ]);
+  return { ...session, repositoryNotes };
+}
+
+type Part = 'prd' | 'plan' | 'tasks';
+
+/**
+ * Lets the model write the requirements, the plan or the tasks; again drops what was built on it.
+ * @throws Refused out of order; AppError 503 without a model, 502 when it fails; nothing is changed then
+ */
+export async function generate(app: App, session: Session, part: Part, feedback: string): Promise<Session> {
+  const status = after(session, `generate_${part}`);
+  const model = await planningModel(app, session.projectId);
+  const known = await withNotes(app, session);
+  session.repositoryNotes = known.repositoryNotes;
+  const made = await makers[part](app, model, known, feedback);
+  const dropped = { prd: { plan: null, tasks: null }, plan: { tasks: null }, tasks: {} }[part];
+  await updateSession(app.db.manager, session, { status, ...dropped, ...made });
+  return session;
+}
+
+const makers: {
+  [part in Part]: (app: App, model: Model, session: Session, feedback: string) => Promise<Partial<Session>>;
+} = {
+  prd: async (app, model, session, feedback) => ({
+    prd: await askModel(app, model, 'write_prd', planningPrompt('write_prd', session, { feedback })),
+  }),
+  plan: async (app, model, session, feedback) => ({
+    plan: await askModel(app, model, 'write_plan', planningPrompt('write_plan', session, { feedback })),
+  }),
+  tasks: async (app, model, session, feedback) => {
+    const em = app.db.manager;
+    const agents: { name: string; description: string }[] = await em.query(
+      'select name, description from agents where project_id = $1 and is_newest order by created_at, id',
+      [session.projectId],
+    );
+    const prompt = planningPrompt('write_tasks', session, { agents, feedback });
+    const { tasks } = await askModel(app, model, 'write_tasks', prompt);
+    const found = [];
+    for (const { owner, ...task } of tasks) {
+      const named = owner ? await findAgentsByName(em, owner, session.projectId, null) : [];
+      found.push({ ...task, owner: named.length === 1 && named[0] ? named[0].id : null });
+    }
+    return { tasks: found };
+  },
+};

@@ -1,0 +1,155 @@
+import type { App } from '../app.ts';
+import { Refused } from '../domain/machine.ts';
+import { type Access, type Asked, type InProject, inProject, storable } from '../http/access.ts';
+import { Repeated, type Route, route } from '../http/route.ts';
+import { createPlannedSprint, finalizeWizard } from './finalize.ts';
+import { answerWizard, currentStep, generate, startWizard } from './operations.ts';
+import {
+  AnswerWizard,
+  CreatePlannedSprint,
+  FinalizeWizard,
+  GenerateWizard,
+  InitializeWizard,
+  PlannedSprint,
+  WizardSession,
+  WizardStart,
+} from './schemas.ts';
+import { getSession, listOpenSessions, type Session } from './store.ts';
+
+const tag = 'planning';
+const inside = inProject('member');
+
+/** A session named in the path. */
+const onSession: Access<InProject & { session: Session }> = {
+  ...inside,
+  load: async (app, asked) => {
+    const entered = await inside.load(app, asked);
+    const session = await getSession(app.db.manager, entered.projectId, storable(asked.params.sessionId ?? ''));
+    return { ...entered, session };
+  },
+};
+
+/** The same for a session that may be named in the body. */
+const onSessionOfBody: Access<InProject & { session: Session | undefined }> = {
+  ...inside,
+  load: async (app: App, asked: Asked) => {
+    const entered = await inside.load(app, asked);
+    const id = (asked.body as { sessionId?: unknown } | undefined)?.sessionId;
+    const session =
+      typeof id === 'string' ? await getSession(app.db.manager, entered.projectId, storable(id)) : undefined;
+    return { ...entered, session };
+  },
+};
+
+/** Without a name it is the one that is open. @throws Refused when there is none, or more than one */
+async function chosen(app: App, projectId: string, named: Session | undefined): Promise<Session> {
+  if (named !== undefined) return named;
+  const [first, second] = await listOpenSessions(app.db.manager, projectId);
+  if (first !== undefined && second === undefined) return first;
+  throw new Refused(
+    `requires sessionId or exactly one open session, found ${first === undefined ? 'none' : 'several'}`,
+  );
+}
+
+/** A session as the API shows it. */
+function view(session: Session) {
+  const open = currentStep(session);
+  return {
+    sessionId: session.id,
+    status: session.status,
+    goal: session.goal,
+    repositoryId: session.repositoryId,
+    currentStep: open ?? null,
+    answers: session.steps.flatMap(({ id, question, options, answer }) =>
+      answer === null ? [] : [{ stepId: id, question, options, ...answer }],
+    ),
+    prd: session.prd,
+    plan: session.plan,
+    tasks: session.tasks,
+  };
+}
+
+const modelErrors = { 502: 'The model answered with an error', 503: 'No model is configured' };
+const wizard = '/projects/:projectId/wizard';
+
+const generating = (part: 'prd' | 'plan' | 'tasks', summary: string) =>
+  route({
+    method: 'post',
+    path: `${wizard}/generate-${part}`,
+    summary,
+    tag,
+    access: onSessionOfBody,
+    body: GenerateWizard,
+    reply: [200, WizardSession],
+    errors: { 409: 'Out of order, or no session named and not exactly one open', ...modelErrors },
+    costs: 'model',
+    handle: async (app, { projectId, session, body }) =>
+      view(await generate(app, await chosen(app, projectId, session), part, body.feedback)),
+  });
+
+export const planningRoutes: Route[] = [
+  route({
+    method: 'post',
+    path: `${wizard}/initialize`,
+    summary: 'Begin to plan from a goal; answers the first question',
+    tag,
+    access: inside,
+    body: InitializeWizard,
+    reply: [201, WizardStart],
+    handle: async (app, { projectId, user, body }) => {
+      const session = await startWizard(app, projectId, user.id, body);
+      return {
+        sessionId: session.id,
+        currentStep: currentStep(session) as NonNullable<ReturnType<typeof currentStep>>,
+      };
+    },
+  }),
+  generating('prd', 'Write the requirements document from the answers'),
+  generating('plan', 'Write the plan from the requirements document'),
+  generating('tasks', 'Write the tasks from the plan'),
+  route({
+    method: 'post',
+    path: `${wizard}/create-sprint`,
+    summary: 'Create a sprint with its tasks, all or nothing',
+    tag,
+    access: inside,
+    body: CreatePlannedSprint,
+    reply: [201, PlannedSprint],
+    handle: (app, { projectId, user, body }) => createPlannedSprint(app, projectId, user.id, body),
+  }),
+  route({
+    method: 'get',
+    path: `${wizard}/:sessionId`,
+    summary: 'The state of a planning session',
+    tag,
+    access: onSession,
+    reply: [200, WizardSession],
+    handle: async (_app, { session }) => view(session),
+  }),
+  route({
+    method: 'post',
+    path: `${wizard}/:sessionId/answer`,
+    summary: 'Answer a question; an earlier one again drops what followed',
+    tag,
+    access: onSession,
+    body: AnswerWizard,
+    reply: [200, WizardSession],
+    errors: { 409: 'The session is finalized, or somebody changed it meanwhile', 502: modelErrors[502] },
+    costs: 'model',
+    handle: async (app, { session, body }) => view(await answerWizard(app, session, body.answer)),
+  }),
+  route({
+    method: 'post',
+    path: `${wizard}/:sessionId/finalize`,
+    summary: 'Make the sprint with all tasks; a repetition answers the same with 200',
+    tag,
+    access: onSession,
+    body: FinalizeWizard,
+    reply: [201, PlannedSprint],
+    errors: { 200: 'It was finalized before', 409: 'The tasks are not generated yet' },
+    handle: async (app, { session, user, body }) => {
+      const { made, isRepeated } = await finalizeWizard(app, session, user.id, body);
+      return isRepeated ? new Repeated(made) : made;
+    },
+  }),
+];

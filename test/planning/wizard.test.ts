@@ -1,0 +1,255 @@
+import { type ModelRequest, type Said, type ScriptedModel, startModel } from '../../src/demo/model.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+import { planner, plans } from '../support/planner.ts';
+
+let model: ScriptedModel;
+let service: TestApp;
+let token: string;
+let project: string;
+let says: (request: ModelRequest) => Said = planner;
+const call = (method: string, path: string, body?: unknown) =>
+  service.call(method, path, { token, ...(body === undefined ? {} : { body }) });
+const wizard = (what: string, body: object = {}) => call('POST', `/projects/${project}/wizard/${what}`, body);
+
+beforeAll(async () => {
+  model = await startModel((request) => says(request));
+  service = await openTestApp({
+    OPENAI_API_KEY: 'sk-x',
+    OPENAI_MODEL: 'm',
+    OPENAI_BASE_URL: model.url,
+    RATE_LIMIT_MODEL: '0',
+  });
+  token = await service.token('octocat');
+});
+beforeEach(async () => {
+  says = planner;
+  project = (await call('POST', '/projects', { name: 'P' })).body.id;
+});
+afterAll(async () => {
+  await service.close();
+  await model.close();
+});
+
+const begin = async () => (await wizard('initialize', { goal: 'Greet people by their name' })).body;
+interface Step {
+  id: string;
+  options: { id: string; label: string }[];
+}
+const answer = (id: string, step: Step, customText = '') =>
+  wizard(`${id}/answer`, { answer: { stepId: step.id, selectedOptionIds: [step.options[0]?.id], customText } });
+async function answerAll(id: string, first: Step) {
+  const asked = [first.id];
+  let { body } = await answer(id, first);
+  while (body.currentStep !== null) {
+    asked.push(body.currentStep.id);
+    ({ body } = await answer(id, body.currentStep, `about ${body.currentStep.id}`));
+  }
+  return { asked, session: body };
+}
+
+test('from a goal to a sprint with its tasks in their order', async () => {
+  const start = await wizard('initialize', { goal: 'Greet people by their name' });
+  expect([start.status, start.body]).toEqual([
+    201,
+    {
+      sessionId: expect.stringMatching(/^wiz_/),
+      currentStep: {
+        id: 'users',
+        question: 'Who are the users?',
+        options: expect.arrayContaining([{ id: 'users_1', label: expect.any(String) }]),
+      },
+    },
+  ]);
+  const { sessionId } = start.body;
+  const { asked, session } = await answerAll(sessionId, start.body.currentStep);
+  expect(asked).toEqual(['users', 'must_haves', 'constraints', 'quality', 'deadline', 'step_6']);
+  expect(session).toMatchObject({
+    sessionId,
+    status: 'answered',
+    goal: 'Greet people by their name',
+    repositoryId: null,
+    currentStep: null,
+    prd: null,
+    plan: null,
+    tasks: null,
+  });
+  expect(session.answers[5]).toMatchObject({
+    stepId: 'step_6',
+    question: 'Which languages are greeted in?',
+    selectedOptionIds: ['step_6_1'],
+    customText: 'about step_6',
+  });
+  expect((await wizard('generate-prd')).body).toMatchObject({ status: 'prd_ready', prd: plans.write_prd });
+  expect((await wizard('generate-plan', { sessionId })).body).toMatchObject({
+    status: 'plan_ready',
+    plan: plans.write_plan,
+  });
+  const agents: { id: string; name: string; projectId: string }[] = (await call('GET', '/agents')).body;
+  const tasks = (await wizard('generate-tasks', { sessionId })).body.tasks;
+  const full = await Promise.all(
+    tasks.map(async (t: { owner: string | null }) =>
+      t.owner === null ? null : (await call('GET', `/agents/${t.owner}`)).body.name,
+    ),
+  );
+  expect(full).toEqual(['Developer', 'Technical Writer', null]);
+  expect(agents.length).toBeGreaterThan(0);
+  const made = await wizard(`${sessionId}/finalize`, { name: 'Greeting', startDate: '2026-04-01' });
+  expect([made.status, made.body]).toEqual([
+    201,
+    {
+      sprint: { id: expect.stringMatching(/^sprint_/), name: 'Greeting' },
+      tasks: ['Greet by name', 'Describe it', 'Other languages'].map((title) => ({
+        id: expect.stringMatching(/^task_/),
+        title,
+      })),
+    },
+  ]);
+  const [core, docs, i18n] = made.body.tasks.map((t: { id: string }) => t.id);
+  expect((await call('GET', `/tasks/${i18n}`)).body).toMatchObject({
+    dependsOn: [core, docs].sort(),
+    sprintId: made.body.sprint.id,
+    status: 'backlog',
+  });
+  expect((await call('GET', `/sprints/${made.body.sprint.id}`)).body).toMatchObject({
+    status: 'planning',
+    startDate: '2026-04-01T00:00:00.000Z',
+    endDate: '2026-04-14T00:00:00.000Z',
+    taskCount: 3,
+    goal: 'Greet people by their name',
+  });
+  const again = await wizard(`${sessionId}/finalize`, { name: 'Another' });
+  expect([again.status, again.body]).toEqual([200, made.body]);
+  expect((await call('GET', `/projects/${project}/wizard/${sessionId}`)).body.status).toBe('finalized');
+  expect((await answer(sessionId, start.body.currentStep)).status).toBe(409);
+});
+
+test('two at once finalize once', async () => {
+  const { sessionId, currentStep } = await begin();
+  await answerAll(sessionId, currentStep);
+  for (const part of ['prd', 'plan', 'tasks']) await wizard(`generate-${part}`);
+  const answers = await Promise.all([1, 2, 3].map(() => wizard(`${sessionId}/finalize`)));
+  expect(answers.map((a) => a.status).sort()).toEqual([200, 200, 201]);
+  expect(new Set(answers.map((a) => a.body.sprint.id)).size).toBe(1);
+  expect((await call('GET', `/projects/${project}/sprints`)).body).toHaveLength(1);
+});
+
+test('an earlier answer again drops what followed; so does a document made again, with feedback', async () => {
+  const { sessionId, currentStep } = await begin();
+  await answerAll(sessionId, currentStep);
+  for (const part of ['prd', 'plan', 'tasks']) await wizard(`generate-${part}`);
+  const again = (await wizard('generate-prd', { feedback: 'Shorter, please' })).body;
+  expect(again).toMatchObject({ status: 'prd_ready', plan: null, tasks: null });
+  const told = JSON.stringify(model.requests.at(-1)?.messages);
+  for (const said of ['Shorter, please', 'Greeting by name', 'about quality']) expect(told).toContain(said);
+  const back = (await answer(sessionId, { id: 'constraints', options: [{ id: 'constraints_2', label: '' }] })).body;
+  expect(back).toMatchObject({ status: 'collecting', prd: null, currentStep: { id: 'quality' } });
+  expect(back.answers.map((a: { stepId: string }) => a.stepId)).toEqual(['users', 'must_haves', 'constraints']);
+});
+
+test('out of order, unknown, or not clear which: refused and nothing changed', async () => {
+  expect((await wizard('generate-prd')).body.message).toBe(
+    'requires sessionId or exactly one open session, found none',
+  );
+  const { sessionId, currentStep } = await begin();
+  expect((await wizard('generate-prd')).body.message).toContain('requires status answered');
+  expect((await wizard('generate-tasks', { sessionId })).status).toBe(409);
+  expect((await wizard(`${sessionId}/finalize`)).status).toBe(409);
+  const bad = async (given: object) => (await wizard(`${sessionId}/answer`, { answer: given })).body.message;
+  expect(await bad({ stepId: 'nope', customText: 'x' })).toContain('no step nope in this session');
+  expect(await bad({ stepId: 'users', selectedOptionIds: ['users_99'] })).toContain('no option users_99');
+  expect(await bad({ stepId: 'users' })).toContain('must not be empty');
+  expect(await bad({ stepId: 'users', customText: '  ' })).toContain('must not be empty');
+  await begin();
+  expect((await wizard('generate-prd')).body.message).toContain('found several');
+  const foreign = (await call('POST', '/projects', { name: 'Q' })).body.id;
+  const other = (await call('POST', `/projects/${foreign}/wizard/initialize`, { goal: 'g' })).body.sessionId;
+  for (const id of [other, 'wiz_nope'])
+    expect((await wizard('generate-prd', { sessionId: id })).body).toEqual({
+      statusCode: 404,
+      message: `Wizard session ${id} not found`,
+    });
+  expect((await call('GET', `/projects/${project}/wizard/${other}`)).status).toBe(404);
+  expect((await call('GET', `/projects/${project}/wizard/${sessionId}`)).body).toMatchObject({
+    status: 'collecting',
+    answers: [],
+    currentStep,
+  });
+});
+
+test('a model that answers nonsense three times is a 502, and nothing is changed; twice is mended', async () => {
+  const { sessionId, currentStep } = await begin();
+  await answerAll(sessionId, currentStep);
+  const nonsense: Said[] = [
+    'I would rather talk.',
+    [{ name: 'write_prd', arguments: { title: '' } }],
+    [{ name: 'write_prd', arguments: { title: 'x', markdown: 7 } }],
+  ];
+  const before = model.requests.length;
+  says = () => nonsense[(model.requests.length - before - 1) % 3] as Said;
+  const failed = await wizard('generate-prd');
+  expect([failed.status, model.requests.length - before]).toEqual([502, 3]);
+  expect((await call('GET', `/projects/${project}/wizard/${sessionId}`)).body).toMatchObject({
+    status: 'answered',
+    prd: null,
+  });
+  let tries = 0;
+  says = (request) => (++tries < 3 ? 'Hm.' : planner(request));
+  expect((await wizard('generate-prd')).status).toBe(200);
+  const circle = {
+    tasks: [
+      { ref: 'a', title: 'a', description: '', dependsOn: ['b'] },
+      { ref: 'b', title: 'b', description: '', dependsOn: ['a'] },
+    ],
+  };
+  says = planner;
+  await wizard('generate-plan');
+  says = () => [{ name: 'write_tasks', arguments: circle }];
+  expect((await wizard('generate-tasks')).status).toBe(502);
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('wait for each other');
+});
+
+test('a model that never has enough is asked for nine questions in all', async () => {
+  says = () => [{ name: 'ask_question', arguments: { question: 'And more?', options: ['Yes', 'No'], done: false } }];
+  const { sessionId, currentStep } = await begin();
+  expect((await answerAll(sessionId, currentStep)).asked).toHaveLength(9);
+});
+
+test('without a model the wizard asks its own five questions, and generating is 503', async () => {
+  const name = service.app.config.OPENAI_MODEL;
+  service.app.config.OPENAI_MODEL = '';
+  try {
+    const { sessionId, currentStep } = await begin();
+    expect((await answerAll(sessionId, currentStep)).asked).toHaveLength(5);
+    expect((await wizard('generate-prd')).status).toBe(503);
+  } finally {
+    service.app.config.OPENAI_MODEL = name;
+  }
+});
+
+test('a sprint with its tasks in one request, all or nothing', async () => {
+  const made = await wizard('create-sprint', {
+    name: 'S',
+    goal: 'g',
+    tasks: [{ title: 'a', description: 'd' }, { title: 'b' }],
+  });
+  expect([made.status, made.body.tasks.map((t: { title: string }) => t.title)]).toEqual([201, ['a', 'b']]);
+  const sprint = (await call('GET', `/sprints/${made.body.sprint.id}`)).body;
+  const days = (Date.parse(sprint.endDate) - Date.parse(sprint.startDate)) / 86_400_000;
+  expect([sprint.startDate.slice(0, 10), days]).toEqual([new Date().toISOString().slice(0, 10), 13]);
+  for (const bad of [
+    { name: 'S' },
+    { name: 'S', tasks: [] },
+    { tasks: [{ title: 'a' }] },
+    { name: 'S', tasks: Array(101).fill({ title: 'a' }) },
+    { name: 'S', tasks: [{ title: '' }] },
+    { name: 'S', tasks: [{ title: 'a' }], startDate: '2026-02-02', endDate: '2026-02-01' },
+  ])
+    expect((await wizard('create-sprint', bad)).status).toBe(400);
+  const unknown = await wizard('create-sprint', {
+    name: 'S',
+    tasks: [{ title: 'a' }, { title: 'b', owner: 'agent_x' }],
+  });
+  expect(unknown.body.message).toBe('tasks.1.owner: no agent agent_x that may work in this project');
+  expect((await call('GET', `/projects/${project}/sprints`)).body).toHaveLength(1);
+  expect((await call('GET', `/projects/${project}/stats`)).body.total).toBe(2);
+});
