@@ -8,6 +8,7 @@ import { GitHubFace1764201600000 } from './0007-github-face.ts';
 import { Sprints1764288000000 } from './0008-sprints.ts';
 import { Live1764374400000 } from './0009-live.ts';
 import { Planning1764460800000 } from './0010-planning.ts';
+import { Milestones1764547200000 } from './0011-milestones.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -21,4 +22,5 @@ export const migrations = [
   Sprints1764288000000,
   Live1764374400000,
   Planning1764460800000,
+  Milestones1764547200000,
 ];

@@ -3,6 +3,7 @@ import { deleteOldDeliveries } from './github/delivery-store.ts';
 import { reconcileAll } from './github/heal.ts';
 import { handleDelivery, requeueForgotten } from './github/inbox.ts';
 import { syncInstallations } from './github/installation.ts';
+import { syncMilestones } from './github/milestones.ts';
 import { proposePrd } from './github/propose-prd.ts';
 import { redeliverFailed } from './github/redeliver.ts';
 import { refreshPullJob } from './github/refresh-pull.ts';
@@ -24,6 +25,7 @@ export function handlersOf(app: App): Handlers {
     mirror: ({ taskId }) => syncTask(app, taskId),
     sprint: ({ projectId }) => advanceSprint(app, projectId),
     digest: ({ sprintId }) => writeDigest(app, sprintId),
+    milestones: () => syncMilestones(app),
     prd: ({ projectId, sessionId }) => proposePrd(app, projectId, sessionId),
     pull: (at) => refreshPullJob(app, at),
     redeliver: () => redeliverFailed(app),
@@ -47,6 +49,7 @@ export function concurrencyOf(app: App): { [name in JobName]: number } {
     mirror: 4,
     sprint: 1,
     digest: 1,
+    milestones: 1,
     prd: 1,
     pull: 2,
     redeliver: 1,

@@ -9,10 +9,11 @@ export interface Command {
 export const maxCommands = 5;
 
 /**
- * Finds the commands of a comment: lines beginning with the prefix, outside code, quotes and HTML comments.
+ * Finds the commands of a comment: lines beginning with the prefix, or with the App's name (`@slug text` is `ask text`),
+ * outside code, quotes and HTML comments.
  * One pass over the lines, so linear in the length of the text.
  */
-export function parseCommands(body: string, prefix: string): Command[] {
+export function parseCommands(body: string, prefix: string, slug?: string): Command[] {
   const found: Command[] = [];
   let fence: string | undefined;
   let inComment = false;
@@ -29,13 +30,24 @@ export function parseCommands(body: string, prefix: string): Command[] {
     }
     const wasInComment = inComment;
     inComment = endsInsideComment(raw, inComment);
-    if (wasInComment || !raw.toLowerCase().startsWith(lower)) continue;
+    if (wasInComment) continue;
+    const asked = slug === undefined ? undefined : mentionOf(raw, slug);
+    if (asked !== undefined) found.push({ verb: 'ask', argument: asked, line: number });
+    if (!raw.toLowerCase().startsWith(lower)) continue;
     const rest = raw.slice(prefix.length);
     if (rest !== '' && !/^\s/.test(rest)) continue;
     const [, verb = '', argument = ''] = /^\s*(\S*)\s*([\s\S]*)$/.exec(rest) ?? [];
     found.push({ verb: verb.toLowerCase() || 'help', argument: argument.trim(), line: number });
   }
   return found;
+}
+
+/** What follows the App's name at the beginning of a line. */
+function mentionOf(line: string, slug: string): string | undefined {
+  const name = `@${slug.toLowerCase()}`;
+  if (!line.toLowerCase().startsWith(name)) return undefined;
+  const rest = line.slice(name.length).replace(/^\[bot\]/, '');
+  return /^[\s,:]/.test(rest) ? rest.replace(/^[\s,:]+/, '').trim() : undefined;
 }
 
 function endsInsideComment(line: string, inside: boolean): boolean {

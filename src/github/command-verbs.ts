@@ -2,28 +2,22 @@ import { distance } from 'fastest-levenshtein';
 import type { EntityManager } from 'typeorm';
 import { findAgentsByName } from '../agents/store.ts';
 import type { App } from '../app.ts';
-import type { AgentRow, RepositoryRow } from '../db/tables.ts';
+import type { AgentRow } from '../db/tables.ts';
 import { Tasks } from '../db/work-tables.ts';
 import { defaultAgentName } from '../domain/agent.ts';
-import type { Command } from '../domain/commands.ts';
 import { Refused } from '../domain/machine.ts';
 import { oneLine, plain } from '../domain/quoted.ts';
 import { cancelTask, reviseTask, startTask } from '../runs/operations.ts';
+import { addTasks, removeTask } from '../sprints/operations.ts';
+import { listOpenSprints } from '../sprints/store.ts';
 import { insertTask } from '../tasks/operations.ts';
 import { getTask } from '../tasks/store.ts';
 import { addSubtask, updateTask } from '../tasks/update.ts';
-import type { Spoken } from './handle-commands.ts';
+import { ask } from './ask.ts';
 import { mergeTask } from './merge.ts';
-import { findTaskOfIssue, findTaskOfPull } from './store.ts';
-
-interface Order {
-  command: Command;
-  spoken: Pick<Spoken, 'issue'>;
-  repository: RepositoryRow;
-  userId: string;
-  /** Called inside the transaction of what the command does, so that both happen or neither. */
-  remember(em: EntityManager): Promise<void>;
-}
+import { needed, type Order, taskOf, taskOfOrder } from './order.ts';
+import { answerPlan, approvePlan, plan, startPlanned } from './plan-verbs.ts';
+import { findTaskOfIssue } from './store.ts';
 
 interface Verb {
   /** What follows the verb, for help. */
@@ -80,6 +74,11 @@ export const verbs: Record<string, Verb> = {
     },
   },
   depends: { takes: '#n', does: 'lets the task wait for that of another issue', act: depend },
+  sprint: { takes: '<name|none>', does: 'puts the task into a sprint, or into none', act: moveToNamedSprint },
+  plan: { takes: '[text]', does: 'plans a sprint from the issue, question by question', act: plan },
+  answer: { takes: '<numbers or text>', does: 'answers the question of the plan', act: answerPlan },
+  approve: { takes: '', does: 'makes the sprint of the plan', act: approvePlan },
+  ask: { takes: '<text>', does: 'asks the agent; it reads and changes nothing', act: ask },
   merge: {
     takes: '',
     does: 'merges the pull requests of the task',
@@ -91,13 +90,17 @@ export const verbs: Record<string, Verb> = {
 export async function obey(app: App, order: Order): Promise<string | undefined> {
   const name = order.command.verb;
   if (name === 'help') return undefined;
-  if (order.spoken.issue.isPull && (await taskOfOrder(app, order)) === undefined)
-    return 'this pull request belongs to no task; only help works here';
+  const isPull = order.spoken.issue.isPull;
+  if (isPull && name !== 'ask' && (await taskOfOrder(app, order)) === undefined)
+    return 'this pull request belongs to no task; only help and ask work here';
+  if (isPull && planVerbs.has(name)) return `${name} works in an issue, found a pull request`;
   const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
   if (verb === undefined) return `there is no such command; did you mean \`${nearest(name)}\`?`;
   await verb.act(app, order);
   return undefined;
 }
+
+const planVerbs = new Set(['plan', 'answer', 'approve']);
 
 function nearest(name: string): string {
   const word = name.slice(0, 50);
@@ -108,6 +111,7 @@ async function start(app: App, order: Order): Promise<void> {
   const { userId, command } = order;
   const em = app.db.manager;
   const known = await taskOfOrder(app, order);
+  if (known === undefined && command.argument === '' && (await startPlanned(app, order))) return;
   const named = command.argument === '' ? undefined : await agentNamed(em, order, command.argument);
   const owner = named ?? (await ownerlessNeeds(em, order, known));
   const taskId =
@@ -125,32 +129,23 @@ async function depend(app: App, order: Order): Promise<void> {
   await updateTask(app, taskId, order.userId, { dependsOn: [...dependsOn, other] });
 }
 
-function needed({ command }: Order, what: string): string {
-  if (command.argument === '') throw new Refused(`${command.verb} requires ${what} behind it, found nothing`);
-  return command.argument;
-}
-
-/** The task that an issue or pull request shows. */
-export async function taskOfPlace(
-  app: App,
-  repositoryId: string,
-  number: number,
-  isPull: boolean,
-): Promise<string | undefined> {
-  return isPull
-    ? findTaskOfPull(app.db.manager, repositoryId, number)
-    : findTaskOfIssue(app.db.manager, repositoryId, number);
-}
-
-function taskOfOrder(app: App, { repository, spoken }: Order): Promise<string | undefined> {
-  return taskOfPlace(app, repository.id, spoken.issue.number, spoken.issue.isPull);
-}
-
-async function taskOf(app: App, order: Order): Promise<string> {
-  const taskId = await taskOfOrder(app, order);
-  if (taskId === undefined)
-    throw new Refused(`${order.command.verb} requires a task, found none for this issue; begin with create or start`);
-  return taskId;
+/** By its name among the sprints that are not over, ignoring case. */
+async function moveToNamedSprint(app: App, order: Order): Promise<void> {
+  const taskId = await taskOf(app, order);
+  const name = needed(order, 'the name of a sprint, or none');
+  const { sprintId } = await getTask(app.db.manager, taskId);
+  if (name.toLowerCase() === 'none') {
+    if (sprintId !== null) await removeTask(app, sprintId, taskId);
+    return;
+  }
+  const open: { id: string; name: string }[] = await listOpenSprints(app.db.manager, order.repository.projectId);
+  const found = open.filter((s) => s.name.toLowerCase() === name.toLowerCase());
+  const [sprint] = found;
+  if (sprint === undefined || found.length > 1)
+    throw new Refused(
+      `requires one sprint that is planned or active, found ${found.length} named ${oneLine(name, 60)}; there are: ${open.map((s) => oneLine(s.name, 60)).join(', ') || 'none'}`,
+    );
+  await addTasks(app, sprint.id, [taskId], () => 'sprint');
 }
 
 async function agentNamed(em: EntityManager, { repository, userId }: Order, name: string): Promise<AgentRow> {

@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../app.ts';
 import type { RepositoryRow } from '../db/tables.ts';
 import { type Command, maxCommands, parseCommands } from '../domain/commands.ts';
@@ -7,9 +8,10 @@ import { AppError } from '../errors.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
 import { nameOnGitHub, rightOf } from '../repositories/credentials.ts';
 import { showTask } from '../tasks/move.ts';
-import { obey, taskOfPlace, verbs } from './command-verbs.ts';
+import { obey, verbs } from './command-verbs.ts';
 import { insertHandledCommand, wasCommandHandled } from './delivery-store.ts';
 import { setNotice } from './mirror-store.ts';
+import { taskOfPlace } from './order.ts';
 import { isRefusedWith } from './pacing.ts';
 import { type Place, statusOf } from './place.ts';
 import { reply } from './replies.ts';
@@ -31,8 +33,11 @@ export interface Spoken {
  * under another delivery does nothing again.
  */
 export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
-  const commands = parseCommands(spoken.body, app.config.COMMAND_PREFIX);
-  if (commands.length === 0 || spoken.sender.type === 'Bot' || app.github === undefined) return;
+  if (spoken.sender.type === 'Bot' || app.github === undefined) return;
+  // Who is spoken to by name has to know it; the address is asked for once.
+  const slug = spoken.body.includes('@') ? await app.github.slug() : undefined;
+  const commands = parseCommands(spoken.body, app.config.COMMAND_PREFIX, slug);
+  if (commands.length === 0) return;
   const em = app.db.manager;
   const repository = await findInstalledRepository(em, spoken.installationId, spoken.repository.id);
   const name = repository && nameOnGitHub(app, repository.url);
@@ -65,7 +70,16 @@ export async function handleLabel(app: App, place: Place, number: number, user: 
   });
   const issue = { number, title: data.title, body: data.body ?? '', url: data.html_url, isPull: false };
   const command = { verb: 'start', argument: '', line: 0 };
-  const order = { command, spoken: { issue }, repository, userId: user.id, remember: async () => {} };
+  const at = { octokit, name };
+  const order = {
+    command,
+    spoken: { issue },
+    commentId: null,
+    at,
+    repository,
+    userId: user.id,
+    remember: async () => {},
+  };
   const refusal = await refusalOf(() => obey(app, order));
   await tell(app, octokit, name, { issue, repository, command, refusal });
 }
@@ -111,7 +125,9 @@ async function obeyAll(
     await react(octokit, name, spoken, 'eyes');
     const refusal = await refusalOf(async () => {
       if (i === maxCommands) return `a comment may hold ${maxCommands} commands, and this is one more`;
-      return obey(app, { command, spoken, repository, userId, remember: (tx) => insertHandledCommand(tx, key) });
+      const remember = (tx: EntityManager) => insertHandledCommand(tx, key);
+      const { commentId } = spoken;
+      return obey(app, { command, spoken, commentId, at: { octokit, name }, repository, userId, remember });
     });
     await insertHandledCommand(em, key);
     isRefused ||= refusal !== undefined;
@@ -190,9 +206,12 @@ async function react(
   await give().catch((error) => (statusOf(error) >= 500 ? give().catch(() => {}) : undefined));
 }
 
+const onlyOnIssues = new Set(['create', 'plan', 'answer', 'approve']);
+
 /** The commands that work in that place. */
 function helpText(app: App, isPull: boolean, hasTask: boolean): string {
-  const isHere = (name: string) => !isPull || name === 'help' || (hasTask && name !== 'create');
+  const onPull = (name: string) => name === 'help' || name === 'ask' || (hasTask && !onlyOnIssues.has(name));
+  const isHere = (name: string) => !isPull || onPull(name);
   const lines = Object.entries(verbs)
     .filter(([name]) => isHere(name))
     .map(

@@ -6,6 +6,7 @@ import { catchUp } from './catch-up.ts';
 import { lookAtChecks } from './checks.ts';
 import { observeIssue } from './issues.ts';
 import { labelChanged, labellerOf } from './labels.ts';
+import { syncMilestones } from './milestones.ts';
 import { labelOf } from './mirror.ts';
 import { type Place, placeOfRepository } from './place.ts';
 import { refreshPull } from './refresh-pull.ts';
@@ -31,6 +32,7 @@ async function heal(app: App, userId: string | null): Promise<Recovered> {
   if (app.github === undefined) return [];
   const healed: Recovered = [];
   await app.db.turn('heal', async () => {
+    await syncMilestones(app).catch((error) => app.log.warn({ err: error }, 'milestones could not be shown'));
     for (const repositoryId of await listRepositoriesOf(app.db.manager, userId)) {
       const place = await placeOfRepository(app, repositoryId);
       if (place === undefined || place.repository.isArchived) continue;

@@ -2,10 +2,10 @@ import type { App } from '../app.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
 import { mayWrite } from '../repositories/credentials.ts';
 import { showTask } from '../tasks/move.ts';
-import { taskOfPlace } from './command-verbs.ts';
 import { handleLabel } from './handle-commands.ts';
 import { obeyLabel, runLabel } from './issues.ts';
 import { ownLabels } from './mirror.ts';
+import { taskOfPlace } from './order.ts';
 import { isRefusedWith } from './pacing.ts';
 import { type Place, statusOf } from './place.ts';
 

@@ -13,6 +13,8 @@ export interface Mirrored {
   checkSha: string | null;
   checkShown: string | null;
   trippedUntil: Date | null;
+  /** The milestone that we put on last. */
+  milestone: number | null;
 }
 
 /** Where a task is to be seen: its issue and its pull requests, rows made as needed; the issue first. */
@@ -28,7 +30,7 @@ export async function listMirrored(em: EntityManager, taskId: string): Promise<M
   return em.query(
     `select task_id as "taskId", repository_id as "repositoryId", number, comment_id::float8 as "commentId", shown,
        shown_at as "shownAt", notice, check_run_id::float8 as "checkRunId", check_sha as "checkSha",
-       check_shown as "checkShown", tripped_until as "trippedUntil"
+       check_shown as "checkShown", tripped_until as "trippedUntil", milestone
      from mirrored where task_id = $1 order by number`,
     [taskId],
   );

@@ -17,7 +17,7 @@ export interface TaskPicture {
   earlier: PictureOfRun[];
   /** What the run did last, oldest first. */
   steps: { at: Date; text: string }[];
-  subtasks: { id: string; title: string; status: TaskStatus; issueUrl: string | null }[];
+  subtasks: { id: string; title: string; status: TaskStatus; issueUrl: string | null; isPrivate: boolean }[];
   pulls: { url: string; number: number; repositoryName: string; status: PullStatus; isPrivate: boolean }[];
   handoff: { summary: string; nextSteps: string[] } | null;
   costUsd: number | null;
@@ -120,9 +120,10 @@ function comment(task: TaskPicture, isPublic: boolean): string {
     for (const step of task.handoff.nextSteps.slice(0, 20)) lines.push(`- next: ${safe(step)}`);
     lines.push('');
   }
-  if (task.subtasks.length > 0) {
+  const subtasks = task.subtasks.filter((s) => !isPublic || !s.isPrivate);
+  if (subtasks.length > 0) {
     lines.push('**Subtasks**', '');
-    for (const { title, status, issueUrl } of task.subtasks)
+    for (const { title, status, issueUrl } of subtasks)
       lines.push(
         `- [${status === 'done' ? 'x' : ' '}] ${safe(title, 200)}${issueUrl === null ? '' : ` ([issue](${issueUrl}))`}`,
       );

@@ -21,8 +21,12 @@ const replyMarker = '<!-- deckhand:reply -->';
 
 /** Says something where no task is shown: in one comment, edited from then on. */
 export async function reply(app: App, octokit: Octokit, place: Place, text: string): Promise<void> {
-  const body = `${replyMarker}\n${harmless(text, app.config.COMMAND_PREFIX)}`;
-  const found = await findOwnComment(app, octokit, place, replyMarker);
+  await sayOnce(app, octokit, place, replyMarker, `${replyMarker}\n${harmless(text, app.config.COMMAND_PREFIX)}`);
+}
+
+/** Our comment with that marker: made if it is not there, changed if it says something else. `body` begins with the marker. */
+export async function sayOnce(app: App, octokit: Octokit, place: Place, marker: string, body: string): Promise<void> {
+  const found = await findOwnComment(app, octokit, place, marker);
   const { owner, repo } = place;
   if (found === undefined)
     await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { ...place, body });

@@ -10,6 +10,7 @@ import { listRuns } from '../runs/store.ts';
 import { findTask, listSubtasks, type TaskView } from '../tasks/store.ts';
 import { listHandoffs, listPulls } from '../tasks/work-store.ts';
 import { makeIssue } from './make-issue.ts';
+import { syncMilestone } from './milestones.ts';
 import { statusMarker, type TaskPicture, wanted } from './mirror.ts';
 import { listMirrored, type Mirrored, markShown } from './mirror-store.ts';
 import { isRefusedWith, writesLeft } from './pacing.ts';
@@ -47,6 +48,7 @@ async function syncPlace(app: App, em: EntityManager, task: TaskView, place: Mir
   const at = { owner, repo, issue_number: place.number };
   try {
     await syncLabels(app, em, octokit, at, place, labels);
+    await syncMilestone(app, em, { octokit, name: { owner, repo }, repository }, task, place);
     if (place.shown === essence && !(await progressMayShow(app, em, task, place, installationId))) return;
     const commentId = await syncComment(app, em, octokit, at, place, comment);
     const pull = await em.findOneBy(PullRequests, { repositoryId: place.repositoryId, number: place.number });
@@ -138,13 +140,23 @@ async function pictureOf(app: App, em: EntityManager, task: TaskView, place: Mir
     run: run ?? null,
     earlier,
     steps: events.slice(-stepsShown).map(({ at, text }) => ({ at, text })),
-    subtasks: await listSubtasks(em, task.id),
+    subtasks: await pictureSubtasks(em, task.id),
     pulls: await picturePulls(em, task.id),
     handoff: handoff?.runId === run?.id ? handoff : null,
     costUsd: costs.length === 0 ? null : costs.reduce((sum, c) => sum + c, 0),
     taskUrl: `${app.config.BASE_URL}/api/v1/tasks/${task.id}`,
     commandPrefix: app.config.COMMAND_PREFIX,
   };
+}
+
+/** Who may not see a repository is not told of the subtasks in it either. */
+async function pictureSubtasks(em: EntityManager, taskId: string): Promise<TaskPicture['subtasks']> {
+  const subtasks = await listSubtasks(em, taskId);
+  const isPrivate = new Map<string | null, boolean>();
+  for (const { repositoryId } of subtasks)
+    if (repositoryId !== null && !isPrivate.has(repositoryId))
+      isPrivate.set(repositoryId, (await findRepository(em, repositoryId))?.isPrivate ?? true);
+  return subtasks.map((s) => ({ ...s, isPrivate: isPrivate.get(s.repositoryId) ?? false }));
 }
 
 async function picturePulls(em: EntityManager, taskId: string): Promise<TaskPicture['pulls']> {

@@ -45,6 +45,8 @@ export async function finalizeWizard(
       startDate: input.startDate,
       endDate: input.endDate,
       repositoryId: now.repositoryId ?? undefined,
+      // Who plans in an issue sees the tasks there too.
+      issue: now.issueNumber !== null,
       tasks: planned,
     });
     await updateSession(em, now, { status, result: made });
@@ -61,7 +63,7 @@ export async function createPlannedSprint(
   input: z.output<typeof CreatePlannedSprint>,
 ): Promise<PlannedSprint> {
   const tasks = input.tasks.map((task) => ({ ...task, owner: task.owner ?? null, dependsOn: [] }));
-  return app.db.transaction((em) => makeSprint(app, em, projectId, userId, { ...input, tasks }));
+  return app.db.transaction((em) => makeSprint(app, em, projectId, userId, { ...input, tasks, issue: false }));
 }
 
 interface NewSprint {
@@ -70,6 +72,7 @@ interface NewSprint {
   startDate?: string | undefined;
   endDate?: string | undefined;
   repositoryId?: string | undefined;
+  issue: boolean;
   tasks: (Omit<PlannedTask, 'ref'> & { ref?: string })[];
 }
 
@@ -78,7 +81,7 @@ async function makeSprint(
   em: EntityManager,
   projectId: string,
   userId: string,
-  { tasks, name, goal, repositoryId, ...dates }: NewSprint,
+  { tasks, name, goal, repositoryId, issue, ...dates }: NewSprint,
 ): Promise<PlannedSprint> {
   const startDate = dates.startDate ?? new Date().toISOString().slice(0, 10);
   const endDate =
@@ -95,7 +98,7 @@ async function makeSprint(
       ...task,
       owner: owner ?? undefined,
       status: 'backlog' as const,
-      issue: false,
+      issue,
       sprintId: id,
       repositoryId,
     })),

@@ -10,6 +10,8 @@ export interface Jobs {
   sprint: { projectId: string };
   /** A completed sprint's report may be told better by a model. */
   digest: { sprintId: string };
+  /** What GitHub shows of sprints may differ from what it should. */
+  milestones: Record<string, never>;
   /** The requirements of a finalized plan go to the documentation repository. */
   prd: { projectId: string; sessionId: string };
   /** What a pull request is on GitHub may have changed. */
@@ -29,6 +31,7 @@ export const queues: Record<JobName, { once: boolean; retries: number }> = {
   mirror: { once: true, retries: 10 },
   sprint: { once: true, retries: 5 },
   digest: { once: false, retries: 2 },
+  milestones: { once: true, retries: 10 },
   prd: { once: true, retries: 5 },
   pull: { once: true, retries: 5 },
   redeliver: { once: true, retries: 0 },

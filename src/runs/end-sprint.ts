@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { Refused } from '../domain/machine.ts';
 import { hasRole, type Role } from '../domain/member.ts';
 import { requiresRole } from '../errors.ts';
-import { showTasks, sprintAfter } from '../sprints/operations.ts';
+import { showSprint, sprintAfter } from '../sprints/operations.ts';
 import {
   getSprint,
   lockSprint,
@@ -11,7 +11,6 @@ import {
   type SprintView,
   setSprintStatus,
 } from '../sprints/store.ts';
-import { showTask } from '../tasks/move.ts';
 import { cancelTask } from './operations.ts';
 
 /** Stops a sprint: its runs are cancelled, what is unfinished belongs to no sprint any more. @throws Refused */
@@ -22,8 +21,8 @@ export async function cancelSprint(app: App, sprintId: string): Promise<SprintVi
     const sprint = await lockSprint(em, sprintId);
     const unfinished = await lockUnfinished(em, sprintId);
     await setSprintStatus(em, sprintId, sprintAfter(sprint.status, 'cancel'));
+    await showSprint(app, em, sprintId);
     await moveToSprint(em, unfinished, null);
-    for (const taskId of unfinished) await showTask(app, em, taskId);
     return unfinished;
   });
   // Started by somebody between the two.
@@ -47,7 +46,7 @@ export async function deleteSprint(app: App, { id, status }: SprintView, role: R
     if (sprint.status === 'active')
       sprintAfter(sprint.status, 'delete', { isForced: isForced && hasRole(role, 'admin') });
     const unfinished = await lockUnfinished(em, id);
-    await showTasks(app, em, id);
+    await showSprint(app, em, id);
     await em.query('delete from sprints where id = $1', [id]);
     return sprint.status === 'active' ? unfinished : [];
   });

@@ -49,7 +49,7 @@ export async function updateSprint(app: App, id: string, input: z.output<typeof 
     if (input.endDate !== undefined && input.endDate < sprint.startDay)
       throw badField('endDate', 'endDate: must not be before startDate');
     await updateSprintRow(em, id, input);
-    await showTasks(app, em, id);
+    await showSprint(app, em, id);
     return getSprint(em, id);
   });
 }
@@ -63,7 +63,7 @@ export async function startSprint(app: App, id: string, userId: string): Promise
     const otherActive = (await findActiveSprint(em, sprint.projectId))?.id;
     await setSprintStatus(em, id, sprintAfter(sprint.status, 'start', { otherActive }), userId);
     await advanceSprints(app, em, sprint.projectId);
-    await showTasks(app, em, id);
+    await showSprint(app, em, id);
     return getSprint(em, id);
   });
 }
@@ -81,8 +81,8 @@ export async function completeSprint(app: App, id: string, unfinished: string | 
     const facts = { unfinishedTasks: open, carriesOver: unfinished !== undefined };
     await setSprintStatus(em, id, sprintAfter(sprint.status, 'complete', facts));
     await insertDigest(em, await getSprint(em, id), open);
+    await showSprint(app, em, id);
     await moveToSprint(em, open, target);
-    for (const taskId of open) await showTask(app, em, taskId);
     await app.queue.send(em, 'digest', { sprintId: id });
     return getSprint(em, id);
   });
@@ -142,9 +142,10 @@ export async function removeTask(app: App, id: string, taskId: string): Promise<
   });
 }
 
-/** Lets GitHub show the tasks of a sprint anew. */
-export async function showTasks(app: App, em: EntityManager, sprintId: string): Promise<void> {
+/** Lets GitHub show a sprint and its tasks anew. */
+export async function showSprint(app: App, em: EntityManager, sprintId: string): Promise<void> {
   if (app.github === undefined) return;
   const rows: { id: string }[] = await em.query('select id from tasks where sprint_id = $1', [sprintId]);
   for (const { id } of rows) await showTask(app, em, id);
+  await app.queue.send(em, 'milestones', {}, { key: 'milestones' });
 }

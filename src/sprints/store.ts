@@ -95,6 +95,14 @@ export async function setSprintStatus(
   );
 }
 
+/** The sprints of a project that are planned or active, by name. */
+export async function listOpenSprints(em: EntityManager, projectId: string): Promise<{ id: string; name: string }[]> {
+  return em.query(
+    `select id, name from sprints where project_id = $1 and status in ('planning', 'active') order by name, id limit 50`,
+    [projectId],
+  );
+}
+
 /** Newest first, one row more than the limit. */
 export async function listSprints(
   em: EntityManager,

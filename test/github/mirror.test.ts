@@ -82,7 +82,7 @@ test('it never grows over 60,000 characters, and progress is not its essence', (
 test('what happens now, the steps, earlier runs folded, and subtasks as a list', () => {
   const run = { ...(picture.run as NonNullable<TaskPicture['run']>), status: 'running' as const, finishedAt: null };
   const steps = [{ at: new Date(3_600_000), text: 'edits @octocat a.ts' }];
-  const subtasks = [{ id: 'task_2', title: 'Half', status: 'done' as const, issueUrl: null }];
+  const subtasks = [{ id: 'task_2', title: 'Half', status: 'done' as const, issueUrl: null, isPrivate: false }];
   const earlier = [{ ...run, kind: 'start' as const, status: 'failed' as const, costUsd: 0.5 }];
   const { comment } = wanted({ ...picture, status: 'in_progress', run, steps, subtasks, earlier }, false);
   expect(comment).toContain('**Now:** edits @\u2060octocat a.ts');
@@ -113,6 +113,7 @@ test('however long the parts, the comment stays under what GitHub takes', () => 
     title: long,
     status: 'done' as const,
     issueUrl: null,
+    isPrivate: false,
   }));
   const { comment, check } = wanted(
     { ...picture, steps, subtasks, handoff: { summary: long, nextSteps: [long] } },

@@ -1,0 +1,137 @@
+import type { ModelRequest, Said } from '../../src/demo/model.ts';
+import { until } from '../../src/demo/real-service.ts';
+import { planner } from '../support/planner.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const repo = '/repos/mona/sample';
+let world: World;
+/** The planner where it plans, a developer where a task is done, else a text. */
+function says(request: ModelRequest, turn: number): Said {
+  if (request.tool_choice !== undefined) return planner(request);
+  if (!request.tools?.some((t) => t.function.name === 'finish')) return 'It greets strangers only.';
+  if (turn === 0) return [{ name: 'write_file', arguments: { path: `made-${Date.now()}.txt`, content: 'x\n' } }];
+  return [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }];
+}
+
+beforeAll(async () => {
+  world = await openWorld(says);
+});
+afterAll(() => world.close());
+
+const mona = <T = unknown>(method: string, path: string, body?: object) =>
+  world.github.as('mona')<T>(method, path, body);
+const say = (number: number, body: string, who = 'mona') =>
+  world.github.as(who)<{ id: number }>('POST', `${repo}/issues/${number}/comments`, { body });
+const own = async (number: number, marker: string) =>
+  (await world.comments(number)).filter(
+    (c) => c.user.login === 'deckhand[bot]' && c.body.startsWith(`<!-- deckhand:${marker}`),
+  );
+const shows = (number: number, text: string | RegExp) =>
+  until(`${text} in the plan of ${number}`, async () => (await own(number, 'plan'))[0]?.body.match(text));
+
+interface Issue {
+  number: number;
+  title: string;
+  milestone: { title: string; due_on: string; state: string } | null;
+}
+
+test('from a goal to a started sprint, by comments alone', async () => {
+  const number = await world.issue('/agent plan', { title: 'Greet people by name', body: 'They feel unknown.' });
+  await shows(number, 'Who are the users');
+  await say(number, '/agent approve');
+  const notice = await until('the refusal', async () => (await own(number, 'reply'))[0]?.body);
+  expect(notice).toContain('requires status tasks_ready');
+  await say(number, '/agent answer 99');
+  await until('the next refusal', async () => (await own(number, 'reply'))[0]?.body.includes('a number from 1 to 4'));
+  await say(number, '/agent answer 1, 3');
+  await shows(number, 'at the very least');
+  await say(number, '/agent answer It must greet @everyone, closes #1');
+  await shows(number, 'bound by');
+  await say(number, '/agent answer 1\n/agent answer 2\n/agent answer 4');
+  await shows(number, 'Which languages');
+  await say(number, '/agent answer 1');
+  await shows(number, 'approve` makes a sprint');
+  const [comment, ...others] = await own(number, 'plan');
+  expect(others).toEqual([]);
+  for (const said of ['Greeting by name', 'Technical Writer', 'after core', 'Developers of this team; Customers'])
+    expect(comment?.body).toContain(said);
+  expect(comment?.body).not.toMatch(/@everyone|closes #1/);
+  await say(number, '/agent plan Fewer phases');
+  await until('the plan anew', async () =>
+    world.model.requests.some((r) => JSON.stringify(r.messages).includes('Fewer phases')),
+  );
+  await shows(number, 'approve` makes a sprint');
+  await say(number, '/agent approve');
+  await shows(number, 'with 3 tasks');
+  const [sprint] = await world.get<{ id: string; name: string; status: string }[]>(
+    `/projects/${world.project.id}/sprints`,
+  );
+  expect(sprint).toMatchObject({ name: 'Greeting by name', status: 'planning' });
+  const issues = () => mona<Issue[]>('GET', `${repo}/issues?state=all`);
+  await until('an issue for each task', async () => {
+    const titles = (await issues()).map((i) => i.title);
+    return ['Greet by name', 'Describe it', 'Other languages'].every((title) => titles.includes(title));
+  });
+  await say(number, '/agent start');
+  await until(
+    'the sprint to be active',
+    async () => (await world.get<{ status: string }>(`/sprints/${sprint?.id}`)).status === 'active',
+  );
+  const first = await until('the first task', async () =>
+    (
+      await world.get<{ title: string; status: string; issueNumber: number | null }[]>(`/sprints/${sprint?.id}/tasks`)
+    ).find((t) => t.title === 'Greet by name' && t.status === 'in_review' && t.issueNumber !== null),
+  );
+  const milestone = await until(
+    'the milestone',
+    async () => (await mona<Issue>('GET', `${repo}/issues/${first.issueNumber}`)).milestone,
+  );
+  expect(milestone).toMatchObject({ title: 'Greeting by name', state: 'open' });
+  const waiting = (await world.get<{ title: string; status: string }[]>(`/sprints/${sprint?.id}/tasks`)).find(
+    (t) => t.title === 'Describe it',
+  );
+  expect(waiting?.status).toBe('backlog');
+}, 60_000);
+
+test('a question is answered in a comment of its own, once; by name or by verb', async () => {
+  const number = await world.issue('/agent ask What does it greet?', { title: 'Ask here' });
+  const answers = () => own(number, 'answer');
+  await until('the answer', async () => (await answers()).length === 1);
+  expect((await answers())[0]?.body).toContain('It greets strangers only.');
+  await say(number, '@deckhand and now?');
+  await until('the second answer', async () => (await answers()).length === 2);
+  await say(number, '@deckhand what is this?', 'stranger');
+  await say(number, '/agent ask');
+  await until('the refusal', async () => (await own(number, 'reply'))[0]?.body.includes('requires a question'));
+  expect(await answers()).toHaveLength(2);
+});
+
+test('a task is put into a sprint by its name, and out of it; its issue follows, a milestone of people stays', async () => {
+  const active = await world.get<{ id: string; name: string }>(`/projects/${world.project.id}/sprints/active`);
+  const number = await world.issue('/agent create', { title: 'Into the sprint' });
+  await until('the task', async () => (await world.labels(number)).length > 0);
+  await say(number, '/agent sprint no such');
+  await until('the refusal', async () =>
+    (await own(number, 'status'))[0]?.body.includes('there are: Greeting by name'),
+  );
+  await say(number, '/agent sprint greeting BY name');
+  const issue = () => mona<Issue>('GET', `${repo}/issues/${number}`);
+  await until('the milestone', async () => (await issue()).milestone?.title === 'Greeting by name');
+  await say(number, '/agent sprint none');
+  await until('no milestone', async () => (await issue()).milestone === null);
+  const theirs = await mona<{ number: number }>('POST', `${repo}/milestones`, { title: 'Theirs' });
+  await mona('PATCH', `${repo}/issues/${number}`, { milestone: theirs.number });
+  await say(number, '/agent sprint greeting by name');
+  await until('the task in the sprint', async () =>
+    (await world.get<{ issueNumber: number }[]>(`/sprints/${active.id}/tasks`)).some((t) => t.issueNumber === number),
+  );
+  await say(number, '/agent status');
+  await until('the command done', async () => world.github.reactions.filter((r) => r.content === 'rocket').length >= 4);
+  expect((await issue()).milestone?.title).toBe('Theirs');
+  const token = world.token;
+  await world.service.api(token, 'POST', `/sprints/${active.id}/cancel`);
+  await until('the milestone closed', async () => {
+    const all = await mona<{ title: string; state: string }[]>('GET', `${repo}/milestones?state=all`);
+    return all.find((m) => m.title === 'Greeting by name')?.state === 'closed';
+  });
+});
