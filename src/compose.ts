@@ -17,6 +17,7 @@ import { secretBox } from './db/secret-box.ts';
 import type { GitEngine } from './git/engine.ts';
 import { isomorphicGit } from './git/isomorphic.ts';
 import { nativeGit } from './git/native.ts';
+import { patient } from './git/patient.ts';
 import { githubApp } from './github/client.ts';
 import { keepPace, type Pace } from './github/pacing.ts';
 import { adoptStoredApp } from './github/stored-app.ts';
@@ -99,7 +100,7 @@ async function build(
     db,
     queue,
     secrets: secretBox(keys.encryptionKeys),
-    git: await chooseGit(config),
+    git: patient(await chooseGit(config)),
     sandbox,
     models: openaiModels((apiKey) => openaiClient(config, apiKey)),
     github: undefined,

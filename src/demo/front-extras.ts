@@ -115,3 +115,10 @@ async function hookDeliveries({ hooks }: Around, { method, path }: Asked): Promi
   }));
   return { status: 200, json: shown.reverse().slice(0, 100) };
 }
+
+/** A reply to a review comment; the emulator knows it by another address. */
+export function replyAsComment(path: string, body: string | undefined): [string, string | undefined] {
+  const reply = /^(\/repos\/[^/]+\/[^/]+\/pulls\/\d+\/comments)\/(\d+)\/replies$/.exec(path);
+  if (reply === null || body === undefined) return [path, body];
+  return [reply[1] ?? path, JSON.stringify({ ...JSON.parse(body), in_reply_to_id: Number(reply[2]) })];
+}

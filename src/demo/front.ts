@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { answerExtra, type Faults, happens, type Reaction } from './front-extras.ts';
+import { answerExtra, type Faults, happens, type Reaction, replyAsComment } from './front-extras.ts';
 import { FrontPulls, type PullLike } from './front-pulls.ts';
 import { type Call, feedPush, gitIn, pullRefs } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
@@ -39,6 +39,7 @@ export class Front {
   private readonly root: string;
   private readonly seeded: Seeded;
   private readonly pulls: FrontPulls;
+  private before: Promise<unknown> = Promise.resolve();
 
   constructor(inner: string, root: string, seeded: Seeded) {
     this.inner = inner;
@@ -107,7 +108,8 @@ export class Front {
 
   /** A call of the API: the emulator's answer, put right where GitHub would know better. */
   private async ask(method: string, path: string, authorization: string, body?: string, type?: string) {
-    if (method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path)) return this.merge(path, authorization, body);
+    if (method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path))
+      return this.alone(() => this.merge(path, authorization, body));
     const [target, sent] = replyAsComment(path, body);
     const response = await this.call(method, target, authorization, sent, type);
     const headers: Record<string, string> = {};
@@ -195,20 +197,23 @@ export class Front {
         const response = await this.call('GET', `/repos/${name}`, token === undefined ? '' : `token ${token}`);
         return response.ok ? this.folderOf(name) : undefined;
       },
-      beforeAdvertising: async (name: string) =>
-        pullRefs(this.folderOf(name), name, this.caller(this.seeded.ownerToken)),
+      beforeAdvertising: (name: string) =>
+        this.alone(() => pullRefs(this.folderOf(name), name, this.caller(this.seeded.ownerToken))),
       afterPush: async (name: string, token: string) => {
-        const refs = await gitIn(this.folderOf(name), [
-          'for-each-ref',
-          '--format=%(refname:short)',
-          '--sort=-committerdate',
-          'refs/heads',
-        ]);
+        const asked = ['for-each-ref', '--format=%(refname:short)', '--sort=-committerdate', 'refs/heads'];
+        const refs = await gitIn(this.folderOf(name), asked);
         this.pushes.push({ repository: name, token, refs: refs.toString('utf8').trim().split('\n') });
-        await feedPush(this.folderOf(name), name, this.caller(token));
+        await this.alone(() => feedPush(this.folderOf(name), name, this.caller(token)));
         await this.tellOfPush(name);
       },
     };
+  }
+
+  /** Git's refs and the emulator's are made equal one change at a time. */
+  private alone<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.before.then(work, work);
+    this.before = turn.catch(() => {});
+    return turn;
   }
 
   /** A push to the branch of a pull request is an event of that pull request too. */
@@ -238,11 +243,4 @@ export class Front {
     for (const [, number] of (body ?? '').matchAll(/\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?) #(\d+)/gi))
       await call('PATCH', `/repos/${repo}/issues/${number}`, { state: 'closed' });
   }
-}
-
-/** A reply to a review comment; the emulator knows it by another address. */
-function replyAsComment(path: string, body: string | undefined): [string, string | undefined] {
-  const reply = /^(\/repos\/[^/]+\/[^/]+\/pulls\/\d+\/comments)\/(\d+)\/replies$/.exec(path);
-  if (reply === null || body === undefined) return [path, body];
-  return [reply[1] ?? path, JSON.stringify({ ...JSON.parse(body), in_reply_to_id: Number(reply[2]) })];
 }

@@ -34,7 +34,9 @@ export async function serveSampleRepository() {
   gitOut(root, 'clone', '-q', '--bare', work, bare);
   gitOut(bare, 'config', 'uploadpack.allowAnySHA1InWant', 'true');
   const tokens: (string | undefined)[] = [];
+  let refusals = 0;
   const server = createServer((req, res) => {
+    if (refusals-- > 0) return res.writeHead(503).end();
     const find = async (_name: string, token: string | undefined) => {
       tokens.push(token);
       return token === 'good-token' ? bare : undefined;
@@ -50,6 +52,10 @@ export async function serveSampleRepository() {
     work,
     root,
     tokens,
+    /** Answers the next requests with 503. */
+    stumble: (times: number) => {
+      refusals = times;
+    },
     close: () => {
       server.close();
       server.closeAllConnections();

@@ -1,0 +1,141 @@
+import type { ModelRequest, Said } from '../../src/demo/model.ts';
+import { until } from '../../src/demo/real-service.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const repo = '/repos/mona/sample';
+let world: World;
+let failsOnce = true;
+/** Every task writes a file of its own; the one called "Fragile" gives up at its first attempt. */
+function says(request: ModelRequest, turn: number): Said {
+  const title = /# Task: (.+)/.exec(JSON.stringify(request.messages).replaceAll('\\n', '\n'))?.[1]?.trim() ?? 'x';
+  if (title === 'Fragile' && failsOnce) {
+    failsOnce = false;
+    return [{ name: 'give_up', arguments: { reason: 'which colour?' } }];
+  }
+  if (turn === 0) return [{ name: 'write_file', arguments: { path: `${title}.txt`, content: `${title}\n` } }];
+  return [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }];
+}
+
+beforeAll(async () => {
+  world = await openWorld(says, { settings: { MAX_CONCURRENT_RUNS: '4' } });
+});
+afterAll(() => world.close());
+
+const api = <T>(method: string, path: string, body?: object) => world.service.api<T>(world.token, method, path, body);
+interface Shown {
+  id: string;
+  title: string;
+  status: string;
+  prUrl: string | null;
+  failure: { category: string } | null;
+}
+
+/**
+ *        ┌ B ┐
+ *   A ───┤   ├── D ── E          F ── Fragile ── G      H, I, J, K alone: twelve in all
+ *        └ C ┘
+ */
+const needs: Record<string, string[]> = {
+  A: [],
+  B: ['A'],
+  C: ['A'],
+  D: ['B', 'C'],
+  E: ['D'],
+  F: [],
+  Fragile: ['F'],
+  G: ['Fragile'],
+  H: [],
+  I: [],
+  J: [],
+  K: [],
+};
+
+test('twelve tasks get done in the order of their dependencies, with a person merging and one failing once', async () => {
+  const agents = await world.get<{ id: string; name: string; projectId?: string }[]>('/agents');
+  const workers = agents.map((a) => a.id);
+  const { id: projectId } = world.project;
+  const today = new Date().toISOString().slice(0, 10);
+  const end = new Date(Date.now() + 4 * 86_400_000).toISOString().slice(0, 10);
+  const sprint = await api<{ id: string }>('POST', `/projects/${projectId}/sprints`, {
+    name: 'Twelve',
+    startDate: today,
+    endDate: end,
+  });
+  await api('POST', `/projects/${projectId}/tasks/bulk`, {
+    tasks: Object.entries(needs).map(([title, dependsOn], i) => ({
+      ref: title,
+      title,
+      dependsOn,
+      owner: workers[i % workers.length],
+      sprintId: sprint.id,
+    })),
+  });
+  const tasks = () => world.get<Shown[]>(`/sprints/${sprint.id}/tasks?limit=100`);
+  const metrics = async () => {
+    const m = await world.get<Record<string, number>>(`/sprints/${sprint.id}/metrics`);
+    const [today] = await world.get<{ actual: number; ideal: number }[]>(`/sprints/${sprint.id}/burndown`);
+    return [
+      m.totalTasks,
+      m.completedTasks,
+      m.inProgressTasks,
+      m.remainingTasks,
+      m.completionPercentage,
+      today?.actual,
+      today?.ideal,
+    ];
+  };
+  const inState = (status: string, ...titles: string[]) =>
+    until(`${titles} ${status}`, async () => {
+      const now = (await tasks()).filter((t) => titles.includes(t.title));
+      return now.length === titles.length && now.every((t) => t.status === status) && now;
+    });
+  const merged: string[] = [];
+  const merge = async (...titles: string[]) => {
+    for (const task of await inState('in_review', ...titles)) {
+      // What it waits for was merged before.
+      for (const need of needs[task.title] ?? []) expect(merged).toContain(need);
+      await world.github.as('mona')('PUT', `${repo}/pulls/${/\d+$/.exec(task.prUrl ?? '')?.[0]}/merge`, {});
+      merged.push(task.title);
+    }
+    await inState('done', ...titles);
+  };
+  //                             total done doing left  percent  open ideal
+  expect(await metrics()).toEqual([12, 0, 0, 12, 0, 12, 12]);
+  await api('POST', `/sprints/${sprint.id}/start`);
+  await inState('in_review', 'A', 'F', 'H', 'I', 'J', 'K');
+  expect(await metrics()).toEqual([12, 0, 6, 12, 0, 12, 12]);
+  await merge('A', 'H', 'I');
+  await inState('in_review', 'B', 'C');
+  expect(await metrics()).toEqual([12, 3, 5, 9, 25, 9, 12]);
+  await merge('B');
+  // D waits for C too.
+  expect((await tasks()).find((t) => t.title === 'D')?.status).toBe('backlog');
+  await merge('F');
+  const fragile = await until('the failure', async () =>
+    (await tasks()).find((t) => t.title === 'Fragile' && t.failure?.category === 'gave_up'),
+  );
+  expect(fragile.status).toBe('ready');
+  await merge('C', 'J', 'K');
+  await inState('in_review', 'D');
+  // The failed one did not stop the others, and nobody but a person starts it again.
+  expect(await metrics()).toEqual([12, 8, 1, 4, 66.7, 4, 12]);
+  await merge('D');
+  await merge('E');
+  expect((await tasks()).find((t) => t.title === 'Fragile')?.status).toBe('ready');
+  await api('POST', `/tasks/${fragile.id}/retry`, { text: 'Blue.' });
+  await merge('Fragile');
+  // What comes in late counts as more work from then on.
+  const late = await api<Shown>('POST', `/projects/${projectId}/tasks`, { title: 'Late', sprintId: sprint.id });
+  expect(await metrics()).toEqual([13, 11, expect.any(Number), 2, 84.6, 2, 13]);
+  await api('DELETE', `/sprints/${sprint.id}/tasks/${late.id}`);
+  await merge('G');
+  expect(await metrics()).toEqual([12, 12, 0, 0, 100, 0, 12]);
+  expect((await api<{ status: string }>('POST', `/sprints/${sprint.id}/complete`)).status).toBe('completed');
+  expect(await world.get(`/projects/${projectId}/velocity`)).toEqual([
+    { sprintId: sprint.id, name: 'Twelve', velocity: 12 },
+  ]);
+  const digest = await world.get<{ completed: string[]; failed: unknown[]; costUsd: number }>(
+    `/sprints/${sprint.id}/digest`,
+  );
+  expect([digest.completed.length, digest.failed]).toEqual([12, []]);
+}, 90_000);

@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isomorphicGit } from '../../src/git/isomorphic.ts';
+import { nativeGit } from '../../src/git/native.ts';
+import { patient } from '../../src/git/patient.ts';
+import { serveSampleRepository } from '../support/git.ts';
+
+test.each([
+  ['native', nativeGit],
+  ['isomorphic', isomorphicGit],
+])('%s: a remote that stumbles is read again, one that stays away is told', async (_name, engine) => {
+  const repository = await serveSampleRepository();
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-patient-'));
+  try {
+    const remote = { url: repository.url, token: 'good-token' };
+    const folders = { gitDir: join(folder, 'git'), workTree: join(folder, 'work') };
+    const checkout = await patient(engine()).open(remote, folders);
+    repository.stumble(1);
+    expect(await checkout.fetch('main')).toMatch(/^[0-9a-f]{40}$/);
+    repository.stumble(100);
+    await expect(checkout.fetch('main')).rejects.toMatchObject({ fault: 'unreachable' });
+  } finally {
+    repository.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
