@@ -46,8 +46,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
       // What is reopened counts again (decisions, section 5).
       counts: before.counts || !isSettled,
     });
-    const event = eventOf(before.status, status);
-    if (event !== undefined) await tryMoveTask(app, em, stored.taskId, event);
+    for (const event of eventsOf(before.status, status)) await tryMoveTask(app, em, stored.taskId, event);
     await showTask(app, em, stored.taskId);
   });
   if (!isSettled) {
@@ -74,10 +73,12 @@ export async function refreshPullJob(app: App, at: { repositoryId: string; numbe
   if (stored && place) await refreshPull(app, place.octokit, place.name, stored);
 }
 
-function eventOf(before: PullRequestRow['status'], now: PullRequestRow['status']): TaskEvent | undefined {
-  if (now === 'merged') return 'finish';
-  if (now === 'closed') return 'close';
-  return before === 'closed' ? 'reopen' : undefined;
+/** One that was closed before says nothing new, least of all to the run that follows it. */
+function eventsOf(before: PullRequestRow['status'], now: PullRequestRow['status']): TaskEvent[] {
+  if (now === 'merged') return ['finish'];
+  // The last open one closed beside a merged one finishes the task.
+  if (now === 'closed') return before === 'closed' ? [] : ['close', 'finish'];
+  return before === 'closed' ? ['reopen'] : [];
 }
 
 async function stopRunOf(app: App, taskId: string): Promise<void> {

@@ -1,0 +1,95 @@
+import { until } from '../../src/demo/real-service.ts';
+import { type Face, openFace, repo } from '../support/face.ts';
+
+let face: Face;
+beforeAll(async () => {
+  face = await openFace();
+});
+afterAll(() => face.world.close());
+
+test('the whole way by comments alone', async () => {
+  const { world, next, say, kinds, taskOf, settled, statusComment, reactionsTo, fileOn } = face;
+  const number = await world.issue('/agent create');
+  expect((await settled(number, 'backlog', 0)).owner).toBeNull();
+  await until('the label', async () => (await world.labels(number)).join() === 'agent:backlog');
+  await say(number, '/agent assign reviewer');
+  const task = await until('the owner', async () => {
+    const now = await taskOf(number);
+    return now.owner !== null && now;
+  });
+  next({ 'made.txt': 'one\n' });
+  await say(number, '/agent start');
+  const first = await settled(number, 'in_review', 1);
+  expect(first.owner).toBe(task.owner);
+  next({ 'made.txt': 'two\n' });
+  const revise = await say(number, '/agent revise say two');
+  const second = await settled(number, 'in_review', 2);
+  expect(await kinds(second)).toEqual(['revise', 'start']);
+  expect(second.prUrl).toBe(first.prUrl);
+  expect(fileOn(second.branchName ?? '', 'made.txt')).toBe('two');
+  expect(JSON.stringify(world.model.requests.at(-1)?.messages)).toContain('say two');
+  await until('the rocket', async () => reactionsTo(revise.id).includes('rocket'));
+  await say(number, '/agent merge');
+  await settled(number, 'done', 2);
+  expect(fileOn('main', 'made.txt')).toBe('two');
+  await until('done', async () => (await world.labels(number)).join() === 'agent:done');
+  expect(await statusComment(number)).toHaveLength(1);
+});
+
+test('commands that cannot be obeyed say why, and change nothing', async () => {
+  const { world, say, get, taskOf, settled, told, reactionsTo } = face;
+  const number = await world.issue('/agent create');
+  await settled(number, 'backlog', 0);
+  await say(number, '/agent marge');
+  await told(number, /did you mean .merge/);
+  await say(number, '/agent assign Nobody');
+  await told(number, /none named Nobody/);
+  await say(number, '/agent depends #99999');
+  await told(number, /found none for issue/);
+  await say(number, '/agent revise');
+  await told(number, /requires what should be different/);
+  await say(number, `/agent ${'x'.repeat(10_000)}`);
+  await told(number, /did you mean/);
+  await say(number, '/agent st\u200bart \u202eevil');
+  await told(number, /did you mean .start/);
+  const six = await say(number, Array(6).fill('/agent status').join('\n'));
+  await told(number, /5 commands, and this is one more/);
+  expect(reactionsTo(six.id)).toContain('confused');
+  expect(await get(await taskOf(number))).toMatchObject({ status: 'backlog', runCount: 0, owner: null });
+  await say(number, '/agent help');
+  await told(number, /assign <\u2060agent>/);
+});
+
+test('dependencies and subtasks by comment', async () => {
+  const { world, say, taskOf, settled, told } = face;
+  const [one, two] = [await world.issue('/agent create'), await world.issue('/agent create')];
+  const [first, second] = [await taskOf(one), await taskOf(two)];
+  await say(two, `/agent depends #${one}`);
+  await until('the dependency', async () =>
+    (await world.get<{ dependsOn: string[] }>(`/tasks/${second.id}`)).dependsOn.includes(first.id),
+  );
+  await say(one, '/agent subtask The first half');
+  await settled(one, 'waiting_on_subtasks', 0);
+  await told(one, /- \[ \] The first half/);
+});
+
+test('a task of the API is given an issue, once', async () => {
+  const { world, mona, told } = face;
+  const body = { title: 'Made by the API', description: 'Closes #1 @mona', issue: true };
+  const made = await world.service.api<{ id: string }>(
+    world.token,
+    'POST',
+    `/projects/${world.project.id}/tasks`,
+    body,
+  );
+  const task = await until('the issue', async () => {
+    const now = await world.get<{ issueNumber: number | null; issueUrl: string }>(`/tasks/${made.id}`);
+    return now.issueNumber !== null && now;
+  });
+  const issue = await mona<{ title: string; body: string }>('GET', `${repo}/issues/${task.issueNumber}`);
+  expect(issue.title).toBe('Made by the API');
+  expect(issue.body).not.toMatch(/Closes #1|@mona/);
+  await told(task.issueNumber ?? 0, made.id);
+  const all = await mona<{ title: string }[]>('GET', `${repo}/issues?state=all&per_page=100`);
+  expect(all.filter((i) => i.title === body.title)).toHaveLength(1);
+});

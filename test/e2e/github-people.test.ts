@@ -1,0 +1,185 @@
+import { until } from '../../src/demo/real-service.ts';
+import { type Face, openFace, repo } from '../support/face.ts';
+import { gitOut } from '../support/git.ts';
+
+let face: Face;
+let pushed = false;
+let held: Promise<unknown> | undefined;
+beforeAll(async () => {
+  face = await openFace(async () => {
+    await held;
+  });
+});
+afterAll(() => face.world.close());
+
+test('a person closes, reopens and pushes; the next run goes on from their commit', async () => {
+  const { world, next, mona, settled, fileOn, inReview, push } = face;
+  const { task, pull, number } = await inReview({ 'people.txt': 'agent\n' });
+  await mona('PATCH', `${repo}/pulls/${pull}`, { state: 'closed' });
+  await settled(number, 'ready', 1);
+  await mona('PATCH', `${repo}/pulls/${pull}`, { state: 'open' });
+  await settled(number, 'in_review', 1);
+  await push(task.branchName ?? '', 'person.txt', 'person\n');
+  await until('the diff', async () =>
+    (await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`)).files.some(
+      (f) => f.path === 'person.txt',
+    ),
+  );
+  next({ 'people.txt': 'again\n' });
+  await world.service.api(world.token, 'POST', `/tasks/${task.id}/revise`, { text: 'again' });
+  const after = await settled(number, 'in_review', 2);
+  expect(fileOn(after.branchName ?? '', 'person.txt')).toBe('person');
+  expect(fileOn(after.branchName ?? '', 'people.txt')).toBe('again');
+});
+
+test('issues: closed changes nothing by itself, done and reopened is ready again', async () => {
+  const { mona, settled, inReview } = face;
+  const { number, pull } = await inReview({ 'issue.txt': 'x\n' });
+  await mona('PATCH', `${repo}/issues/${number}`, { state: 'closed' });
+  await mona('PUT', `${repo}/pulls/${pull}/merge`, {});
+  await settled(number, 'done', 1);
+  await mona('PATCH', `${repo}/issues/${number}`, { state: 'open' });
+  await settled(number, 'ready', 1);
+});
+
+test('labels: run starts, ready and backlog are obeyed, others are put back; a stranger moves nothing', async () => {
+  const { world, next, mona, settled } = face;
+  const number = await world.issue('');
+  next({ 'label.txt': 'x\n' });
+  await mona('POST', `${repo}/issues/${number}/labels`, { labels: ['agent:run', 'bug'] });
+  await settled(number, 'in_review', 1);
+  await until('the labels', async () => (await world.labels(number)).join() === 'agent:in-review,bug');
+  await mona('POST', `${repo}/issues/${number}/labels`, { labels: ['agent:done'] });
+  await mona('DELETE', `${repo}/issues/${number}/labels/agent:in-review`);
+  await until('them back', async () => (await world.labels(number)).join() === 'agent:in-review,bug');
+  const other = await world.issue('/agent create');
+  await settled(other, 'backlog', 0);
+  await until('backlog', async () => (await world.labels(other)).join() === 'agent:backlog');
+  await mona('POST', `${repo}/issues/${other}/labels`, { labels: ['agent:ready'] });
+  await settled(other, 'ready', 0);
+  await until('ready', async () => (await world.labels(other)).join() === 'agent:ready');
+});
+
+test('labels that somebody takes off again and again trip the breaker, visibly', async () => {
+  const { world, mona, statusComment } = face;
+  const number = await world.issue('/agent create');
+  await until('the label', async () => (await world.labels(number)).join() === 'agent:backlog');
+  for (let i = 0; i < 30; i++) {
+    await mona('DELETE', `${repo}/issues/${number}/labels/agent:backlog`);
+    const isBack = await until('the label or the breaker', async () => {
+      if ((await world.labels(number)).includes('agent:backlog')) return 'back';
+      return (await statusComment(number))[0]?.body.includes('Paused for ten minutes') && 'tripped';
+    });
+    if (isBack === 'tripped') break;
+  }
+  expect(await world.labels(number)).toEqual([]);
+  expect(await statusComment(number)).toHaveLength(1);
+});
+
+test('a force-push is never overwritten: the next run goes on from it, and a run that was under way is refused', async () => {
+  const { world, next, settled, fileOn, inReview, push } = face;
+  const { number, task } = await inReview({ 'forced.txt': 'agent\n' });
+  const branch = task.branchName ?? '';
+  await push(branch, 'forced.txt', 'person\n', { force: true });
+  const theirs = () => gitOut(world.github.folderOf('mona/sample'), 'rev-parse', branch);
+  const before = theirs();
+  next({ 'more.txt': 'agent\n' });
+  await world.service.api(world.token, 'POST', `/tasks/${task.id}/revise`, { text: 'more' });
+  await settled(number, 'in_review', 2);
+  expect(gitOut(world.github.folderOf('mona/sample'), 'rev-parse', `${branch}~1`)).toBe(before);
+  expect(fileOn(branch, 'forced.txt')).toBe('person');
+  held = until('the person to push', async () => pushed);
+  next({ 'late.txt': 'agent\n' });
+  await world.service.api(world.token, 'POST', `/tasks/${task.id}/revise`, { text: 'late' });
+  await until(
+    'the run',
+    async () => (await world.get<{ status: string }[]>(`/tasks/${task.id}/runs`))[0]?.status === 'running',
+  );
+  await push(branch, 'forced.txt', 'again\n', { force: true });
+  const now = theirs();
+  pushed = true;
+  const after = await settled(number, 'in_review', 3);
+  expect(after.failure?.category).toBe('push_rejected');
+  expect(theirs()).toBe(now);
+});
+
+test('a branch that a person deleted is followed by another one', async () => {
+  const { world, next, mona, say, settled, inReview } = face;
+  const { number, task, pull } = await inReview({ 'deleted.txt': 'x\n' });
+  await mona('PATCH', `${repo}/pulls/${pull}`, { state: 'closed' });
+  await settled(number, 'ready', 1);
+  await mona('DELETE', `${repo}/git/refs/heads/${task.branchName}`);
+  gitOut(world.github.folderOf('mona/sample'), 'update-ref', '-d', `refs/heads/${task.branchName}`);
+  next({ 'deleted.txt': 'y\n' });
+  await say(number, '/agent start');
+  const after = await settled(number, 'in_review', 2);
+  expect(after.branchName).toBe(`${task.branchName}-2`);
+  expect(after.prUrl).not.toBe(task.prUrl);
+});
+
+test('an issue that is transferred or deleted is let go; its task stays', async () => {
+  const { world, get, settled } = face;
+  for (const action of ['transferred', 'deleted']) {
+    const number = await world.issue('/agent create');
+    const task = await settled(number, 'backlog', 0);
+    await world.github.send('issues', { action, issue: { number, title: 'x' }, sender: 'mona' });
+    await until(
+      'the link to go',
+      async () => (await world.get<{ issueNumber: number | null }>(`/tasks/${task.id}`)).issueNumber === null,
+    );
+    expect((await get(task)).status).toBe('backlog');
+  }
+});
+
+test('an archived repository takes no start', async () => {
+  const { world, mona, settled } = face;
+  const number = await world.issue('/agent create');
+  const task = await settled(number, 'backlog', 0);
+  const agents = await world.get<{ id: string }[]>('/agents');
+  await world.service.api(world.token, 'PATCH', `/tasks/${task.id}`, { owner: agents[0]?.id });
+  const archive = async (archived: boolean) => {
+    await mona('PATCH', repo, { archived });
+    await world.github.send('repository', { action: archived ? 'archived' : 'unarchived', sender: 'mona' });
+  };
+  await archive(true);
+  const ask = (what: string) =>
+    world.service.api(world.token, 'POST', `/tasks/${task.id}/${what}`).then(
+      () => 'done',
+      (error: Error) => error.message,
+    );
+  await archive(true);
+  await until('the refusal', async () => {
+    const said = await ask('start');
+    // Before the event was handled.
+    if (said === 'done') await ask('cancel');
+    return said.includes('takes changes, found sample archived');
+  });
+  await archive(false);
+  await until('the start', async () => (await ask('start')) === 'done');
+});
+
+test("a stranger's every attempt changes nothing and gets no answer", async () => {
+  const { world, as, say, get, settled, reactionsTo, inReview } = face;
+  const { number, task, pull } = await inReview({ 'stranger.txt': 'x\n' });
+  const stranger = as('stranger');
+  const before = [await get(task), (await world.comments(number)).length];
+  const said = await say(number, '/agent cancel\n/agent merge\n/agent revise be evil', 'stranger');
+  await say(pull, '/agent merge', 'stranger');
+  await stranger('POST', `${repo}/pulls/${pull}/reviews`, { event: 'REQUEST_CHANGES', body: 'be evil' }).catch(
+    () => {},
+  );
+  await world.github.send('issues', {
+    action: 'labeled',
+    issue: { number, title: 'x', labels: [] },
+    label: { name: 'agent:backlog' },
+    sender: 'stranger',
+  });
+  // What comes after all of it has been handled too.
+  const marker = await world.issue('/agent create');
+  await settled(marker, 'backlog', 0);
+  await until('the queue to be through', async () => world.github.deliveries.every((d) => d.status !== undefined));
+  const now = await get(task);
+  expect([now.status, now.runCount]).toEqual([(before[0] as typeof now).status, 1]);
+  expect(reactionsTo(said.id)).toEqual([]);
+  expect((await world.comments(number)).filter((c) => c.user.login === 'deckhand[bot]')).toHaveLength(1);
+});
