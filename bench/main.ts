@@ -13,6 +13,7 @@ import { issue, script } from '../src/demo/story.ts';
 import { seedCrowd } from './crowd.ts';
 import { median, percentile, say } from './figures.ts';
 import { againstTwin, paced, underCrowd } from './reads.ts';
+import { burndownSpeed } from './sprint.ts';
 
 const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-bench-'));
 const postgres = await startEmbedded({ dataDir: join(dataDir, 'database') });
@@ -50,6 +51,7 @@ try {
   await againstTwin(sides, `/tasks/${crowd.task}`, 1);
   await againstTwin(sides, `/projects/${crowd.large}/tasks?limit=50`, 0.8);
   await underCrowd(sides, crowd);
+  await burndownSpeed(postgres.url, projectId, { url: sides.ours, token });
   await receiverSpeed();
   await runSpeed(token, projectId);
 } finally {
