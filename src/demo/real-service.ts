@@ -69,7 +69,7 @@ export async function startService(settings: Record<string, string>): Promise<Ru
 export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined | false>,
-  timeoutMs = 30_000,
+  timeoutMs = 25_000,
 ): Promise<T> {
   const end = Date.now() + timeoutMs;
   for (;;) {

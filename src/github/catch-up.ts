@@ -42,7 +42,7 @@ async function hearIssues(app: App, place: Place, since: string): Promise<void> 
         commentId: null,
       });
     const hasRunLabel = issue.labels.some((label) => (typeof label === 'string' ? label : label.name) === runLabel);
-    const person = hasRunLabel ? await labellerOf(place, number, runLabel) : undefined;
+    const person = hasRunLabel ? await labellerOf(app, place, number, runLabel) : undefined;
     if (person !== undefined)
       await labelChanged(app, place, { number, label: runLabel, sender: person, isPull: false });
   }

@@ -56,7 +56,7 @@ async function hearLabels(app: App, place: Place, number: number, status: OpenWo
   const { data } = await place.octokit.request(path, { ...place.name, issue_number: number, per_page: 100 });
   for (const label of [labelOf.ready, labelOf.backlog]) {
     if (label === labelOf[status] || !data.some((l) => l.name === label)) continue;
-    const sender = await labellerOf(place, number, label);
+    const sender = await labellerOf(app, place, number, label);
     if (sender !== undefined) await labelChanged(app, place, { number, label, sender, isPull: false });
   }
 }

@@ -2,6 +2,7 @@ import type { App } from '../app.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
 import { mayWrite } from '../repositories/credentials.ts';
 import { showTask } from '../tasks/move.ts';
+import { insertHandledCommand, wasCommandHandled } from './delivery-store.ts';
 import { handleLabel } from './handle-commands.ts';
 import { obeyLabel, runLabel } from './issues.ts';
 import { ownLabels } from './mirror.ts';
@@ -23,13 +24,13 @@ interface Labelled {
  */
 export async function labelChanged(app: App, place: Place, about: Labelled): Promise<void> {
   const { label, number } = about;
-  const isOurs = (person: { login: string }) => person.login === botLogin;
   const botLogin = (await app.github?.bot())?.login;
-  if (isOurs(about.sender) || (label !== runLabel && !ownLabels.has(label))) return;
+  if (about.sender.login === botLogin || (label !== runLabel && !ownLabels.has(label))) return;
+  const put = await lastPut(place, number, label, botLogin);
   const isOn = await hasLabel(place, number, label);
   // Whoever put it on counts; the event may be late, or about its being taken off.
-  const person = isOn ? ((await labellerOf(place, number, label)) ?? about.sender) : undefined;
-  if (person !== undefined && isOurs(person)) return;
+  const person = put?.person ?? (isOn ? about.sender : undefined);
+  if (person !== undefined && person.login === botLogin) return;
   const isAllowed =
     person !== undefined && person.type !== 'Bot' && (await mayWrite(place.octokit, place.name, person.login));
   if (label === runLabel) {
@@ -40,27 +41,47 @@ export async function labelChanged(app: App, place: Place, about: Labelled): Pro
   }
   const taskId = await taskOfPlace(app, place.repository.id, number, about.isPull);
   if (taskId === undefined) return;
-  if (isAllowed) await obeyLabel(app, place, { taskId, number, label });
-  else await showTask(app, undefined, taskId);
+  const key = put && `label ${place.repository.githubId}/${put.eventId}`;
+  const isKnown = key !== undefined && (await wasCommandHandled(app.db.manager, key));
+  if (!isAllowed || isKnown) return showTask(app, undefined, taskId);
+  await obeyLabel(app, place, { taskId, number, label });
+  if (key !== undefined) await insertHandledCommand(app.db.manager, key);
 }
 
-/** Who put a label on last, by the events of the issue; undefined where those cannot tell. */
-export async function labellerOf(
+interface Put {
+  /** GitHub's number of that event; each is obeyed once, however late it is told. */
+  eventId: number;
+  person: Labelled['sender'];
+}
+
+/**
+ * Who put a label on last, by the events of the issue. It still counts when we took it off ourselves before we heard of
+ * it; not when a person did. Undefined where the events cannot tell.
+ */
+async function lastPut(
   { octokit, name }: Place,
   number: number,
   label: string,
-): Promise<Labelled['sender'] | undefined> {
+  botLogin: string | undefined,
+): Promise<Put | undefined> {
   try {
     const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/events';
-    const events = await octokit.paginate(path, { ...name, issue_number: number, per_page: 100 });
-    const last = events.findLast(
-      (event) => event.event === 'labeled' && (event as { label?: { name: string } }).label?.name === label,
-    );
-    return (last?.actor as Labelled['sender'] | null) ?? undefined;
+    const all = await octokit.paginate(path, { ...name, issue_number: number, per_page: 100 });
+    const events = all.filter((event) => (event as { label?: { name: string } }).label?.name === label);
+    const at = events.findLastIndex((event) => event.event === 'labeled');
+    const put = events[at];
+    const isTakenBack = events.slice(at + 1).some((e) => e.event === 'unlabeled' && e.actor?.login !== botLogin);
+    if (put?.actor == null || isTakenBack) return undefined;
+    return { eventId: Number(put.id), person: put.actor as Labelled['sender'] };
   } catch (error) {
     if (isRefusedWith(error, 403, 404, 410)) return undefined;
     throw error;
   }
+}
+
+/** The same for those who look by themselves. */
+export async function labellerOf(app: App, place: Place, number: number, label: string) {
+  return (await lastPut(place, number, label, (await app.github?.bot())?.login))?.person;
 }
 
 async function hasLabel({ octokit, name }: Place, number: number, label: string): Promise<boolean> {

@@ -88,13 +88,11 @@ test('a force-push is never overwritten: the next run goes on from it, and a run
   await settled(number, 'in_review', 2);
   expect(gitOut(world.github.folderOf('mona/sample'), 'rev-parse', `${branch}~1`)).toBe(before);
   expect(fileOn(branch, 'forced.txt')).toBe('person');
+  const asked = world.model.requests.length;
   held = until('the person to push', async () => pushed);
   next({ 'late.txt': 'agent\n' });
   await world.service.api(world.token, 'POST', `/tasks/${task.id}/revise`, { text: 'late' });
-  await until(
-    'the run',
-    async () => (await world.get<{ status: string }[]>(`/tasks/${task.id}/runs`))[0]?.status === 'running',
-  );
+  await until('the model to be asked', async () => world.model.requests.length > asked);
   await push(branch, 'forced.txt', 'again\n', { force: true });
   const now = theirs();
   pushed = true;
