@@ -14,6 +14,7 @@ import { forgetOldEvents } from './projects/events.ts';
 import type { JobName } from './queue/names.ts';
 import type { Handlers } from './queue/queue.ts';
 import { advanceAllSprints, advanceSprint } from './runs/advance-sprint.ts';
+import { continueTask } from './runs/split.ts';
 import { wakeForWaitingRuns, workOnRuns } from './runs/work.ts';
 import { writeDigest } from './sprints/write-digest.ts';
 
@@ -22,6 +23,7 @@ export function handlersOf(app: App): Handlers {
   return {
     delivery: ({ guid }) => handleDelivery(app, guid),
     run: () => workOnRuns(app),
+    continue: ({ taskId }) => continueTask(app, taskId),
     mirror: ({ taskId }) => syncTask(app, taskId),
     sprint: ({ projectId }) => advanceSprint(app, projectId),
     digest: ({ sprintId }) => writeDigest(app, sprintId),
@@ -46,6 +48,7 @@ export function concurrencyOf(app: App): { [name in JobName]: number } {
   return {
     delivery: 4,
     run: app.config.MAX_CONCURRENT_RUNS,
+    continue: 1,
     mirror: 4,
     sprint: 1,
     digest: 1,

@@ -65,6 +65,8 @@ export interface Checkout {
   snapshot(): Promise<string>;
   treeOf(commit: string): Promise<string>;
   changes(from: string, to: string): Promise<Change[]>;
+  /** The content of a file at a commit; undefined when there is none, or none of a sensible size. */
+  readFile(commit: string, path: string): Promise<Buffer | undefined>;
   /** The contents of several blobs at once. */
   readBlobs(oids: string[]): Promise<Map<string, Buffer>>;
   commit(commit: NewCommit): Promise<string>;
@@ -82,6 +84,9 @@ export interface Checkout {
    */
   push(commit: string, branch: string): Promise<void>;
 }
+
+/** A larger file is nothing that is read whole. */
+export const maxReadBytes = 1_000_000;
 
 /** What the service needs of git; every engine passes the same tests. */
 export interface GitEngine {

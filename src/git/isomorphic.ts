@@ -7,6 +7,7 @@ import {
   type GitEngine,
   GitFailed,
   type GitFault,
+  maxReadBytes,
   type NewCommit,
   type Remote,
 } from './engine.ts';
@@ -93,6 +94,10 @@ function checkoutIn(remote: Remote, gitdir: string, dir: string, signal: AbortSi
     snapshot: () => snapshot(dir, gitdir, base, before),
     treeOf: async (commit) => (await git.readCommit({ ...here, oid: commit })).commit.tree,
     changes: (from, to) => tell(() => changesBetween(gitdir, from, to)),
+    readFile: async (commit, path) => {
+      const found = await git.readBlob({ ...here, oid: commit, filepath: path }).catch(() => undefined);
+      return found === undefined || found.blob.length > maxReadBytes ? undefined : Buffer.from(found.blob);
+    },
     readBlobs: async (oids) => {
       const blobs = new Map<string, Buffer>();
       for (const oid of oids) blobs.set(oid, Buffer.from((await git.readBlob({ ...here, oid })).blob));

@@ -1,6 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { type Change, type Checkout, type GitEngine, GitFailed, type NewCommit, type Remote } from './engine.ts';
+import {
+  type Change,
+  type Checkout,
+  type GitEngine,
+  GitFailed,
+  maxReadBytes,
+  type NewCommit,
+  type Remote,
+} from './engine.ts';
 import { gitIgnoreRules } from './ignore-rules.ts';
 import { type GitRun, git, lines } from './run-git.ts';
 import { type ReadBefore, readWorkTree, type TreeEntry } from './work-tree.ts';
@@ -104,6 +112,12 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
       parseRaw(
         (await here(['diff-tree', '-r', '-z', '--raw', '--no-renames', '--full-index', from, to])).toString('utf8'),
       ),
+    readFile: async (commit, path) => {
+      const entry = await line(['ls-tree', '-l', '--full-tree', commit, '--', path]).catch(() => '');
+      const [, kind, oid = '', size] = /^\d+ (\w+) (\w+) +(\d+|-)\t/.exec(entry) ?? [];
+      if (kind !== 'blob' || Number(size) > maxReadBytes) return undefined;
+      return bare(['cat-file', 'blob', oid]);
+    },
     readBlobs: async (oids) =>
       oids.length === 0
         ? new Map()

@@ -8,6 +8,7 @@ import { defaultAgentName } from '../domain/agent.ts';
 import { Refused } from '../domain/machine.ts';
 import { oneLine, plain } from '../domain/quoted.ts';
 import { cancelTask, reviseTask, startTask } from '../runs/operations.ts';
+import { parseSettings, settingsFile } from '../runs/repository-settings.ts';
 import { addTasks, removeTask } from '../sprints/operations.ts';
 import { listOpenSprints } from '../sprints/store.ts';
 import { insertTask } from '../tasks/operations.ts';
@@ -16,6 +17,7 @@ import { addSubtask, updateTask } from '../tasks/update.ts';
 import { ask } from './ask.ts';
 import { mergeTask } from './merge.ts';
 import { needed, type Order, taskOf, taskOfOrder } from './order.ts';
+import { isRefusedWith } from './pacing.ts';
 import { answerPlan, approvePlan, plan, startPlanned } from './plan-verbs.ts';
 import { findTaskOfIssue } from './store.ts';
 
@@ -114,8 +116,7 @@ async function start(app: App, order: Order): Promise<void> {
   if (known === undefined && command.argument === '' && (await startPlanned(app, order))) return;
   const named = command.argument === '' ? undefined : await agentNamed(em, order, command.argument);
   const owner = named ?? (await ownerlessNeeds(em, order, known));
-  const taskId =
-    known ?? (await createForIssue(app, order, 'ready', owner ?? (await agentNamed(em, order, defaultAgentName))));
+  const taskId = known ?? (await createForIssue(app, order, 'ready', owner ?? (await defaultAgent(em, order))));
   await startTask(app, { taskId, startedBy: userId, kind: 'start', owner: owner?.id, also: order.remember });
 }
 
@@ -183,12 +184,34 @@ async function createForIssue(
   });
 }
 
-/** A task without an owner gets the shipped Developer. */
+/** The agent that the repository names in its settings, else the shipped Developer. */
+async function defaultAgent(em: EntityManager, order: Order): Promise<AgentRow> {
+  const { octokit, name } = order.at;
+  const path = 'GET /repos/{owner}/{repo}/contents/{path}';
+  const file = await octokit.request(path, { ...name, path: settingsFile }).then(
+    ({ data }) => data,
+    (error) => {
+      if (isRefusedWith(error, 403, 404)) return undefined;
+      throw error;
+    },
+  );
+  const content = file !== undefined && 'content' in file ? file.content : '';
+  const text = Buffer.from(content, 'base64').toString('utf8');
+  let named: string | undefined;
+  try {
+    named = parseSettings(text).agent;
+  } catch {
+    // The run will say what is wrong with the file.
+  }
+  return agentNamed(em, order, named ?? defaultAgentName);
+}
+
+/** A task without an owner gets one. */
 async function ownerlessNeeds(
   em: EntityManager,
   order: Order,
   taskId: string | undefined,
 ): Promise<AgentRow | undefined> {
   const isOwned = taskId !== undefined && (await em.findOneByOrFail(Tasks, { id: taskId })).owner !== null;
-  return isOwned ? undefined : agentNamed(em, order, defaultAgentName);
+  return isOwned ? undefined : defaultAgent(em, order);
 }

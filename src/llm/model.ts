@@ -26,7 +26,8 @@ export interface Reply {
   isCut: boolean;
 }
 
-export type ModelFault = 'auth' | 'rate_limit' | 'model';
+/** `context`: the conversation is longer than the model takes. */
+export type ModelFault = 'auth' | 'rate_limit' | 'model' | 'context';
 
 /** The model could not answer; retrying within the call is over. */
 export class ModelFailed extends Error {

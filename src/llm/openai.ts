@@ -70,7 +70,9 @@ function received(completion: OpenAI.ChatCompletion): Reply {
 
 function failed(error: unknown): ModelFailed {
   if (error instanceof ModelFailed) return error;
-  const { status } = error as { status?: number };
+  const { status, code } = error as { status?: number; code?: unknown };
+  if (status === 413 || (status === 400 && code === 'context_length_exceeded'))
+    return new ModelFailed('context', 'the conversation is longer than the model takes');
   // The server's own words may repeat the key; its status says enough.
   if (status === 401 || status === 403)
     return new ModelFailed('auth', `the model server refused the key (HTTP ${status})`);

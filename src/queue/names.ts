@@ -4,6 +4,8 @@ export interface Jobs {
   delivery: { guid: string };
   /** A run may be waiting; whoever takes this job claims the oldest that may run. */
   run: Record<string, never>;
+  /** A task's subtasks are done; its agent goes on. */
+  continue: { taskId: string };
   /** What GitHub shows of a task may differ from what it should. */
   mirror: { taskId: string };
   /** A task of the project's active sprint may be able to start by itself. */
@@ -28,6 +30,7 @@ export type JobName = keyof Jobs;
 export const queues: Record<JobName, { once: boolean; retries: number }> = {
   delivery: { once: false, retries: 6 },
   run: { once: false, retries: 0 },
+  continue: { once: true, retries: 5 },
   mirror: { once: true, retries: 10 },
   sprint: { once: true, retries: 5 },
   digest: { once: false, retries: 2 },

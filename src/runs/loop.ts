@@ -3,24 +3,39 @@ import { RunFailed } from '../domain/run.ts';
 import { storableText } from '../domain/storable.ts';
 import { type Message, type Model, ModelFailed, type Reply, type ToolCall } from '../llm/model.ts';
 import type { ToolHost } from '../sandbox/sandbox.ts';
-import { callTool, describeCall, type FinishArguments, type ToolResult, toolSpecs } from './tools.ts';
+import { contextChars, fitContext } from './fit-context.ts';
+import {
+  callTool,
+  describeCall,
+  type FinishArguments,
+  type NewSubtask,
+  type Offered,
+  type ToolResult,
+  toolSpecs,
+} from './tools.ts';
+import type { CheckResult } from './verify.ts';
 
 /** How the conversation ended; `isCalled: false` for a bare text without a call of `finish`. */
 export interface Ending {
   finish: FinishArguments;
   isCalled: boolean;
+  /** The agent split the task instead. */
+  subtasks?: NewSubtask[];
+  /** What the repository's own checks said in the end. */
+  checks?: CheckResult[];
 }
 
 export interface LoopContext {
   model: Model;
   host: ToolHost;
+  offered: Offered;
   signal: AbortSignal;
   budgets: Budgets;
   spent(): Promise<Spent>;
   /** Keeps a turn before the next one begins. `changed`: the workspace may differ from before. */
   keep(turn: Message[], reply: Reply, changed: boolean): Promise<void>;
-  /** What the host has against proposing the work as it is; said to the model once. */
-  objection(): Promise<string | undefined>;
+  /** What speaks against ending here, in words for the model; undefined when nothing does, or nothing more is said. */
+  objection(ending: Ending, messages: Message[]): Promise<string | undefined>;
   note(type: string, text: string, data?: object): Promise<void>;
 }
 
@@ -36,7 +51,6 @@ const maxErrors = 3;
  */
 export async function converse(context: LoopContext, messages: Message[]): Promise<Ending> {
   let errors = 0;
-  let objected = false;
   for (;;) {
     context.signal.throwIfAborted();
     const used = exhausted(context.budgets, await context.spent());
@@ -49,12 +63,13 @@ export async function converse(context: LoopContext, messages: Message[]): Promi
       ending = { finish: { summary: storableText(reply.text.trim()) || 'Done.', nextSteps: [] }, isCalled: false };
     for (const call of reply.toolCalls) {
       context.signal.throwIfAborted();
-      const result = ending === undefined ? await callTool(context.host, call) : skipped();
+      const result = ending === undefined ? await callTool(context.host, call, context.offered) : skipped();
       if (result.kind === 'give_up') {
         await context.keep(turn, reply, changed);
         throw new RunFailed('gave_up', result.reason);
       }
       if (result.kind === 'finish') ending = { finish: result.finish, isCalled: true };
+      if (result.kind === 'split') ending = splitInto(result.subtasks);
       if (result.kind === 'answer') {
         changed ||= result.changed;
         errors = result.ok ? 0 : errors + 1;
@@ -64,12 +79,11 @@ export async function converse(context: LoopContext, messages: Message[]): Promi
       turn.push({ role: 'tool', toolCallId: call.id, content });
     }
     if (ending !== undefined) {
-      const objection = objected ? undefined : await context.objection();
+      const objection = await context.objection(ending, messages);
       if (objection === undefined) {
         await context.keep(turn, reply, changed);
         return ending;
       }
-      objected = true;
       turn.push({ role: 'user', content: objection });
     } else if (reply.toolCalls.length === 0) {
       turn.push({ role: 'user', content: 'Your answer was cut because it grew too long. Go on in smaller steps.' });
@@ -93,21 +107,33 @@ function repeatedCall(messages: Message[]): ToolCall | undefined {
   return calls.length === maxRepeats && isSame ? first : undefined;
 }
 
+function splitInto(subtasks: NewSubtask[]): Ending {
+  const nextSteps = subtasks.map((s) => s.title);
+  return { finish: { summary: `Split into ${subtasks.length} subtasks.`, nextSteps }, isCalled: true, subtasks };
+}
+
 function skipped(): ToolResult {
   return { kind: 'answer', text: 'not run: the work was ended before', ok: true, changed: false };
 }
 
-async function replyOf({ model, host, signal, note }: LoopContext, messages: Message[]): Promise<Reply> {
+/** So often the conversation is told shorter when the model finds it too long. */
+const maxShortenings = 3;
+
+async function replyOf(context: LoopContext, messages: Message[], shortenings = 0): Promise<Reply> {
+  const { model, offered, signal, note } = context;
   const began = performance.now();
   try {
-    const reply = await model.reply(messages, toolSpecs(host.hasShell), signal);
+    const told = fitContext(messages, contextChars / 2 ** shortenings);
+    const reply = await model.reply(told, toolSpecs(offered), signal);
     const { inputTokens, outputTokens } = reply;
     const ms = Math.round(performance.now() - began);
     await note('model', `${model.name} answered`, { inputTokens, outputTokens, ms });
     return reply;
   } catch (error) {
-    if (error instanceof ModelFailed) throw new RunFailed(error.fault, error.message);
-    throw error;
+    if (!(error instanceof ModelFailed)) throw error;
+    if (error.fault !== 'context') throw new RunFailed(error.fault, error.message);
+    if (shortenings === maxShortenings) throw new RunFailed('model', error.message);
+    return replyOf(context, messages, shortenings + 1);
   }
 }
 

@@ -46,7 +46,7 @@ export async function startTask(app: App, starting: Starting): Promise<TaskView>
 }
 
 /** Queues the run of a task that was just moved; it takes up the revisions that wait. */
-async function queueRun(
+export async function queueRun(
   app: App,
   em: EntityManager,
   taskId: string,

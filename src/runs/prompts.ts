@@ -12,6 +12,12 @@ interface Assignment {
   /** A short listing of the repository. */
   map: string;
   handoffs: HandoffRow[];
+  /** What the tasks that this one waited for left. */
+  related: { title: string; summary: string; nextSteps: string[] }[];
+  /** The repository's own instructions; empty when it has none. */
+  instructions: string;
+  /** The commands that check the change before it is proposed. */
+  checks: string[];
   /** Files that hold conflict markers, because the base branch was merged in. */
   conflicts: string[];
 }
@@ -36,13 +42,21 @@ function houseRules(hasShell: boolean): string {
   ].join('\n');
 }
 
-function assignment({ task, run, repositoryName, map, handoffs, conflicts }: Assignment): string {
+function assignment(given: Assignment): string {
+  const { task, run, repositoryName, map, handoffs, related, conflicts, instructions, checks } = given;
   const parts = [
     `# Task: ${task.title}`,
     task.description,
     run.instructions === '' ? '' : `## What the person adds for this attempt\n${run.instructions}`,
     conflicts.length === 0 ? '' : mergeText(conflicts),
     handoffs.length === 0 ? '' : `## What earlier attempts left\n${handoffs.map(handoffText).join('\n\n')}`,
+    related.length === 0
+      ? ''
+      : `## What the tasks before it left\n${related.map((r) => `### ${r.title}\n${handoffText(r)}`).join('\n\n')}`,
+    instructions === '' ? '' : `## How to work in this repository\n${instructions}`,
+    checks.length === 0
+      ? ''
+      : `## Checks\nThese run when you call finish, and have to pass:\n${checks.map((c) => `- ${c}`).join('\n')}`,
     `## The repository ${repositoryName}\n\`\`\`\n${map}\n\`\`\``,
   ];
   return parts.filter((part) => part !== '').join('\n\n');
@@ -53,6 +67,6 @@ function mergeText(conflicts: string[]): string {
   return `## The base branch was merged in\nThese files conflict and hold git's markers (<<<<<<<, =======, >>>>>>>). Keep what both sides meant, and leave no marker:\n${files}`;
 }
 
-function handoffText({ summary, nextSteps }: HandoffRow): string {
+function handoffText({ summary, nextSteps }: Pick<HandoffRow, 'summary' | 'nextSteps'>): string {
   return [summary, ...nextSteps.map((step) => `- next: ${step}`)].join('\n');
 }

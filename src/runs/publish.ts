@@ -11,8 +11,10 @@ import { type Credential, octokitFor } from '../repositories/credentials.ts';
 import type { TaskView } from '../tasks/store.ts';
 import { upsertDiff } from '../tasks/work-store.ts';
 import type { Journal } from './journal.ts';
+import type { RepositorySettings } from './repository-settings.ts';
 import { lockForPush } from './store.ts';
 import type { FinishArguments } from './tools.ts';
+import type { CheckResult } from './verify.ts';
 import type { Branch } from './workspace.ts';
 
 /** What a run has in hand when it comes to show its work. */
@@ -27,6 +29,10 @@ export interface Work {
   journal: Journal;
   /** The live credentials that must not leave the house. */
   secrets: string[];
+  /** What the repository says of how agents work in it. */
+  settings: RepositorySettings;
+  /** What its checks said in the end. */
+  checks?: CheckResult[];
 }
 
 export interface Pushed {
@@ -130,7 +136,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
   });
 }
 
-function pullBody(app: App, { task, repository, agent, run }: Work, finish: FinishArguments): string {
+function pullBody(app: App, { task, repository, agent, run, checks = [] }: Work, finish: FinishArguments): string {
   const prefix = app.config.COMMAND_PREFIX;
   const isHere = task.issueRepositoryId === repository.id && task.issueNumber !== null;
   const parts = [
@@ -138,8 +144,13 @@ function pullBody(app: App, { task, repository, agent, run }: Work, finish: Fini
     finish.nextSteps.length > 0
       ? `### Next steps\n${finish.nextSteps.map((s) => `- ${harmlessLine(s, 500, prefix)}`).join('\n')}`
       : '',
+    checks.length > 0 ? `### Checks\n${checks.map(checkLine).join('\n')}` : '',
     isHere ? `Closes #${task.issueNumber}` : '',
     `---\nWork of the agent **${harmlessLine(agent.name, 100, prefix)}** on [${task.id}](${app.config.BASE_URL}/api/v1/tasks/${task.id}), run \`${run.id}\`. A person reviews and merges.`,
   ];
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function checkLine({ command, passed, seconds }: CheckResult): string {
+  return `- ${passed ? '✅' : '❌'} \`${command.replace(/[`\s]+/g, ' ').slice(0, 200)}\` (${seconds} s)`;
 }

@@ -4,6 +4,7 @@ import { newId } from '../db/ids.ts';
 import { failure } from '../domain/run.ts';
 import { tryMoveTask } from '../tasks/move.ts';
 import { insertReconciliation, listStuckTasks, type StuckTask } from './reconcile-store.ts';
+import { continueIn } from './split.ts';
 
 export interface Reconciliation {
   id: string;
@@ -60,8 +61,11 @@ async function recover(
   }
   if (task.status === 'waiting_on_subtasks') {
     const status = await tryMoveTask(app, em, task.id, 'join');
+    if (status === 'in_progress') await continueIn(app, em, task.id);
     return status && { action: 'joined', reason: `every subtask is done; it is ${status} now` };
   }
+  if (await continueIn(app, em, task.id))
+    return { action: 'continued', reason: 'its subtasks are done; a run goes on with it' };
   const lost = failure('internal', 'its run was lost; retry');
   const status = await tryMoveTask(app, em, task.id, 'fail', { failure: lost });
   return status && { action: 'failed', reason: `it was in progress without a run; it is ${status} now` };

@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import { Handoffs, PullRequests, type RunRow } from '../db/work-tables.ts';
+import { lowest } from '../domain/budget.ts';
 import { type Failure, RunFailed } from '../domain/run.ts';
 import { revealSecret } from '../projects/secrets.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
@@ -10,11 +11,14 @@ import { assign } from './assignment.ts';
 import { asFailure } from './failures.ts';
 import { type Journal, openJournal } from './journal.ts';
 import type { Ending } from './loop.ts';
+import { changesOf, objectionOf, objections } from './objection.ts';
 import { followRevisions } from './operations.ts';
-import { objectionsTo, stillTorn } from './outgoing-scan.ts';
 import { proposeWork, pushWork, type Work } from './publish.ts';
+import { budgetsOfRepository, noSettings, readSettings } from './repository-settings.ts';
 import { workInside } from './session.ts';
+import { splitTask } from './split.ts';
 import { endRun } from './store.ts';
+import { failed } from './verify.ts';
 import { openWorkspace } from './workspace.ts';
 
 /** A run that is taken over this often kills whoever works on it. */
@@ -32,8 +36,7 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
   try {
     if (run.fence > maxTakeovers) throw new RunFailed('internal', `the run was interrupted ${run.fence - 1} times`);
     const given = await assign(app, run);
-    const ends = (run.startedAt ?? new Date()).getTime() + given.budgets.runMinutes * 60_000;
-    const signal = AbortSignal.any([outer, AbortSignal.timeout(Math.max(0, ends - Date.now()))]);
+    const begins = (run.startedAt ?? new Date()).getTime();
     const credential = await credentialFor(app, given.repository);
     const remote = await remoteFor(app, given.repository, credential, { contents: 'write' });
     // git obeys the outer signal only: when the time is over, the work made so far is still pushed.
@@ -44,13 +47,14 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     const ours = [app.config.OPENAI_API_KEY, app.keys.jwtSecret, client?.secret, ...webhookSecrets];
     const live = [remote.token, modelToken, ...ours];
     const secrets = live.filter((s) => s !== undefined);
-    work = { ...given, ...workspace, credential, journal, secrets };
-    const checked = work;
-    const objection = async () => {
-      const found = await objections(checked);
-      return found && `The change was refused before the push. Mend it and call finish again:\n${found}`;
-    };
-    const ending = await workInside(app, given, journal, workspace, { signal, objection });
+    work = { ...given, ...workspace, credential, journal, secrets, settings: noSettings };
+    const settings = await journal.once('settings', () => readSettings(workspace.checkout, workspace.baseHead));
+    work = { ...work, settings };
+    const budgets = lowest(given.budgets, budgetsOfRepository(settings));
+    const ends = begins + budgets.runMinutes * 60_000;
+    const signal = AbortSignal.any([outer, AbortSignal.timeout(Math.max(0, ends - Date.now()))]);
+    const objection = objectionOf(work, settings);
+    const ending = await workInside(app, { ...given, budgets, settings }, journal, workspace, { signal, objection });
     await conclude(app, work, ending);
   } catch (error) {
     const failure = asFailure(error, outer);
@@ -64,18 +68,24 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
 }
 
 /** From the ending of the conversation to the status of the task (decisions, section 5). */
-async function conclude(app: App, work: Work, { finish, isCalled }: Ending): Promise<void> {
+async function conclude(app: App, work: Work, { finish, isCalled, subtasks, checks = [] }: Ending): Promise<void> {
   const { task, branch, journal } = work;
   const isChanged = (await changesOf(work)).length > 0;
   if (isChanged) {
-    const found = await objections(work);
+    const found = await objections(work, work.settings);
     if (found !== undefined)
       throw new RunFailed(/conflict markers$/m.test(found) ? 'conflict' : 'push_rejected', found);
+    const failing = failed(checks);
+    if (failing !== undefined) {
+      work.checks = checks;
+      throw new RunFailed('checks', `${failing.command} still fails: ${failing.output.trim().slice(-500)}`);
+    }
     await pushWork(app, work, finish.prTitle || task.title);
   }
+  if (subtasks !== undefined) return succeed(app, work, finish, (em) => splitTask(app, em, work.run, task, subtasks));
   const isAhead = isChanged || (branch.continues && !(await work.checkout.isAncestor(branch.from, branch.base)));
   if (isAhead) {
-    await proposeWork(app, work, finish, false);
+    await proposeWork(app, { ...work, checks }, finish, false);
     return succeed(app, work, finish, (em) => propose(app, em, task.id));
   }
   const isOpen = await app.db.manager.existsBy(PullRequests, { taskId: task.id, status: 'open' });
@@ -116,37 +126,14 @@ async function fail(app: App, run: RunRow, journal: Journal, failure: Failure): 
   app.metrics.runs.inc({ status: 'failed', category: failure.category });
 }
 
-/** Pushes what was made before the failure, after the host's checks; a used-up budget is shown as a draft. */
+/** Pushes what was made before the failure, after the host's checks; a used-up budget and failing checks show as a draft. */
 async function keepWork(app: App, work: Work, failure: Failure): Promise<void> {
   try {
-    if ((await changesOf(work)).length === 0 || (await objections(work)) !== undefined) return;
+    if ((await changesOf(work)).length === 0 || (await objections(work, work.settings)) !== undefined) return;
     await pushWork(app, work, `Work in progress: ${work.task.title}`);
-    if (failure.category !== 'budget') return;
+    if (failure.category !== 'budget' && failure.category !== 'checks') return;
     await proposeWork(app, work, { summary: `Unfinished: ${failure.message}.`, nextSteps: [] }, true);
   } catch (error) {
     app.log.warn({ err: error, runId: work.run.id }, 'the work of a failed run could not be pushed');
   }
-}
-
-async function changesOf({ checkout, branch }: Work) {
-  return checkout.changes(await checkout.treeOf(branch.from), await checkout.snapshot());
-}
-
-/** What the host has against pushing the change, a line per file; undefined when nothing. */
-async function objections(work: Work): Promise<string | undefined> {
-  const changes = await ownChanges(work);
-  const found = await objectionsTo(work.checkout, changes, work.secrets);
-  const torn = await stillTorn(work.checkout, changes, work.branch.conflicts ?? []);
-  const all = [...found, ...torn.map((path) => ({ path, reason: 'still holds conflict markers' }))];
-  return all.length === 0 ? undefined : all.map((o) => `- ${o.path} ${o.reason}`).join('\n');
-}
-
-/** Of a merge only what differs from both sides: what comes from the base branch was accepted there. */
-async function ownChanges(work: Work) {
-  const { checkout, branch } = work;
-  const changes = await changesOf(work);
-  if (branch.conflicts === undefined) return changes;
-  const fromBase = await checkout.changes(await checkout.treeOf(branch.base), await checkout.snapshot());
-  const differs = new Set(fromBase.map((c) => c.path));
-  return changes.filter((c) => differs.has(c.path));
 }

@@ -1,14 +1,19 @@
 import type { App } from '../app.ts';
 import type { RunRow } from '../db/work-tables.ts';
+import type { Message } from '../llm/model.ts';
 import { costOf } from '../llm/pricing.ts';
+import type { ToolHost } from '../sandbox/sandbox.ts';
 import { showTask } from '../tasks/move.ts';
-import { listHandoffs } from '../tasks/work-store.ts';
+import type { TaskView } from '../tasks/store.ts';
+import { listHandoffs, listRelatedHandoffs } from '../tasks/work-store.ts';
 import type { Assignment } from './assignment.ts';
+import { readInstructions, withNestedInstructions } from './instructions.ts';
 import type { Journal } from './journal.ts';
 import { insertTurn, listTurns } from './journal-store.ts';
 import { converse, type Ending } from './loop.ts';
 import { openingMessages } from './prompts.ts';
-import { addUsage, costOfDay, findRun } from './store.ts';
+import type { RepositorySettings } from './repository-settings.ts';
+import { addUsage, costOfDay, findRun, spentByFamily } from './store.ts';
 import { packWorkspace, unpackWorkspace, type Workspace } from './workspace.ts';
 
 /** So many handoffs of earlier runs a new one is told. */
@@ -20,15 +25,19 @@ const handoffsTold = 5;
  */
 export async function workInside(
   app: App,
-  given: Assignment,
+  given: Assignment & { settings: RepositorySettings },
   journal: Journal,
   workspace: Workspace,
-  about: { signal: AbortSignal; objection: () => Promise<string | undefined> },
+  about: {
+    signal: AbortSignal;
+    objection: (ending: Ending, messages: Message[], host: ToolHost) => Promise<string | undefined>;
+  },
 ): Promise<Ending> {
   const { run, task, agent, model, budgets, repository } = given;
   const { checkout, branch } = workspace;
   const turns = await listTurns(app.db.manager, run.id);
-  const host = await app.sandbox.open(checkout.workTree, checkout.gitDir, about.signal);
+  const bare = await app.sandbox.open(checkout.workTree, checkout.gitDir, about.signal);
+  const host = withNestedInstructions(bare, checkout, workspace.baseHead);
   try {
     const packed = turns.findLast((t) => t.workspace !== null)?.workspace;
     if (packed) await unpackWorkspace(host, packed);
@@ -42,7 +51,10 @@ export async function workInside(
       repositoryName: repository.name,
       conflicts: branch.conflicts ?? [],
       map: (await host.call('list_files', { depth: 2 })).text,
+      instructions: await readInstructions(checkout, workspace.baseHead),
       handoffs: (await listHandoffs(app.db.manager, task.id)).slice(-handoffsTold),
+      related: await listRelatedHandoffs(app.db.manager, task.id),
+      checks: given.settings.checks,
     });
     let count = turns.length;
     await journal.note('loop', count > 0 ? `${agent.name} goes on after ${count} turns` : `${agent.name} begins`);
@@ -50,10 +62,11 @@ export async function workInside(
       {
         model,
         host,
+        offered: { hasShell: host.hasShell, maySplit: task.parentId === null },
         budgets,
         signal: about.signal,
-        objection: about.objection,
-        spent: () => spentOf(app, run),
+        objection: (ending, messages) => about.objection(ending, messages, bare),
+        spent: () => spentOf(app, run, task),
         note: journal.note,
         keep: async (messages, { inputTokens, outputTokens }, changed) => {
           const state = changed ? await packWorkspace(checkout, branch.from) : null;
@@ -74,12 +87,15 @@ export async function workInside(
   }
 }
 
-async function spentOf(app: App, run: RunRow) {
-  const now = (await findRun(app.db.manager, run.id)) ?? run;
+/** Runs of subtasks that the model made share the budget of their parent, and it shares it with them. */
+async function spentOf(app: App, run: RunRow, task: TaskView) {
+  const em = app.db.manager;
+  const own = (await findRun(em, run.id)) ?? run;
+  const family = await spentByFamily(em, task.parentId ?? task.id, run);
   return {
-    steps: now.steps,
-    tokens: now.inputTokens + now.outputTokens,
-    costUsd: now.costUsd ?? 0,
-    dayCostUsd: await costOfDay(app.db.manager, run.projectId),
+    steps: own.steps,
+    tokens: own.inputTokens + own.outputTokens + family.tokens,
+    costUsd: (own.costUsd ?? 0) + family.costUsd,
+    dayCostUsd: await costOfDay(em, run.projectId),
   };
 }

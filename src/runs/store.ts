@@ -188,6 +188,23 @@ export async function addUsage(
   );
 }
 
+/**
+ * What the other runs of a split have used: from the run of the parent that made subtasks on, all runs of parent and
+ * subtasks but the given one. Nothing where no model has split.
+ */
+export async function spentByFamily(em: EntityManager, parentId: string, run: { id: string }) {
+  const [row] = await em.query(
+    `with split as (
+       select min(s.created_at) as at from tasks s where s.parent_id = $1 and s.created_by is null)
+     select coalesce(sum(r.input_tokens + r.output_tokens), 0)::float8 as tokens, coalesce(sum(r.cost_usd), 0)::float8 as "costUsd"
+     from runs r join tasks t on t.id = r.task_id, split
+     where (t.id = $1 or t.parent_id = $1 and t.created_by is null) and r.id <> $2
+       and (r.created_at >= split.at or r.finished_at >= split.at)`,
+    [parentId, run.id],
+  );
+  return row as { tokens: number; costUsd: number };
+}
+
 /** What a project's runs of this UTC day have cost so far. */
 export async function costOfDay(em: EntityManager, projectId: string): Promise<number> {
   const [row] = await em.query(

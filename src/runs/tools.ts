@@ -38,7 +38,19 @@ const Finish = z.strictObject({
 });
 const GiveUp = z.strictObject({ reason: z.string().min(1) });
 
+const CreateSubtasks = z.strictObject({
+  subtasks: z
+    .array(z.strictObject({ title: z.string().trim().min(1).max(200), description: z.string().max(50_000) }))
+    .min(1)
+    .max(20),
+});
+
 const endings = {
+  create_subtasks: {
+    description:
+      'Split the task: each subtask is done on its own and merged, then you go on. Ends the work for now; what was changed so far is kept. For tasks too large for one pull request only.',
+    arguments: CreateSubtasks,
+  },
   finish: {
     description:
       'End the work: say what was done and why, and what remains. The change is then proposed as a pull request.',
@@ -48,37 +60,50 @@ const endings = {
 } as const;
 
 export type FinishArguments = z.output<typeof Finish>;
+export type NewSubtask = z.output<typeof CreateSubtasks>['subtasks'][number];
+
+/** What of the tools there is in this run. */
+export interface Offered {
+  hasShell: boolean;
+  /** A subtask is not split again. */
+  maySplit: boolean;
+}
 
 /** What a call of the model came to. */
 export type ToolResult =
   | { kind: 'answer'; text: string; ok: boolean; changed: boolean }
   | { kind: 'finish'; finish: FinishArguments }
-  | { kind: 'give_up'; reason: string };
+  | { kind: 'give_up'; reason: string }
+  | { kind: 'split'; subtasks: NewSubtask[] };
 
 /** The tools to offer; without a working sandbox there is no shell among them. */
-export function toolSpecs(hasShell: boolean): ToolSpec[] {
-  const { run_command, ...files } = hostTools;
-  return specsOf({ ...files, ...(hasShell ? { run_command } : {}), ...endings });
+export function toolSpecs(offered: Offered): ToolSpec[] {
+  return specsOf(
+    Object.fromEntries(Object.entries({ ...hostTools, ...endings }).filter(([name]) => isOffered(name, offered))),
+  );
+}
+
+function isOffered(name: string, { hasShell, maySplit }: Offered): boolean {
+  return (hasShell || name !== 'run_command') && (maySplit || name !== 'create_subtasks');
 }
 
 /** Does what the model asked for. What is wrong with the call comes back as a text for it to mend. */
-export async function callTool(host: ToolHost, call: ToolCall): Promise<ToolResult> {
+export async function callTool(host: ToolHost, call: ToolCall, offered: Offered): Promise<ToolResult> {
   const refuse = (text: string): ToolResult => ({ kind: 'answer', text: `Error: ${text}`, ok: false, changed: false });
   const known: Record<string, { arguments: z.ZodType; changes?: boolean }> = { ...hostTools, ...endings };
-  const tool =
-    Object.hasOwn(known, call.name) && (host.hasShell || call.name !== 'run_command') ? known[call.name] : undefined;
-  if (tool === undefined)
-    return refuse(
-      `there is no tool ${call.name}; there are ${toolSpecs(host.hasShell)
-        .map((t) => t.name)
-        .join(', ')}`,
-    );
+  const tool = Object.hasOwn(known, call.name) && isOffered(call.name, offered) ? known[call.name] : undefined;
+  if (tool === undefined) {
+    const names = toolSpecs(offered).map((t) => t.name);
+    return refuse(`there is no tool ${call.name}; there are ${names.join(', ')}`);
+  }
   const parsed = parseArguments(tool.arguments, call.arguments);
   if (!parsed.ok) return refuse(parsed.problem);
   // These end up in the database and on GitHub, the others in files.
   if (call.name === 'finish') return { kind: 'finish', finish: storable(parsed.value as FinishArguments) };
   if (call.name === 'give_up')
     return { kind: 'give_up', reason: storable(parsed.value as z.output<typeof GiveUp>).reason };
+  if (call.name === 'create_subtasks')
+    return { kind: 'split', subtasks: storable(parsed.value as z.output<typeof CreateSubtasks>).subtasks };
   const answer = await host.call(call.name, parsed.value as object);
   const text = answer.ok ? answer.text : `Error: ${answer.text}`;
   return { kind: 'answer', text, ok: answer.ok, changed: tool.changes === true };

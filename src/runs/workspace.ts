@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables.ts';
-import { type PullRequestRow, PullRequests } from '../db/work-tables.ts';
+import { type PullRequestRow, PullRequests, type RunRow } from '../db/work-tables.ts';
 import { branchName } from '../domain/branch.ts';
 import { RunFailed } from '../domain/run.ts';
 import { blobsOf } from '../git/diff.ts';
@@ -31,6 +31,8 @@ export interface Branch {
 export interface Workspace {
   checkout: Checkout;
   branch: Branch;
+  /** The head of the default branch as it is now. */
+  baseHead: string;
   /** Never throws: what cannot be removed now goes at a later start. */
   remove(): Promise<void>;
 }
@@ -41,7 +43,7 @@ export interface Workspace {
  */
 export async function openWorkspace(
   app: App,
-  run: { id: string; fence: number },
+  run: Pick<RunRow, 'id' | 'fence' | 'kind'>,
   journal: Journal,
   about: { task: TaskView; repository: RepositoryRow; remote: Remote; signal: AbortSignal },
 ): Promise<Workspace> {
@@ -62,7 +64,11 @@ export async function openWorkspace(
     );
   const branch = await journal.once('branch', async () => {
     const chosen = await chooseBranch(app, about.task, repository, checkout, base);
-    const isMerge = chosen.continues && (await isAskedFor(app.db.manager, run.id, 'conflict'));
+    // What the subtasks brought into the base belongs to what the agent goes on with.
+    const isMerge =
+      chosen.continues &&
+      ((await isAskedFor(app.db.manager, run.id, 'conflict')) ||
+        (run.kind === 'continue' && !(await checkout.isAncestor(base, chosen.from))));
     return isMerge ? { ...chosen, conflicts: (await checkout.merge(chosen.from, base)).conflicts } : chosen;
   });
   if (branch.continues) await checkout.fetch(branch.name);
@@ -71,7 +77,7 @@ export async function openWorkspace(
   if (branch.conflicts === undefined) await checkout.checkout(branch.from);
   else await checkoutMerge(checkout, branch);
   await app.sandbox.own(workTree);
-  return { checkout, branch, remove };
+  return { checkout, branch, baseHead: base, remove };
 }
 
 /** Puts the base branch and the task's branch, joined, into the work tree. */

@@ -2,6 +2,8 @@
 export interface ToolAnswer {
   ok: boolean;
   text: string;
+  /** Of a command that ended by itself. */
+  exitCode?: number;
 }
 
 export interface RestoredFile {

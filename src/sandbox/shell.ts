@@ -21,12 +21,16 @@ export async function runCommand(
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', output.add);
   child.stdin?.on('error', () => {});
   child.stdin?.end();
+  let isLate = false;
+  let exitCode: number | undefined;
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(`[not started: ${error.message}]`));
     // `close` comes after the last output; `end` makes it come.
-    child.once('close', (code, by) => resolve(by === null ? `[exit code ${code}]` : `[ended by ${by}]`));
+    child.once('close', (code, by) => {
+      if (!isLate) exitCode = code ?? undefined;
+      resolve(by === null ? `[exit code ${code}]` : `[ended by ${by}]`);
+    });
   });
-  let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
     void end();
@@ -39,7 +43,8 @@ export async function runCommand(
   await end();
   const text = output.text();
   const last = isLate ? `[stopped after ${seconds} s]` : how;
-  return { ok: true, text: `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${last}` };
+  const ending = exitCode === undefined ? {} : { exitCode };
+  return { ok: true, ...ending, text: `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${last}` };
 }
 
 /** Keeps the beginning and the end of a text of any length. */

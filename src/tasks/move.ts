@@ -48,6 +48,12 @@ export async function advanceSprints(app: App, em: EntityManager | undefined, pr
     await app.queue.send(em, 'sprint', { projectId }, { key: projectId });
 }
 
+/** Lets a parent whose last open subtask is done or gone go where it belongs. */
+export async function joinParent(app: App, em: EntityManager, parentId: string): Promise<void> {
+  const status = await tryMoveTask(app, em, parentId, 'join');
+  if (status === 'in_progress') await app.queue.send(em, 'continue', { taskId: parentId }, { key: parentId });
+}
+
 async function factsOf(app: App, em: EntityManager, taskId: string, { facts }: Move) {
   const found = await lockFacts(em, taskId, new URL(app.config.GITHUB_SERVER_URL).origin);
   return found === undefined ? undefined : { ...found, ...facts };
@@ -68,6 +74,6 @@ async function swap(
   await showTask(app, em, taskId);
   await advanceSprints(app, em, projectId);
   // The last open subtask that is done brings its parent on.
-  if (to === 'done' && parentId !== null) await tryMoveTask(app, em, parentId, 'join');
+  if (to === 'done' && parentId !== null) await joinParent(app, em, parentId);
   return to;
 }

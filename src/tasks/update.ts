@@ -5,7 +5,7 @@ import { Tasks } from '../db/work-tables.ts';
 import { Refused } from '../domain/machine.ts';
 import type { TaskEvent, TaskStatus } from '../domain/task.ts';
 import { badField, badRequest } from '../errors.ts';
-import { advanceSprints, moveTask, showTask, tryMoveTask } from './move.ts';
+import { advanceSprints, joinParent, moveTask, showTask } from './move.ts';
 import { dependencyProblems, insertTask, ownerProblems, repositoryProblems } from './operations.ts';
 import type { CreateSubtask, UpdateTask } from './schemas.ts';
 import {
@@ -132,6 +132,6 @@ export async function deleteTask(app: App, task: TaskView): Promise<void> {
       );
     await em.delete(Tasks, { id: task.id });
     await advanceSprints(app, em, task.projectId);
-    if (task.parentId !== null) await tryMoveTask(app, em, task.parentId, 'join');
+    if (task.parentId !== null) await joinParent(app, em, task.parentId);
   });
 }

@@ -14,6 +14,19 @@ export async function listHandoffs(em: EntityManager, taskId: string): Promise<H
   return em.find(Handoffs, { where: { taskId }, order: { createdAt: 'ASC', id: 'ASC' } });
 }
 
+/** The last handoff of each task that this one waited for: dependencies, and its own subtasks. */
+export async function listRelatedHandoffs(em: EntityManager, taskId: string) {
+  const rows: { title: string; summary: string; nextSteps: string[] }[] = await em.query(
+    `select o.title, h.summary, h.next_steps as "nextSteps"
+     from tasks o join lateral (
+       select * from handoffs where task_id = o.id order by created_at desc, id desc limit 1) h on true
+     where o.parent_id = $1 or o.id in (select depends_on_id from task_dependencies where task_id = $1)
+     order by o.created_at, o.id limit 30`,
+    [taskId],
+  );
+  return rows;
+}
+
 export async function listPulls(em: EntityManager, taskId: string) {
   const rows: { repositoryId: string; repositoryName: string; prUrl: string; prNumber: number; status: PullStatus }[] =
     await em.query(

@@ -150,6 +150,14 @@ describe.each<[string, () => GitEngine]>([
     expect(ours).toEqual(counted.map(([a, d]) => [a, d]));
   });
 
+  test('reads one file of a commit, and nothing that is none', async () => {
+    const { checkout } = await open();
+    const head = (await checkout.fetch('main')) ?? '';
+    expect((await checkout.readFile(head, 'src/slugify.js'))?.toString()).toContain('slugify');
+    for (const path of ['src', 'nope', '../etc/passwd', '', '-x', ':(glob)*'])
+      expect(await checkout.readFile(head, path)).toBeUndefined();
+  });
+
   test('never moves a branch by force, and says that it was refused', async () => {
     const { checkout, base } = await open();
     const tree = await checkout.treeOf(base);

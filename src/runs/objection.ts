@@ -1,0 +1,60 @@
+import type { Message } from '../llm/model.ts';
+import type { ToolHost } from '../sandbox/sandbox.ts';
+import type { Ending } from './loop.ts';
+import { objectionsTo, stillTorn } from './outgoing-scan.ts';
+import type { Work } from './publish.ts';
+import { isProtected, type RepositorySettings } from './repository-settings.ts';
+import { checkText, failed, runChecks } from './verify.ts';
+
+/** A refused change goes back to the model once, failing checks three times. */
+const maxRefusals = 1;
+const maxCheckRounds = 3;
+const refused = 'The change was refused before the push.';
+
+/**
+ * What speaks against ending a conversation, in words for the model: first what the host does not push, then the
+ * repository's own checks. How often it was said is counted in the conversation, so a crash forgets nothing.
+ */
+export function objectionOf(work: Work, settings: RepositorySettings) {
+  return async (ending: Ending, messages: Message[], host: ToolHost): Promise<string | undefined> => {
+    const saidBefore = (beginning: string) =>
+      messages.filter((m) => m.role === 'user' && m.content.startsWith(beginning)).length;
+    const found = await objections(work, settings);
+    if (found !== undefined)
+      return saidBefore(refused) < maxRefusals ? `${refused} Mend it and call finish again:\n${found}` : undefined;
+    if (ending.subtasks !== undefined || (await changesOf(work)).length === 0) return undefined;
+    ending.checks = await runChecks(settings, host, work.checkout, work.journal.note);
+    const failing = failed(ending.checks);
+    if (failing === undefined) return undefined;
+    return saidBefore('The checks failed.') < maxCheckRounds ? checkText(failing) : undefined;
+  };
+}
+
+/** What the run changed since the commit it began from. */
+export async function changesOf({ checkout, branch }: Work) {
+  return checkout.changes(await checkout.treeOf(branch.from), await checkout.snapshot());
+}
+
+/** What the host has against pushing the change, a line per file; undefined when nothing. */
+export async function objections(work: Work, settings: RepositorySettings): Promise<string | undefined> {
+  const changes = await ownChanges(work);
+  const found = await objectionsTo(work.checkout, changes, work.secrets);
+  const guarded = changes.filter((c) => isProtected(settings, c.path));
+  const torn = await stillTorn(work.checkout, changes, work.branch.conflicts ?? []);
+  const all = [
+    ...found,
+    ...guarded.map(({ path }) => ({ path, reason: 'is protected by the .deckhand.yml of the repository' })),
+    ...torn.map((path) => ({ path, reason: 'still holds conflict markers' })),
+  ];
+  return all.length === 0 ? undefined : all.map((o) => `- ${o.path} ${o.reason}`).join('\n');
+}
+
+/** Of a merge only what differs from both sides: what comes from the base branch was accepted there. */
+async function ownChanges(work: Work) {
+  const { checkout, branch } = work;
+  const changes = await changesOf(work);
+  if (branch.conflicts === undefined) return changes;
+  const fromBase = await checkout.changes(await checkout.treeOf(branch.base), await checkout.snapshot());
+  const differs = new Set(fromBase.map((c) => c.path));
+  return changes.filter((c) => differs.has(c.path));
+}

@@ -1,0 +1,66 @@
+import { blobsOf } from '../git/diff.ts';
+import type { Checkout } from '../git/engine.ts';
+import type { ToolHost } from '../sandbox/sandbox.ts';
+import type { RepositorySettings } from './repository-settings.ts';
+
+/** What a check of the repository came to. */
+export interface CheckResult {
+  command: string;
+  passed: boolean;
+  seconds: number;
+  /** The end of what it said; empty when it passed. */
+  output: string;
+}
+
+/** The longest a command may take that the tools allow. */
+const commandSeconds = 600;
+const toldChars = 6000;
+
+/**
+ * Runs the repository's own checks in the sandbox, stopping at the first that fails. What they leave in the workspace is
+ * taken back, so that it never becomes part of the change.
+ */
+export async function runChecks(
+  { setup, checks }: RepositorySettings,
+  host: ToolHost,
+  checkout: Checkout,
+  note: (type: string, text: string, data?: object) => Promise<void>,
+): Promise<CheckResult[]> {
+  if (checks.length === 0) return [];
+  if (!host.hasShell) return [];
+  const before = await checkout.snapshot();
+  const results: CheckResult[] = [];
+  for (const command of [...setup, ...checks]) {
+    const began = performance.now();
+    const { text, exitCode } = await host.call('run_command', { command, timeoutSeconds: commandSeconds });
+    const passed = exitCode === 0;
+    const seconds = Math.round((performance.now() - began) / 1000);
+    await note('check', `${command}: ${passed ? 'passed' : 'failed'}`, { passed, seconds });
+    if (!passed || !setup.includes(command))
+      results.push({ command, passed, seconds, output: passed ? '' : text.slice(-toldChars) });
+    if (!passed) break;
+  }
+  await takeBack(host, checkout, before);
+  return results;
+}
+
+async function takeBack(host: ToolHost, checkout: Checkout, before: string): Promise<void> {
+  const changes = await checkout.changes(await checkout.snapshot(), before);
+  const kept = changes.filter((c) => c.newMode !== '160000');
+  if (kept.length === 0) return;
+  const blobs = await blobsOf(checkout, kept);
+  await host.restore(
+    kept.map(({ path, newMode, newOid }) => ({
+      path,
+      mode: newMode,
+      content: newMode === '000000' ? null : (blobs.get(newOid) ?? Buffer.alloc(0)).toString('base64'),
+    })),
+  );
+}
+
+export const failed = (results: CheckResult[]) => results.find((r) => !r.passed);
+
+/** What the model is told of a failing check. */
+export function checkText({ command, output }: CheckResult): string {
+  return `The checks failed. Mend what this one says and call finish again:\n$ ${command}\n${output}`;
+}

@@ -1,0 +1,133 @@
+import { until } from '../../src/demo/real-service.ts';
+import { type Face, openFace, repo, write } from '../support/face.ts';
+
+let face: Face;
+beforeAll(async () => {
+  face = await openFace();
+  const { push } = face;
+  await push('main', 'AGENTS.md', 'Write every word in lower case.\n');
+  await push(
+    'main',
+    '.deckhand.yml',
+    'setup: echo ready > junk.txt\nchecks:\n  - grep -q good made.txt\nprotected: [infra/, "**/*.lock"]\nagent: Reviewer\nbudget: { steps: 12 }\n',
+  );
+});
+afterAll(() => face.world.close());
+
+const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
+const told = (face: Face) => JSON.stringify(face.world.model.requests.at(-1)?.messages);
+
+test('failing checks go back to the model; what they leave behind is no part of the change', async () => {
+  const { world, plays, mona, pullOf, taskOf, settled } = face;
+  plays([write('made.txt', 'bad\n'), finish], [write('made.txt', 'good\n'), finish]);
+  const number = await world.issue('/agent start');
+  const task = await settled(number, 'in_review', 1);
+  expect(told(face)).toContain('The checks failed.');
+  for (const said of ['Write every word in lower case', 'grep -q good made.txt']) expect(told(face)).toContain(said);
+  const pull = await mona<{ draft: boolean; body: string }>('GET', `${repo}/pulls/${pullOf(task)}`);
+  expect([pull.draft, pull.body]).toEqual([false, expect.stringContaining('✅ `grep -q good made.txt`')]);
+  const { files } = await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`);
+  expect(files.map((f) => f.path)).toEqual(['made.txt']);
+  // The repository names who works on it where nobody else does.
+  const agents = await world.get<{ id: string; name: string }[]>('/agents');
+  expect(agents.find((a) => a.id === task.owner)?.name).toBe('Reviewer');
+  expect((await taskOf(number)).failure).toBeNull();
+});
+
+test('checks that fail three times more end the run with a draft', async () => {
+  const { world, plays, mona, pullOf, settled } = face;
+  plays(...Array.from({ length: 5 }, (_, i) => [write('made.txt', `bad ${i}\n`), finish]));
+  const task = await settled(await world.issue('/agent start'), 'in_review', 1);
+  expect(task.failure).toMatchObject({ category: 'checks', message: expect.stringContaining('grep -q good made.txt') });
+  const pull = await mona<{ draft: boolean; body: string }>('GET', `${repo}/pulls/${pullOf(task)}`);
+  expect([pull.draft, pull.body]).toEqual([true, expect.stringContaining('❌ `grep -q good made.txt`')]);
+});
+
+test('protected paths are refused, by folder and by glob', async () => {
+  const { world, plays, settled } = face;
+  plays([write('infra/main.tf', 'x\n'), write('a/b.lock', 'x\n'), finish], [finish]);
+  const task = await settled(await world.issue('/agent start'), 'ready', 1);
+  expect(task.failure?.category).toBe('push_rejected');
+  for (const path of ['infra/main.tf', 'a/b.lock']) expect(task.failure?.message).toContain(`${path} is protected`);
+});
+
+test('the lowest budget wins, and instructions of a folder are told when the model comes there', async () => {
+  const { world, plays, push, settled } = face;
+  await push('main', 'src/AGENTS.md', 'Only pure functions here.\n');
+  plays(
+    ...Array.from({ length: 20 }, (_, i) => [
+      { name: 'read_file', arguments: { path: 'src/slugify.js', startLine: 1, endLine: i + 1 } },
+    ]),
+  );
+  const task = await settled(await world.issue('/agent start'), 'ready', 1);
+  expect(task.failure).toMatchObject({ category: 'budget', message: 'the budget of 12 steps is used up' });
+  expect(told(face).split('Only pure functions here.')).toHaveLength(2);
+});
+
+test('a file that does not fit stops the run and says what is wrong', async () => {
+  const { world, plays, push, settled } = face;
+  await push('main', '.deckhand.yml', 'cheks: npm test\n');
+  plays([finish]);
+  const task = await settled(await world.issue('/agent start'), 'ready', 1);
+  expect(task.failure?.category).toBe('repository');
+  expect(task.failure?.message).toMatch(/\.deckhand\.yml on the base branch does not fit.*cheks/);
+  await push('main', '.deckhand.yml', '{}\n');
+});
+
+test('a task that the agent splits: subtasks run, people merge, the agent goes on with what they left', async () => {
+  const { world, plays, mona, settled, get, kinds, fileOn } = face;
+  const subtasks = ['First half', 'Second half'].map((title) => ({ title, description: `Do the ${title}.` }));
+  plays([write('begun.txt', 'x\n'), { name: 'create_subtasks', arguments: { subtasks } }, write('late.txt', 'x\n')]);
+  const number = await world.issue('/agent start', { title: 'Large' });
+  const parent = await settled(number, 'waiting_on_subtasks', 1);
+  plays(
+    [{ name: 'run_command', arguments: { command: `echo x > part-$RANDOM$(date +%N).txt` } }],
+    [{ name: 'finish', arguments: { summary: 'This half is done.', nextSteps: ['join them'] } }],
+  );
+  interface Sub {
+    id: string;
+    title: string;
+    status: string;
+    owner: string | null;
+    prUrl: string | null;
+  }
+  const subs = () => world.get<Sub[]>(`/tasks/${parent.id}/subtasks`);
+  const ready = await until('both halves in review', async () => {
+    const all = await subs();
+    return all.length === 2 && all.every((s) => s.status === 'in_review') && all;
+  });
+  expect(ready.map((s) => [s.title, s.owner])).toEqual(subtasks.map((s) => [s.title, parent.owner]));
+  expect(fileOn(parent.branchName ?? '', 'begun.txt')).toBe('x');
+  expect(() => fileOn(parent.branchName ?? '', 'late.txt')).toThrow();
+  plays([write('joined.txt', 'x\n')], [finish]);
+  for (const sub of ready) {
+    await mona('PUT', `${repo}/pulls/${/\d+$/.exec(sub.prUrl ?? '')?.[0]}/merge`, {});
+  }
+  const after = await settled(number, 'in_review', 2);
+  expect(await kinds(after)).toEqual(['continue', 'start']);
+  expect(told(face)).toContain('This half is done.');
+  const { files } = await world.get<{ files: { path: string }[] }>(`/tasks/${parent.id}/diff`);
+  expect(files.map((f) => f.path)).toEqual(expect.arrayContaining(['begun.txt', 'joined.txt']));
+  expect((await get(parent)).status).toBe('in_review');
+});
+
+test('a subtask may not be split again', async () => {
+  const { world, plays, settled } = face;
+  const number = await world.issue('/agent create');
+  const task = await settled(number, 'backlog', 0);
+  const agents = await world.get<{ id: string }[]>('/agents');
+  await world.service.api(world.token, 'PATCH', `/tasks/${task.id}`, { owner: agents[0]?.id });
+  const sub = await world.service.api<{ id: string }>(world.token, 'POST', `/tasks/${task.id}/subtasks`, {
+    title: 's',
+  });
+  plays(
+    [{ name: 'create_subtasks', arguments: { subtasks: [{ title: 'x', description: '' }] } }],
+    [write('s.txt', 'x\n'), finish],
+  );
+  await world.service.api(world.token, 'POST', `/tasks/${sub.id}/start`);
+  await until(
+    'its review',
+    async () => (await world.get<{ status: string }>(`/tasks/${sub.id}`)).status === 'in_review',
+  );
+  expect(told(face)).toContain('there is no tool create_subtasks');
+});
