@@ -26,8 +26,8 @@ export function happens(fault: Fault | undefined, res: ServerResponse): boolean 
 }
 
 interface Around {
-  /** `owner/name` of the repository. */
-  name: string;
+  /** `owner/name` of each repository. */
+  names: string[];
   hooks: WebhookSender;
   reactions: Reaction[];
   call(method: string, path: string, authorization: string, body?: string): Promise<Response>;
@@ -56,14 +56,18 @@ export async function answerExtra(around: Around, asked: Asked): Promise<Answer 
   return undefined;
 }
 
-async function listInstalled({ name, call }: Around, { authorization }: Asked): Promise<Answer> {
-  const response = await call('GET', `/repos/${name}`, authorization);
-  const repositories = response.ok ? [await response.json()] : [];
+async function listInstalled({ names, call }: Around, { authorization }: Asked): Promise<Answer> {
+  const repositories = [];
+  for (const name of names) {
+    const response = await call('GET', `/repos/${name}`, authorization);
+    if (response.ok) repositories.push(await response.json());
+  }
   return { status: 200, json: { total_count: repositories.length, repositories } };
 }
 
 /** The comments of all issues; the emulator takes the word for the number of an issue. */
-async function listComments({ name, call }: Around, { path, authorization }: Asked): Promise<Answer> {
+async function listComments({ call }: Around, { path, authorization }: Asked): Promise<Answer> {
+  const name = path.split('/').slice(2, 4).join('/');
   const query = new URL(path, 'http://github').searchParams;
   const list = async (of: string) =>
     (await (await call('GET', of, authorization)).json()) as { number: number; created_at: string }[];
@@ -84,16 +88,17 @@ function addReaction({ reactions }: Around, { path, body }: Asked): Answer {
 }
 
 /** The one mutation that the service uses. */
-async function markReady({ name, call }: Around, { authorization, body }: Asked): Promise<Answer> {
+async function markReady({ names, call }: Around, { authorization, body }: Asked): Promise<Answer> {
   const { id } = (JSON.parse(body) as { variables: { id: string } }).variables;
-  const pulls = `/repos/${name}/pulls`;
-  const open = (await (await call('GET', pulls, authorization)).json()) as { node_id: string; number: number }[];
-  const pull = open.find((p) => p.node_id === id);
-  const response = await call('PATCH', `${pulls}/${pull?.number}`, authorization, '{"draft":false}');
-  return {
-    status: 200,
-    json: response.ok ? { data: { markPullRequestReadyForReview: null } } : { errors: [{ message: 'not found' }] },
-  };
+  for (const name of names) {
+    const pulls = `/repos/${name}/pulls`;
+    const open = (await (await call('GET', pulls, authorization)).json()) as { node_id: string; number: number }[];
+    const pull = open.find((p) => p.node_id === id);
+    if (pull === undefined) continue;
+    const response = await call('PATCH', `${pulls}/${pull.number}`, authorization, '{"draft":false}');
+    if (response.ok) return { status: 200, json: { data: { markPullRequestReadyForReview: null } } };
+  }
+  return { status: 200, json: { errors: [{ message: 'not found' }] } };
 }
 
 /** What was sent, newest first, and sending it again. */

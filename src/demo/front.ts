@@ -1,11 +1,10 @@
-import { cp, mkdir, mkdtemp } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { answerExtra, type Faults, happens, type Reaction, replyAsComment } from './front-extras.ts';
 import { FrontPulls, type PullLike } from './front-pulls.ts';
 import { type Call, feedPush, gitIn, pullRefs } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
+import { makeSampleRepository } from './sample-repository.ts';
 import { WebhookSender } from './webhook-sender.ts';
 
 /** A push as it came: which refs, and by which token. */
@@ -17,13 +16,13 @@ export interface Push {
 
 interface Seeded {
   name: string;
+  /** Further ones of the account. */
+  more: string[];
   webhookSecret: string;
   installationId: number;
   /** A token with every right on the repository. */
   ownerToken: string;
 }
-
-const sample = fileURLToPath(new URL('./sample-repository', import.meta.url));
 
 /**
  * Stands before the emulator and adds what it lacks: git over HTTP, `GET /installation/repositories`, reactions,
@@ -38,7 +37,8 @@ export class Front {
   private readonly inner: string;
   private readonly root: string;
   private readonly seeded: Seeded;
-  private readonly pulls: FrontPulls;
+  readonly names: string[];
+  private readonly pulls: Map<string, FrontPulls>;
   private before: Promise<unknown> = Promise.resolve();
 
   constructor(inner: string, root: string, seeded: Seeded) {
@@ -46,7 +46,8 @@ export class Front {
     this.root = root;
     this.seeded = seeded;
     this.hooks = new WebhookSender(seeded.webhookSecret);
-    this.pulls = new FrontPulls(this.folderOf(seeded.name), seeded.name);
+    this.names = [seeded.name, ...seeded.more];
+    this.pulls = new Map(this.names.map((name) => [name, new FrontPulls(this.folderOf(name), name)]));
   }
 
   folderOf(name: string): string {
@@ -62,25 +63,9 @@ export class Front {
     };
   }
 
-  /** The sample project as the repository's first commit. */
-  async seedRepository(): Promise<void> {
-    const folder = this.folderOf(this.seeded.name);
-    await mkdir(folder, { recursive: true });
-    await gitIn(folder, ['init', '--quiet', '--bare', '--initial-branch=main']);
-    await gitIn(folder, ['config', 'uploadpack.allowAnySHA1InWant', 'true']);
-    const work = await mkdtemp(join(this.root, 'seed-'));
-    await cp(sample, work, { recursive: true });
-    const at = [
-      `--git-dir=${folder}`,
-      `--work-tree=${work}`,
-      '-c',
-      'user.name=Sample',
-      '-c',
-      'user.email=sample@example.com',
-    ];
-    await gitIn(work, [...at, 'add', '--all']);
-    await gitIn(work, [...at, 'commit', '--quiet', '-m', 'A first version']);
-    await feedPush(folder, this.seeded.name, this.caller(this.seeded.ownerToken));
+  async seedRepository(name: string): Promise<void> {
+    await makeSampleRepository(this.folderOf(name), this.root);
+    await feedPush(this.folderOf(name), name, this.caller(this.seeded.ownerToken));
   }
 
   async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -95,7 +80,7 @@ export class Front {
     }
     const authorization = req.headers.authorization ?? '';
     if (/ghs_/.test(authorization) && happens(this.faults(req.method ?? 'GET', path), res)) return;
-    const around = { hooks: this.hooks, reactions: this.reactions, name: this.seeded.name, call: this.call.bind(this) };
+    const around = { hooks: this.hooks, reactions: this.reactions, names: this.names, call: this.call.bind(this) };
     const extra = await answerExtra(around, { method: req.method ?? 'GET', path, authorization, body });
     if (extra !== undefined) {
       res.writeHead(extra.status, { 'content-type': 'application/json' }).end(JSON.stringify(extra.json));
@@ -122,26 +107,38 @@ export class Front {
 
   /** The emulator's events and issues do not tell that an issue is a pull request. */
   private async withPullMark(body: string): Promise<string> {
-    const payload = JSON.parse(body) as { issue?: { number: number } };
+    const payload = JSON.parse(body) as { issue?: { number: number }; repository?: { full_name: string } };
+    const name = payload.repository?.full_name ?? this.seeded.name;
     if (payload.issue === undefined) return body;
     return JSON.stringify({
       ...payload,
-      issue: this.pulls.marked(payload.issue, await this.isPull(payload.issue.number)),
+      issue: this.pullsOf(name).marked(payload.issue, await this.isPull(name, payload.issue.number)),
     });
   }
 
-  private async isPull(number: number): Promise<boolean> {
-    const path = `/repos/${this.seeded.name}/pulls/${number}`;
+  private pullsOf(path: string): FrontPulls {
+    const name = path
+      .split('/')
+      .filter((part) => part !== '' && part !== 'repos')
+      .slice(0, 2)
+      .join('/');
+    return this.pulls.get(name) ?? (this.pulls.get(this.seeded.name) as FrontPulls);
+  }
+
+  private async isPull(name: string, number: number): Promise<boolean> {
+    const path = `/repos/${name}/pulls/${number}`;
     return (await this.call('GET', path, `token ${this.seeded.ownerToken}`)).ok;
   }
 
   private async withPulls(path: string, text: string): Promise<string> {
-    const issue = /^\/repos\/[^/]+\/[^/]+\/issues\/(\d+)$/.exec(path);
+    const issue = /^\/repos\/([^/]+\/[^/]+)\/issues\/(\d+)$/.exec(path);
     if (issue !== null && text.startsWith('{'))
-      return JSON.stringify(this.pulls.marked(JSON.parse(text), await this.isPull(Number(issue[1]))));
+      return JSON.stringify(
+        this.pullsOf(path).marked(JSON.parse(text), await this.isPull(issue[1] ?? '', Number(issue[2]))),
+      );
     if (!/^\/repos\/[^/]+\/[^/]+\/pulls(\/\d+)?(\?|$)/.test(path)) return text;
     const found = JSON.parse(text) as PullLike | PullLike[];
-    for (const pull of Array.isArray(found) ? found : [found]) await this.pulls.shown(pull);
+    for (const pull of Array.isArray(found) ? found : [found]) await this.pullsOf(path).shown(pull);
     return JSON.stringify(found);
   }
 
@@ -151,7 +148,7 @@ export class Front {
     if (!pull.ok) return { status: pull.status, headers, text: await pull.text() };
     let answer = { status: 200, headers, text: '' };
     const { sha: _checked, ...rest } = JSON.parse(body) as Record<string, unknown>;
-    const refusal = await this.pulls
+    const refusal = await this.pullsOf(path)
       .merge(
         (await pull.json()) as PullLike,
         JSON.parse(body) as { sha?: string },
@@ -193,7 +190,7 @@ export class Front {
   private gitHost() {
     return {
       find: async (name: string, token: string | undefined) => {
-        if (name !== this.seeded.name) return undefined;
+        if (!this.names.includes(name)) return undefined;
         const response = await this.call('GET', `/repos/${name}`, token === undefined ? '' : `token ${token}`);
         return response.ok ? this.folderOf(name) : undefined;
       },

@@ -38,6 +38,8 @@ export interface Seed {
   owner: string;
   isOrganization?: boolean;
   repository: string;
+  /** Further repositories of the account, with the same project in them. */
+  more?: string[];
   isPrivate?: boolean;
   people: string[];
 }
@@ -76,7 +78,12 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
       github: {
         users: [...users, botLogin].map((login) => ({ login, name: login, email: `${login}@example.com` })),
         orgs: seed.isOrganization ? [{ login: seed.owner, members: [{ login: seed.people[0], role: 'admin' }] }] : [],
-        repos: [{ owner: seed.owner, name: seed.repository, auto_init: false, private: seed.isPrivate ?? false }],
+        repos: [seed.repository, ...(seed.more ?? [])].map((name) => ({
+          owner: seed.owner,
+          name,
+          auto_init: false,
+          private: seed.isPrivate ?? false,
+        })),
         apps: [
           {
             app_id: appId,
@@ -108,14 +115,20 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
   });
   const ownerToken = `person-${seed.isOrganization ? seed.people[0] : seed.owner}`;
   const name = `${seed.owner}/${seed.repository}`;
-  const front = new Front(`http://127.0.0.1:${innerPort}`, root, { name, webhookSecret, installationId, ownerToken });
+  const front = new Front(`http://127.0.0.1:${innerPort}`, root, {
+    name,
+    more: (seed.more ?? []).map((other) => `${seed.owner}/${other}`),
+    webhookSecret,
+    installationId,
+    ownerToken,
+  });
   server.on('request', (req, res) => {
     front.answer(req, res).catch((error: Error) => {
       if (!res.headersSent) res.writeHead(500);
       res.end(JSON.stringify({ message: error.message }));
     });
   });
-  await front.seedRepository();
+  for (const each of front.names) await front.seedRepository(each);
   return {
     url,
     appId,

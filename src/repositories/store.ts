@@ -29,6 +29,11 @@ export async function hasRepositories(em: EntityManager, projectId: string): Pro
   return em.existsBy(Repositories, { projectId });
 }
 
+/** The repositories of a project, oldest first. */
+export async function listProjectRepositories(em: EntityManager, projectId: string): Promise<RepositoryRow[]> {
+  return em.find(Repositories, { where: { projectId }, order: { createdAt: 'ASC', id: 'ASC' } });
+}
+
 /** Oldest first; with a null project those of all projects of the user. */
 export async function listRepositories(
   em: EntityManager,

@@ -14,6 +14,14 @@ export async function insertStep(em: EntityManager, runId: string, name: string,
   await em.query('insert into run_steps (run_id, name, data) values ($1, $2, $3)', [runId, name, storableJson(data)]);
 }
 
+export async function listStepNames(em: EntityManager, runId: string, begin: string): Promise<string[]> {
+  const rows: { name: string }[] = await em.query(
+    'select name from run_steps where run_id = $1 and starts_with(name, $2) order by at, name',
+    [runId, begin],
+  );
+  return rows.map((r) => r.name);
+}
+
 export interface Turn {
   messages: Message[];
   /** gzip of the workspace's difference from its base; null when it did not change in this turn. */

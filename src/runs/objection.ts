@@ -19,7 +19,7 @@ export function objectionOf(work: Work, settings: RepositorySettings) {
   return async (ending: Ending, messages: Message[], host: ToolHost): Promise<string | undefined> => {
     const saidBefore = (beginning: string) =>
       messages.filter((m) => m.role === 'user' && m.content.startsWith(beginning)).length;
-    const found = await objections(work, settings);
+    const found = await objections(work);
     if (found !== undefined)
       return saidBefore(refused) < maxRefusals ? `${refused} Mend it and call finish again:\n${found}` : undefined;
     if (ending.subtasks !== undefined || (await changesOf(work)).length === 0) return undefined;
@@ -35,18 +35,22 @@ export async function changesOf({ checkout, branch }: Work) {
   return checkout.changes(await checkout.treeOf(branch.from), await checkout.snapshot());
 }
 
-/** What the host has against pushing the change, a line per file; undefined when nothing. */
-export async function objections(work: Work, settings: RepositorySettings): Promise<string | undefined> {
-  const changes = await ownChanges(work);
-  const found = await objectionsTo(work.checkout, changes, work.secrets);
-  const guarded = changes.filter((c) => isProtected(settings, c.path));
-  const torn = await stillTorn(work.checkout, changes, work.branch.conflicts ?? []);
-  const all = [
-    ...found,
-    ...guarded.map(({ path }) => ({ path, reason: 'is protected by the .deckhand.yml of the repository' })),
-    ...torn.map((path) => ({ path, reason: 'still holds conflict markers' })),
-  ];
-  return all.length === 0 ? undefined : all.map((o) => `- ${o.path} ${o.reason}`).join('\n');
+/** What the host has against pushing the change, a line per file, over all repositories; undefined when nothing. */
+export async function objections(work: Work): Promise<string | undefined> {
+  const all = [];
+  for (const each of [work, ...work.also]) {
+    const changes = await ownChanges(each);
+    const found = await objectionsTo(each.checkout, changes, each.secrets);
+    const guarded = changes.filter((c) => isProtected(each.settings, c.path));
+    const torn = await stillTorn(each.checkout, changes, each.branch.conflicts ?? []);
+    const where = each === work ? '' : `../${each.repository.name}/`;
+    all.push(
+      ...found.map(({ path, reason }) => `- ${where}${path} ${reason}`),
+      ...guarded.map(({ path }) => `- ${where}${path} is protected by the .deckhand.yml of the repository`),
+      ...torn.map((path) => `- ${where}${path} still holds conflict markers`),
+    );
+  }
+  return all.length === 0 ? undefined : all.join('\n');
 }
 
 /** Of a merge only what differs from both sides: what comes from the base branch was accepted there. */

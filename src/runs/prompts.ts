@@ -18,6 +18,8 @@ interface Assignment {
   instructions: string;
   /** The commands that check the change before it is proposed. */
   checks: string[];
+  /** Other repositories of the project that may be opened. */
+  others: string[];
   /** Files that hold conflict markers, because the base branch was merged in. */
   conflicts: string[];
 }
@@ -43,7 +45,7 @@ function houseRules(hasShell: boolean): string {
 }
 
 function assignment(given: Assignment): string {
-  const { task, run, repositoryName, map, handoffs, related, conflicts, instructions, checks } = given;
+  const { task, run, repositoryName, map, handoffs, related, conflicts, instructions, checks, others } = given;
   const parts = [
     `# Task: ${task.title}`,
     task.description,
@@ -57,6 +59,9 @@ function assignment(given: Assignment): string {
     checks.length === 0
       ? ''
       : `## Checks\nThese run when you call finish, and have to pass:\n${checks.map((c) => `- ${c}`).join('\n')}`,
+    others.length === 0
+      ? ''
+      : `## Other repositories\nopen_repository brings them beside this one, at ../<name>/; each that you change gets a pull request of its own: ${others.join(', ')}`,
     `## The repository ${repositoryName}\n\`\`\`\n${map}\n\`\`\``,
   ];
   return parts.filter((part) => part !== '').join('\n\n');

@@ -10,7 +10,7 @@ import { ensurePull, type OpenedPull } from '../github/pulls.ts';
 import { type Credential, octokitFor } from '../repositories/credentials.ts';
 import type { TaskView } from '../tasks/store.ts';
 import { upsertDiff } from '../tasks/work-store.ts';
-import type { Journal } from './journal.ts';
+import { type Journal, stepOf } from './journal.ts';
 import type { RepositorySettings } from './repository-settings.ts';
 import { lockForPush } from './store.ts';
 import type { FinishArguments } from './tools.ts';
@@ -26,6 +26,10 @@ export interface Work {
   credential: Credential;
   checkout: Checkout;
   branch: Branch;
+  baseHead: string;
+  /** The other repositories that the run has opened. */
+  also: Work[];
+  remove(): Promise<void>;
   journal: Journal;
   /** The live credentials that must not leave the house. */
   secrets: string[];
@@ -45,7 +49,7 @@ export interface Pushed {
  */
 export async function pushWork(app: App, work: Work, title: string): Promise<Pushed> {
   const { run, task, checkout, branch, journal, repository } = work;
-  return journal.once('push', async () => {
+  return journal.once(stepOf('push', task, repository), async () => {
     if (!isAgentBranch(branch.name)) throw new RunFailed('internal', `${branch.name} is no branch of an agent`);
     const commit = await checkout.commit({
       tree: await checkout.snapshot(),
@@ -63,10 +67,12 @@ export async function pushWork(app: App, work: Work, title: string): Promise<Pus
     const base = await checkout.mergeBase(await baseOf(work), commit);
     const diff = await diffOf(checkout, base ?? branch.from, commit);
     const stored = { ...diff, branchName: branch.name, baseBranch: repository.defaultBranch, headSha: commit };
-    await journal.write(async (em) => {
-      await em.update(Tasks, { id: task.id }, { branchName: branch.name });
-      await upsertDiff(em, task.id, stored);
-    });
+    // Branch and diff of a task are those in its own repository.
+    if (repository.id === task.repositoryId)
+      await journal.write(async (em) => {
+        await em.update(Tasks, { id: task.id }, { branchName: branch.name });
+        await upsertDiff(em, task.id, stored);
+      });
     return { commit };
   });
 }
@@ -106,7 +112,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
   if (credential.kind === 'none' || credential.owner === '')
     throw new RunFailed('repository', 'pull requests need a repository on GitHub');
   const octokit = await octokitFor(app, credential);
-  return journal.once('pull', async () => {
+  return journal.once(stepOf('pull', task, repository), async () => {
     const opened = await ensurePull(octokit, {
       owner: credential.owner,
       repo: credential.repo,
@@ -153,4 +159,28 @@ function pullBody(app: App, { task, repository, agent, run, checks = [] }: Work,
 
 function checkLine({ command, passed, seconds }: CheckResult): string {
   return `- ${passed ? '✅' : '❌'} \`${command.replace(/[`\s]+/g, ' ').slice(0, 200)}\` (${seconds} s)`;
+}
+
+const togetherTitle = '### Together with';
+
+/** Lets each pull request of a run name the others; one that does so already stays as it is. */
+export async function linkPulls(app: App, work: Work): Promise<void> {
+  const opened: { each: Work; pull: OpenedPull }[] = [];
+  for (const each of [work, ...work.also]) {
+    const pull = await work.journal.recall<OpenedPull>(stepOf('pull', work.task, each.repository));
+    if (pull !== undefined) opened.push({ each, pull });
+  }
+  await work.journal.once('links', async () => {
+    for (const { each, pull } of opened) {
+      if (each.credential.kind === 'none') continue;
+      const octokit = await octokitFor(app, each.credential);
+      const at = { owner: each.credential.owner, repo: each.credential.repo, pull_number: pull.number };
+      const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', at);
+      if (data.body?.includes(togetherTitle)) continue;
+      const others = opened.filter((o) => o.pull.url !== pull.url).map((o) => `- ${o.pull.url}`);
+      const body = `${data.body ?? ''}\n\n${togetherTitle}\n${others.join('\n')}`;
+      await octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...at, body });
+    }
+    return {};
+  });
 }

@@ -4,22 +4,20 @@ import { newId } from '../db/ids.ts';
 import { Handoffs, PullRequests, type RunRow } from '../db/work-tables.ts';
 import { lowest } from '../domain/budget.ts';
 import { type Failure, RunFailed } from '../domain/run.ts';
-import { revealSecret } from '../projects/secrets.ts';
-import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import { tryMoveTask } from '../tasks/move.ts';
 import { assign } from './assignment.ts';
 import { asFailure } from './failures.ts';
 import { type Journal, openJournal } from './journal.ts';
 import type { Ending } from './loop.ts';
 import { changesOf, objectionOf, objections } from './objection.ts';
+import { openWork } from './open-work.ts';
 import { followRevisions } from './operations.ts';
-import { proposeWork, pushWork, type Work } from './publish.ts';
-import { budgetsOfRepository, noSettings, readSettings } from './repository-settings.ts';
+import { linkPulls, proposeWork, pushWork, type Work } from './publish.ts';
+import { budgetsOfRepository } from './repository-settings.ts';
 import { workInside } from './session.ts';
 import { splitTask } from './split.ts';
 import { endRun } from './store.ts';
 import { failed } from './verify.ts';
-import { openWorkspace } from './workspace.ts';
 
 /** A run that is taken over this often kills whoever works on it. */
 const maxTakeovers = 20;
@@ -32,29 +30,18 @@ const maxTakeovers = 20;
 export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promise<void> {
   const journal = openJournal(app, run);
   let work: Work | undefined;
-  let remove = async () => {};
   try {
     if (run.fence > maxTakeovers) throw new RunFailed('internal', `the run was interrupted ${run.fence - 1} times`);
     const given = await assign(app, run);
     const begins = (run.startedAt ?? new Date()).getTime();
-    const credential = await credentialFor(app, given.repository);
-    const remote = await remoteFor(app, given.repository, credential, { contents: 'write' });
     // git obeys the outer signal only: when the time is over, the work made so far is still pushed.
-    const workspace = await openWorkspace(app, run, journal, { ...given, remote, signal: outer });
-    remove = workspace.remove;
-    const modelToken = await revealSecret(app, run.projectId, 'model_token');
-    const { webhookSecrets = [], client } = app.githubApp ?? {};
-    const ours = [app.config.OPENAI_API_KEY, app.keys.jwtSecret, client?.secret, ...webhookSecrets];
-    const live = [remote.token, modelToken, ...ours];
-    const secrets = live.filter((s) => s !== undefined);
-    work = { ...given, ...workspace, credential, journal, secrets, settings: noSettings };
-    const settings = await journal.once('settings', () => readSettings(workspace.checkout, workspace.baseHead));
-    work = { ...work, settings };
+    work = await openWork(app, given, given.repository, journal, outer);
+    const { settings } = work;
     const budgets = lowest(given.budgets, budgetsOfRepository(settings));
     const ends = begins + budgets.runMinutes * 60_000;
     const signal = AbortSignal.any([outer, AbortSignal.timeout(Math.max(0, ends - Date.now()))]);
     const objection = objectionOf(work, settings);
-    const ending = await workInside(app, { ...given, budgets, settings }, journal, workspace, { signal, objection });
+    const ending = await workInside(app, { ...given, budgets }, work, { signal, objection });
     await conclude(app, work, ending);
   } catch (error) {
     const failure = asFailure(error, outer);
@@ -63,16 +50,17 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     if (work !== undefined) await keepWork(app, work, failure);
     await fail(app, run, journal, failure);
   } finally {
-    await remove();
+    for (const each of work === undefined ? [] : [work, ...work.also]) await each.remove();
   }
 }
 
 /** From the ending of the conversation to the status of the task (decisions, section 5). */
 async function conclude(app: App, work: Work, { finish, isCalled, subtasks, checks = [] }: Ending): Promise<void> {
   const { task, branch, journal } = work;
-  const isChanged = (await changesOf(work)).length > 0;
-  if (isChanged) {
-    const found = await objections(work, work.settings);
+  const changed: Work[] = [];
+  for (const each of [work, ...work.also]) if ((await changesOf(each)).length > 0) changed.push(each);
+  if (changed.length > 0) {
+    const found = await objections(work);
     if (found !== undefined)
       throw new RunFailed(/conflict markers$/m.test(found) ? 'conflict' : 'push_rejected', found);
     const failing = failed(checks);
@@ -80,12 +68,16 @@ async function conclude(app: App, work: Work, { finish, isCalled, subtasks, chec
       work.checks = checks;
       throw new RunFailed('checks', `${failing.command} still fails: ${failing.output.trim().slice(-500)}`);
     }
-    await pushWork(app, work, finish.prTitle || task.title);
+    for (const each of changed) await pushWork(app, each, finish.prTitle || task.title);
   }
   if (subtasks !== undefined) return succeed(app, work, finish, (em) => splitTask(app, em, work.run, task, subtasks));
-  const isAhead = isChanged || (branch.continues && !(await work.checkout.isAncestor(branch.from, branch.base)));
-  if (isAhead) {
-    await proposeWork(app, { ...work, checks }, finish, false);
+  const isAhead =
+    changed.includes(work) || (branch.continues && !(await work.checkout.isAncestor(branch.from, branch.base)));
+  const proposed = isAhead ? [...new Set([work, ...changed])] : changed;
+  if (proposed.length > 0) {
+    work.checks = checks;
+    for (const each of proposed) await proposeWork(app, each, finish, false);
+    if (proposed.length > 1) await linkPulls(app, work);
     return succeed(app, work, finish, (em) => propose(app, em, task.id));
   }
   const isOpen = await app.db.manager.existsBy(PullRequests, { taskId: task.id, status: 'open' });
@@ -129,10 +121,13 @@ async function fail(app: App, run: RunRow, journal: Journal, failure: Failure): 
 /** Pushes what was made before the failure, after the host's checks; a used-up budget and failing checks show as a draft. */
 async function keepWork(app: App, work: Work, failure: Failure): Promise<void> {
   try {
-    if ((await changesOf(work)).length === 0 || (await objections(work, work.settings)) !== undefined) return;
-    await pushWork(app, work, `Work in progress: ${work.task.title}`);
-    if (failure.category !== 'budget' && failure.category !== 'checks') return;
-    await proposeWork(app, work, { summary: `Unfinished: ${failure.message}.`, nextSteps: [] }, true);
+    if ((await objections(work)) !== undefined) return;
+    const isShown = failure.category === 'budget' || failure.category === 'checks';
+    for (const each of [work, ...work.also]) {
+      if ((await changesOf(each)).length === 0) continue;
+      await pushWork(app, each, `Work in progress: ${work.task.title}`);
+      if (isShown) await proposeWork(app, each, { summary: `Unfinished: ${failure.message}.`, nextSteps: [] }, true);
+    }
   } catch (error) {
     app.log.warn({ err: error, runId: work.run.id }, 'the work of a failed run could not be pushed');
   }

@@ -7,14 +7,14 @@ import { showTask } from '../tasks/move.ts';
 import type { TaskView } from '../tasks/store.ts';
 import { listHandoffs, listRelatedHandoffs } from '../tasks/work-store.ts';
 import type { Assignment } from './assignment.ts';
+import { openable, repositoriesAtHand } from './at-hand.ts';
 import { readInstructions, withNestedInstructions } from './instructions.ts';
-import type { Journal } from './journal.ts';
 import { insertTurn, listTurns } from './journal-store.ts';
 import { converse, type Ending } from './loop.ts';
 import { openingMessages } from './prompts.ts';
-import type { RepositorySettings } from './repository-settings.ts';
+import type { Work } from './publish.ts';
 import { addUsage, costOfDay, findRun, spentByFamily } from './store.ts';
-import { packWorkspace, unpackWorkspace, type Workspace } from './workspace.ts';
+import { packFiles, unpackFiles } from './workspace.ts';
 
 /** So many handoffs of earlier runs a new one is told. */
 const handoffsTold = 5;
@@ -25,22 +25,23 @@ const handoffsTold = 5;
  */
 export async function workInside(
   app: App,
-  given: Assignment & { settings: RepositorySettings },
-  journal: Journal,
-  workspace: Workspace,
+  given: Assignment,
+  work: Work,
   about: {
     signal: AbortSignal;
     objection: (ending: Ending, messages: Message[], host: ToolHost) => Promise<string | undefined>;
   },
 ): Promise<Ending> {
   const { run, task, agent, model, budgets, repository } = given;
-  const { checkout, branch } = workspace;
+  const { checkout, branch, journal, baseHead, settings } = work;
   const turns = await listTurns(app.db.manager, run.id);
   const bare = await app.sandbox.open(checkout.workTree, checkout.gitDir, about.signal);
-  const host = withNestedInstructions(bare, checkout, workspace.baseHead);
+  const atHand = repositoriesAtHand(app, given, work, withNestedInstructions(bare, checkout, baseHead), about.signal);
+  const { host } = atHand;
   try {
+    await atHand.reopen();
     const packed = turns.findLast((t) => t.workspace !== null)?.workspace;
-    if (packed) await unpackWorkspace(host, packed);
+    if (packed) await atHand.restore(await unpackFiles(packed));
     const settled = await journal.recall<Ending>('ending');
     if (settled !== undefined) return settled;
     const opening = openingMessages({
@@ -51,10 +52,11 @@ export async function workInside(
       repositoryName: repository.name,
       conflicts: branch.conflicts ?? [],
       map: (await host.call('list_files', { depth: 2 })).text,
-      instructions: await readInstructions(checkout, workspace.baseHead),
+      instructions: await readInstructions(checkout, baseHead),
       handoffs: (await listHandoffs(app.db.manager, task.id)).slice(-handoffsTold),
       related: await listRelatedHandoffs(app.db.manager, task.id),
-      checks: given.settings.checks,
+      checks: settings.checks,
+      others: (await openable(app, work)).map((r) => r.name),
     });
     let count = turns.length;
     await journal.note('loop', count > 0 ? `${agent.name} goes on after ${count} turns` : `${agent.name} begins`);
@@ -69,7 +71,7 @@ export async function workInside(
         spent: () => spentOf(app, run, task),
         note: journal.note,
         keep: async (messages, { inputTokens, outputTokens }, changed) => {
-          const state = changed ? await packWorkspace(checkout, branch.from) : null;
+          const state = changed ? await packFiles(await atHand.files()) : null;
           const costUsd = costOf(app.config.MODEL_PRICES, model.name, inputTokens, outputTokens);
           await journal.write(async (em) => {
             await insertTurn(em, run.id, count, { messages, workspace: state });

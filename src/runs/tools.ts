@@ -28,6 +28,11 @@ const hostTools = {
     arguments: z.strictObject({ command: z.string().min(1), timeoutSeconds: z.int().min(1).max(600).optional() }),
     changes: true,
   },
+  open_repository: {
+    description: 'Bring another connected repository into the workspace, at ../<name>/.',
+    arguments: z.strictObject({ name: z.string().min(1).max(200) }),
+    changes: true,
+  },
 } as const;
 
 const Finish = z.strictObject({
@@ -112,6 +117,6 @@ export async function callTool(host: ToolHost, call: ToolCall, offered: Offered)
 /** A call in few words, for the log of the run. */
 export function describeCall(call: ToolCall): string {
   const given = (parseJson(call.arguments) ?? {}) as Record<string, unknown>;
-  const about = given.path ?? given.command ?? given.pattern ?? '';
+  const about = given.path ?? given.command ?? given.pattern ?? given.name ?? '';
   return typeof about === 'string' && about !== '' ? `${call.name} ${about.slice(0, 120)}` : call.name;
 }

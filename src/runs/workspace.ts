@@ -10,10 +10,10 @@ import { RunFailed } from '../domain/run.ts';
 import { blobsOf } from '../git/diff.ts';
 import type { Checkout, Remote } from '../git/engine.ts';
 import { removeTree } from '../sandbox/remove-tree.ts';
-import type { RestoredFile, ToolHost } from '../sandbox/sandbox.ts';
+import type { RestoredFile } from '../sandbox/sandbox.ts';
 import { isAskedFor } from '../tasks/revisions.ts';
 import type { TaskView } from '../tasks/store.ts';
-import type { Journal } from './journal.ts';
+import { type Journal, stepOf } from './journal.ts';
 
 /** The branch of a run and the commit it began from. */
 export interface Branch {
@@ -48,7 +48,7 @@ export async function openWorkspace(
   about: { task: TaskView; repository: RepositoryRow; remote: Remote; signal: AbortSignal },
 ): Promise<Workspace> {
   // A holder that lost the run may still be clearing up its own.
-  const folder = join(app.workDir, `${run.id}-${run.fence}`);
+  const folder = join(app.workDir, `${run.id}-${run.fence}-${about.repository.id}`);
   const remove = () =>
     removeTree(folder).catch((error) => app.log.warn({ err: error, folder }, 'a workspace was not removed'));
   await remove();
@@ -62,11 +62,12 @@ export async function openWorkspace(
       'repository',
       `the repository has no branch ${repository.defaultBranch}; make a first commit or set its default branch`,
     );
-  const branch = await journal.once('branch', async () => {
+  const branch = await journal.once(stepOf('branch', about.task, repository), async () => {
     const chosen = await chooseBranch(app, about.task, repository, checkout, base);
     // What the subtasks brought into the base belongs to what the agent goes on with.
     const isMerge =
       chosen.continues &&
+      repository.id === about.task.repositoryId &&
       ((await isAskedFor(app.db.manager, run.id, 'conflict')) ||
         (run.kind === 'continue' && !(await checkout.isAncestor(base, chosen.from))));
     return isMerge ? { ...chosen, conflicts: (await checkout.merge(chosen.from, base)).conflicts } : chosen;
@@ -99,33 +100,40 @@ async function chooseBranch(
   checkout: Checkout,
   base: string,
 ): Promise<Branch> {
-  if (task.branchName === null) return { name: branchName(task.id, task.title), from: base, base, continues: false };
-  const pulls: PullRequestRow[] = await app.db.manager.findBy(PullRequests, {
-    taskId: task.id,
-    repositoryId: repository.id,
+  const pulls: PullRequestRow[] = await app.db.manager.find(PullRequests, {
+    where: { taskId: task.id, repositoryId: repository.id },
+    order: { createdAt: 'DESC', number: 'DESC' },
   });
-  const isMerged = pulls.some((p) => p.headBranch === task.branchName && p.status === 'merged');
-  const head = isMerged ? undefined : await checkout.fetch(task.branchName);
-  if (head !== undefined) return { name: task.branchName, from: head, base, continues: true };
-  const attempt = Number(/-(\d+)$/.exec(task.branchName.slice('agent/12345678'.length))?.[1] ?? 1);
+  const known = repository.id === task.repositoryId ? task.branchName : (pulls[0]?.headBranch ?? null);
+  if (known === null) return { name: branchName(task.id, task.title), from: base, base, continues: false };
+  const isMerged = pulls.some((p) => p.headBranch === known && p.status === 'merged');
+  const head = isMerged ? undefined : await checkout.fetch(known);
+  if (head !== undefined) return { name: known, from: head, base, continues: true };
+  const attempt = Number(/-(\d+)$/.exec(known.slice('agent/12345678'.length))?.[1] ?? 1);
   const stem = branchName(task.id, task.title);
-  const isNumbered = task.branchName !== stem && attempt > 1;
+  const isNumbered = known !== stem && attempt > 1;
   return { name: branchName(task.id, task.title, isNumbered ? attempt + 1 : 2), from: base, base, continues: false };
 }
 
-/** The difference of the workspace from the commit the run began from, to be stored with a turn. */
-export async function packWorkspace(checkout: Checkout, from: string): Promise<Buffer> {
+/** What differs from a commit, with its contents. */
+export async function changedFiles(checkout: Checkout, from: string): Promise<RestoredFile[]> {
   const changes = await checkout.changes(await checkout.treeOf(from), await checkout.snapshot());
   const kept = changes.filter((c) => c.newMode !== '160000');
   const blobs = await blobsOf(checkout, kept);
-  const files: RestoredFile[] = kept.map(({ path, newMode, newOid }) => ({
+  return kept.map(({ path, newMode, newOid }) => ({
     path,
     mode: newMode,
     content: newMode === '000000' ? null : (blobs.get(newOid) ?? Buffer.alloc(0)).toString('base64'),
   }));
+}
+
+/** The changed files of all repositories of a run, to be stored with a turn. */
+export async function packFiles(files: Record<string, RestoredFile[]>): Promise<Buffer> {
   return promisify(gzip)(JSON.stringify(files));
 }
 
-export async function unpackWorkspace(host: ToolHost, packed: Buffer): Promise<void> {
-  await host.restore(JSON.parse((await promisify(gunzip)(packed)).toString('utf8')) as RestoredFile[]);
+export async function unpackFiles(packed: Buffer): Promise<Record<string, RestoredFile[]>> {
+  const files = JSON.parse((await promisify(gunzip)(packed)).toString('utf8'));
+  // As it was stored when a run had one repository only.
+  return Array.isArray(files) ? { '': files } : files;
 }

@@ -8,7 +8,7 @@ import { hostClient } from './host-client.ts';
 import { reachable } from './reachable.ts';
 import type { Sandbox, SandboxState, ToolHost } from './sandbox.ts';
 import { runCommand } from './shell.ts';
-import { startWalled, type Wall, type Walled } from './walled.ts';
+import { rootNames, startWalled, type Wall, type Walled } from './walled.ts';
 
 const run = promisify(execFile);
 const hostSource = fileURLToPath(new URL('./tool-host.mjs', import.meta.url));
@@ -50,7 +50,7 @@ export async function openSandbox({ setting, reachableDir }: SandboxOptions): Pr
         await mkdir(folder, { recursive: true });
         await own(folder);
       }
-      const wall = { ...parts, workTree, gitDir, scratch };
+      const wall = { ...parts, workTree, gitDir, others: [], scratch };
       return openTools(walledHost(wall), wall, signal);
     },
   };
@@ -91,6 +91,9 @@ function openTools({ child, end }: Walled, wall: Wall | undefined, signal: Abort
       const answer = await client.call('restore', { files });
       if (!answer.ok) throw new RunFailed('sandbox', `the workspace could not be restored: ${answer.text}`);
     },
+    mount: (name, workTree, gitDir) => {
+      if (!rootNames.has(name)) wall?.others.push({ name, workTree, gitDir });
+    },
     close: async () => {
       signal.removeEventListener('abort', abort);
       await end();
@@ -118,7 +121,7 @@ async function selfTest(parts: Parts): Promise<SandboxState> {
   try {
     for (const folder of [workTree, gitDir, tmp, home]) await mkdir(folder);
     for (const folder of [probe, workTree, gitDir, tmp, home]) await chmod(folder, 0o777);
-    const wall = { ...parts, workTree, gitDir, scratch: { tmp, home } };
+    const wall = { ...parts, workTree, gitDir, others: [], scratch: { tmp, home } };
     const command =
       'id -u; grep -cv lo: /proc/net/dev; (echo x > /proc/sys/kernel/hostname) 2>/dev/null && echo OPEN; exit 0';
     const { text } = await runCommand(wall, { command, timeoutSeconds: 10 }, AbortSignal.timeout(15_000));

@@ -19,6 +19,8 @@ export interface ToolHost {
   /** @throws RunFailed `sandbox` when the host is gone */
   call(tool: string, args: object): Promise<ToolAnswer>;
   restore(files: RestoredFile[]): Promise<void>;
+  /** Lets commands see another workspace at `../<name>`; one whose name is that of a folder of the system stays unseen. */
+  mount(name: string, workTree: string, gitDir: string): void;
   /** Ends the host and everything that was started in it. */
   close(): Promise<void>;
 }

@@ -7,6 +7,8 @@ export interface Wall {
   toolHost: string;
   workTree: string;
   gitDir: string;
+  /** Further workspaces beside it, at `/<name>`. */
+  others: { name: string; workTree: string; gitDir: string }[];
   /** Lives as long as the run: /tmp and the home folder of its commands. */
   scratch: { tmp: string; home: string };
   who: Pick<SpawnOptions, 'uid' | 'gid'>;
@@ -60,7 +62,23 @@ export function startWalled(wall: Wall, program: string[], script = ''): Walled 
   return { child, end };
 }
 
-function wallArguments({ node, toolHost, workTree, gitDir, scratch }: Wall): string[] {
+/** What stands in the root of a sandbox. */
+export const rootNames = new Set([
+  'bin',
+  'dev',
+  'etc',
+  'home',
+  'lib',
+  'lib64',
+  'opt',
+  'proc',
+  'sbin',
+  'tmp',
+  'usr',
+  'work',
+]);
+
+function wallArguments({ node, toolHost, workTree, gitDir, others, scratch }: Wall): string[] {
   const environment = {
     PATH: '/opt/node/bin:/usr/local/bin:/usr/bin:/bin',
     HOME: '/home/agent',
@@ -69,7 +87,7 @@ function wallArguments({ node, toolHost, workTree, gitDir, scratch }: Wall): str
     // The git folder belongs to the service; inside it is only looked at.
     GIT_CONFIG_COUNT: '1',
     GIT_CONFIG_KEY_0: 'safe.directory',
-    GIT_CONFIG_VALUE_0: '/work',
+    GIT_CONFIG_VALUE_0: '*',
     GIT_OPTIONAL_LOCKS: '0',
   };
   return [
@@ -83,7 +101,9 @@ function wallArguments({ node, toolHost, workTree, gitDir, scratch }: Wall): str
     ...['--proc', '/proc', '--dev', '/dev', '--size', '67108864', '--tmpfs', '/dev/shm'],
     ...['--bind', scratch.tmp, '/tmp', '--bind', scratch.home, '/home/agent'],
     ...['--ro-bind', node, '/opt/node/bin/node', '--ro-bind', toolHost, '/opt/host.mjs'],
-    ...['--bind', workTree, '/work', '--ro-bind', gitDir, '/work/.git', '--chdir', '/work', '--clearenv'],
+    ...['--bind', workTree, '/work', '--ro-bind', gitDir, '/work/.git'],
+    ...others.flatMap((o) => ['--bind', o.workTree, `/${o.name}`, '--ro-bind', o.gitDir, `/${o.name}/.git`]),
+    ...['--chdir', '/work', '--clearenv'],
     ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
   ];
 }

@@ -1,0 +1,20 @@
+import { cp, mkdir, mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gitIn } from './git-objects.ts';
+
+const sample = fileURLToPath(new URL('./sample-repository', import.meta.url));
+
+const person = ['-c', 'user.name=Sample', '-c', 'user.email=sample@example.com'];
+
+/** A bare repository with the sample project as its first commit; `root` is where its files lie meanwhile. */
+export async function makeSampleRepository(folder: string, root: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await gitIn(folder, ['init', '--quiet', '--bare', '--initial-branch=main']);
+  await gitIn(folder, ['config', 'uploadpack.allowAnySHA1InWant', 'true']);
+  const work = await mkdtemp(join(root, 'seed-'));
+  await cp(sample, work, { recursive: true });
+  const at = [`--git-dir=${folder}`, `--work-tree=${work}`, ...person];
+  await gitIn(work, [...at, 'add', '--all']);
+  await gitIn(work, [...at, 'commit', '--quiet', '-m', 'A first version']);
+}

@@ -1,0 +1,36 @@
+import type { App } from '../app.ts';
+import type { RepositoryRow } from '../db/tables.ts';
+import { revealSecret } from '../projects/secrets.ts';
+import { credentialFor, remoteFor } from '../repositories/credentials.ts';
+import type { Assignment } from './assignment.ts';
+import { type Journal, stepOf } from './journal.ts';
+import type { Work } from './publish.ts';
+import { readSettings } from './repository-settings.ts';
+import { openWorkspace } from './workspace.ts';
+
+/** A repository put in place for a run: its files, branch, rules, and what lets us in. */
+export async function openWork(
+  app: App,
+  given: Assignment,
+  repository: RepositoryRow,
+  journal: Journal,
+  signal: AbortSignal,
+): Promise<Work> {
+  const { run } = given;
+  const credential = await credentialFor(app, repository);
+  const remote = await remoteFor(app, repository, credential, { contents: 'write' });
+  const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signal });
+  try {
+    const settings = await journal.once(stepOf('settings', given.task, repository), () =>
+      readSettings(workspace.checkout, workspace.baseHead),
+    );
+    const modelToken = await revealSecret(app, run.projectId, 'model_token');
+    const { webhookSecrets = [], client } = app.githubApp ?? {};
+    const ours = [app.config.OPENAI_API_KEY, app.keys.jwtSecret, client?.secret, ...webhookSecrets];
+    const secrets = [remote.token, modelToken, ...ours].filter((s) => s !== undefined);
+    return { ...given, ...workspace, repository, credential, journal, secrets, settings, also: [] };
+  } catch (error) {
+    await workspace.remove();
+    throw error;
+  }
+}
