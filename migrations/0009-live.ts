@@ -12,9 +12,12 @@ export class Live1764374400000 implements MigrationInterface {
         kind text not null check (kind in ('task', 'run', 'sprint')),
         object_id text not null,
         status text not null,
+        -- Numbers are given when a change is made and seen when it commits; by its transaction one can tell what may
+        -- still be to come.
+        xid xid8 not null default pg_current_xact_id(),
         at timestamptz not null default clock_timestamp()
       );
-      create index project_events_project on project_events (project_id, id);
+      create index project_events_project on project_events (project_id, xid);
       create index project_events_at on project_events (at);
 
       -- By triggers, so that no way to change something is forgotten. Whoever listens reads the table: the notification

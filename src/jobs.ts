@@ -4,6 +4,7 @@ import { reconcileAll } from './github/heal.ts';
 import { handleDelivery, requeueForgotten } from './github/inbox.ts';
 import { syncInstallations } from './github/installation.ts';
 import { syncMilestones } from './github/milestones.ts';
+import { advancePlan } from './github/plan-verbs.ts';
 import { proposePrd } from './github/propose-prd.ts';
 import { redeliverFailed } from './github/redeliver.ts';
 import { refreshPullJob } from './github/refresh-pull.ts';
@@ -14,6 +15,7 @@ import { forgetOldEvents } from './projects/events.ts';
 import type { JobName } from './queue/names.ts';
 import type { Handlers } from './queue/queue.ts';
 import { advanceAllSprints, advanceSprint } from './runs/advance-sprint.ts';
+import { cancelRun } from './runs/end-sprint.ts';
 import { continueTask } from './runs/split.ts';
 import { wakeForWaitingRuns, workOnRuns } from './runs/work.ts';
 import { writeDigest } from './sprints/write-digest.ts';
@@ -28,6 +30,8 @@ export function handlersOf(app: App): Handlers {
     sprint: ({ projectId }) => advanceSprint(app, projectId),
     digest: ({ sprintId }) => writeDigest(app, sprintId),
     milestones: () => syncMilestones(app),
+    plan: (at) => advancePlan(app, at),
+    cancel: ({ taskId, runId }) => cancelRun(app, taskId, runId),
     prd: ({ projectId, sessionId }) => proposePrd(app, projectId, sessionId),
     pull: (at) => refreshPullJob(app, at),
     redeliver: () => redeliverFailed(app),
@@ -53,6 +57,8 @@ export function concurrencyOf(app: App): { [name in JobName]: number } {
     sprint: 1,
     digest: 1,
     milestones: 1,
+    plan: 2,
+    cancel: 2,
     prd: 1,
     pull: 2,
     redeliver: 1,

@@ -1,4 +1,6 @@
 const dayMs = 86_400_000;
+/** The last moment that is written with four digits of the year. */
+const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
 export interface BurndownPoint {
   /** A day in UTC, `YYYY-MM-DD`. */
@@ -41,5 +43,5 @@ export function estimatedCompletion(progress: Progress, now: Date): Date {
   if (completed === 0) return new Date(endDate);
   if (completed === total) return lastCompletion ?? now;
   const elapsed = Math.max(0, now.getTime() - Date.parse(startDate));
-  return new Date(now.getTime() + (elapsed * (total - completed)) / completed);
+  return new Date(Math.min(now.getTime() + (elapsed * (total - completed)) / completed, latest));
 }

@@ -1,3 +1,4 @@
+import { daysBetween } from './burndown.ts';
 import type { Check, Machine } from './machine.ts';
 
 export const sprintStatuses = ['planning', 'active', 'completed', 'cancelled'] as const;
@@ -33,3 +34,12 @@ export const sprintMachine: Machine<SprintStatus, SprintEvent, SprintFacts> = [
   { on: 'change', from: ['active'], to: 'active' },
   { on: 'delete', from: ['active'], to: 'cancelled', unless: [isForced] },
 ];
+
+/** Ten years: longer is a slip of the pen, and its burndown would have no end. */
+const mostDays = 3653;
+
+/** What is wrong with the days of a sprint, both `YYYY-MM-DD`; undefined when nothing. */
+export function lengthProblem(startDate: string, endDate: string): string | undefined {
+  if (endDate < startDate) return 'must not be before startDate';
+  return daysBetween(startDate, endDate) > mostDays ? `must be at most ${mostDays} days after startDate` : undefined;
+}

@@ -41,11 +41,14 @@ async function aboutTask(app: App, { repository }: Order, taskId: string, asking
   const read = task.repositoryId === null ? null : await findRepository(app.db.manager, task.repositoryId);
   const shares = (await findProject(app.db.manager, task.projectId)).sharePrivateContext;
   // What is read in a private repository does not show in a public one (decisions, section 3).
-  if (read?.isPrivate && !repository.isPrivate && !shares)
+  // One that is no longer connected may have been.
+  const wasPrivate = read === null ? task.branchName !== null : read.isPrivate;
+  if (wasPrivate && !repository.isPrivate && !shares)
     throw new Refused(
       'ask requires a public repository, because its answer shows in one; or the setting sharePrivateContext',
     );
-  return chatAboutTask(app, task, asking);
+  // What members said to each other over the interface is not told in public.
+  return chatAboutTask(app, task, { ...asking, isAlone: !repository.isPrivate });
 }
 
 async function withoutTask(app: App, { repository, spoken }: Order, asking: Asking): Promise<string> {

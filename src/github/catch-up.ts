@@ -50,13 +50,16 @@ async function hearIssues(app: App, place: Place, since: string): Promise<void> 
 
 async function hearComments(app: App, place: Place, since: string): Promise<void> {
   const { octokit, name } = place;
+  const slug = await app.github?.slug();
+  const names = [app.config.COMMAND_PREFIX, `@${slug}`].map((name) => name.toLowerCase());
+  const speaksToUs = (body: string) => names.some((name) => body.toLowerCase().includes(name));
   const path = 'GET /repos/{owner}/{repo}/issues/comments';
   const query = { ...name, since, sort: 'created', direction: 'asc', per_page: 100 } as const;
   for (const comment of await octokit.paginate(path, query)) {
     // Edits never run.
     if (comment.user === null || comment.created_at < since || isEdited(comment)) continue;
     const body = comment.body ?? '';
-    if (!body.toLowerCase().includes(app.config.COMMAND_PREFIX.toLowerCase())) continue;
+    if (!speaksToUs(body)) continue;
     const number = Number(/\/(\d+)$/.exec(comment.issue_url)?.[1]);
     const { data: issue } = await octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', {
       ...name,

@@ -102,7 +102,7 @@ export async function obey(app: App, order: Order): Promise<string | undefined> 
   return undefined;
 }
 
-const planVerbs = new Set(['plan', 'answer', 'approve']);
+export const planVerbs = new Set(['plan', 'answer', 'approve']);
 
 function nearest(name: string): string {
   const word = name.slice(0, 50);
@@ -144,7 +144,12 @@ async function moveToNamedSprint(app: App, order: Order): Promise<void> {
   const [sprint] = found;
   if (sprint === undefined || found.length > 1)
     throw new Refused(
-      `requires one sprint that is planned or active, found ${found.length} named ${oneLine(name, 60)}; there are: ${open.map((s) => oneLine(s.name, 60)).join(', ') || 'none'}`,
+      `requires one sprint that is planned or active, found ${found.length} named ${oneLine(name, 60)}; there are: ${
+        open
+          .slice(0, 20)
+          .map((s) => oneLine(s.name, 60))
+          .join(', ') || 'none'
+      }`,
     );
   await addTasks(app, sprint.id, [taskId], () => 'sprint');
 }

@@ -8,7 +8,7 @@ import { AppError } from '../errors.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
 import { nameOnGitHub, rightOf } from '../repositories/credentials.ts';
 import { showTask } from '../tasks/move.ts';
-import { obey, verbs } from './command-verbs.ts';
+import { obey, planVerbs, verbs } from './command-verbs.ts';
 import { insertHandledCommand, wasCommandHandled } from './delivery-store.ts';
 import { setNotice } from './mirror-store.ts';
 import { taskOfPlace } from './order.ts';
@@ -54,7 +54,10 @@ export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
   const user = await upsertUser(em, spoken.sender);
   const place = `${spoken.repository.id}/${spoken.issue.number}/${spoken.commentId ?? 'body'}`;
   // The same comment under several deliveries at once: they take turns, and all but the first find it handled.
-  await app.db.turn(`commands ${place}`, () =>
+  // Those about one plan take turns by its issue.
+  const isPlanning = commands.some((c) => planVerbs.has(c.verb));
+  const turn = isPlanning ? `plan ${spoken.repository.id}/${spoken.issue.number}` : `commands ${place}`;
+  await app.db.turn(turn, () =>
     obeyAll(app, octokit, name, { spoken, repository, commands, userId: user.id, place, right }),
   );
 }

@@ -25,7 +25,14 @@ export async function syncMilestone(
   const there = issue.milestone?.number ?? null;
   const isTheirs = there !== null && there !== place.milestone && there !== wanted;
   if (!isTheirs && there !== wanted)
-    await octokit.request('PATCH /repos/{owner}/{repo}/issues/{issue_number}', { ...at, milestone: wanted });
+    try {
+      await octokit.request('PATCH /repos/{owner}/{repo}/issues/{issue_number}', { ...at, milestone: wanted });
+    } catch (error) {
+      // Somebody deleted the milestone; at the next look there is a new one.
+      if (!isRefusedWith(error, 422)) throw error;
+      await em.query('delete from sprint_milestones where repository_id = $1 and number = $2', [repository.id, wanted]);
+      return;
+    }
   await em.query('update mirrored set milestone = $3 where repository_id = $1 and number = $2', [
     place.repositoryId,
     place.number,

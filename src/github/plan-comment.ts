@@ -7,10 +7,11 @@ export const planMarker = '<!-- deckhand:plan -->';
 const maxComment = 60_000;
 
 /** What the one comment of a planning session says: what is asked, what was answered, the plan, what became of it. */
-export function planComment(session: Session, prefix: string, agents: Map<string, string>): string {
+export function planComment(session: Session, prefix: string, agents: Map<string, string>, notice = ''): string {
   const line = (text: string, max = 300) => harmlessLine(text, max, prefix);
   const open = session.steps.find((step) => step.answer === null);
   const lines = [planMarker, `### 🧭 Plan: ${line(session.goal, 120)}`, ''];
+  if (notice !== '') lines.push(`> ${line(notice, 1000)}`, '');
   if (open !== undefined) {
     lines.push(`**${line(open.question)}**`, '');
     for (const [i, { label }] of open.options.entries()) lines.push(`${i + 1}. ${line(label)}`);

@@ -43,9 +43,15 @@ export async function proposePrd(app: App, projectId: string, sessionId: string)
 }
 
 /** What was written with a private repository at hand does not show in a public one (decisions, section 3). */
-async function wouldShow(app: App, { repositoryId, projectId }: Session, docs: RepositoryRow): Promise<boolean> {
+async function wouldShow(
+  app: App,
+  { repositoryId, repositoryNotes, projectId }: Session,
+  docs: RepositoryRow,
+): Promise<boolean> {
   const read = repositoryId === null ? null : await findRepository(app.db.manager, repositoryId);
-  if (docs.isPrivate || !read?.isPrivate) return false;
+  // One that is no longer connected may have been private.
+  const wasPrivate = read === null ? Boolean(repositoryNotes) : read.isPrivate;
+  if (docs.isPrivate || !wasPrivate) return false;
   return !(await findProject(app.db.manager, projectId)).sharePrivateContext;
 }
 

@@ -45,11 +45,12 @@ async function syncPlace(app: App, em: EntityManager, task: TaskView, place: Mir
   const octokit = await app.github.asInstallation(installationId);
   const picture = await pictureOf(app, em, task, place);
   const { labels, comment, check, essence } = wanted(picture, !repository.isPrivate);
+  const milestone = () => syncMilestone(app, em, { octokit, name: { owner, repo }, repository }, task, place);
   const at = { owner, repo, issue_number: place.number };
   try {
     await syncLabels(app, em, octokit, at, place, labels);
-    await syncMilestone(app, em, { octokit, name: { owner, repo }, repository }, task, place);
-    if (place.shown === essence && !(await progressMayShow(app, em, task, place, installationId))) return;
+    // Last, so that whatever is odd about milestones never holds up the rest.
+    if (place.shown === essence && !(await progressMayShow(app, em, task, place, installationId))) return milestone();
     const commentId = await syncComment(app, em, octokit, at, place, comment);
     const pull = await em.findOneBy(PullRequests, { repositoryId: place.repositoryId, number: place.number });
     if (pull !== null && pull.status !== 'merged' && pull.status !== 'closed') {
@@ -57,6 +58,7 @@ async function syncPlace(app: App, em: EntityManager, task: TaskView, place: Mir
       await syncCheck(em, on, place, check);
     }
     await markShown(em, place, { commentId, shown: essence });
+    await milestone();
   } catch (error) {
     // The issue is deleted, transferred or locked: there is nothing to show it on.
     if (!isRefusedWith(error, 403, 404, 410)) throw error;

@@ -1,5 +1,7 @@
 import type { Request, Response } from 'express';
+import { lostRace } from '../db/database.ts';
 import { AppError } from '../errors.ts';
+import { knownError } from './error-reply.ts';
 
 /** Server-sent events to one caller (html.spec.whatwg.org, "Server-sent events"). */
 export interface EventStream {
@@ -30,12 +32,7 @@ export function wantsEvents(req: Request): boolean {
 export async function answerEvents(
   req: Request,
   res: Response,
-  about: {
-    userId: string;
-    stopping: AbortSignal;
-    recheck: () => Promise<unknown>;
-    onError: (error: unknown) => AppError;
-  },
+  about: { userId: string; stopping: AbortSignal; recheck: () => Promise<unknown> },
   tell: (stream: EventStream) => Promise<void>,
 ): Promise<void> {
   const count = open.get(about.userId) ?? 0;
@@ -74,7 +71,14 @@ export async function answerEvents(
   try {
     await tell({ lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined, signal: gone.signal, send });
   } catch (error) {
-    const { status, message } = about.onError(error);
+    // Something was deleted meanwhile: looked at again, it says what.
+    const said = lostRace(error)
+      ? await about.recheck().then(
+          () => error,
+          (found: unknown) => found,
+        )
+      : error;
+    const { status, message } = knownError(said);
     if (!gone.signal.aborted) send({ event: 'error', data: { statusCode: status, message } });
   } finally {
     clearInterval(ping);

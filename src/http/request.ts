@@ -56,7 +56,7 @@ export function cutPage(
   req: Request,
   res: Response,
   rows: unknown[],
-  { limit, offset }: { limit: number; offset: number },
+  { limit, offset }: { limit?: number; offset: number },
 ) {
   const link = (rel: string, at: number) => {
     const query = new URLSearchParams(req.query as Record<string, string>);
@@ -64,6 +64,8 @@ export function cutPage(
     query.set('offset', String(at));
     return `<${req.baseUrl}${req.path}?${query}>; rel="${rel}"`;
   };
+  // All of it: there is no page before or after.
+  if (limit === undefined) return rows;
   const links = [];
   if (rows.length > limit) links.push(link('next', offset + limit));
   if (offset > 0) links.push(link('prev', Math.max(0, offset - limit)));

@@ -8,7 +8,7 @@ import { type Caller, findCaller } from './access.ts';
 import { bearerPassport, type TokenClaims } from './auth.ts';
 import { docsPage } from './docs-page.ts';
 import { errorReply, knownError, replyOf } from './error-reply.ts';
-import { answerEvents, wantsEvents } from './events.ts';
+import { answerEvents, type EventStream, wantsEvents } from './events.ts';
 import { type FirstUse, useKey } from './idempotency.ts';
 import { openapiDocument } from './openapi.ts';
 import { rateLimits } from './rate-limit.ts';
@@ -130,20 +130,25 @@ function operation(
     });
     let given = await enter();
     const user = (given as { user?: Caller }).user;
-    if (declared.stream !== undefined && user !== undefined && (declared.isStream || wantsEvents(req))) {
-      const { stream } = declared;
-      const onError = (error: unknown) => knownError(error);
-      const about = { userId: user.id, stopping: app.stopping, recheck: enter, onError };
-      return answerEvents(req, res, about, (out) => stream(app, given, out));
-    }
     const use =
       declared.method === 'post' && user
         ? await useKey(app.db, req, user.id, [declared.path, ...Object.values(params)].join(' '))
         : undefined;
     if (use !== undefined && 'status' in use) {
       res.setHeader('Idempotent-Replayed', 'true');
+      if (declared.stream !== undefined && user !== undefined && wantsEvents(req) && use.status < 300) {
+        const data = JSON.parse(use.body ?? 'null');
+        const about = { userId: user.id, stopping: app.stopping, recheck: enter };
+        return answerEvents(req, res, about, async ({ send }) => send({ event: 'done', data }));
+      }
       res.status(use.status).type('json').send(use.body);
       return;
+    }
+    if (declared.stream !== undefined && user !== undefined && (declared.isStream || wantsEvents(req))) {
+      const { stream } = declared;
+      return answerEvents(req, res, { userId: user.id, stopping: app.stopping, recheck: enter }, (out) =>
+        streamOnce(use, out, (kept) => stream(app, given, kept)),
+      );
     }
     const handled = async (tries = 3): Promise<unknown> => {
       try {
@@ -163,7 +168,7 @@ function operation(
         result = result.value;
       }
       if (declared.paged)
-        result = cutPage(req, res, result as unknown[], given.query as { limit: number; offset: number });
+        result = cutPage(req, res, result as unknown[], given.query as { limit?: number; offset: number });
       return shape === undefined ? undefined : JSON.stringify(shape.parse(result));
     };
     const body = use === undefined ? await answer() : await answerOnce(use, declared, answer, () => code);
@@ -188,6 +193,22 @@ async function answerOnce(
     if (known.status === 409) await use.keep({ status: 409, body: JSON.stringify(replyOf(known)) });
     else await use.forget();
     throw error;
+  }
+}
+
+/** The same for a stream: its reply is what comes with `done`. */
+async function streamOnce(use: FirstUse | undefined, out: EventStream, tell: (out: EventStream) => Promise<void>) {
+  if (use === undefined) return tell(out);
+  let reply: unknown;
+  const send: EventStream['send'] = (event) => {
+    if (event.event === 'done') reply = event.data;
+    out.send(event);
+  };
+  try {
+    await tell({ ...out, send });
+  } finally {
+    if (reply === undefined) await use.forget();
+    else await use.keep({ status: 200, body: JSON.stringify(reply) });
   }
 }
 

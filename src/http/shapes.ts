@@ -29,7 +29,12 @@ export const wholeNumber = (min: number, max: number) =>
     .string()
     .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
-    .pipe(z.number().min(min).max(max, `must be a whole number from ${min} to ${max}`));
+    .pipe(
+      z
+        .number()
+        .min(min, `must be a whole number from ${min} to ${max}`)
+        .max(max, `must be a whole number from ${min} to ${max}`),
+    );
 export const pageQuery = {
   limit: wholeNumber(1, 100)
     .default(20)

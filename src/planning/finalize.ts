@@ -4,17 +4,21 @@ import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import { nextState } from '../domain/machine.ts';
 import { oneLine } from '../domain/quoted.ts';
+import { lengthProblem } from '../domain/sprint.ts';
 import { wizardMachine } from '../domain/wizard.ts';
 import { badField } from '../errors.ts';
 import { insertSprint } from '../sprints/store.ts';
 import { createTasksIn } from '../tasks/bulk.ts';
 import { ownerProblems } from '../tasks/operations.ts';
+import { showPlan } from './operations.ts';
 import type { CreatePlannedSprint, FinalizeWizard } from './schemas.ts';
 import { getSession, type PlannedSprint, type PlannedTask, type Session, updateSession } from './store.ts';
 
 /** A sprint of the wizard's lasts two weeks unless it is said otherwise (decisions, section 8). */
 const sprintDays = 14;
 const dayMs = 86_400_000;
+/** A day is written with four digits of the year. */
+const lastDay = Date.parse('9999-12-31');
 
 /**
  * Makes the sprint, its tasks and their dependencies, all or nothing. A session that was finalized before answers the
@@ -26,6 +30,7 @@ export async function finalizeWizard(
   session: Session,
   userId: string,
   input: z.output<typeof FinalizeWizard>,
+  also?: (em: EntityManager) => Promise<void>,
 ): Promise<{ made: PlannedSprint; isRepeated: boolean }> {
   return app.db.transaction(async (em) => {
     // Of two at once the second waits here, and finds it done.
@@ -44,12 +49,14 @@ export async function finalizeWizard(
       goal: now.goal,
       startDate: input.startDate,
       endDate: input.endDate,
-      repositoryId: now.repositoryId ?? undefined,
+      repositoryId: now.repositoryId ?? now.issueRepositoryId ?? undefined,
       // Who plans in an issue sees the tasks there too.
-      issue: now.issueNumber !== null,
+      issue: now.issueNumber !== null && now.issueRepositoryId !== null,
       tasks: planned,
     });
     await updateSession(em, now, { status, result: made });
+    await also?.(em);
+    await showPlan(app, em, now);
     await app.queue.send(em, 'prd', { projectId: now.projectId, sessionId: now.id }, { key: now.id });
     return { made, isRepeated: false };
   });
@@ -84,9 +91,10 @@ async function makeSprint(
   { tasks, name, goal, repositoryId, issue, ...dates }: NewSprint,
 ): Promise<PlannedSprint> {
   const startDate = dates.startDate ?? new Date().toISOString().slice(0, 10);
-  const endDate =
-    dates.endDate ?? new Date(Date.parse(startDate) + (sprintDays - 1) * dayMs).toISOString().slice(0, 10);
-  if (endDate < startDate) throw badField('endDate', 'endDate: must not be before startDate');
+  const last = new Date(Math.min(Date.parse(startDate) + (sprintDays - 1) * dayMs, lastDay));
+  const endDate = dates.endDate ?? last.toISOString().slice(0, 10);
+  const problem = lengthProblem(startDate, endDate);
+  if (problem !== undefined) throw badField('endDate', `endDate: ${problem}`);
   const id = newId('sprint');
   await insertSprint(em, { id, projectId, name, goal, startDate, endDate });
   const made = await createTasksIn(

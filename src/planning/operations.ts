@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import { findAgentsByName } from '../agents/store.ts';
 import type { App } from '../app.ts';
@@ -23,12 +24,16 @@ import { getSession, insertSession, type Session, updateSession } from './store.
 
 export type Answer = z.output<typeof AnswerWizard>['answer'];
 
+/** What else belongs to the same transaction. */
+type Also = (em: EntityManager, sessionId: string) => Promise<void>;
+
 /** Begins to plan: the first question is ours. @throws AppError 400 for a repository of another project */
 export async function startWizard(
   app: App,
   projectId: string,
   userId: string,
   input: { goal: string; repositoryId?: string | undefined; issue?: { repositoryId: string; number: number } },
+  also?: Also,
 ): Promise<Session> {
   const em = app.db.manager;
   const [problem] = await repositoryProblems(em, projectId, input.repositoryId);
@@ -36,7 +41,11 @@ export async function startWizard(
   const repositoryId = input.repositoryId ?? (await findPrimary(em, projectId))?.id ?? null;
   const steps: Step[] = [{ ...(nextOwnQuestion([]) as Question), answer: null }];
   const { goal, issue } = input;
-  const id = await insertSession(em, { projectId, repositoryId, goal, createdBy: userId, steps, issue });
+  const id = await app.db.transaction(async (tx) => {
+    const made = await insertSession(tx, { projectId, repositoryId, goal, createdBy: userId, steps, issue });
+    await also?.(tx, made);
+    return made;
+  });
   return getSession(em, projectId, id);
 }
 
@@ -50,7 +59,7 @@ export function currentStep(session: Session): Step | undefined {
  * until it knows enough.
  * @throws AppError 400 for an unknown step or option, 502 when the model fails; nothing is changed then
  */
-export async function answerWizard(app: App, session: Session, answer: Answer): Promise<Session> {
+export async function answerWizard(app: App, session: Session, answer: Answer, also?: Also): Promise<Session> {
   const at = session.steps.findIndex((step) => step.id === answer.stepId);
   const step = session.steps[at];
   if (step === undefined)
@@ -70,8 +79,27 @@ export async function answerWizard(app: App, session: Session, answer: Answer): 
   const question = nextOwnQuestion(steps) ?? (await modelsQuestion(app, { ...session, steps, prd: null }));
   const status = after(session, 'answer', question === undefined);
   const next = question === undefined ? steps : [...steps, { ...question, answer: null }];
-  await updateSession(app.db.manager, session, { status, steps: next, prd: null, plan: null, tasks: null });
+  await keep(app, session, { status, steps: next, prd: null, plan: null, tasks: null }, also);
   return session;
+}
+
+async function keep(
+  app: App,
+  session: Session,
+  change: Parameters<typeof updateSession>[2],
+  also?: Also,
+): Promise<void> {
+  await app.db.transaction(async (em) => {
+    await updateSession(em, session, change);
+    await also?.(em, session.id);
+    await showPlan(app, em, session);
+  });
+}
+
+/** Lets the issue in which a plan is made show it as it is now. */
+export async function showPlan(app: App, em: EntityManager, { id, projectId, issueNumber }: Session): Promise<void> {
+  if (app.github === undefined || issueNumber === null) return;
+  await app.queue.send(em, 'plan', { projectId, sessionId: id, goesOn: false }, { key: id });
 }
 
 function after(session: Session, event: WizardEvent, isLast = false) {
@@ -116,7 +144,7 @@ export async function generate(app: App, session: Session, part: Part, feedback:
   session.repositoryNotes = known.repositoryNotes;
   const made = await makers[part](app, model, known, feedback);
   const dropped = { prd: { plan: null, tasks: null }, plan: { tasks: null }, tasks: {} }[part];
-  await updateSession(app.db.manager, session, { status, ...dropped, ...made });
+  await keep(app, session, { status, ...dropped, ...made });
   return session;
 }
 

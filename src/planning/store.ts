@@ -94,12 +94,18 @@ export async function listOpenSessions(em: EntityManager, projectId: string): Pr
   );
 }
 
-/** The session that talks in an issue. */
-export async function findSessionOfIssue(em: EntityManager, repositoryId: string, number: number) {
+/** The session that talks in an issue: the open one, or the one that was finalized last. */
+export async function findSessionOfIssue(
+  em: EntityManager,
+  repositoryId: string,
+  number: number,
+  which: 'open' | 'finalized',
+) {
   const rows: Session[] = await em.query(
     `select ${columns} from wizard_sessions w where w.issue_repository_id = $1 and w.issue_number = $2
+       and (w.status = 'finalized') = $3
      order by w.created_at desc limit 1`,
-    [repositoryId, number],
+    [repositoryId, number, which === 'finalized'],
   );
   return rows[0];
 }

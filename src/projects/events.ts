@@ -16,52 +16,62 @@ interface Told {
 
 /** So far `Last-Event-ID` reaches back. */
 const keptMinutes = 60;
-/** Numbers are given when a change is made and seen when it commits, so lower ones may come a moment later. */
-const lateNumbers = 500;
 
 const ProjectEvent = z.object({ id: z.string(), status: z.string(), at: Timestamp }).meta({ id: 'ProjectEvent' });
 
-/** Tells each change of the project's tasks, runs and sprints: what to look at again. */
+/**
+ * Tells each change of the project's tasks, runs and sprints: what to look at again. A place in the stream is the number
+ * of the transaction before which everything is told, so a change that commits late is told late and not lost; who comes
+ * back may hear what was under way then a second time.
+ */
 async function tellChanges(app: App, projectId: string, out: EventStream): Promise<void> {
   const em = app.db.manager;
-  const from = await startOf(em, out.lastEventId);
-  if (from.isReset) out.send({ id: from.id, event: 'reset', data: {} });
-  // Without a word: only so that whoever comes back can say from where.
-  else out.send({ id: from.id });
-  const sent = new Set<number>();
-  let last = from.id;
+  let { from, isReset } = await startOf(em, out.lastEventId);
+  if (isReset) out.send({ id: placeAt(from), event: 'reset', data: {} });
+  let told = new Set<number>();
+  // What was there when a new stream began is no news.
+  if (out.lastEventId === undefined || isReset)
+    told = new Set((await listChanges(em, projectId, from)).rows.map((row) => row.id));
   const look = async () => {
-    const rows = await listChanges(em, projectId, Math.max(from.id, last - lateNumbers));
-    for (const { id, kind, objectId, status, at } of rows.filter((row) => !sent.has(row.id))) {
-      out.send({ id, event: kind, data: { id: objectId, status, at: at.toISOString() } });
-      sent.add(id);
-      last = Math.max(last, id);
-    }
-    for (const id of sent) if (id < last - lateNumbers) sent.delete(id);
+    const { rows, upTo } = await listChanges(em, projectId, from);
+    for (const { kind, objectId, status, at } of rows.filter((row) => !told.has(row.id)))
+      out.send({ id: placeAt(upTo), event: kind, data: { id: objectId, status, at: at.toISOString() } });
+    told = new Set(rows.filter((row) => row.xid >= upTo).map((row) => row.id));
+    from = upTo;
     return false;
   };
   await follow(out.signal, (hear) => app.db.listen(`project ${projectId}`, hear), look);
 }
 
-/** After which event to begin; a reset when what came in between is not kept any more. */
-async function startOf(em: EntityManager, lastEventId: string | undefined): Promise<{ id: number; isReset: boolean }> {
-  const [{ oldest, newest }] = await em.query(
-    `select (select min(id) from project_events where at > now() - make_interval(mins => $1))::float8 as oldest,
-       (select coalesce(max(id), 0) from project_events)::float8 as newest`,
-    [keptMinutes],
-  );
-  if (lastEventId === undefined) return { id: newest, isReset: false };
-  const wanted = /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : -1;
-  const isKept = wanted <= newest && wanted >= (oldest ?? newest + 1) - 1;
-  return isKept ? { id: wanted, isReset: false } : { id: newest, isReset: true };
+function placeAt(transaction: number): string {
+  return `${transaction}-${Math.floor(Date.now() / 1000)}`;
 }
 
-async function listChanges(em: EntityManager, projectId: string, afterId: number): Promise<Told[]> {
-  return em.query(
-    `select id::float8 as id, kind, object_id as "objectId", status, at from project_events
-     where project_id = $1 and id > $2 order by id`,
-    [projectId, afterId],
+/** From which transaction on to tell; a reset when what came in between is not kept any more. */
+async function startOf(
+  em: EntityManager,
+  lastEventId: string | undefined,
+): Promise<{ from: number; isReset: boolean }> {
+  const [{ now, next }] = await em.query(
+    `select pg_snapshot_xmin(pg_current_snapshot())::text::float8 as now,
+       pg_snapshot_xmax(pg_current_snapshot())::text::float8 as next`,
   );
+  if (lastEventId === undefined) return { from: now, isReset: false };
+  const [, transaction, second] = /^(\d{1,15})-(\d{1,12})$/.exec(lastEventId) ?? [];
+  const isKept = Number(second) * 1000 > Date.now() - keptMinutes * 60_000 && Number(transaction) <= next;
+  return isKept ? { from: Number(transaction), isReset: false } : { from: now, isReset: true };
+}
+
+/** The changes of transactions from that number on, and the number before which none is still under way. */
+async function listChanges(em: EntityManager, projectId: string, from: number) {
+  const rows: (Told & { xid: number })[] = await em.query(
+    `select id::float8 as id, kind, object_id as "objectId", status, at, xid::text::float8 as xid,
+       pg_snapshot_xmin(pg_current_snapshot())::text::float8 as "upTo"
+     from project_events where project_id = $1 and xid >= $2::text::xid8 order by id`,
+    [projectId, String(from)],
+  );
+  const upTo = (rows[0] as { upTo?: number } | undefined)?.upTo ?? from;
+  return { rows, upTo };
 }
 
 /** What is older than anybody may ask for. */

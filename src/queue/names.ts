@@ -14,6 +14,10 @@ export interface Jobs {
   digest: { sprintId: string };
   /** What GitHub shows of sprints may differ from what it should. */
   milestones: Record<string, never>;
+  /** A plan may look different in its issue by now; `goesOn`: what is not written yet is to be written. */
+  plan: { projectId: string; sessionId: string; goesOn: boolean };
+  /** A run of an ended sprint is to stop. */
+  cancel: { taskId: string; runId: string };
   /** The requirements of a finalized plan go to the documentation repository. */
   prd: { projectId: string; sessionId: string };
   /** What a pull request is on GitHub may have changed. */
@@ -35,6 +39,8 @@ export const queues: Record<JobName, { once: boolean; retries: number }> = {
   sprint: { once: true, retries: 5 },
   digest: { once: false, retries: 2 },
   milestones: { once: true, retries: 10 },
+  plan: { once: true, retries: 6 },
+  cancel: { once: false, retries: 6 },
   prd: { once: true, retries: 5 },
   pull: { once: true, retries: 5 },
   redeliver: { once: true, retries: 0 },

@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import { Refused } from '../domain/machine.ts';
 import { hasRole, type Role } from '../domain/member.ts';
@@ -12,21 +13,19 @@ import {
   setSprintStatus,
 } from '../sprints/store.ts';
 import { cancelTask } from './operations.ts';
+import { findLiveRun } from './store.ts';
 
 /** Stops a sprint: its runs are cancelled, what is unfinished belongs to no sprint any more. @throws Refused */
 export async function cancelSprint(app: App, sprintId: string): Promise<SprintView> {
-  sprintAfter((await getSprint(app.db.manager, sprintId)).status, 'cancel');
-  await cancelRunsOf(app, sprintId);
-  const left = await app.db.transaction(async (em) => {
+  const live = await app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, sprintId);
     const unfinished = await lockUnfinished(em, sprintId);
     await setSprintStatus(em, sprintId, sprintAfter(sprint.status, 'cancel'));
     await showSprint(app, em, sprintId);
     await moveToSprint(em, unfinished, null);
-    return unfinished;
+    return stopRunsOf(app, em, unfinished);
   });
-  // Started by somebody between the two.
-  await cancelTasks(app, left);
+  for (const { taskId, runId } of live) await cancelRun(app, taskId, runId);
   return getSprint(app.db.manager, sprintId);
 }
 
@@ -34,41 +33,39 @@ export async function cancelSprint(app: App, sprintId: string): Promise<SprintVi
  * Deletes a sprint; its tasks stay and belong to none. An active one only by force, by an admin.
  * @throws Refused; AppError 403
  */
-export async function deleteSprint(app: App, { id, status }: SprintView, role: Role, isForced: boolean): Promise<void> {
-  if (status === 'active') {
-    if (isForced && !hasRole(role, 'admin')) throw requiresRole('admin');
-    sprintAfter(status, 'delete', { isForced });
-    await cancelRunsOf(app, id);
-  }
-  const left = await app.db.transaction(async (em) => {
+export async function deleteSprint(app: App, { id }: SprintView, role: Role, isForced: boolean): Promise<void> {
+  const live = await app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
-    // Started meanwhile.
-    if (sprint.status === 'active')
-      sprintAfter(sprint.status, 'delete', { isForced: isForced && hasRole(role, 'admin') });
+    const isActive = sprint.status === 'active';
+    if (isActive && isForced && !hasRole(role, 'admin')) throw requiresRole('admin');
+    if (isActive) sprintAfter(sprint.status, 'delete', { isForced });
     const unfinished = await lockUnfinished(em, id);
     await showSprint(app, em, id);
     await em.query('delete from sprints where id = $1', [id]);
-    return sprint.status === 'active' ? unfinished : [];
+    return isActive ? stopRunsOf(app, em, unfinished) : [];
   });
-  await cancelTasks(app, left);
+  for (const { taskId, runId } of live) await cancelRun(app, taskId, runId);
 }
 
-async function cancelRunsOf(app: App, sprintId: string): Promise<void> {
-  const rows: { id: string }[] = await app.db.manager.query(
-    `select t.id from tasks t where t.sprint_id = $1
-       and exists (select 1 from runs r where r.task_id = t.id and r.status in ('queued', 'running'))`,
-    [sprintId],
-  );
-  await cancelTasks(
-    app,
-    rows.map((r) => r.id),
-  );
+interface LiveRun {
+  taskId: string;
+  runId: string;
 }
 
-async function cancelTasks(app: App, taskIds: string[]): Promise<void> {
-  for (const taskId of taskIds)
-    await cancelTask(app, taskId).catch((error) => {
-      // Nothing runs, or it ended by itself meanwhile.
-      if (!(error instanceof Refused)) throw error;
-    });
+/** Has the live runs of tasks cancelled, also when this process ends before it did so itself; answers them. */
+async function stopRunsOf(app: App, em: EntityManager, taskIds: string[]): Promise<LiveRun[]> {
+  const live: LiveRun[] = await em.query(
+    `select task_id as "taskId", id as "runId" from runs where task_id = any($1) and status in ('queued', 'running')`,
+    [taskIds],
+  );
+  for (const run of live) await app.queue.send(em, 'cancel', run, { afterSeconds: 5 });
+  return live;
+}
+
+/** Cancels a run unless it has ended by itself or another one has followed it; the handler of the `cancel` job. */
+export async function cancelRun(app: App, taskId: string, runId: string): Promise<void> {
+  if ((await findLiveRun(app.db.manager, taskId))?.id !== runId) return;
+  await cancelTask(app, taskId).catch((error) => {
+    if (!(error instanceof Refused)) throw error;
+  });
 }

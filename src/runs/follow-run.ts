@@ -6,7 +6,7 @@ import { findRun } from './store.ts';
 /** Tells the log of a run from its beginning, or from behind `Last-Event-ID`, until the run has ended. */
 export async function followRun(app: App, runId: string, out: EventStream): Promise<void> {
   const em = app.db.manager;
-  let last = /^\d{1,15}$/.test(out.lastEventId ?? '') ? Number(out.lastEventId) : 0;
+  let last = /^\d{1,15}$/.test(out.lastEventId ?? '') ? String(out.lastEventId) : '0';
   const look = async () => {
     // Asked first: what it wrote before it ended is then seen below.
     const run = await findRun(em, runId);

@@ -68,9 +68,9 @@ export async function insertEvent(
   ]);
 }
 
-export async function listEvents(em: EntityManager, runId: string, afterId = 0) {
-  const rows: { id: number; at: Date; type: string; text: string; data: Record<string, unknown> }[] = await em.query(
-    'select id::int, at, type, text, data from run_events where run_id = $1 and id > $2 order by id',
+export async function listEvents(em: EntityManager, runId: string, afterId = '0') {
+  const rows: { id: string; at: Date; type: string; text: string; data: Record<string, unknown> }[] = await em.query(
+    'select id::text, at, type, text, data from run_events where run_id = $1 and id > $2::bigint order by run_events.id',
     [runId, afterId],
   );
   return rows;

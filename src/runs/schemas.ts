@@ -27,7 +27,7 @@ export const ReviseTask = z.strictObject({ text: titleText(10_000) });
 
 export const RunEvent = z
   .object({
-    id: z.int().meta({ example: 42 }),
+    id: z.string().meta({ example: '42' }),
     at: Timestamp,
     type: z.string(),
     text: z.string(),

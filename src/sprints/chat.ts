@@ -15,6 +15,7 @@ interface Asking {
 }
 
 const toldTasks = 100;
+const toldDays = 60;
 
 /**
  * Talks with the project's Software Architect about a sprint: it knows tasks, failures, metrics and burndown.
@@ -51,7 +52,7 @@ async function describe(app: App, sprint: SprintView): Promise<string> {
     `# The sprint: ${sprint.name}\nStatus: ${sprint.status}, ${sprint.startDay} to ${sprint.endDay}`,
     sprint.goal === '' ? '' : `## Goal\n${fenced(sprint.goal)}`,
     `## Metrics\n${JSON.stringify(await metricsOf(em, sprint))}`,
-    `## Burndown\n${JSON.stringify(await burndownOf(em, sprint))}`,
+    `## Burndown\n${JSON.stringify((await burndownOf(em, sprint)).slice(-toldDays))}`,
     `## Tasks\n${fenced(lines.join('\n'))}`,
   ]
     .filter((part) => part !== '')

@@ -3,7 +3,13 @@ import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import { nextState, Refused } from '../domain/machine.ts';
-import { type SprintEvent, type SprintFacts, type SprintStatus, sprintMachine } from '../domain/sprint.ts';
+import {
+  lengthProblem,
+  type SprintEvent,
+  type SprintFacts,
+  type SprintStatus,
+  sprintMachine,
+} from '../domain/sprint.ts';
 import { badField, badRequest, notFound } from '../errors.ts';
 import { storable } from '../http/access.ts';
 import { advanceSprints, showTask } from '../tasks/move.ts';
@@ -45,9 +51,10 @@ export async function createSprint(
 export async function updateSprint(app: App, id: string, input: z.output<typeof UpdateSprint>): Promise<SprintView> {
   return app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
+    const problem = lengthProblem(sprint.startDay, input.endDate ?? sprint.endDay);
+    if (problem !== undefined) throw badField('endDate', `endDate: ${problem}`);
+    if (Object.values(input).every((value) => value === undefined)) return sprint;
     sprintAfter(sprint.status, 'change');
-    if (input.endDate !== undefined && input.endDate < sprint.startDay)
-      throw badField('endDate', 'endDate: must not be before startDate');
     await updateSprintRow(em, id, input);
     await showSprint(app, em, id);
     return getSprint(em, id);
@@ -55,7 +62,12 @@ export async function updateSprint(app: App, id: string, input: z.output<typeof 
 }
 
 /** Begins a sprint; what can start then starts by itself. @throws Refused by the table */
-export async function startSprint(app: App, id: string, userId: string): Promise<SprintView> {
+export async function startSprint(
+  app: App,
+  id: string,
+  userId: string,
+  also?: (em: EntityManager) => Promise<void>,
+): Promise<SprintView> {
   return app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
     // Two sprints of one project that begin at once take turns here.
@@ -64,6 +76,7 @@ export async function startSprint(app: App, id: string, userId: string): Promise
     await setSprintStatus(em, id, sprintAfter(sprint.status, 'start', { otherActive }), userId);
     await advanceSprints(app, em, sprint.projectId);
     await showSprint(app, em, id);
+    await also?.(em);
     return getSprint(em, id);
   });
 }
@@ -114,7 +127,9 @@ export async function addTasks(
     );
     if (problems.length > 0) throw badRequest(problems);
     sprintAfter(sprint.status, 'change');
-    const lonely = [...known.values()].find((t) => t.parentId !== null && t.sprintId !== id);
+    const lonely = [...known.values()].find(
+      (t) => t.parentId !== null && t.sprintId !== id && !taskIds.includes(t.parentId),
+    );
     if (lonely !== undefined)
       throw new Refused(
         `adding requires the parent of a subtask, found the subtask ${lonely.id}; add ${lonely.parentId}`,

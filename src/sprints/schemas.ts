@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { failureCategories } from '../domain/run.ts';
-import { sprintStatuses } from '../domain/sprint.ts';
+import { lengthProblem, sprintStatuses } from '../domain/sprint.ts';
 import { taskStatuses } from '../domain/task.ts';
 import { IdText, longText, pageQuery, Timestamp, titleText, wholeNumber } from '../http/shapes.ts';
 
@@ -38,7 +38,10 @@ export const SprintEntry = z
 /** A sprint ends on its first day at the earliest. */
 export const CreateSprint = z
   .strictObject({ name: titleText(), goal: longText().default(''), startDate: Day, endDate: Day })
-  .refine((s) => s.endDate >= s.startDate, { path: ['endDate'], message: 'must not be before startDate' });
+  .superRefine(({ startDate, endDate }, ctx) => {
+    const message = lengthProblem(startDate, endDate);
+    if (message !== undefined) ctx.addIssue({ code: 'custom', path: ['endDate'], message });
+  });
 
 export const UpdateSprint = z.strictObject({
   name: titleText().optional(),

@@ -95,10 +95,10 @@ export async function setSprintStatus(
   );
 }
 
-/** The sprints of a project that are planned or active, by name. */
+/** The sprints of a project that are planned or active, newest first. */
 export async function listOpenSprints(em: EntityManager, projectId: string): Promise<{ id: string; name: string }[]> {
   return em.query(
-    `select id, name from sprints where project_id = $1 and status in ('planning', 'active') order by name, id limit 50`,
+    `select id, name from sprints where project_id = $1 and status in ('planning', 'active') order by created_at desc, id desc`,
     [projectId],
   );
 }
@@ -157,8 +157,11 @@ export async function moveToSprint(em: EntityManager, taskIds: string[], sprintI
 /** The given tasks with what joining a sprint asks. */
 export async function tasksForSprint(em: EntityManager, projectId: string, ids: string[]) {
   const rows: { id: string; parentId: string | null; sprintId: string | null }[] = await em.query(
-    `select id, parent_id as "parentId", sprint_id as "sprintId" from tasks where project_id = $1 and id = any($2)`,
+    // Locked with their subtasks, these first, as whoever deletes them does.
+    `select id, parent_id as "parentId", sprint_id as "sprintId" from tasks
+     where project_id = $1 and (id = any($2) or parent_id = any($2))
+     order by parent_id is null, id for no key update`,
     [projectId, ids],
   );
-  return new Map(rows.map((r) => [r.id, r]));
+  return new Map(rows.filter((r) => ids.includes(r.id)).map((r) => [r.id, r]));
 }

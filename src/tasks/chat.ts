@@ -13,6 +13,8 @@ interface Asking {
   message: string;
   onText?: (piece: string) => void;
   signal: AbortSignal;
+  /** Without the conversation so far, and no part of it. */
+  isAlone?: boolean;
 }
 
 /** So much of the diff is told; the rest the agent can read. */
@@ -35,7 +37,7 @@ export async function chatAboutTask(app: App, task: TaskView, asking: Asking): P
   try {
     const context = await describe(app, task);
     return await converseInChat(app, {
-      about: { taskId: task.id },
+      about: asking.isAlone ? undefined : { taskId: task.id },
       projectId: task.projectId,
       agent,
       context,

@@ -351,7 +351,7 @@ export type Run = {
     costUsd: number | null;
 };
 export type RunEvent = {
-    id: number;
+    id: string;
     at: string;
     "type": string;
     text: string;

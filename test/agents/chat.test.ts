@@ -71,6 +71,31 @@ test('it streams where that is asked for', async () => {
   ]);
 });
 
+test('the same key streams the same answer again, and another body is refused', async () => {
+  says = () => 'Once.';
+  const ask = (message: string) =>
+    fetch(`${service.url}/api/v1/tasks/${task}/chat`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${token}`,
+        Accept: 'text/event-stream',
+        'Content-Type': 'application/json',
+        'Idempotency-Key': 'one',
+      },
+      body: JSON.stringify({ message }),
+    });
+  const first = await (await ask('hello')).text();
+  const asked = model.requests.length;
+  const again = await ask('hello');
+  expect([again.headers.get('idempotent-replayed'), await again.text()]).toEqual([
+    'true',
+    `event: done\ndata: ${JSON.stringify({ response: 'Once.', taskId: task })}\n\n`,
+  ]);
+  expect(first).toContain('event: done');
+  expect((await ask('other')).status).toBe(422);
+  expect(model.requests.length).toBe(asked);
+});
+
 test('after twenty messages the older ones are told as a summary, which is kept', async () => {
   says = (request) => (texts(request)[0]?.startsWith('Sum up') ? 'They counted.' : 'Yes.');
   for (let i = 0; i < 15; i++)

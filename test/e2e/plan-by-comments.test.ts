@@ -135,3 +135,36 @@ test('a task is put into a sprint by its name, and out of it; its issue follows,
     return all.find((m) => m.title === 'Greeting by name')?.state === 'closed';
   });
 });
+
+test('while GitHub stumbles an answer is taken once; a plan that is made anew does not start the old one', async () => {
+  const number = await world.issue('/agent plan above all in blue', { title: 'Another plan' });
+  await shows(number, 'Who are the users');
+  let failing = 3;
+  world.github.fail((method, path) =>
+    method === 'PATCH' && /comments/.test(path) && failing-- > 0 ? { status: 502 } : undefined,
+  );
+  await say(number, '/agent answer 1');
+  await shows(number, 'at the very least');
+  const [session] = await answersOf('Another plan');
+  expect(session).toMatchObject({ status: 'collecting', answers: 1 });
+  expect(session?.goal).toContain('above all in blue');
+  // What is done over the interface shows here too.
+  await world.service.api(world.token, 'POST', `/projects/${world.project.id}/wizard/${session?.id}/answer`, {
+    answer: { stepId: 'must_haves', customText: 'by the interface' },
+  });
+  await shows(number, 'bound by');
+  await say(number, '/agent plan with a text');
+  await until('the refusal', async () => (await own(number, 'reply'))[0]?.body.includes('answer them first'));
+
+  async function answersOf(title: string) {
+    const rows = (await world.dump()).match(/wiz_[0-9a-z]+/g) ?? [];
+    const found = [];
+    for (const id of new Set(rows)) {
+      const session = await world
+        .get<{ goal: string; status: string; answers: unknown[] }>(`/projects/${world.project.id}/wizard/${id}`)
+        .catch(() => undefined);
+      if (session?.goal.includes(title)) found.push({ id, ...session, answers: session.answers.length });
+    }
+    return found;
+  }
+});

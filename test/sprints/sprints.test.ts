@@ -71,6 +71,7 @@ test.each([
   [{ startDate: 'today' }],
   [{ endDate: '2026-13-01' }],
   [{ startDate: '2026-05-02', endDate: '2026-05-01' }],
+  [{ startDate: '0001-01-01', endDate: '9999-12-31' }],
   [{ startDate: undefined }],
   [{ status: 'active' }],
 ])('%j is refused with 400', async (wrong) => {
@@ -135,6 +136,7 @@ test('the backlog is whole without a limit, a page with one', async () => {
   const page = await call('GET', `/projects/${project}/backlog?limit=10&offset=5`);
   expect(page.body).toHaveLength(10);
   expect(page.headers.get('link')).toContain('rel="next"');
+  expect((await call('GET', `/projects/${project}/backlog?offset=1`)).headers.get('link')).toBeNull();
 });
 
 test('what may not join: another project, twice, too many, an ended sprint; nothing is half-made', async () => {
@@ -154,6 +156,27 @@ test('what may not join: another project, twice, too many, an ended sprint; noth
   await call('POST', `/sprints/${sprint.id}/complete`);
   expect((await call('POST', `/sprints/${sprint.id}/tasks`, { taskId: task.id })).status).toBe(409);
   expect((await call('POST', `/projects/${project}/tasks`, { title: 'x', sprintId: sprint.id })).status).toBe(409);
+});
+
+test('a task that is deleted while it joins is unknown, and the others of the request stay out', async () => {
+  const sprint = await makeSprint();
+  const [gone, other] = [await makeTask(), await makeTask()];
+  let adding: ReturnType<typeof call>[] = [];
+  await service.app.db.transaction(async (em) => {
+    await em.query('delete from tasks where id = $1', [gone.id]);
+    adding = [
+      call('POST', `/sprints/${sprint.id}/tasks`, { taskId: gone.id }),
+      call('POST', `/sprints/${sprint.id}/tasks/bulk`, { taskIds: [other.id, gone.id] }),
+    ];
+    await until('both to wait', async () => {
+      const [row] = await sql(
+        `select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      );
+      return row.n >= 2;
+    });
+  });
+  expect((await Promise.all(adding)).map((a) => a.status)).toEqual([400, 400]);
+  expect((await call('GET', `/sprints/${sprint.id}`)).body.taskCount).toBe(0);
 });
 
 test('subtasks join and leave with their parent, and count', async () => {
