@@ -1,4 +1,7 @@
-import type { App, Octokit } from '../app.ts';
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables.ts';
 import { branchName } from '../domain/branch.ts';
 import { harmless, harmlessLine } from '../domain/quoted.ts';
@@ -6,9 +9,10 @@ import { slug } from '../domain/slug.ts';
 import { AppError } from '../errors.ts';
 import { getSession, type Prd, type Session } from '../planning/store.ts';
 import { findProject } from '../projects/store.ts';
-import { credentialFor, nameOnGitHub, octokitFor } from '../repositories/credentials.ts';
+import { type Credential, credentialFor, nameOnGitHub, octokitFor, remoteFor } from '../repositories/credentials.ts';
 import { findDocs, findRepository } from '../repositories/store.ts';
-import { isRefusedWith } from './pacing.ts';
+import { authorFor } from '../runs/publish.ts';
+import { removeTree } from '../sandbox/remove-tree.ts';
 import { ensurePull } from './pulls.ts';
 
 /**
@@ -29,7 +33,7 @@ export async function proposePrd(app: App, projectId: string, sessionId: string)
   if (credential.kind === 'none') return app.log.warn({ projectId }, 'no credential to propose the requirements');
   const octokit = await octokitFor(app, credential);
   const branch = branchName(session.id, `prd ${session.prd.title}`);
-  const isThere = await ensureBranch(octokit, { ...name, base: repository.defaultBranch, branch }, session.prd);
+  const isThere = await ensureBranch(app, { repository, credential }, branch, session.prd);
   if (!isThere) return app.log.warn({ projectId }, 'the documentation repository has no default branch');
   const prefix = app.config.COMMAND_PREFIX;
   await ensurePull(octokit, {
@@ -41,6 +45,14 @@ export async function proposePrd(app: App, projectId: string, sessionId: string)
     draft: false,
   });
 }
+
+interface At {
+  repository: RepositoryRow;
+  credential: Credential;
+}
+
+/** How long git may take for it. */
+const gitMs = 300_000;
 
 /** What was written with a private repository at hand does not show in a public one (decisions, section 3). */
 async function wouldShow(
@@ -65,44 +77,43 @@ function bodyOf({ goal, result }: Session, prefix: string): string {
     .join('\n\n');
 }
 
-interface Wanted {
-  owner: string;
-  repo: string;
-  base: string;
-  branch: string;
-}
-
-/** A branch with the document on top of the base; false when there is no base. */
-async function ensureBranch(octokit: Octokit, { owner, repo, base, branch }: Wanted, prd: Prd): Promise<boolean> {
-  const at = { owner, repo };
-  const headOf = (ref: string) =>
-    octokit.request('GET /repos/{owner}/{repo}/git/ref/{ref}', { ...at, ref: `heads/${ref}` }).then(
-      ({ data }) => data.object.sha,
-      (error) => {
-        if (isRefusedWith(error, 404, 409)) return undefined;
-        throw error;
-      },
-    );
-  if ((await headOf(branch)) !== undefined) return true;
-  const parent = await headOf(base);
-  if (parent === undefined) return false;
-  const { data: commit } = await octokit.request('GET /repos/{owner}/{repo}/git/commits/{commit_sha}', {
-    ...at,
-    commit_sha: parent,
-  });
-  const path = `docs/requirements/${slug(prd.title) || 'requirements'}.md`;
-  const content = prd.markdown.endsWith('\n') ? prd.markdown : `${prd.markdown}\n`;
-  const { data: tree } = await octokit.request('POST /repos/{owner}/{repo}/git/trees', {
-    ...at,
-    base_tree: commit.tree.sha,
-    tree: [{ path, mode: '100644', type: 'blob', content }],
-  });
-  const { data: made } = await octokit.request('POST /repos/{owner}/{repo}/git/commits', {
-    ...at,
-    message: `docs: requirements of ${prd.title}`,
-    tree: tree.sha,
-    parents: [parent],
-  });
-  await octokit.request('POST /repos/{owner}/{repo}/git/refs', { ...at, ref: `refs/heads/${branch}`, sha: made.sha });
-  return true;
+/**
+ * A branch with the document on top of the default branch; false when there is none. The file is written behind the wall,
+ * because a repository may hold links where its folder should be.
+ */
+async function ensureBranch(app: App, at: At, branch: string, prd: Prd): Promise<boolean> {
+  const { repository, credential } = at;
+  const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(gitMs)]);
+  const folder = join(app.workDir, `prd-${randomUUID()}`);
+  try {
+    const remote = await remoteFor(app, repository, credential, { contents: 'write' });
+    await mkdir(folder, { recursive: true, mode: 0o711 });
+    const folders = { gitDir: join(folder, 'git'), workTree: join(folder, 'work') };
+    const checkout = await app.git.open(remote, folders, signal);
+    if ((await checkout.fetch(branch)) !== undefined) return true;
+    const base = await checkout.fetch(repository.defaultBranch);
+    if (base === undefined) return false;
+    await checkout.checkout(base);
+    await app.sandbox.own(folders.workTree);
+    const host = await app.sandbox.open(folders.workTree, folders.gitDir, signal);
+    try {
+      const path = `docs/requirements/${slug(prd.title) || 'requirements'}.md`;
+      const content = prd.markdown.endsWith('\n') ? prd.markdown : `${prd.markdown}\n`;
+      const { ok, text } = await host.call('write_file', { path, content });
+      if (!ok) throw new Error(`the requirements were not written: ${text}`);
+    } finally {
+      await host.close();
+    }
+    const commit = await checkout.commit({
+      tree: await checkout.snapshot(),
+      parents: [base],
+      message: `docs: requirements of ${harmlessLine(prd.title, 60, app.config.COMMAND_PREFIX)}\n`,
+      author: await authorFor(app, credential),
+      at: new Date(),
+    });
+    await checkout.push(commit, branch);
+    return true;
+  } finally {
+    await removeTree(folder);
+  }
 }

@@ -48,14 +48,14 @@ export interface Pushed {
  * same commit and the push has nothing to do.
  */
 export async function pushWork(app: App, work: Work, title: string): Promise<Pushed> {
-  const { run, task, checkout, branch, journal, repository } = work;
+  const { run, task, checkout, branch, journal, repository, credential } = work;
   return journal.once(stepOf('push', task, repository), async () => {
     if (!isAgentBranch(branch.name)) throw new RunFailed('internal', `${branch.name} is no branch of an agent`);
     const commit = await checkout.commit({
       tree: await checkout.snapshot(),
       parents: branch.conflicts === undefined ? [branch.from] : [branch.from, branch.base],
       message: await commitMessage(app, work, title),
-      author: await authorOf(app, work),
+      author: await authorFor(app, credential),
       at: run.startedAt ?? run.createdAt,
     });
     // A cancel waits here, and no push begins after one.
@@ -95,7 +95,8 @@ function coAuthor(app: App, user: UserRow): string {
   return `${name.replace(/[<>]/g, '')} <${mail}@${noreplyHost(app)}>`;
 }
 
-async function authorOf(app: App, { credential }: Work): Promise<Person> {
+/** Whose name stands on our commits: the App's bot, or the service where a project has a git token only. */
+export async function authorFor(app: App, credential: Credential): Promise<Person> {
   if (credential.kind !== 'installation' || app.github === undefined)
     return { name: 'Deckhand', email: `deckhand@${noreplyHost(app)}` };
   const bot = await app.github.bot();

@@ -18,6 +18,12 @@ test.each([
   ['<!-- x --> \n/agent start', ['start']],
   ['a <!-- x\n/agent start -->', []],
   ['`/agent start`', []],
+  ['a ` span\n/agent start\nends ` here', []],
+  ['a `` span\n/agent start ` and\nends `` here\n/agent cancel', ['cancel']],
+  ['one ` alone\n/agent start', ['start']],
+  ['one ` alone\n\n/agent start ` other', ['start ` other']],
+  ['<pre>\n/agent start\n</pre>\n/agent cancel', ['cancel']],
+  ['<pre><code>x</code>\n/agent start\n</pre>', []],
 ])('%j holds %j', (body, wanted) => {
   expect(verbsOf(body)).toEqual(wanted);
 });
@@ -30,5 +36,7 @@ test('a megabyte of comment openers is read in linear time', () => {
   const began = performance.now();
   parseCommands('<!--'.repeat(250_000), '/agent');
   parseCommands('/agent start\n'.repeat(80_000), '/agent');
+  parseCommands('` `` ``` <pre> '.repeat(60_000), '/agent');
+  parseCommands('`\n``\n'.repeat(100_000), '/agent');
   expect(performance.now() - began).toBeLessThan(1000);
 });

@@ -36,6 +36,8 @@ interface Issue {
 }
 
 test('from a goal to a started sprint, by comments alone', async () => {
+  const [repository] = await world.get<{ id: string }[]>('/repositories');
+  await world.service.api(world.token, 'PATCH', `/repositories/${repository?.id}`, { isDocsRepo: true });
   const number = await world.issue('/agent plan', { title: 'Greet people by name', body: 'They feel unknown.' });
   await shows(number, 'Who are the users');
   await say(number, '/agent approve');
@@ -72,6 +74,14 @@ test('from a goal to a started sprint, by comments alone', async () => {
     const titles = (await issues()).map((i) => i.title);
     return ['Greet by name', 'Describe it', 'Other languages'].every((title) => titles.includes(title));
   });
+  const proposal = await until('the requirements as a pull request', async () =>
+    (await mona<{ number: number; title: string; head: { ref: string } }[]>('GET', `${repo}/pulls?state=open`)).find(
+      (p) => p.title.startsWith('Requirements: Greeting by name'),
+    ),
+  );
+  const path = `${repo}/contents/docs/requirements/greeting-by-name.md?ref=${proposal.head.ref}`;
+  const { content } = await mona<{ content: string }>('GET', path);
+  expect(Buffer.from(content, 'base64').toString()).toContain('People are greeted as strangers.');
   await say(number, '/agent start');
   await until(
     'the sprint to be active',

@@ -117,6 +117,7 @@ test('from a goal to a sprint with its tasks in their order', async () => {
     taskCount: 3,
     goal: 'Greet people by their name',
   });
+  expect((await call('POST', `/sprints/${made.body.sprint.id}/start`)).body.status).toBe('active');
   const again = await wizard(`${sessionId}/finalize`, { name: 'Another' });
   expect([again.status, again.body]).toEqual([200, made.body]);
   expect((await call('GET', `/projects/${project}/wizard/${sessionId}`)).body.status).toBe('finalized');
