@@ -11,7 +11,7 @@ import { runCommand } from './shell.ts';
 import { rootNames, startWalled, type Wall, type Walled } from './walled.ts';
 
 const run = promisify(execFile);
-const hostSource = fileURLToPath(new URL('./tool-host.mjs', import.meta.url));
+const source = (name: string) => fileURLToPath(new URL(`./${name}.mjs`, import.meta.url));
 
 /** As root the tools run under a number of their own: not nobody, whose process limit PostgreSQL would share. */
 const toolUid = 61_234;
@@ -22,7 +22,7 @@ export interface SandboxOptions {
   reachableDir: string;
 }
 
-type Parts = Pick<Wall, 'node' | 'toolHost' | 'who'>;
+type Parts = Pick<Wall, 'node' | 'toolHost' | 'looseEdit' | 'who'>;
 
 /**
  * Finds out what works here and says so. With `bwrap` asked for and not working the caller should refuse to start;
@@ -31,10 +31,13 @@ type Parts = Pick<Wall, 'node' | 'toolHost' | 'who'>;
 export async function openSandbox({ setting, reachableDir }: SandboxOptions): Promise<Sandbox> {
   const uid = process.getuid?.() === 0 ? toolUid : undefined;
   const who = uid === undefined ? {} : { uid, gid: uid };
+  const module = async (name: string) =>
+    reachable(source(name), `${name}-${(await stat(source(name))).mtimeMs}.mjs`, reachableDir, who);
   const parts = {
     who,
     node: await reachable(process.execPath, `node-${process.version}`, reachableDir, who),
-    toolHost: await reachable(hostSource, `tool-host-${(await stat(hostSource)).mtimeMs}.mjs`, reachableDir, who),
+    toolHost: await module('tool-host'),
+    looseEdit: await module('loose-edit'),
   };
   const own = async (folder: string) => {
     if (uid !== undefined) await run('chown', ['-hR', `${uid}:${uid}`, folder]);
@@ -59,12 +62,12 @@ export async function openSandbox({ setting, reachableDir }: SandboxOptions): Pr
 const off: SandboxState = { works: false, says: 'switched off by SANDBOX=off: agents have file tools, no run_command' };
 
 function walledHost(wall: Wall): Walled {
-  return startWalled(wall, ['/opt/node/bin/node', '/opt/host.mjs', '/work']);
+  return startWalled(wall, ['/opt/node/bin/node', '/opt/host.mjs', '/work', '/opt/loose-edit.mjs']);
 }
 
 /** The file tools as an ordinary process; as root under the tools' uid. They check every path themselves. */
-function plainHost({ node, toolHost, who }: Parts, workTree: string): Walled {
-  const child = spawn(node, [toolHost, workTree], { ...who, env: {}, cwd: '/', stdio: 'pipe' });
+function plainHost({ node, toolHost, looseEdit, who }: Parts, workTree: string): Walled {
+  const child = spawn(node, [toolHost, workTree, looseEdit], { ...who, env: {}, cwd: '/', stdio: 'pipe' });
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', () => resolve());

@@ -6,7 +6,8 @@ import { constants, lstat, mkdir, open, readdir, realpath, rm, stat, symlink, wr
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const [root] = process.argv.slice(2);
+const [root, looseEdit] = process.argv.slice(2);
+const { editLoosely } = await import(looseEdit);
 
 const limits = {
   fileBytes: 2_000_000,
@@ -114,18 +115,8 @@ const tools = {
 
   async search({ pattern, path = '.', regex = false }) {
     const real = await inside(path);
-    const args = [
-      '-rnI',
-      regex ? '-E' : '-F',
-      '--exclude-dir=.git',
-      '--exclude-dir=node_modules',
-      '-m',
-      '50',
-      '-e',
-      pattern,
-      '--',
-      real,
-    ];
+    const skipped = ['--exclude-dir=.git', '--exclude-dir=node_modules'];
+    const args = ['-rnI', regex ? '-E' : '-F', ...skipped, '-m', '50', '-e', pattern, '--', real];
     const { code, output } = await execute('grep', args, 20);
     if (code === 1) return 'no match';
     if (code !== 0) throw new ToolError(`search failed: ${output.slice(0, 500)}`);
@@ -143,7 +134,12 @@ const tools = {
     const { real, text } = await textOf(path);
     if (old === '') throw new ToolError('old must not be empty; use write_file for a new file');
     const count = text.split(old).length - 1;
-    if (count === 0) throw new ToolError(`old does not occur in ${path}; read the file again and copy it exactly`);
+    if (count === 0) {
+      const { changed, difference, problem } = editLoosely(text, old, replacement);
+      if (problem !== undefined) throw new ToolError(`${path}: ${problem}`);
+      await save(real, changed);
+      return `changed ${path} (1 place; ${difference} differed from old and was kept)`;
+    }
     if (count > 1 && !replaceAll)
       throw new ToolError(`old occurs ${count} times in ${path}; give more lines around it, or set replaceAll`);
     await save(real, text.split(old).join(replacement));

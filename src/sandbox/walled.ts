@@ -5,6 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 export interface Wall {
   node: string;
   toolHost: string;
+  looseEdit: string;
   workTree: string;
   gitDir: string;
   /** Further workspaces beside it, at `/<name>`. */
@@ -78,7 +79,7 @@ export const rootNames = new Set([
   'work',
 ]);
 
-function wallArguments({ node, toolHost, workTree, gitDir, others, scratch }: Wall): string[] {
+function wallArguments({ node, toolHost, looseEdit, workTree, gitDir, others, scratch }: Wall): string[] {
   const environment = {
     PATH: '/opt/node/bin:/usr/local/bin:/usr/bin:/bin',
     HOME: '/home/agent',
@@ -101,6 +102,7 @@ function wallArguments({ node, toolHost, workTree, gitDir, others, scratch }: Wa
     ...['--proc', '/proc', '--dev', '/dev', '--size', '67108864', '--tmpfs', '/dev/shm'],
     ...['--bind', scratch.tmp, '/tmp', '--bind', scratch.home, '/home/agent'],
     ...['--ro-bind', node, '/opt/node/bin/node', '--ro-bind', toolHost, '/opt/host.mjs'],
+    ...['--ro-bind', looseEdit, '/opt/loose-edit.mjs'],
     ...['--bind', workTree, '/work', '--ro-bind', gitDir, '/work/.git'],
     ...others.flatMap((o) => ['--bind', o.workTree, `/${o.name}`, '--ro-bind', o.gitDir, `/${o.name}/.git`]),
     ...['--chdir', '/work', '--clearenv'],

@@ -70,8 +70,11 @@ test('the push came with an installation token, to the agent branch only', async
 });
 
 test('the issue shows one state label and one status comment, the comment its reactions', async () => {
-  await until('the label', async () => (await world.labels(number)).includes('agent:in-review'));
-  expect((await world.labels(number)).filter((l) => l.startsWith('agent:'))).toEqual(['agent:in-review']);
+  // The new one goes on before the old one comes off.
+  await until(
+    'the one label',
+    async () => (await world.labels(number)).filter((l) => l.startsWith('agent:')).join() === 'agent:in-review',
+  );
   const own = (await world.comments(number)).filter((c) => c.user.login === 'deckhand[bot]');
   expect(own).toHaveLength(1);
   await until('the rocket', async () => world.github.reactions.some((r) => r.content === 'rocket'));

@@ -59,6 +59,33 @@ describe.each(walls)('%s', (_name, sandbox) => {
   });
   afterEach(() => host.close());
 
+  test.each([
+    ['line endings', 'a();\r\nb();\r\nc();\r\n', 'b();\nc();', 'x();\ny();', 'a();\r\nx();\r\ny();\r\n', /line ending/],
+    ['trailing blanks', 'a();  \nb();\t\n', 'a();\nb();', 'x();', 'x();\n', /blanks at the end/],
+    [
+      'indentation',
+      'if (x) {\n    a();\n    b();\n}\n',
+      '  a();\n  b();',
+      '  a(1);\n    b(2);',
+      'if (x) {\n    a(1);\n      b(2);\n}\n',
+      /indentation/,
+    ],
+  ])('edit_file tolerates %s where one place matches, and says so', async (_what, before, old, replacement, after, said) => {
+    await host.call('write_file', { path: 'e.js', content: before });
+    const answer = await host.call('edit_file', { path: 'e.js', old, new: replacement });
+    expect(answer).toEqual({ ok: true, text: expect.stringMatching(said) });
+    expect(readFileSync(join(work, 'e.js'), 'utf8')).toBe(after);
+  });
+
+  test('edit_file changes nothing where more than one place matches loosely, or none', async () => {
+    await host.call('write_file', { path: 'e.js', content: '  a();\n\ta();\n' });
+    for (const old of ['    a();', 'b();', '\n\n', ' ']) {
+      const { ok, text } = await host.call('edit_file', { path: 'e.js', old: old === ' ' ? '     ' : old, new: 'x' });
+      expect([old, ok, text]).toEqual([old, false, expect.stringMatching(/occur/)]);
+    }
+    expect(readFileSync(join(work, 'e.js'), 'utf8')).toBe('  a();\n\ta();\n');
+  });
+
   test('reads, lists, searches, writes, edits and deletes', async () => {
     expect(await host.call('read_file', { path: 'a.txt', startLine: 2, endLine: 2 })).toEqual({
       ok: true,
