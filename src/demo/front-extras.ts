@@ -17,7 +17,7 @@ export function happens(fault: Fault | undefined, res: ServerResponse): boolean 
   if (fault === undefined) return false;
   if (fault === 'lost') {
     // Whoever answers later finds nobody there.
-    res.writeHead = (() => res.destroy()) as never;
+    res.writeHead = res.write = res.end = (() => res.destroy()) as never;
     return false;
   }
   res.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers });

@@ -69,6 +69,9 @@ export class Front {
   }
 
   async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const basic = /^Basic (.+)$/.exec(req.headers.authorization ?? '')?.[1] ?? '';
+    const isOurGit = Buffer.from(basic, 'base64').toString('utf8').includes('ghs_');
+    if (isOurGit && happens(this.faults('GIT', req.url ?? '/'), res)) return;
     if (await serveGit(this.gitHost(), req, res)) return;
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
