@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { startEmbedded } from '../src/db/embedded.ts';
 import { startGitHub } from '../src/demo/github.ts';
 import { startModel } from '../src/demo/model.ts';
@@ -12,6 +13,7 @@ import { demoSettings, freePort } from '../src/demo/settings.ts';
 import { issue, script } from '../src/demo/story.ts';
 import { seedCrowd } from './crowd.ts';
 import { median, percentile, say } from './figures.ts';
+import { largeRepositorySpeed } from './large-repository.ts';
 import { againstTwin, paced, underCrowd } from './reads.ts';
 import { burndownSpeed } from './sprint.ts';
 
@@ -54,6 +56,7 @@ try {
   await burndownSpeed(postgres.url, projectId, { url: sides.ours, token });
   await receiverSpeed();
   await runSpeed(token, projectId);
+  await largeRepositorySpeed(await emptyDatabase(postgres.url));
 } finally {
   twin.disconnect();
   await service.stop();
@@ -76,6 +79,17 @@ async function receiverSpeed(): Promise<void> {
   say(
     `webhooks         median ${median(times).toFixed(1)} ms, p99 ${percentile(times, 0.99).toFixed(1)} ms at 50/s (median under 20 ms wanted)`,
   );
+}
+
+/** A database of its own beside the one of the bench. */
+async function emptyDatabase(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('create database large');
+  await client.end();
+  const other = new URL(url);
+  other.pathname = '/large';
+  return other.href;
 }
 
 /** From start to in_review with a model that answers at once: the service's own time. */

@@ -2,6 +2,8 @@
 export interface Remote {
   url: string;
   token?: string | undefined;
+  /** Who sees it; what was fetched is cached for the same only. Without it nothing is cached. */
+  scope?: string | undefined;
   /** `host:port:address`: the address that was checked is the one that is dialled. */
   resolved?: string | undefined;
 }
@@ -58,6 +60,8 @@ export interface Checkout {
   fetchCommit(commit: string): Promise<boolean>;
   /** Puts the files of a commit into the work tree and makes the index equal to it. */
   checkout(commit: string): Promise<void>;
+  /** Called once the files are in place and before anybody works on them; makes the snapshots after it faster. */
+  remember(): Promise<void>;
   /**
    * The tree of the work tree as it is now, ignored files left out; see `readWorkTree`, which keeps git out of it.
    * @throws UnfitWorkTree

@@ -14,7 +14,7 @@ import {
 import { gitHttp } from './git-http.ts';
 import { isomorphicIgnoreRules } from './ignore-rules.ts';
 import { mergeTrees } from './isomorphic-merge.ts';
-import { type ReadBefore, readWorkTree, type TreeEntry } from './work-tree.ts';
+import { type ReadBefore, readWorkTree, rememberWorkTree, type TreeEntry } from './work-tree.ts';
 
 /** How far each look for a common ancestor goes back. */
 const depths = [100, 1000, 2_147_483_647];
@@ -91,6 +91,7 @@ function checkoutIn(remote: Remote, gitdir: string, dir: string, signal: AbortSi
         await git.checkout({ ...here, ref: commit, force: true });
         base = await entriesOf(gitdir, commit);
       }),
+    remember: () => rememberWorkTree({ workTree: dir, base, before }),
     snapshot: () => snapshot(dir, gitdir, base, before),
     treeOf: async (commit) => (await git.readCommit({ ...here, oid: commit })).commit.tree,
     changes: (from, to) => tell(() => changesBetween(gitdir, from, to)),

@@ -11,7 +11,7 @@ import {
 } from './engine.ts';
 import { gitIgnoreRules } from './ignore-rules.ts';
 import { type GitRun, git, lines } from './run-git.ts';
-import { type ReadBefore, readWorkTree, type TreeEntry } from './work-tree.ts';
+import { type ReadBefore, readWorkTree, rememberWorkTree, type TreeEntry } from './work-tree.ts';
 
 /** How much history a first fetch brings, and how far each look for a common ancestor goes back. */
 const firstDepth = 1;
@@ -92,6 +92,7 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
       await here(['checkout', '--quiet', '--force', '--detach', commit]);
       ({ entries: base, unreadable } = await entriesOf(commit));
     },
+    remember: () => rememberWorkTree({ workTree, base, before }),
     snapshot: async () => {
       const ignored = gitIgnoreRules(gitDir, workTree);
       try {

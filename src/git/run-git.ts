@@ -28,6 +28,8 @@ function settings(remote: Remote | undefined): [string, string][] {
     ['http.lowSpeedLimit', '1'],
     ['http.lowSpeedTime', '60'],
     ['gc.auto', '0'],
+    // As packs always, so that they can be cached.
+    ['fetch.unpackLimit', '1'],
     ['maintenance.auto', 'false'],
     ['commit.gpgSign', 'false'],
     ['push.gpgSign', 'false'],

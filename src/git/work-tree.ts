@@ -15,6 +15,8 @@ const maxChangedFiles = 5000;
 const maxChangedBytes = 100_000_000;
 /** A file over this is hashed without being held in memory, and may not be changed. */
 const streamedBytes = 20_000_000;
+/** So many files are read at once; each under `streamedBytes`. */
+const readAtOnce = 16;
 
 /** A work tree that cannot become a pull request; the message says what to mend. */
 export class UnfitWorkTree extends Error {
@@ -65,17 +67,33 @@ export async function readWorkTree(reading: Reading): Promise<Map<string, TreeEn
         return { entry, path, isOut: isOut || (!isKnown && (await isIgnored(reading, path))) };
       }),
     );
-    for (const { entry, path, isOut } of looked) {
-      if (isOut) continue;
-      if (entry.isDirectory()) await walk(path);
-      else if (entry.isFile() || entry.isSymbolicLink()) {
-        const read = await readEntry(reading, path, spent);
-        if (read !== undefined) found.set(path, read);
-      }
+    const inside = looked.filter(({ isOut }) => !isOut);
+    const files = inside.filter(({ entry }) => entry.isFile() || entry.isSymbolicLink());
+    // Side by side: one after the other a file takes as long as the way to the thread pool and back.
+    for (let at = 0; at < files.length; at += readAtOnce) {
+      const batch = files.slice(at, at + readAtOnce);
+      const read = await Promise.all(batch.map(({ path }) => readEntry(reading, path, spent)));
+      for (const [i, entry] of read.entries()) if (entry !== undefined) found.set(batch[i]?.path ?? '', entry);
     }
+    for (const { entry, path } of inside) if (entry.isDirectory()) await walk(path);
   };
   await walk('');
   return found;
+}
+
+/**
+ * Notes that the files of a commit are in place as it has them, before anybody works on them: so the first reading finds
+ * what nobody has touched by its stamp alone. On 4,000 files that saves reading each of them once.
+ */
+export async function rememberWorkTree({ workTree, base, before }: Pick<Reading, 'workTree' | 'base' | 'before'>) {
+  const entries = [...base].filter(([, { mode }]) => mode !== '160000');
+  for (let at = 0; at < entries.length; at += 256)
+    await Promise.all(
+      entries.slice(at, at + 256).map(async ([path, { oid }]) => {
+        const stats = await lstat(join(workTree, path)).catch(() => undefined);
+        if (stats !== undefined) before.set(path, { stamp: stampOf(stats), oid });
+      }),
+    );
 }
 
 async function isIgnored(reading: Reading, path: string): Promise<boolean> {
@@ -189,6 +207,8 @@ function blobOid(content: Buffer): string {
   return createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
 }
 
+let made = 0;
+
 /** git's loose object format (gitformat-loose). */
 async function writeLoose(gitDir: string, oid: string, content: Buffer): Promise<void> {
   const file = join(gitDir, 'objects', oid.slice(0, 2), oid.slice(2));
@@ -201,7 +221,8 @@ async function writeLoose(gitDir: string, oid: string, content: Buffer): Promise
     return;
   await mkdir(dirname(file), { recursive: true });
   const packed = await promisify(deflate)(Buffer.concat([Buffer.from(`blob ${content.length}\0`), content]));
-  const making = `${file}.${process.pid}`;
+  // Two files with one content may come here at once.
+  const making = `${file}.${process.pid}.${++made}`;
   await writeFile(making, packed, { mode: 0o444 });
   await rename(making, file);
 }

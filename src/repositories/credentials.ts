@@ -92,7 +92,7 @@ export async function remoteFor(
 ): Promise<Remote> {
   const resolved = await resolveOnce(repository.url, hostRules(app));
   const token = await tokenOf(app, credential, permissions);
-  return { url: repository.url, token, resolved };
+  return { url: repository.url, token, resolved, scope: repository.projectId };
 }
 
 async function tokenOf(app: App, credential: Credential, permissions: TokenPermissions): Promise<string | undefined> {

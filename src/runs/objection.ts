@@ -19,10 +19,11 @@ export function objectionOf(work: Work, settings: RepositorySettings) {
   return async (ending: Ending, messages: Message[], host: ToolHost): Promise<string | undefined> => {
     const saidBefore = (beginning: string) =>
       messages.filter((m) => m.role === 'user' && m.content.startsWith(beginning)).length;
-    const found = await objections(work);
+    const treeOf = readOnce();
+    const found = await objections(work, treeOf);
     if (found !== undefined)
       return saidBefore(refused) < maxRefusals ? `${refused} Mend it and call finish again:\n${found}` : undefined;
-    if (ending.subtasks !== undefined || (await changesOf(work)).length === 0) return undefined;
+    if (ending.subtasks !== undefined || (await changesOf(work, treeOf)).length === 0) return undefined;
     ending.checks = await runChecks(settings, host, work.checkout, work.journal.note);
     const failing = failed(ending.checks);
     if (failing === undefined) return undefined;
@@ -30,16 +31,29 @@ export function objectionOf(work: Work, settings: RepositorySettings) {
   };
 }
 
-/** What the run changed since the commit it began from. */
-export async function changesOf({ checkout, branch }: Work) {
-  return checkout.changes(await checkout.treeOf(branch.from), await checkout.snapshot());
+/** The tree of a repository's files; asked once where they cannot change in between. */
+export type TreeOf = (work: Work) => Promise<string>;
+
+/** One reading of each repository, for several questions in a row. */
+export function readOnce(): TreeOf {
+  const trees = new Map<Work, Promise<string>>();
+  return (work) => {
+    const known = trees.get(work) ?? work.checkout.snapshot();
+    trees.set(work, known);
+    return known;
+  };
+}
+
+/** What a run changed since the commit it began from. */
+export async function changesOf(work: Work, treeOf: TreeOf) {
+  return work.checkout.changes(await work.checkout.treeOf(work.branch.from), await treeOf(work));
 }
 
 /** What the host has against pushing the change, a line per file, over all repositories; undefined when nothing. */
-export async function objections(work: Work): Promise<string | undefined> {
+export async function objections(work: Work, treeOf: TreeOf): Promise<string | undefined> {
   const all = [];
   for (const each of [work, ...work.also]) {
-    const changes = await ownChanges(each);
+    const changes = await ownChanges(each, treeOf);
     const found = await objectionsTo(each.checkout, changes, each.secrets);
     const guarded = changes.filter((c) => isProtected(each.settings, c.path));
     const torn = await stillTorn(each.checkout, changes, each.branch.conflicts ?? []);
@@ -54,11 +68,11 @@ export async function objections(work: Work): Promise<string | undefined> {
 }
 
 /** Of a merge only what differs from both sides: what comes from the base branch was accepted there. */
-async function ownChanges(work: Work) {
+async function ownChanges(work: Work, treeOf: TreeOf) {
   const { checkout, branch } = work;
-  const changes = await changesOf(work);
+  const changes = await changesOf(work, treeOf);
   if (branch.conflicts === undefined) return changes;
-  const fromBase = await checkout.changes(await checkout.treeOf(branch.base), await checkout.snapshot());
+  const fromBase = await checkout.changes(await checkout.treeOf(branch.base), await treeOf(work));
   const differs = new Set(fromBase.map((c) => c.path));
   return changes.filter((c) => differs.has(c.path));
 }

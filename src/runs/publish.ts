@@ -44,15 +44,15 @@ export interface Pushed {
 }
 
 /**
- * Commits the work tree and pushes it to the task's branch. Author, date and parent are fixed, so a repetition makes the
+ * Commits a tree that was looked at and pushes it to the task's branch. Author, date and parent are fixed, so a repetition makes the
  * same commit and the push has nothing to do.
  */
-export async function pushWork(app: App, work: Work, title: string): Promise<Pushed> {
+export async function pushWork(app: App, work: Work, tree: string, title: string): Promise<Pushed> {
   const { run, task, checkout, branch, journal, repository, credential } = work;
   return journal.once(stepOf('push', task, repository), async () => {
     if (!isAgentBranch(branch.name)) throw new RunFailed('internal', `${branch.name} is no branch of an agent`);
     const commit = await checkout.commit({
-      tree: await checkout.snapshot(),
+      tree,
       parents: branch.conflicts === undefined ? [branch.from] : [branch.from, branch.base],
       message: await commitMessage(app, work, title),
       author: await authorFor(app, credential),

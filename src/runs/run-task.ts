@@ -9,7 +9,7 @@ import { assign } from './assignment.ts';
 import { asFailure } from './failures.ts';
 import { type Journal, openJournal } from './journal.ts';
 import type { Ending } from './loop.ts';
-import { changesOf, objectionOf, objections } from './objection.ts';
+import { changesOf, objectionOf, objections, readOnce } from './objection.ts';
 import { openWork } from './open-work.ts';
 import { followRevisions } from './operations.ts';
 import { linkPulls, proposeWork, pushWork, type Work } from './publish.ts';
@@ -57,10 +57,12 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
 /** From the ending of the conversation to the status of the task (decisions, section 5). */
 async function conclude(app: App, work: Work, { finish, isCalled, subtasks, checks = [] }: Ending): Promise<void> {
   const { task, branch, journal } = work;
+  // Nobody works on the files any more.
+  const treeOf = readOnce();
   const changed: Work[] = [];
-  for (const each of [work, ...work.also]) if ((await changesOf(each)).length > 0) changed.push(each);
+  for (const each of [work, ...work.also]) if ((await changesOf(each, treeOf)).length > 0) changed.push(each);
   if (changed.length > 0) {
-    const found = await objections(work);
+    const found = await objections(work, treeOf);
     if (found !== undefined)
       throw new RunFailed(/conflict markers$/m.test(found) ? 'conflict' : 'push_rejected', found);
     const failing = failed(checks);
@@ -68,7 +70,7 @@ async function conclude(app: App, work: Work, { finish, isCalled, subtasks, chec
       work.checks = checks;
       throw new RunFailed('checks', `${failing.command} still fails: ${failing.output.trim().slice(-500)}`);
     }
-    for (const each of changed) await pushWork(app, each, finish.prTitle || task.title);
+    for (const each of changed) await pushWork(app, each, await treeOf(each), finish.prTitle || task.title);
   }
   if (subtasks !== undefined) return succeed(app, work, finish, (em) => splitTask(app, em, work.run, task, subtasks));
   const isAhead =
@@ -121,11 +123,12 @@ async function fail(app: App, run: RunRow, journal: Journal, failure: Failure): 
 /** Pushes what was made before the failure, after the host's checks; a used-up budget and failing checks show as a draft. */
 async function keepWork(app: App, work: Work, failure: Failure): Promise<void> {
   try {
-    if ((await objections(work)) !== undefined) return;
+    const treeOf = readOnce();
+    if ((await objections(work, treeOf)) !== undefined) return;
     const isShown = failure.category === 'budget' || failure.category === 'checks';
     for (const each of [work, ...work.also]) {
-      if ((await changesOf(each)).length === 0) continue;
-      await pushWork(app, each, `Work in progress: ${work.task.title}`);
+      if ((await changesOf(each, treeOf)).length === 0) continue;
+      await pushWork(app, each, await treeOf(each), `Work in progress: ${work.task.title}`);
       if (isShown) await proposeWork(app, each, { summary: `Unfinished: ${failure.message}.`, nextSteps: [] }, true);
     }
   } catch (error) {

@@ -78,6 +78,7 @@ export async function openWorkspace(
   if (branch.conflicts === undefined) await checkout.checkout(branch.from);
   else await checkoutMerge(checkout, branch);
   await app.sandbox.own(workTree);
+  await checkout.remember();
   return { checkout, branch, baseHead: base, remove };
 }
 

@@ -1,0 +1,103 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cached } from '../../src/git/cached.ts';
+import { nativeGit } from '../../src/git/native.ts';
+import { gitOut, serveSampleRepository } from '../support/git.ts';
+
+type Host = Awaited<ReturnType<typeof serveSampleRepository>>;
+let host: Host;
+let root: string;
+let n = 0;
+beforeEach(async () => {
+  host = await serveSampleRepository();
+  root = mkdtempSync(join(tmpdir(), 'deckhand-cache-'));
+});
+afterEach(() => {
+  host.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const said: unknown[] = [];
+const engine = () => cached(nativeGit(), join(root, 'cache'), (error) => said.push(error));
+async function clone(scope: string | undefined = 'project') {
+  const folder = join(root, `w${n++}`);
+  const folders = { gitDir: join(folder, 'git'), workTree: join(folder, 'work') };
+  const checkout = await engine().open({ url: host.url, token: 'good-token', scope }, folders);
+  const head = (await checkout.fetch('main')) ?? '';
+  await checkout.checkout(head);
+  return {
+    head,
+    packs: readdirSync(join(folders.gitDir, 'objects/pack')).filter((f) => f.endsWith('.pack')),
+    ...folders,
+  };
+}
+function commit(path: string, content: string) {
+  writeFileSync(join(host.work, path), content);
+  gitOut(host.work, 'add', '-A');
+  gitOut(host.work, 'commit', '-q', '-m', path);
+  gitOut(host.work, 'push', '-q', host.bare, 'HEAD:main');
+}
+
+test('the second clone fetches only what is new, and is as whole as the first', async () => {
+  commit('large.txt', Array.from({ length: 20_000 }, (_, i) => `${Math.sin(i)}`).join('\n'));
+  const first = await clone();
+  commit('small.txt', 'new\n');
+  const second = await clone();
+  expect(second.packs.filter((p) => first.packs.includes(p))).toEqual(first.packs);
+  const size = (dir: string, name: string) => readFileSync(join(dir, 'objects/pack', name)).length;
+  const [added = ''] = second.packs.filter((p) => !first.packs.includes(p));
+  expect(size(second.gitDir, added)).toBeLessThan(2000);
+  expect(size(first.gitDir, first.packs[0] ?? '')).toBeGreaterThan(100_000);
+  expect(readFileSync(join(second.workTree, 'small.txt'), 'utf8')).toBe('new\n');
+  expect(readFileSync(join(second.workTree, 'large.txt'), 'utf8')).toBe(
+    readFileSync(join(host.work, 'large.txt'), 'utf8'),
+  );
+  expect(gitOut(second.gitDir, 'fsck', '--connectivity-only')).not.toMatch(/missing|error/);
+});
+
+test('nothing is shared between projects, and nothing is cached without one', async () => {
+  await clone('one');
+  const other = await clone('two');
+  expect(readdirSync(join(root, 'cache'))).toHaveLength(2);
+  expect(gitOut(other.gitDir, 'for-each-ref', 'refs/cache')).toBe('');
+  await clone('');
+  const before = readdirSync(join(root, 'cache')).length;
+  const folder = join(root, 'bare');
+  const checkout = await engine().open(
+    { url: host.url, token: 'good-token' },
+    { gitDir: join(folder, 'git'), workTree: join(folder, 'work') },
+  );
+  await checkout.fetch('main');
+  expect(readdirSync(join(root, 'cache'))).toHaveLength(before);
+});
+
+test.each([40, 3000])('a cache that is cut after %i bytes is made anew', async (length) => {
+  said.length = 0;
+  commit('large.txt', Array.from({ length: 2000 }, (_, i) => `${Math.sin(i)}`).join('\n'));
+  await clone();
+  const [key = ''] = readdirSync(join(root, 'cache'));
+  const pack = join(root, 'cache', key, 'pack');
+  for (const name of readdirSync(pack))
+    if (length === 40 || name.endsWith('.pack')) truncateSync(join(pack, name), length);
+  commit('after.txt', 'x\n');
+  const mended = await clone();
+  expect(readFileSync(join(mended.workTree, 'after.txt'), 'utf8')).toBe('x\n');
+  expect(said.length).toBeGreaterThan(0);
+  const after = await clone();
+  expect([after.packs, gitOut(after.gitDir, 'fsck', '--connectivity-only')]).toEqual([
+    mended.packs,
+    expect.not.stringMatching(/missing|error/),
+  ]);
+});
+
+test('many at once, with the repository going on meanwhile', async () => {
+  await clone();
+  const clones = [];
+  for (let i = 0; i < 6; i++) {
+    clones.push(clone());
+    if (i === 2) commit('meanwhile.txt', 'x\n');
+  }
+  for (const { workTree } of await Promise.all(clones)) expect(readdirSync(workTree)).toContain('README.md');
+  expect(readdirSync(join(root, 'cache'))).toHaveLength(1);
+});
