@@ -28,9 +28,31 @@ export async function openWork(
     const { webhookSecrets = [], client } = app.githubApp ?? {};
     const ours = [app.config.OPENAI_API_KEY, app.keys.jwtSecret, client?.secret, ...webhookSecrets];
     const secrets = [remote.token, modelToken, ...ours].filter((s) => s !== undefined);
-    return { ...given, ...workspace, repository, credential, journal, secrets, settings, also: [] };
+    return {
+      ...given,
+      ...workspace,
+      remote,
+      remoteAt: Date.now(),
+      repository,
+      credential,
+      journal,
+      secrets,
+      settings,
+      also: [],
+    };
   } catch (error) {
     await workspace.remove();
     throw error;
   }
+}
+
+/** Tokens of an installation last an hour; a run may last longer than that. */
+const tokenMs = 50 * 60_000;
+
+/** Gets a new token for git where the one of the run is about to run out. */
+export async function refreshRemote(app: App, work: Work): Promise<void> {
+  if (Date.now() - work.remoteAt < tokenMs) return;
+  Object.assign(work.remote, await remoteFor(app, work.repository, work.credential, { contents: 'write' }));
+  work.remoteAt = Date.now();
+  if (work.remote.token !== undefined) work.secrets.push(work.remote.token);
 }

@@ -10,7 +10,7 @@ import { asFailure } from './failures.ts';
 import { type Journal, openJournal } from './journal.ts';
 import type { Ending } from './loop.ts';
 import { changesOf, objectionOf, objections, readOnce } from './objection.ts';
-import { openWork } from './open-work.ts';
+import { openWork, refreshRemote } from './open-work.ts';
 import { followRevisions } from './operations.ts';
 import { linkPulls, proposeWork, pushWork, type Work } from './publish.ts';
 import { budgetsOfRepository } from './repository-settings.ts';
@@ -57,6 +57,7 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
 /** From the ending of the conversation to the status of the task (decisions, section 5). */
 async function conclude(app: App, work: Work, { finish, isCalled, subtasks, checks = [] }: Ending): Promise<void> {
   const { task, branch, journal } = work;
+  for (const each of [work, ...work.also]) await refreshRemote(app, each);
   // Nobody works on the files any more.
   const treeOf = readOnce();
   const changed: Work[] = [];
@@ -123,6 +124,7 @@ async function fail(app: App, run: RunRow, journal: Journal, failure: Failure): 
 /** Pushes what was made before the failure, after the host's checks; a used-up budget and failing checks show as a draft. */
 async function keepWork(app: App, work: Work, failure: Failure): Promise<void> {
   try {
+    for (const each of [work, ...work.also]) await refreshRemote(app, each);
     const treeOf = readOnce();
     if ((await objections(work, treeOf)) !== undefined) return;
     const isShown = failure.category === 'budget' || failure.category === 'checks';
