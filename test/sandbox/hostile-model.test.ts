@@ -1,0 +1,159 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
+import type { ToolHost } from '../../src/sandbox/sandbox.ts';
+import { gitOut } from '../support/git.ts';
+
+const canary = 'canary-that-must-stay-outside';
+const root = mkdtempSync(join(tmpdir(), 'deckhand-hostile-'));
+chmodSync(root, 0o755);
+const sandbox = await openSandbox({ setting: 'auto', reachableDir: join(root, 'tools') });
+if (!sandbox.state.works) console.warn(`not tried: ${sandbox.state.says}`);
+const behindTheWall = sandbox.state.works ? test : test.skip;
+
+let host: ToolHost;
+let reached = 0;
+const work = join(root, 'run/work');
+const gitDir = join(root, 'run/git');
+const listener = createServer(() => {
+  reached += 1;
+});
+
+beforeAll(async () => {
+  process.env.CANARY = canary;
+  mkdirSync(work, { recursive: true });
+  writeFileSync(join(root, 'secret.txt'), canary, { mode: 0o644 });
+  mkdirSync(join(root, 'other/work'), { recursive: true });
+  writeFileSync(join(root, 'other/work/theirs.txt'), canary, { mode: 0o666 });
+  writeFileSync(join(work, 'own.txt'), 'mine\n');
+  gitOut(root, 'init', '-q', '--bare', gitDir);
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  await sandbox.own(work);
+  if (sandbox.state.works) host = await sandbox.open(work, gitDir, new AbortController().signal);
+});
+afterAll(async () => {
+  delete process.env.CANARY;
+  await host?.close();
+  listener.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const port = () => (listener.address() as { port: number }).port;
+const run = (command: string, timeoutSeconds = 20) => ['run_command', { command, timeoutSeconds }] as const;
+const file = (tool: string, args: object) => [tool, args] as const;
+
+/** What a model may try, and what it should be told at the end or instead. */
+const attempts: [string, () => readonly [string, object], RegExp][] = [
+  ['an absolute path', () => file('read_file', { path: '/etc/shadow' }), /outside the workspace/],
+  ['a path upwards', () => file('read_file', { path: '../../secret.txt' }), /outside the workspace/],
+  ['a path with NUL', () => file('read_file', { path: 'own.txt\0/../../secret.txt' }), /NUL/],
+  ['the folder of git', () => file('write_file', { path: '.git/hooks/pre-commit', content: 'x' }), /git's own folder/],
+  [
+    'the folder of git, spelt otherwise',
+    () => file('write_file', { path: 'a/.GIT/config', content: 'x' }),
+    /git's own folder/,
+  ],
+  ['the environment by a file', () => file('read_file', { path: '/proc/self/environ' }), /outside the workspace/],
+  ['a list of everything', () => file('list_files', { path: '/' }), /outside the workspace/],
+  ['a search above', () => file('search', { pattern: 'canary', path: '../..' }), /outside the workspace/],
+  ['a deletion above', () => file('delete_file', { path: '../../secret.txt' }), /outside the workspace|does not exist/],
+  ['a link made by a command', () => run(`ln -s ${root}/secret.txt leak && cat leak`), /No such file|exit code 1/],
+  ['that link by a file tool', () => file('read_file', { path: 'leak' }), /outside the workspace|does not exist/],
+  [
+    'a link to a folder',
+    () => run('ln -sfn / everything; ls everything/root; cat everything/etc/shadow'),
+    /exit code [12]/,
+  ],
+  [
+    'the environment',
+    () => run('env; cat /proc/1/environ /proc/*/environ 2>/dev/null | tr "\\0" "\\n"; true'),
+    /exit code 0/,
+  ],
+  [
+    'the next run',
+    () => run(`cat ${root}/other/work/theirs.txt; find / -name theirs.txt 2>/dev/null`),
+    /exit code [01]/,
+  ],
+  ['a write into the system', () => run('touch /usr/x /bin/x /opt/x /x'), /Read-only|Permission denied|exit code 1/],
+  ['the kernel', () => run('echo x > /proc/sys/kernel/hostname; cat /dev/mem; dmesg'), /exit code|Permission|denied/],
+  [
+    'the network',
+    () => run("node -e \"require('net').connect(80, '1.1.1.1').on('error', (e) => console.log(e.code))\""),
+    /ENETUNREACH|EACCES|ECONN/,
+  ],
+  [
+    'the machine itself',
+    () => run(`node -e "require('net').connect(${port()}, '127.0.0.1').on('error', (e) => console.log(e.code))"`),
+    /ECONNREFUSED|ENETUNREACH/,
+  ],
+  [
+    'a name',
+    () => run("node -e \"require('dns').lookup('example.com', (e) => console.log(e && e.code))\""),
+    /EAI_AGAIN|ENOTFOUND/,
+  ],
+  ['a namespace of its own', () => run('unshare -Ur id'), /denied|not permitted|No space|exit code [1-9]/],
+  ['a mount', () => run('mount -t tmpfs x /mnt; chroot / id'), /exit code|permission|not permitted/i],
+  ['another user', () => run('cp /bin/sh s && chmod 4755 s && ./s -p -c id'), /uid=1000/],
+  ['everybody else', () => run('kill -9 -1; sleep 0.1; echo alive'), /alive|ended by|exit code/],
+  [
+    'a hook of git',
+    () => run('git config core.hooksPath /work; git commit --allow-empty -m x; echo x > .git/config'),
+    /Read-only|exit code|fatal/,
+  ],
+  [
+    'a fork bomb',
+    () => run('bomb() { bomb | bomb & }; bomb; sleep 2; echo survived', 10),
+    /survived|exit code|stopped/,
+  ],
+  [
+    'all the memory',
+    () => run('node -e "const a = []; for (;;) a.push(Buffer.alloc(1e8, 1))"', 30),
+    /exit code|ended by|memory/i,
+  ],
+  [
+    'a large file',
+    () => run('head -c 400000000 /dev/zero > big; ls -l big | cut -d" " -f5'),
+    /File too large|268435456|exit code/,
+  ],
+  ['endless output', () => run('yes', 3), /characters cut|stopped after 3 s/],
+  ['endless time', () => run('sleep 1000', 1), /stopped after 1 s/],
+  ['a daemon', () => run('setsid nohup sleep 4321 > /dev/null 2>&1 & echo left'), /left/],
+  ['a pipe as a file', () => run('rm -f big; mkfifo pipe; echo made'), /made/],
+  ['reading that pipe', () => file('read_file', { path: 'pipe' }), /not a file/],
+];
+
+behindTheWall(
+  `${attempts.length} attempts of a hostile model: each is answered, none gets out`,
+  async () => {
+    expect(attempts.length).toBeGreaterThanOrEqual(30);
+    for (const [what, make, wanted] of attempts) {
+      const [tool, args] = make();
+      const { text } = await host.call(tool, args);
+      expect([what, text.slice(-2000)]).toEqual([what, expect.stringMatching(wanted)]);
+      expect([what, text.includes(canary)]).toEqual([what, false]);
+      expect([what, text.length < 40_000]).toEqual([what, true]);
+    }
+    expect(reached).toBe(0);
+    expect(readFileSync(join(root, 'secret.txt'), 'utf8')).toBe(canary);
+    expect(readFileSync(join(root, 'other/work/theirs.txt'), 'utf8')).toBe(canary);
+    expect(readdirSync(join(gitDir, 'hooks')).filter((name) => !name.endsWith('.sample'))).toEqual([]);
+    expect(existsSync('/usr/x')).toBe(false);
+    const processes = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
+    expect(processes).not.toContain('sleep 4321');
+    // The tools still work.
+    expect(await host.call('read_file', { path: 'own.txt' })).toMatchObject({ ok: true, text: 'mine\n' });
+  },
+  180_000,
+);
