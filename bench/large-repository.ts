@@ -1,15 +1,13 @@
 import { execFile } from 'node:child_process';
 import { access, chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { serveGit } from '../src/demo/git-server.ts';
 import { startModel } from '../src/demo/model.ts';
 import { startService, until } from '../src/demo/real-service.ts';
 import { freePort } from '../src/demo/settings.ts';
 import { median, say } from './figures.ts';
+import { serve } from './small-github.ts';
 
 const files = 4000;
 const rounds = 5;
@@ -102,33 +100,6 @@ interface Ended {
   startedAt: string;
   finishedAt: string;
   failure: object | null;
-}
-
-/** A git server, and as much of GitHub's API as opening a pull request takes. */
-async function serve(bare: string) {
-  let number = 0;
-  const git = { find: async () => bare, beforeAdvertising: async () => {}, afterPush: async () => {} };
-  const server = createServer(async (req, res) => {
-    if (await serveGit(git, req, res)) return;
-    const pull = {
-      state: 'open',
-      head: { sha: 'c'.repeat(40) },
-      html_url: `http://x/${++number}`,
-      number,
-      draft: false,
-    };
-    const isList = req.method === 'GET' && /pulls\?/.test(req.url ?? '');
-    const body = isList ? [] : req.method === 'POST' ? pull : { id: 1, private: false };
-    res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
 }
 
 async function fill(dir: string): Promise<string> {

@@ -16,6 +16,7 @@ import { median, percentile, say } from './figures.ts';
 import { largeRepositorySpeed } from './large-repository.ts';
 import { againstTwin, paced, underCrowd } from './reads.ts';
 import { burndownSpeed } from './sprint.ts';
+import { twoWorkerSpeed } from './two-workers.ts';
 
 const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-bench-'));
 const postgres = await startEmbedded({ dataDir: join(dataDir, 'database') });
@@ -56,7 +57,8 @@ try {
   await burndownSpeed(postgres.url, projectId, { url: sides.ours, token });
   await receiverSpeed();
   await runSpeed(token, projectId);
-  await largeRepositorySpeed(await emptyDatabase(postgres.url));
+  await largeRepositorySpeed(await emptyDatabase(postgres.url, 'large'));
+  await twoWorkerSpeed(await emptyDatabase(postgres.url, 'two'));
 } finally {
   twin.disconnect();
   await service.stop();
@@ -82,13 +84,13 @@ async function receiverSpeed(): Promise<void> {
 }
 
 /** A database of its own beside the one of the bench. */
-async function emptyDatabase(url: string): Promise<string> {
+async function emptyDatabase(url: string, name: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query('create database large');
+  await client.query(`create database ${name}`);
   await client.end();
   const other = new URL(url);
-  other.pathname = '/large';
+  other.pathname = `/${name}`;
   return other.href;
 }
 

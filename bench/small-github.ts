@@ -1,0 +1,30 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { serveGit } from '../src/demo/git-server.ts';
+
+/** A git server, and as much of GitHub's API as opening a pull request takes. */
+export async function serve(bare: string) {
+  let number = 0;
+  const git = { find: async () => bare, beforeAdvertising: async () => {}, afterPush: async () => {} };
+  const server = createServer(async (req, res) => {
+    if (await serveGit(git, req, res)) return;
+    const pull = {
+      state: 'open',
+      head: { sha: 'c'.repeat(40) },
+      html_url: `http://x/${++number}`,
+      number,
+      draft: false,
+    };
+    const isList = req.method === 'GET' && /pulls\?/.test(req.url ?? '');
+    const body = isList ? [] : req.method === 'POST' ? pull : { id: 1, private: false };
+    res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
