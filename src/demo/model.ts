@@ -1,12 +1,20 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 
 interface Turn {
   name: string;
   arguments: object;
 }
 
-/** What the scripted model says: one or more tool calls, or a text. */
-export type Said = Turn[] | string;
+/** An answer that goes wrong: a status, a connection that ends in mid-answer, or a text of the tests' own. */
+export interface Fault {
+  status?: number;
+  headers?: Record<string, string>;
+  body?: string;
+  isReset?: boolean;
+}
+
+/** What the scripted model says: one or more tool calls, a text, or something that goes wrong. */
+export type Said = Turn[] | string | Fault;
 
 export interface ModelRequest {
   model: string;
@@ -49,6 +57,7 @@ export async function startModel(
     const offered = new Set(request.tools?.map((t) => t.function.name));
     const said =
       typeof script === 'function' ? script(request, turn) : (script[Math.min(turn, script.length - 1)] ?? 'Done.');
+    if (typeof said === 'object' && !Array.isArray(said)) return goWrong(said, res);
     const whole = completion(request.model, turn, said, offered);
     if (request.stream !== true) return res.end(JSON.stringify(whole));
     res.setHeader('Content-Type', 'text/event-stream');
@@ -67,7 +76,17 @@ export async function startModel(
   };
 }
 
-function completion(model: string, turn: number, said: Said, offered: Set<string>) {
+function goWrong(
+  { status = 200, headers = {}, body = '{"error":{"message":"made to fail"}}', isReset }: Fault,
+  res: ServerResponse,
+) {
+  res.writeHead(status, headers);
+  if (!isReset) return res.end(body);
+  res.write(body.slice(0, 10));
+  setImmediate(() => res.destroy());
+}
+
+function completion(model: string, turn: number, said: Turn[] | string, offered: Set<string>) {
   // Where there is no shell the script reads on instead of testing.
   const isMissing = (call: Turn) => call.name === 'run_command' && !offered.has(call.name);
   const calls =

@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type GitEngine, GitFailed } from './engine.ts';
 
-/** Between the tries to read from a remote that stumbles; reading twice does no harm, a push is never repeated here. */
+/**
+ * Between the tries with a remote that stumbles. Reading twice does no harm; neither does pushing the same commit again,
+ * because nothing is forced and each engine reads first whether the remote has it by now.
+ */
 const retriesMs = [500, 2000];
 
-async function again<T>(read: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+async function again<T>(act: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   for (let tries = 0; ; tries++)
     try {
-      return await read();
+      return await act();
     } catch (error) {
       const pauseMs = retriesMs[tries];
       if (!(error instanceof GitFailed && error.fault === 'unreachable') || pauseMs === undefined) throw error;
@@ -15,13 +18,17 @@ async function again<T>(read: () => Promise<T>, signal: AbortSignal | undefined)
     }
 }
 
-/** The same engine, which tries to read again when the remote cannot be reached for a moment. */
+/** The same engine, which tries again when the remote cannot be reached for a moment. */
 export function patient(engine: GitEngine): GitEngine {
   return {
     ...engine,
     open: async (remote, folders, signal) => {
       const checkout = await engine.open(remote, folders, signal);
-      return { ...checkout, fetch: (branch) => again(() => checkout.fetch(branch), signal) };
+      return {
+        ...checkout,
+        fetch: (branch) => again(() => checkout.fetch(branch), signal),
+        push: (commit, branch) => again(() => checkout.push(commit, branch), signal),
+      };
     },
   };
 }

@@ -34,7 +34,8 @@ async function ask(client: Client, model: string, { messages, tools, signal, for
   };
   const limits = { signal, timeout: answerMs };
   try {
-    if (onText === undefined) return received(await client.chat.completions.create(body, limits));
+    if (onText === undefined)
+      return received(await unbroken(() => client.chat.completions.create(body, limits), signal));
     const stream = client.chat.completions.stream({ ...body, stream_options: { include_usage: true } }, limits);
     stream.on('content', onText);
     return received(await stream.finalChatCompletion());
@@ -42,6 +43,19 @@ async function ask(client: Client, model: string, { messages, tools, signal, for
     signal.throwIfAborted();
     throw failed(error);
   }
+}
+
+/** How often an answer that breaks off on its way is asked for again; the client itself repeats what never began. */
+const maxBreaks = 2;
+
+async function unbroken<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let breaks = 0; ; breaks++)
+    try {
+      return await ask();
+    } catch (error) {
+      const isBroken = !('status' in (error as object)) && !signal.aborted;
+      if (!isBroken || breaks === maxBreaks) throw error;
+    }
 }
 
 function sent(message: Message): OpenAI.ChatCompletionMessageParam {

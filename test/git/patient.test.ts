@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isomorphicGit } from '../../src/git/isomorphic.ts';
 import { nativeGit } from '../../src/git/native.ts';
 import { patient } from '../../src/git/patient.ts';
-import { serveSampleRepository } from '../support/git.ts';
+import { gitOut, serveSampleRepository } from '../support/git.ts';
 
 test.each([
   ['native', nativeGit],
@@ -18,6 +18,17 @@ test.each([
     const checkout = await patient(engine()).open(remote, folders);
     repository.stumble(1);
     expect(await checkout.fetch('main')).toMatch(/^[0-9a-f]{40}$/);
+    const tree = await checkout.treeOf((await checkout.fetch('main')) ?? '');
+    const commit = await checkout.commit({
+      tree,
+      parents: [],
+      message: 'x',
+      author: { name: 'a', email: 'a@example.com' },
+      at: new Date('2026-01-01T00:00:00Z'),
+    });
+    repository.stumble(1);
+    await checkout.push(commit, 'agent/x');
+    expect(gitOut(repository.bare, 'rev-parse', 'agent/x')).toBe(commit);
     repository.stumble(100);
     await expect(checkout.fetch('main')).rejects.toMatchObject({ fault: 'unreachable' });
   } finally {

@@ -1,0 +1,91 @@
+import type { Said } from '../../src/demo/model.ts';
+import { until } from '../../src/demo/real-service.ts';
+import { openWorld, type World, type WorldTask } from '../support/world.ts';
+
+let world: World;
+/** What the model answers first, one after the other, before it writes a file and finishes. */
+let faults: Said[] = [];
+beforeAll(async () => {
+  world = await openWorld((request) => {
+    const isWritten = JSON.stringify(request.messages).includes('wrote made.txt');
+    return faults.shift() ?? (isWritten ? [finish] : [write]);
+  });
+});
+afterAll(() => world.close());
+
+const write = { name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } };
+const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
+const answer = (message: object, finish_reason = 'tool_calls'): Said => ({
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify({
+    id: 'x',
+    object: 'chat.completion',
+    created: 0,
+    model: 'scripted',
+    choices: [{ index: 0, finish_reason, message: { role: 'assistant', content: null, ...message } }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  }),
+});
+const call = (name: string, args: string) =>
+  answer({ tool_calls: [{ id: 'c', type: 'function', function: { name, arguments: args } }] });
+
+async function play(wrong: Said[], status: string): Promise<WorldTask> {
+  faults = [...wrong];
+  const number = await world.issue('/agent start');
+  const task = await until(`the task of issue ${number} ${status}`, async () => {
+    const all = await world.get<(WorldTask & { issueNumber: number })[]>(
+      `/projects/${world.project.id}/tasks?limit=100`,
+    );
+    const found = all.find((t) => t.issueNumber === number);
+    // It is ready for a moment before it starts, too.
+    return found?.status === status && (status !== 'ready' || found.failure !== null) && found;
+  });
+  faults = [];
+  return task;
+}
+
+test.each<[string, Said[]]>([
+  ['429 with retry-after', [{ status: 429, headers: { 'retry-after': '0.2' } }]],
+  ['429 without', [{ status: 429 }]],
+  ['500 twice', [{ status: 500 }, { status: 500 }]],
+  ['a reset in mid-answer', [{ isReset: true }]],
+  ['broken JSON as arguments', [call('write_file', '{"path": "made.txt", "conte')]],
+  ['an unknown tool', [call('deploy', '{}')]],
+  ['arguments that do not fit', [call('write_file', '{"file": "x"}')]],
+  ['a stop by length', [answer({ content: 'I will now' }, 'length')]],
+  [
+    'a conversation that is too long',
+    [
+      {
+        status: 400,
+        headers: { 'Content-Type': 'application/json' },
+        body: '{"error":{"code":"context_length_exceeded","message":"too long"}}',
+      },
+    ],
+  ],
+])('%s: the run goes on and succeeds', async (_what, wrong) => {
+  const task = await play(wrong, 'in_review');
+  expect(task.failure).toBeNull();
+});
+
+test.each<[string, Said[], string, RegExp]>([
+  ['a key that is refused', [{ status: 401 }], 'auth', /refused the key/],
+  [
+    'a limit that does not end',
+    Array(12).fill({ status: 429, headers: { 'retry-after': '0.01' } }),
+    'rate_limit',
+    /429/,
+  ],
+  ['a server that stays broken', Array(12).fill({ status: 500 }), 'model', /HTTP 500/],
+  ['three errors in a row', ['deploy', 'launch', 'ship'].map((name) => call(name, '{}')), 'model', /3 errors in a row/],
+  [
+    'an answer without a choice',
+    [{ headers: { 'Content-Type': 'application/json' }, body: '{"choices":[]}' }],
+    'model',
+    /without a message/,
+  ],
+  ['an empty answer', [answer({ content: '' }, 'stop')], 'no_changes', /without changing anything/],
+])('%s: a clear failure', async (_what, wrong, category, message) => {
+  const task = await play(wrong, 'ready');
+  expect(task.failure).toMatchObject({ category, message: expect.stringMatching(message) });
+});
