@@ -5,7 +5,7 @@ import { openWorld, type World, type WorldTask } from '../support/world.ts';
 
 /** Every call of a run to the outside is a point; all take ten minutes: `KILL_POINTS=all npm test -- test/e2e/kill-points`. */
 const isAll = process.env.KILL_POINTS === 'all' || process.env.KILL_POINTS === 'lost';
-const samples = 6;
+const samples = 4;
 
 let world: World;
 /** Counts the calls of the service to GitHub, git and the model, and does something at one of them. */

@@ -1,23 +1,41 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Script } from '../../src/demo/model.ts';
+import type { Said } from '../../src/demo/model.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { gitAsync, gitOut } from '../support/git.ts';
 import { openWorld, type World } from '../support/world.ts';
 
+/** A world for all that needs no settings of its own; each test plays another script in it. */
+let shared: World | undefined;
+let played: Said[] = [];
+afterAll(() => shared?.close());
+
 /** Plays a script on one issue and looks at how the task ended. */
 async function play(
-  script: Script,
+  script: Said[],
   look: (world: World, number: number) => Promise<void>,
-  options: Parameters<typeof openWorld>[1] = {},
+  options?: Parameters<typeof openWorld>[1],
 ) {
-  const world = await openWorld(script, options);
-  try {
-    await look(world, await world.issue('/agent start'));
-  } finally {
-    await world.close();
+  if (options !== undefined) {
+    const world = await openWorld(script, options);
+    try {
+      return await look(world, await world.issue('/agent start'));
+    } finally {
+      await world.close();
+    }
   }
+  played = script;
+  shared ??= await openWorld((_request, turn) => played[Math.min(turn, played.length - 1)] ?? 'Done.');
+  shared.github.pushes.length = 0;
+  shared.model.requests.length = 0;
+  const number = await shared.issue('/agent start');
+  // Until then the newest task is that of the test before.
+  await until('its task', async () => {
+    const newest = (await shared?.task()) as { issueNumber?: number } | undefined;
+    return newest?.issueNumber === number;
+  });
+  await look(shared, number);
 }
 
 const write = (path: string, content = 'x\n') => ({ name: 'write_file', arguments: { path, content } });
@@ -26,7 +44,7 @@ const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: ['mor
 test('giving up is a failure with its reason; a retry with a hint continues and succeeds', async () => {
   const giveUp = [{ name: 'give_up', arguments: { reason: 'which file?' } }];
   // The script is played by the number of turns so far, so the second run begins it again with its own first turn.
-  const script: Script = [giveUp, [write('hint.txt')], [finish]];
+  const script: Said[] = [giveUp, [write('hint.txt')], [finish]];
   await play(script, async (world, number) => {
     const task = await world.taskIn('ready');
     expect(task.failure).toEqual({ category: 'gave_up', message: 'which file?', retryable: false });
@@ -77,7 +95,7 @@ test('a forbidden change goes back to the model once, then fails; nothing is pus
 });
 
 test('a used-up budget pushes the work as a draft; the next run goes on from there and ends the draft', async () => {
-  const script: Script = [[write('one.txt')], [write('two.txt')], [finish]];
+  const script: Said[] = [[write('one.txt')], [write('two.txt')], [finish]];
   await play(
     script,
     async (world) => {
@@ -178,20 +196,24 @@ test('without git installed the whole way goes by isomorphic-git, file names of 
 });
 
 test('what a person pushes to the branch is in the diff, and the next run would go on from it', async () => {
-  await play([[write('one.txt'), finish]], async (world) => {
-    const task = await world.taskIn('in_review');
-    const clone = mkdtempSync(join(tmpdir(), 'deckhand-person-'));
-    const remote = world.github.url.replace('//', '//mona:person-mona@');
-    await gitAsync(clone, 'clone', '-q', '-b', task.branchName ?? '', `${remote}/mona/sample.git`, '.');
-    writeFileSync(join(clone, 'by-hand.txt'), 'x\n');
-    await gitAsync(clone, 'add', '-A');
-    await gitAsync(clone, 'commit', '-q', '-m', 'by hand');
-    await gitAsync(clone, 'push', '-q', 'origin', 'HEAD');
-    rmSync(clone, { recursive: true });
-    const paths = async () =>
-      (await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`)).files.map((f) => f.path).join();
-    await until('the diff', async () => (await paths()) === 'by-hand.txt,one.txt');
-  });
+  await play(
+    [[write('one.txt'), finish]],
+    async (world) => {
+      const task = await world.taskIn('in_review');
+      const clone = mkdtempSync(join(tmpdir(), 'deckhand-person-'));
+      const remote = world.github.url.replace('//', '//mona:person-mona@');
+      await gitAsync(clone, 'clone', '-q', '-b', task.branchName ?? '', `${remote}/mona/sample.git`, '.');
+      writeFileSync(join(clone, 'by-hand.txt'), 'x\n');
+      await gitAsync(clone, 'add', '-A');
+      await gitAsync(clone, 'commit', '-q', '-m', 'by hand');
+      await gitAsync(clone, 'push', '-q', 'origin', 'HEAD');
+      rmSync(clone, { recursive: true });
+      const paths = async () =>
+        (await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`)).files.map((f) => f.path).join();
+      await until('the diff', async () => (await paths()) === 'by-hand.txt,one.txt');
+    },
+    {},
+  );
 });
 
 test('a NUL or half a character of the model ends a run like any other text', async () => {
@@ -228,12 +250,16 @@ test('a command that is refused for want of a key says so in the status comment'
 test('a folder too deep for a path to name goes with its run, and the service starts again', async () => {
   const deep = 'd=$(printf "%0200d" 0); for i in $(seq 60); do mkdir $d && cd -P $d || exit 1; done; echo deep';
   const call = [{ name: 'run_command', arguments: { command: deep } }];
-  await play([call, [{ name: 'delete_file', arguments: { path: 'README.md' } }], [finish]], async (world) => {
-    const task = await world.taskIn('in_review');
-    expect(task.failure).toBeNull();
-    await world.service.stop();
-    await world.restart();
-    expect(await world.get(`/tasks/${task.id}`)).toMatchObject({ status: 'in_review' });
-    expect(world.service.log()).not.toContain('ENAMETOOLONG');
-  });
+  await play(
+    [call, [{ name: 'delete_file', arguments: { path: 'README.md' } }], [finish]],
+    async (world) => {
+      const task = await world.taskIn('in_review');
+      expect(task.failure).toBeNull();
+      await world.service.stop();
+      await world.restart();
+      expect(await world.get(`/tasks/${task.id}`)).toMatchObject({ status: 'in_review' });
+      expect(world.service.log()).not.toContain('ENAMETOOLONG');
+    },
+    {},
+  );
 });
