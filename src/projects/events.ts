@@ -21,45 +21,58 @@ const ProjectEvent = z.object({ id: z.string(), status: z.string(), at: Timestam
 
 /**
  * Tells each change of the project's tasks, runs and sprints: what to look at again. A place in the stream is the number
- * of the transaction before which everything is told, so a change that commits late is told late and not lost; who comes
- * back may hear what was under way then a second time.
+ * of the transaction before which everything is told, and what was told of later ones; so a change that commits late is
+ * told late and not lost.
  */
 async function tellChanges(app: App, projectId: string, out: EventStream): Promise<void> {
   const em = app.db.manager;
-  let { from, isReset } = await startOf(em, out.lastEventId);
-  if (isReset) out.send({ id: placeAt(from), event: 'reset', data: {} });
-  let told = new Set<number>();
+  const { isReset, ...start } = await startOf(em, out.lastEventId);
+  let { from, told } = start;
+  if (isReset) out.send({ id: placeAt(from, []), event: 'reset', data: {} });
   // What was there when a new stream began is no news.
   if (out.lastEventId === undefined || isReset)
     told = new Set((await listChanges(em, projectId, from)).rows.map((row) => row.id));
   const look = async () => {
     const { rows, upTo } = await listChanges(em, projectId, from);
-    for (const { kind, objectId, status, at } of rows.filter((row) => !told.has(row.id)))
-      out.send({ id: placeAt(upTo), event: kind, data: { id: objectId, status, at: at.toISOString() } });
-    told = new Set(rows.filter((row) => row.xid >= upTo).map((row) => row.id));
+    // Of what may still be followed by lower numbers, what was told is remembered.
+    const recent = rows.filter((row) => row.xid >= upTo).map((row) => row.id);
+    for (const { id, kind, objectId, status, at } of rows.filter((row) => !told.has(row.id))) {
+      told.add(id);
+      const place = placeAt(
+        upTo,
+        recent.filter((each) => told.has(each)),
+      );
+      out.send({ id: place, event: kind, data: { id: objectId, status, at: at.toISOString() } });
+    }
+    told = new Set(recent);
     from = upTo;
     return false;
   };
   await follow(out.signal, (hear) => app.db.listen(`project ${projectId}`, hear), look);
 }
 
-function placeAt(transaction: number): string {
-  return `${transaction}-${Math.floor(Date.now() / 1000)}`;
+/** With more than so many transactions under way at once, who comes back hears some changes twice. */
+const rememberedEvents = 40;
+
+function placeAt(transaction: number, told: number[]): string {
+  const place = `${transaction}-${Math.floor(Date.now() / 1000)}`;
+  return told.length === 0 || told.length > rememberedEvents ? place : `${place}-${told.join('.')}`;
 }
 
 /** From which transaction on to tell; a reset when what came in between is not kept any more. */
 async function startOf(
   em: EntityManager,
   lastEventId: string | undefined,
-): Promise<{ from: number; isReset: boolean }> {
+): Promise<{ from: number; told: Set<number>; isReset: boolean }> {
   const [{ now, next }] = await em.query(
     `select pg_snapshot_xmin(pg_current_snapshot())::text::float8 as now,
        pg_snapshot_xmax(pg_current_snapshot())::text::float8 as next`,
   );
-  if (lastEventId === undefined) return { from: now, isReset: false };
-  const [, transaction, second] = /^(\d{1,15})-(\d{1,12})$/.exec(lastEventId) ?? [];
+  if (lastEventId === undefined) return { from: now, told: new Set(), isReset: false };
+  const [, transaction, second, ids = ''] = /^(\d{1,15})-(\d{1,12})(?:-([\d.]{1,1000}))?$/.exec(lastEventId) ?? [];
   const isKept = Number(second) * 1000 > Date.now() - keptMinutes * 60_000 && Number(transaction) <= next;
-  return isKept ? { from: Number(transaction), isReset: false } : { from: now, isReset: true };
+  const told = new Set(ids.split('.').map(Number));
+  return isKept ? { from: Number(transaction), told, isReset: false } : { from: now, told: new Set(), isReset: true };
 }
 
 /** The changes of transactions from that number on, and the number before which none is still under way. */
