@@ -6,9 +6,9 @@ import { storableText } from '../domain/storable.ts';
 export type Subject = { taskId: string } | { sprintId: string };
 
 export interface ChatMessage {
+  id: string;
   role: 'user' | 'assistant' | 'summary';
   content: string;
-  at: Date;
 }
 
 const columns = (about: Subject) =>
@@ -17,12 +17,15 @@ const columns = (about: Subject) =>
 export async function insertMessage(
   em: EntityManager,
   about: Subject,
-  message: { role: ChatMessage['role']; content: string; userId?: string | undefined; at?: Date },
+  /** `standsFor`: the last message that a summary sums up. */
+  message: { role: ChatMessage['role']; content: string; userId?: string | undefined; standsFor?: string },
 ): Promise<void> {
   const [column, id] = columns(about);
   await em.query(
-    `insert into chat_messages (id, ${column}, role, user_id, content, at) values ($1, $2, $3, $4, $5, coalesce($6, clock_timestamp()))`,
-    [newId('msg'), id, message.role, message.userId ?? null, storableText(message.content), message.at ?? null],
+    // The time of the message it stands for is taken as the database has it: finer than ours.
+    `insert into chat_messages (id, ${column}, role, user_id, content, at)
+     values ($1, $2, $3, $4, $5, coalesce((select at from chat_messages where id = $6), clock_timestamp()))`,
+    [newId('msg'), id, message.role, message.userId ?? null, storableText(message.content), message.standsFor ?? null],
   );
 }
 
@@ -31,7 +34,7 @@ export async function listMessages(em: EntityManager, about: Subject): Promise<C
   const [column, id] = columns(about);
   return em.query(
     `with summary as (select at from chat_messages where ${column} = $1 and role = 'summary' order by at desc limit 1)
-     select role, content, at from chat_messages
+     select id, role, content from chat_messages
      where ${column} = $1 and (role = 'summary' and at = (select at from summary)
        or role <> 'summary' and at > coalesce((select at from summary), '-infinity'))
      order by at, (role = 'summary') desc, id`,

@@ -1,26 +1,30 @@
 import type { App } from '../app.ts';
-import type { AgentRow } from '../db/tables.ts';
+import type { AgentRow, RepositoryRow } from '../db/tables.ts';
 import { AppError, upstreamFailed } from '../errors.ts';
 import { type Message, type Model, ModelFailed, type ToolCall } from '../llm/model.ts';
 import { parseArguments, readTools, specsOf } from '../repositories/read-tools.ts';
-import type { Reader } from '../repositories/reader.ts';
+import { openReader, type Reader } from '../repositories/reader.ts';
 import { type ChatMessage, insertMessage, listMessages, type Subject } from './chat-store.ts';
 import { modelFor } from './model.ts';
 
-export interface Chat {
+/** What somebody asks, and how it is answered. */
+export interface Asking {
+  userId: string;
+  message: string;
+  onText?: (piece: string) => void;
+  signal: AbortSignal;
+}
+
+export interface Chat extends Asking {
   /** Whose conversation it goes on with; undefined for a question that stands alone. */
   about: Subject | undefined;
   projectId: string;
-  userId: string;
-  message: string;
   /** Who answers; undefined for the project's model without a character of its own. */
   agent: AgentRow | undefined;
   /** What is talked about, as it is now; data for the model. */
   context: string;
-  /** Where the agent may read; undefined when there is no repository. */
-  reader?: Reader | undefined;
-  onText?: ((piece: string) => void) | undefined;
-  signal: AbortSignal;
+  /** Where the agent may read, at that branch or the default one; null when there is no repository. */
+  reads: { repository: RepositoryRow | null; branch: string | null };
 }
 
 /** So many messages are told as they were (decisions, section 8: the last 20); older ones as a summary. */
@@ -48,21 +52,23 @@ export async function converseInChat(app: App, chat: Chat): Promise<string> {
   if (about !== undefined) await insertMessage(em, about, { ...said, userId: chat.userId });
   const model = await modelFor(app, chat.agent ?? { model: '' }, chat.projectId);
   const signal = AbortSignal.any([chat.signal, app.stopping, AbortSignal.timeout(answerMs)]);
+  const { repository, branch } = chat.reads;
+  const reader = repository === null ? undefined : openReader(app, repository, branch, signal);
   try {
     const history =
-      about === undefined
-        ? [{ ...said, at: new Date() }]
-        : await shorten(app, model, about, await listMessages(em, about), signal);
+      about === undefined ? [said] : await shorten(app, model, about, await listMessages(em, about), signal);
     const opening: Message[] = [
       { role: 'system', content: [chat.agent?.systemPrompt, rules].filter(Boolean).join('\n\n') },
       { role: 'user', content: chat.context },
       ...history.map(asMessage),
     ];
-    const response = await answer(model, chat, opening, signal);
+    const response = await answer(model, opening, reader, { signal, onText: chat.onText });
     if (about !== undefined) await insertMessage(em, about, { role: 'assistant', content: response });
     return response;
   } catch (error) {
     throw explained(error);
+  } finally {
+    await reader?.close();
   }
 }
 
@@ -74,8 +80,12 @@ export function explained(error: unknown): unknown {
   return error;
 }
 
-async function answer(model: Model, chat: Chat, messages: Message[], signal: AbortSignal): Promise<string> {
-  const { reader, onText } = chat;
+async function answer(
+  model: Model,
+  messages: Message[],
+  reader: Reader | undefined,
+  { signal, onText }: { signal: AbortSignal; onText: Asking['onText'] },
+): Promise<string> {
   for (let reads = 0; ; reads++) {
     // Out of reads it has to say what it knows.
     const tools = reader === undefined || reads === maxReads ? [] : specsOf(readTools);
@@ -99,7 +109,9 @@ async function read(reader: Reader, call: ToolCall): Promise<string> {
   return ok ? text : `Error: ${text}`;
 }
 
-function asMessage({ role, content }: ChatMessage): Message {
+type Told = Pick<ChatMessage, 'role' | 'content'>;
+
+function asMessage({ role, content }: Told): Message {
   if (role === 'assistant') return { role, content, toolCalls: [] };
   return { role: 'user', content: role === 'summary' ? `What was said before, in short:\n${content}` : content };
 }
@@ -111,7 +123,7 @@ async function shorten(
   about: Subject,
   all: ChatMessage[],
   signal: AbortSignal,
-): Promise<ChatMessage[]> {
+): Promise<Told[]> {
   const spoken = all.filter((m) => m.role !== 'summary');
   const earlier = all.find((m) => m.role === 'summary');
   if (spoken.length <= toldMessages) return [...(earlier ? [earlier] : []), ...fitting(spoken)];
@@ -125,9 +137,8 @@ async function shorten(
     [],
     signal,
   );
-  const { at } = old.at(-1) as ChatMessage;
-  await insertMessage(app.db.manager, about, { role: 'summary', content, at });
-  return [{ role: 'summary', content, at }, ...fitting(spoken.slice(-keptMessages))];
+  await insertMessage(app.db.manager, about, { role: 'summary', content, standsFor: (old.at(-1) as ChatMessage).id });
+  return [{ role: 'summary', content }, ...fitting(spoken.slice(-keptMessages))];
 }
 
 /** The newest messages that fit together. */

@@ -26,6 +26,9 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** A database that is away refuses at once. A busy machine is worth a wait: with 1.5 s one of two cores failed to start. */
+const connectMs = 5_000;
+
 /** More turns at once than jobs of all kinds; whoever calls the API may wait. */
 const turnPoolSize = 30;
 
@@ -46,7 +49,7 @@ export async function openDatabase(url: string, migrations: MigrationClass[], po
     migrationsTransactionMode: 'all',
     synchronize: false,
     poolSize,
-    connectTimeoutMS: 1500,
+    connectTimeoutMS: connectMs,
     applicationName: 'deckhand',
     logging: false,
     // A broken idle connection is replaced by the pool; without a handler it would end the process.

@@ -1,11 +1,10 @@
-import { converseInChat } from '../agents/chat.ts';
+import { type Asking, converseInChat } from '../agents/chat.ts';
 import { findShippedAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { defaultAgentName } from '../domain/agent.ts';
 import { Refused } from '../domain/machine.ts';
 import { closedBlocks, fenced, harmless, plain } from '../domain/quoted.ts';
 import { findProject } from '../projects/store.ts';
-import { openReader } from '../repositories/reader.ts';
 import { findRepository } from '../repositories/store.ts';
 import { chatAboutTask } from '../tasks/chat.ts';
 import { getTask } from '../tasks/store.ts';
@@ -30,12 +29,6 @@ export async function ask(app: App, order: Order): Promise<void> {
   await sayOnce(app, at.octokit, place, marker, `${marker}\n${answer}`);
 }
 
-interface Asking {
-  userId: string;
-  message: string;
-  signal: AbortSignal;
-}
-
 async function aboutTask(app: App, { repository }: Order, taskId: string, asking: Asking): Promise<string> {
   const task = await getTask(app.db.manager, taskId);
   const read = task.repositoryId === null ? null : await findRepository(app.db.manager, task.repositoryId);
@@ -48,23 +41,18 @@ async function aboutTask(app: App, { repository }: Order, taskId: string, asking
       'ask requires a public repository, because its answer shows in one; or the setting sharePrivateContext',
     );
   // What members said to each other over the interface is not told in public.
-  return chatAboutTask(app, task, { ...asking, isAlone: !repository.isPrivate });
+  return chatAboutTask(app, task, asking, !repository.isPrivate);
 }
 
 async function withoutTask(app: App, { repository, spoken }: Order, asking: Asking): Promise<string> {
   const agent = (await findShippedAgent(app.db.manager, repository.projectId, defaultAgentName)) ?? undefined;
-  const reader = openReader(app, repository, null, asking.signal);
   const { title, body } = spoken.issue;
-  try {
-    return await converseInChat(app, {
-      about: undefined,
-      projectId: repository.projectId,
-      agent,
-      context: `# ${plain(title)}\n${fenced(plain(body).slice(0, 20_000))}`,
-      reader,
-      ...asking,
-    });
-  } finally {
-    await reader.close();
-  }
+  return converseInChat(app, {
+    about: undefined,
+    projectId: repository.projectId,
+    agent,
+    context: `# ${plain(title)}\n${fenced(plain(body).slice(0, 20_000))}`,
+    reads: { repository, branch: null },
+    ...asking,
+  });
 }

@@ -120,6 +120,9 @@ function operation(declared: Route): ZodOpenApiOperationObject {
         ...(Object.keys(headers).length > 0 ? { headers: z.object(headers) } : {}),
         ...(shape === undefined ? {} : { content: contentOf(declared, shape) }),
       },
+      ...(declared.repeats === undefined || shape === undefined
+        ? {}
+        : { 200: { description: declared.repeats, content: contentOf(declared, shape) } }),
       ...Object.fromEntries(codes.map((code) => [code, sharedResponses[code]])),
       ...Object.fromEntries(
         Object.entries(declared.errors ?? {}).map(([code, text]) => [code, errorResponse(Number(code), text, text)]),

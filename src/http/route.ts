@@ -32,6 +32,8 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
   reply: R;
   /** Statuses besides the ones that every route can give (400, 401, 403, 404), with the reason. */
   errors?: Record<number, string>;
+  /** What a repetition means that is answered with 200 and the same shape; the handler gives `Repeated`. */
+  repeats?: string;
   /** The reply holds a secret, so it is not kept for a repetition with the same Idempotency-Key. */
   isSecret?: boolean;
   /** Counts against a stricter limit as well. */

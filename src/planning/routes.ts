@@ -146,7 +146,8 @@ export const planningRoutes: Route[] = [
     access: onSession,
     body: FinalizeWizard,
     reply: [201, PlannedSprint],
-    errors: { 200: 'It was finalized before', 409: 'The tasks are not generated yet' },
+    repeats: 'It was finalized before; the same reply',
+    errors: { 409: 'The tasks are not generated yet' },
     handle: async (app, { session, user, body }) => {
       const { made, isRepeated } = await finalizeWizard(app, session, user.id, body);
       return isRepeated ? new Repeated(made) : made;

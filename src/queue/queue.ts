@@ -30,7 +30,8 @@ export async function openQueue(url: string, isWorker: boolean, onError: ErrorSi
     supervise: isWorker,
     schedule: false,
     useListenNotify: isWorker,
-    connectionTimeoutMillis: 1500,
+    // Nobody waits for these connections but jobs, and the start.
+    connectionTimeoutMillis: 15_000,
   });
   boss.on('error', (error) => onError(error, 'queue'));
   await boss.start();

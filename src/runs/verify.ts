@@ -1,7 +1,7 @@
-import { blobsOf } from '../git/diff.ts';
 import type { Checkout } from '../git/engine.ts';
 import type { ToolHost } from '../sandbox/sandbox.ts';
 import type { RepositorySettings } from './repository-settings.ts';
+import { filesBetween } from './workspace.ts';
 
 /** What a check of the repository came to. */
 export interface CheckResult {
@@ -26,36 +26,23 @@ export async function runChecks(
   checkout: Checkout,
   note: (type: string, text: string, data?: object) => Promise<void>,
 ): Promise<CheckResult[]> {
-  if (checks.length === 0) return [];
-  if (!host.hasShell) return [];
+  if (checks.length === 0 || !host.hasShell) return [];
   const before = await checkout.snapshot();
   const results: CheckResult[] = [];
-  for (const command of [...setup, ...checks]) {
+  for (const [i, command] of [...setup, ...checks].entries()) {
     const began = performance.now();
     const { text, exitCode } = await host.call('run_command', { command, timeoutSeconds: commandSeconds });
     const passed = exitCode === 0;
     const seconds = Math.round((performance.now() - began) / 1000);
     await note('check', `${command}: ${passed ? 'passed' : 'failed'}`, { passed, seconds });
-    if (!passed || !setup.includes(command))
+    // Of the setup only its failing is told.
+    if (!passed || i >= setup.length)
       results.push({ command, passed, seconds, output: passed ? '' : text.slice(-toldChars) });
     if (!passed) break;
   }
-  await takeBack(host, checkout, before);
+  const left = await filesBetween(checkout, await checkout.snapshot(), before);
+  if (left.length > 0) await host.restore(left);
   return results;
-}
-
-async function takeBack(host: ToolHost, checkout: Checkout, before: string): Promise<void> {
-  const changes = await checkout.changes(await checkout.snapshot(), before);
-  const kept = changes.filter((c) => c.newMode !== '160000');
-  if (kept.length === 0) return;
-  const blobs = await blobsOf(checkout, kept);
-  await host.restore(
-    kept.map(({ path, newMode, newOid }) => ({
-      path,
-      mode: newMode,
-      content: newMode === '000000' ? null : (blobs.get(newOid) ?? Buffer.alloc(0)).toString('base64'),
-    })),
-  );
 }
 
 export const failed = (results: CheckResult[]) => results.find((r) => !r.passed);

@@ -118,8 +118,12 @@ async function chooseBranch(
 
 /** What differs from a commit, with its contents. */
 export async function changedFiles(checkout: Checkout, from: string): Promise<RestoredFile[]> {
-  const changes = await checkout.changes(await checkout.treeOf(from), await checkout.snapshot());
-  const kept = changes.filter((c) => c.newMode !== '160000');
+  return filesBetween(checkout, await checkout.treeOf(from), await checkout.snapshot());
+}
+
+/** What makes one tree into another, file by file. */
+export async function filesBetween(checkout: Checkout, from: string, to: string): Promise<RestoredFile[]> {
+  const kept = (await checkout.changes(from, to)).filter((c) => c.newMode !== '160000');
   const blobs = await blobsOf(checkout, kept);
   return kept.map(({ path, newMode, newOid }) => ({
     path,

@@ -1,18 +1,10 @@
-import { converseInChat } from '../agents/chat.ts';
+import { type Asking, converseInChat } from '../agents/chat.ts';
 import { findShippedAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { fenced } from '../domain/quoted.ts';
-import { openReader } from '../repositories/reader.ts';
 import { findPrimary } from '../repositories/store.ts';
 import { burndownOf, metricsOf } from './figures-store.ts';
 import { listSprintTasks, type SprintView } from './store.ts';
-
-interface Asking {
-  userId: string;
-  message: string;
-  onText?: (piece: string) => void;
-  signal: AbortSignal;
-}
 
 const toldTasks = 100;
 const toldDays = 60;
@@ -24,21 +16,14 @@ const toldDays = 60;
 export async function chatAboutSprint(app: App, sprint: SprintView, asking: Asking): Promise<string> {
   const em = app.db.manager;
   const agent = (await findShippedAgent(em, sprint.projectId, 'Software Architect')) ?? undefined;
-  const repository = await findPrimary(em, sprint.projectId);
-  const reader = repository === null ? undefined : openReader(app, repository, null, asking.signal);
-  try {
-    const context = await describe(app, sprint);
-    return await converseInChat(app, {
-      about: { sprintId: sprint.id },
-      projectId: sprint.projectId,
-      agent,
-      context,
-      reader,
-      ...asking,
-    });
-  } finally {
-    await reader?.close();
-  }
+  return converseInChat(app, {
+    about: { sprintId: sprint.id },
+    projectId: sprint.projectId,
+    agent,
+    context: await describe(app, sprint),
+    reads: { repository: await findPrimary(em, sprint.projectId), branch: null },
+    ...asking,
+  });
 }
 
 async function describe(app: App, sprint: SprintView): Promise<string> {

@@ -1,21 +1,11 @@
-import { converseInChat } from '../agents/chat.ts';
+import { type Asking, converseInChat } from '../agents/chat.ts';
 import { findAgent, findShippedAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { defaultAgentName } from '../domain/agent.ts';
 import { fenced } from '../domain/quoted.ts';
-import { openReader } from '../repositories/reader.ts';
 import { findRepository } from '../repositories/store.ts';
 import type { TaskView } from './store.ts';
 import { findDiff, listHandoffs, listPulls } from './work-store.ts';
-
-interface Asking {
-  userId: string;
-  message: string;
-  onText?: (piece: string) => void;
-  signal: AbortSignal;
-  /** Without the conversation so far, and no part of it. */
-  isAlone?: boolean;
-}
 
 /** So much of the diff is told; the rest the agent can read. */
 const diffChars = 20_000;
@@ -23,30 +13,26 @@ const toldRuns = 5;
 
 /**
  * Talks with the task's agent about the task. It knows its runs, diff and handoffs and can read the repository at the
- * task's branch; it changes nothing.
+ * task's branch; it changes nothing. `isAlone`: without the conversation so far, and no part of it.
  * @throws AppError 502, 503
  */
-export async function chatAboutTask(app: App, task: TaskView, asking: Asking): Promise<string> {
+export async function chatAboutTask(app: App, task: TaskView, asking: Asking, isAlone = false): Promise<string> {
   const em = app.db.manager;
   const agent =
     (task.owner === null ? null : await findAgent(em, task.owner)) ??
     (await findShippedAgent(em, task.projectId, defaultAgentName)) ??
     undefined;
-  const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
-  const reader = repository === null ? undefined : openReader(app, repository, task.branchName, asking.signal);
-  try {
-    const context = await describe(app, task);
-    return await converseInChat(app, {
-      about: asking.isAlone ? undefined : { taskId: task.id },
-      projectId: task.projectId,
-      agent,
-      context,
-      reader,
-      ...asking,
-    });
-  } finally {
-    await reader?.close();
-  }
+  return converseInChat(app, {
+    about: isAlone ? undefined : { taskId: task.id },
+    projectId: task.projectId,
+    agent,
+    context: await describe(app, task),
+    reads: {
+      repository: task.repositoryId === null ? null : await findRepository(em, task.repositoryId),
+      branch: task.branchName,
+    },
+    ...asking,
+  });
 }
 
 async function describe(app: App, task: TaskView): Promise<string> {

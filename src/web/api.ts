@@ -3483,7 +3483,7 @@ export function postProjectsByProjectIdWizardBySessionIdFinalize(projectId: stri
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
-        data: ErrorReply;
+        data: PlannedSprint;
     } | {
         status: 201;
         data: PlannedSprint;

@@ -105,6 +105,10 @@ test('after twenty messages the older ones are told as a summary, which is kept'
   expect(said.some((t) => t.includes('They counted.'))).toBe(true);
   expect(said.at(-1)).toBe('message 14');
   expect(said.join()).not.toContain('What is missing?');
+  // What the summary stands for is not told beside it.
+  const whole = said.filter((t) => t.startsWith('message '));
+  const asked = model.requests.findLast((r) => texts(r)[0]?.startsWith('Sum up')) as ModelRequest;
+  for (const told of whole) expect(texts(asked).join('\n')).not.toContain(`user: ${told}\n`);
 });
 
 test('what the model cannot do is 502, what is not configured 503; the message is kept', async () => {
