@@ -16,7 +16,7 @@ import { readKeys } from './db/keys.ts';
 import { secretBox } from './db/secret-box.ts';
 import { cached } from './git/cached.ts';
 import type { GitEngine } from './git/engine.ts';
-import { isomorphicGit } from './git/isomorphic.ts';
+import { isomorphicProcess } from './git/isomorphic-process.ts';
 import { nativeGit } from './git/native.ts';
 import { patient } from './git/patient.ts';
 import { githubApp } from './github/client.ts';
@@ -134,14 +134,14 @@ async function databaseUrl(config: Config, attach: boolean, atEnd: (end: () => P
 
 /** git as installed: a shallow clone of 3,778 files took it 1.2 s and 14 MB, isomorphic-git 5.6 s and 287 MB. */
 async function chooseGit({ GIT_ENGINE }: Config, cacheDir: string, log: Logger): Promise<GitEngine> {
-  if (GIT_ENGINE === 'isomorphic') return isomorphicGit();
+  if (GIT_ENGINE === 'isomorphic') return isomorphicProcess();
   const native = nativeGit();
   const works = await native.version().then(
     () => true,
     () => false,
   );
   if (!works && GIT_ENGINE === 'native') throw new ConfigError(['GIT_ENGINE: native, but git is not installed']);
-  if (!works) return isomorphicGit();
+  if (!works) return isomorphicProcess();
   await mkdir(cacheDir, { recursive: true, mode: 0o700 });
   return cached(native, cacheDir, (error) => log.warn({ err: error }, 'the git cache of a repository was not used'));
 }

@@ -6,7 +6,14 @@ export interface Remote {
   scope?: string | undefined;
   /** `host:port:address`: the address that was checked is the one that is dialled. */
   resolved?: string | undefined;
+  /** Silence that long means that the remote is gone; 60 s when it is not said. */
+  patienceSeconds?: number | undefined;
+  /** More is not taken in one answer. For git in JavaScript only, which holds all of it in memory. */
+  maxAnswerBytes?: number | undefined;
 }
+
+/** A large push takes its time to be answered. */
+export const silenceSeconds = 60;
 
 export type GitFault = 'auth' | 'missing' | 'unreachable' | 'rejected' | 'broken';
 
@@ -87,6 +94,10 @@ export interface Checkout {
    * @throws GitFailed `rejected` when the remote refused
    */
   push(commit: string, branch: string): Promise<void>;
+  /** The token that the remote lets us in with from now on; those of an installation end after an hour. */
+  useToken(token: string | undefined): Promise<void>;
+  /** Ends what the engine keeps running for it; the folders stay. */
+  close(): Promise<void>;
 }
 
 /** A larger file is nothing that is read whole. */

@@ -2,26 +2,19 @@ import { request as requestHttp } from 'node:http';
 import { type RequestOptions, request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git';
-
-/** Silence that long means that the other side is gone; a large push takes its time to be answered. */
-const silenceMs = 60_000;
+import { GitFailed, type Remote, silenceSeconds } from './engine.ts';
 
 /**
  * HTTP for isomorphic-git. Its own client gives up after 5 s of silence although the push arrives; this one also dials
- * only the address that was checked (`resolved`, as in Remote) and follows no redirect.
+ * only the address that was checked (`resolved`, as in Remote), follows no redirect and takes no endless answer.
  */
-export function gitHttp(resolved: string | undefined, signal: AbortSignal | undefined): HttpClient {
-  const address = resolved
-    ?.split(':')
-    .slice(2)
-    .join(':')
-    .replace(/^\[|\]$/g, '');
-  return { request: (asked) => ask(asked, address, signal) };
+export function gitHttp(remote: Remote, signal: AbortSignal | undefined): HttpClient {
+  return { request: (asked) => ask(asked, remote, signal) };
 }
 
 function ask(
   asked: GitHttpRequest,
-  address: string | undefined,
+  { resolved, patienceSeconds = silenceSeconds, maxAnswerBytes }: Remote,
   signal: AbortSignal | undefined,
 ): Promise<GitHttpResponse> {
   const url = new URL(asked.url);
@@ -29,7 +22,7 @@ function ask(
     method: asked.method ?? 'GET',
     headers: { ...asked.headers, 'User-Agent': 'git/isomorphic-git' },
   };
-  if (address !== undefined) options.lookup = pinned(address);
+  if (resolved !== undefined) options.lookup = pinned(resolved);
   if (signal !== undefined) options.signal = signal;
   return new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? requestHttps : requestHttp;
@@ -42,13 +35,26 @@ function ask(
         statusCode: answer.statusCode ?? 0,
         statusMessage: answer.statusMessage ?? '',
         headers,
-        body: answer[Symbol.asyncIterator]() as AsyncIterableIterator<Uint8Array>,
+        body: gated(answer, maxAnswerBytes),
       });
     });
-    sent.setTimeout(silenceMs, () => sent.destroy(new Error('Connection timed out')));
+    sent.setTimeout(patienceSeconds * 1000, () => sent.destroy(new Error('Connection timed out')));
     sent.once('error', reject);
     collect(asked.body).then((body) => sent.end(body), reject);
   });
+}
+
+async function* gated(answer: AsyncIterable<Uint8Array>, max = Number.POSITIVE_INFINITY) {
+  let bytes = 0;
+  for await (const chunk of answer) {
+    bytes += chunk.length;
+    if (bytes > max)
+      throw new GitFailed(
+        'broken',
+        `git: the repository is larger than ${max / 1e6} MB, too large for git in JavaScript; install git (GIT_ENGINE=native)`,
+      );
+    yield chunk;
+  }
 }
 
 async function collect(body: GitHttpRequest['body']): Promise<Buffer> {
@@ -57,7 +63,9 @@ async function collect(body: GitHttpRequest['body']): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function pinned(address: string): LookupFunction {
+function pinned(resolved: string): LookupFunction {
+  const [, , ...rest] = resolved.split(':');
+  const address = rest.join(':').replace(/^\[|\]$/g, '');
   const family = address.includes(':') ? 6 : 4;
   return (_host, { all }, done) => (all ? done(null, [{ address, family }]) : done(null, address, family));
 }

@@ -6,13 +6,13 @@ import {
   type Checkout,
   type GitEngine,
   GitFailed,
-  type GitFault,
   maxReadBytes,
   type NewCommit,
   type Remote,
 } from './engine.ts';
 import { gitHttp } from './git-http.ts';
 import { isomorphicIgnoreRules } from './ignore-rules.ts';
+import { told } from './isomorphic-faults.ts';
 import { mergeTrees } from './isomorphic-merge.ts';
 import { type ReadBefore, readWorkTree, rememberWorkTree, type TreeEntry } from './work-tree.ts';
 
@@ -20,7 +20,7 @@ import { type ReadBefore, readWorkTree, rememberWorkTree, type TreeEntry } from 
 const depths = [100, 1000, 2_147_483_647];
 const nothing = { mode: '000000', oid: '0'.repeat(40) };
 
-/** git in JavaScript: slower and hungrier than git itself, and there where no git is installed. */
+/** git in JavaScript: slower and hungrier than git itself, and there where no git is installed. The service runs it apart. */
 export function isomorphicGit(): GitEngine {
   return {
     name: 'isomorphic',
@@ -46,18 +46,18 @@ function speaking(remote: Remote, signal: AbortSignal | undefined) {
   const headers: Record<string, string> = remote.token === undefined ? {} : { Authorization: `Basic ${basic}` };
   // Asking again with other credentials would change nothing.
   const onAuthFailure = (): GitAuth => ({ cancel: true });
-  return { http: gitHttp(remote.resolved, signal), url: remote.url, headers, onAuthFailure };
+  return { http: gitHttp(remote, signal), url: remote.url, headers, onAuthFailure };
 }
 
 function checkoutIn(remote: Remote, gitdir: string, dir: string, signal: AbortSignal | undefined): Checkout {
   const here = { fs, dir, gitdir };
-  const there = { ...here, ...speaking(remote, signal), remote: 'origin' };
+  const there = () => ({ ...here, ...speaking(remote, signal), remote: 'origin' });
   const tell = <T>(act: () => Promise<T>) => told(signal, act);
   const branches = new Set<string>();
   let base = new Map<string, TreeEntry>();
   const before: ReadBefore = new Map();
   const fetchBranch = (branch: string, depth: number) =>
-    tell(() => git.fetch({ ...there, ref: branch, remoteRef: branch, singleBranch: true, tags: false, depth }));
+    tell(() => git.fetch({ ...there(), ref: branch, remoteRef: branch, singleBranch: true, tags: false, depth }));
   const remoteHead = async (branch: string) =>
     (
       await tell(() =>
@@ -123,13 +123,17 @@ function checkoutIn(remote: Remote, gitdir: string, dir: string, signal: AbortSi
     push: async (commit, branch) => {
       await git.writeRef({ ...here, ref: `refs/heads/${branch}`, value: commit, force: true });
       try {
-        await tell(() => git.push({ ...there, ref: branch, remoteRef: branch, force: false }));
+        await tell(() => git.push({ ...there(), ref: branch, remoteRef: branch, force: false }));
       } catch (error) {
         if (signal?.aborted) throw error;
         // The answer may have got lost on its way: what the remote says now decides.
         if ((await remoteHead(branch).catch(() => undefined)) !== commit) throw error;
       }
     },
+    useToken: async (token) => {
+      remote = { ...remote, token };
+    },
+    close: async () => {},
   };
   return checkout;
 }
@@ -220,29 +224,4 @@ async function leaf(entry: WalkerEntry | null | undefined): Promise<TreeEntry> {
 function writeCommit(gitdir: string, { tree, parents, message, author, at }: NewCommit): Promise<string> {
   const person = { ...author, timestamp: Math.floor(at.getTime() / 1000), timezoneOffset: 0 };
   return git.writeCommit({ fs, gitdir, commit: { tree, parent: parents, message, author: person, committer: person } });
-}
-
-/** Runs something of the library and translates what it throws. @throws GitFailed, or the reason of the signal */
-async function told<T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
-  signal?.throwIfAborted();
-  try {
-    return await act();
-  } catch (error) {
-    if (signal?.aborted) throw signal.reason;
-    throw new GitFailed(faultOf(error), `git: ${(error as Error).message.split('\n')[0]}`);
-  }
-}
-
-function faultOf(error: unknown): GitFault {
-  const { name, data, code } = error as { name?: string; code?: string; data?: { statusCode?: number } };
-  if (name === 'HttpError') {
-    if (data?.statusCode === 401 || data?.statusCode === 403) return 'auth';
-    return data?.statusCode === 404 ? 'missing' : 'unreachable';
-  }
-  if (name === 'UserCanceledError') return 'auth';
-  if (name === 'PushRejectedError' || name === 'GitPushError') return 'rejected';
-  if (name === 'NotFoundError') return 'missing';
-  if (['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EAI_AGAIN', 'EPIPE'].includes(code ?? ''))
-    return 'unreachable';
-  return /timed out|socket hang up/i.test((error as Error).message) ? 'unreachable' : 'broken';
 }

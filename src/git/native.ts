@@ -155,6 +155,10 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
         if (!now.toString('utf8').startsWith(commit)) throw error;
       }
     },
+    useToken: async (token) => {
+      remote = { ...remote, token };
+    },
+    close: async () => {},
   };
   return checkout;
 }

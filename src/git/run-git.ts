@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { GitFailed, type GitFault, type Remote } from './engine.ts';
+import { GitFailed, type GitFault, type Remote, silenceSeconds } from './engine.ts';
 
 export interface GitRun {
   remote?: Remote;
@@ -26,7 +26,7 @@ function settings(remote: Remote | undefined): [string, string][] {
     ['protocol.http.allow', remote?.url.startsWith('http:') ? 'always' : 'never'],
     ['http.followRedirects', 'false'],
     ['http.lowSpeedLimit', '1'],
-    ['http.lowSpeedTime', '60'],
+    ['http.lowSpeedTime', String(remote?.patienceSeconds ?? silenceSeconds)],
     ['gc.auto', '0'],
     // As packs always, so that they can be cached.
     ['fetch.unpackLimit', '1'],

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables.ts';
 import { branchName } from '../domain/branch.ts';
@@ -9,10 +7,10 @@ import { slug } from '../domain/slug.ts';
 import { AppError } from '../errors.ts';
 import { getSession, type Prd, type Session } from '../planning/store.ts';
 import { findProject } from '../projects/store.ts';
+import { openCheckout } from '../repositories/checkout.ts';
 import { type Credential, credentialFor, nameOnGitHub, octokitFor, remoteFor } from '../repositories/credentials.ts';
 import { findDocs, findRepository } from '../repositories/store.ts';
 import { authorFor } from '../runs/publish.ts';
-import { removeTree } from '../sandbox/remove-tree.ts';
 import { ensurePull } from './pulls.ts';
 
 /**
@@ -84,18 +82,15 @@ function bodyOf({ goal, result }: Session, prefix: string): string {
 async function ensureBranch(app: App, at: At, branch: string, prd: Prd): Promise<boolean> {
   const { repository, credential } = at;
   const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(gitMs)]);
-  const folder = join(app.workDir, `prd-${randomUUID()}`);
+  const remote = await remoteFor(app, repository, credential, { contents: 'write' });
+  const { checkout, remove } = await openCheckout(app, `prd-${randomUUID()}`, remote, signal);
   try {
-    const remote = await remoteFor(app, repository, credential, { contents: 'write' });
-    await mkdir(folder, { recursive: true, mode: 0o711 });
-    const folders = { gitDir: join(folder, 'git'), workTree: join(folder, 'work') };
-    const checkout = await app.git.open(remote, folders, signal);
     if ((await checkout.fetch(branch)) !== undefined) return true;
     const base = await checkout.fetch(repository.defaultBranch);
     if (base === undefined) return false;
     await checkout.checkout(base);
-    await app.sandbox.own(folders.workTree);
-    const host = await app.sandbox.open(folders.workTree, folders.gitDir, signal);
+    await app.sandbox.own(checkout.workTree);
+    const host = await app.sandbox.open(checkout.workTree, checkout.gitDir, signal);
     try {
       const path = `docs/requirements/${slug(prd.title) || 'requirements'}.md`;
       const content = prd.markdown.endsWith('\n') ? prd.markdown : `${prd.markdown}\n`;
@@ -114,6 +109,6 @@ async function ensureBranch(app: App, at: At, branch: string, prd: Prd): Promise
     await checkout.push(commit, branch);
     return true;
   } finally {
-    await removeTree(folder);
+    await remove();
   }
 }

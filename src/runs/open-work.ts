@@ -31,8 +31,7 @@ export async function openWork(
     return {
       ...given,
       ...workspace,
-      remote,
-      remoteAt: Date.now(),
+      tokenAt: Date.now(),
       repository,
       credential,
       journal,
@@ -51,8 +50,9 @@ const tokenMs = 50 * 60_000;
 
 /** Gets a new token for git where the one of the run is about to run out. */
 export async function refreshRemote(app: App, work: Work): Promise<void> {
-  if (Date.now() - work.remoteAt < tokenMs) return;
-  Object.assign(work.remote, await remoteFor(app, work.repository, work.credential, { contents: 'write' }));
-  work.remoteAt = Date.now();
-  if (work.remote.token !== undefined) work.secrets.push(work.remote.token);
+  if (Date.now() - work.tokenAt < tokenMs) return;
+  const { token } = await remoteFor(app, work.repository, work.credential, { contents: 'write' });
+  await work.checkout.useToken(token);
+  work.tokenAt = Date.now();
+  if (token !== undefined) work.secrets.push(token);
 }

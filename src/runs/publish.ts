@@ -5,7 +5,7 @@ import { isAgentBranch } from '../domain/branch.ts';
 import { closedBlocks, harmless, harmlessLine } from '../domain/quoted.ts';
 import { RunFailed } from '../domain/run.ts';
 import { diffOf } from '../git/diff.ts';
-import type { Checkout, Person, Remote } from '../git/engine.ts';
+import type { Checkout, Person } from '../git/engine.ts';
 import { ensurePull, type OpenedPull } from '../github/pulls.ts';
 import { type Credential, octokitFor } from '../repositories/credentials.ts';
 import type { TaskView } from '../tasks/store.ts';
@@ -27,9 +27,8 @@ export interface Work {
   checkout: Checkout;
   branch: Branch;
   baseHead: string;
-  /** What git speaks with, and when its token was made. */
-  remote: Remote;
-  remoteAt: number;
+  /** When the token that git speaks with was made. */
+  tokenAt: number;
   /** The other repositories that the run has opened. */
   also: Work[];
   remove(): Promise<void>;

@@ -1,10 +1,9 @@
-import { mkdir, mkdtemp } from 'node:fs/promises';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import type { App } from '../app.ts';
 import { diffOf } from '../git/diff.ts';
+import { openCheckout } from '../repositories/checkout.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import { findRepository } from '../repositories/store.ts';
-import { removeTree } from '../sandbox/remove-tree.ts';
 import { getTask } from '../tasks/store.ts';
 import { findDiff, upsertDiff } from '../tasks/work-store.ts';
 
@@ -19,11 +18,8 @@ export async function refreshDiff(app: App, taskId: string, headSha: string): Pr
   if (repository === null || task.branchName === null) return;
   if ((await findDiff(em, taskId))?.headSha === headSha) return;
   const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
-  await mkdir(app.workDir, { recursive: true, mode: 0o711 });
-  const folder = await mkdtemp(join(app.workDir, 'diff-'));
+  const { checkout, remove } = await openCheckout(app, `diff-${randomUUID()}`, remote, AbortSignal.timeout(cloneMs));
   try {
-    const folders = { gitDir: join(folder, 'git'), workTree: join(folder, 'work') };
-    const checkout = await app.git.open(remote, folders, AbortSignal.timeout(cloneMs));
     const base = await checkout.fetch(repository.defaultBranch);
     const head = await checkout.fetch(task.branchName);
     const from = base && head && (await checkout.mergeBase(base, head));
@@ -36,6 +32,6 @@ export async function refreshDiff(app: App, taskId: string, headSha: string): Pr
       headSha: head,
     });
   } finally {
-    await removeTree(folder);
+    await remove();
   }
 }

@@ -1,5 +1,3 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { App } from '../app.ts';
@@ -9,7 +7,7 @@ import { branchName } from '../domain/branch.ts';
 import { RunFailed } from '../domain/run.ts';
 import { blobsOf } from '../git/diff.ts';
 import type { Checkout, Remote } from '../git/engine.ts';
-import { removeTree } from '../sandbox/remove-tree.ts';
+import { type OpenCheckout, openCheckout } from '../repositories/checkout.ts';
 import type { RestoredFile } from '../sandbox/sandbox.ts';
 import { isAskedFor } from '../tasks/revisions.ts';
 import type { TaskView } from '../tasks/store.ts';
@@ -28,13 +26,10 @@ export interface Branch {
   conflicts?: string[];
 }
 
-export interface Workspace {
-  checkout: Checkout;
+export interface Workspace extends OpenCheckout {
   branch: Branch;
   /** The head of the default branch as it is now. */
   baseHead: string;
-  /** Never throws: what cannot be removed now goes at a later start. */
-  remove(): Promise<void>;
 }
 
 /**
@@ -48,14 +43,24 @@ export async function openWorkspace(
   about: { task: TaskView; repository: RepositoryRow; remote: Remote; signal: AbortSignal },
 ): Promise<Workspace> {
   // A holder that lost the run may still be clearing up its own.
-  const folder = join(app.workDir, `${run.id}-${run.fence}-${about.repository.id}`);
-  const remove = () =>
-    removeTree(folder).catch((error) => app.log.warn({ err: error, folder }, 'a workspace was not removed'));
-  await remove();
-  const [gitDir, workTree] = [join(folder, 'git'), join(folder, 'work')];
-  await mkdir(folder, { recursive: true, mode: 0o711 });
-  const { repository, remote, signal } = about;
-  const checkout = await app.git.open(remote, { gitDir, workTree }, signal);
+  const name = `${run.id}-${run.fence}-${about.repository.id}`;
+  const { checkout, remove } = await openCheckout(app, name, about.remote, about.signal);
+  try {
+    return { checkout, ...(await putInPlace(app, run, journal, checkout, about)), remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function putInPlace(
+  app: App,
+  run: Pick<RunRow, 'id' | 'kind'>,
+  journal: Journal,
+  checkout: Checkout,
+  about: { task: TaskView; repository: RepositoryRow },
+): Promise<{ branch: Branch; baseHead: string }> {
+  const { repository } = about;
   const base = await checkout.fetch(repository.defaultBranch);
   if (base === undefined)
     throw new RunFailed(
@@ -77,9 +82,9 @@ export async function openWorkspace(
     throw new RunFailed('repository', `the commit ${branch.from} that the run began from is gone`);
   if (branch.conflicts === undefined) await checkout.checkout(branch.from);
   else await checkoutMerge(checkout, branch);
-  await app.sandbox.own(workTree);
+  await app.sandbox.own(checkout.workTree);
   await checkout.remember();
-  return { checkout, branch, baseHead: base, remove };
+  return { branch, baseHead: base };
 }
 
 /** Puts the base branch and the task's branch, joined, into the work tree. */

@@ -1,14 +1,14 @@
 import { execFile, spawn } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { RunFailed } from '../domain/run.ts';
 import { hostClient } from './host-client.ts';
 import { reachable } from './reachable.ts';
 import type { Sandbox, SandboxState, ToolHost } from './sandbox.ts';
+import { selfTest } from './self-test.ts';
 import { runCommand } from './shell.ts';
-import { rootNames, startWalled, type Wall, type Walled } from './walled.ts';
+import { rootNames, startWalled, type Wall, type Walled, type WallParts } from './walled.ts';
 
 const run = promisify(execFile);
 const source = (name: string) => fileURLToPath(new URL(`./${name}.mjs`, import.meta.url));
@@ -21,8 +21,6 @@ export interface SandboxOptions {
   /** Copies of Node and the tool host go here when the checkout cannot be reached by the tools' uid. */
   reachableDir: string;
 }
-
-type Parts = Pick<Wall, 'node' | 'toolHost' | 'looseEdit' | 'who'>;
 
 /**
  * Finds out what works here and says so. With `bwrap` asked for and not working the caller should refuse to start;
@@ -66,7 +64,7 @@ function walledHost(wall: Wall): Walled {
 }
 
 /** The file tools as an ordinary process; as root under the tools' uid. They check every path themselves. */
-function plainHost({ node, toolHost, looseEdit, who }: Parts, workTree: string): Walled {
+function plainHost({ node, toolHost, looseEdit, who }: WallParts, workTree: string): Walled {
   const child = spawn(node, [toolHost, workTree, looseEdit], { ...who, env: {}, cwd: '/', stdio: 'pipe' });
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
@@ -102,45 +100,4 @@ function openTools({ child, end }: Walled, wall: Wall | undefined, signal: Abort
       await end();
     },
   };
-}
-
-/** Opens a sandbox on an empty folder and looks from inside whether the wall stands. */
-async function selfTest(parts: Parts): Promise<SandboxState> {
-  const version = await run('bwrap', ['--version'], { env: { PATH: '/usr/local/bin:/usr/bin:/bin' } }).catch(
-    () => undefined,
-  );
-  if (version === undefined)
-    return {
-      works: false,
-      says: 'bubblewrap is not installed (apt-get install bubblewrap): agents have no run_command',
-    };
-  const probe = await mkdtemp(join('/var/tmp', 'deckhand-probe-'));
-  const [workTree, gitDir, tmp, home] = ['work', 'git', 'tmp', 'home'].map((name) => join(probe, name)) as [
-    string,
-    string,
-    string,
-    string,
-  ];
-  try {
-    for (const folder of [workTree, gitDir, tmp, home]) await mkdir(folder);
-    for (const folder of [probe, workTree, gitDir, tmp, home]) await chmod(folder, 0o777);
-    const wall = { ...parts, workTree, gitDir, others: [], scratch: { tmp, home } };
-    const command =
-      'id -u; grep -cv lo: /proc/net/dev; (echo x > /proc/sys/kernel/hostname) 2>/dev/null && echo OPEN; exit 0';
-    const { text } = await runCommand(wall, { command, timeoutSeconds: 10 }, AbortSignal.timeout(15_000));
-    // Two lines of /proc/net/dev are its heading; more would be a network.
-    if (text !== '1000\n2\n[exit code 0]') {
-      const reason = text.trim().split('\n').slice(-2).join(' ');
-      return {
-        works: false,
-        says: `bubblewrap does not work here (${reason}); user namespaces may be forbidden: agents have no run_command`,
-      };
-    }
-    return {
-      works: true,
-      says: `${version.stdout.trim()}: agents run commands without network, as an unprivileged user`,
-    };
-  } finally {
-    await rm(probe, { recursive: true, force: true });
-  }
 }

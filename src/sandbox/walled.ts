@@ -15,6 +15,9 @@ export interface Wall {
   who: Pick<SpawnOptions, 'uid' | 'gid'>;
 }
 
+/** What is the same for all of them. */
+export type WallParts = Pick<Wall, 'node' | 'toolHost' | 'looseEdit' | 'who'>;
+
 /** A process behind the wall, with everything that it started. */
 export interface Walled {
   child: ChildProcess;
@@ -24,8 +27,8 @@ export interface Walled {
 
 const passwd = 'root:x:0:0:root:/root:/bin/sh\nagent:x:1000:1000:agent:/home/agent:/bin/sh\n';
 const [passwdFd, statusFd, scriptFd] = [3, 4, 5];
-/** Per process; what all of them take together is limited by the machine only (docs/security.md). */
-const limits = ['--nproc=4096', '--fsize=268435456', '--data=4294967296', '--core=0'];
+/** Per process, in bytes; what all of them take together is limited by the machine only (docs/security.md). */
+export const limits = { nproc: 4096, fsize: 268_435_456, data: 4_294_967_296, core: 0 };
 /** So long we wait for a process to be born before we kill it, and for it to be gone afterwards. */
 const patienceMs = 3000;
 
@@ -35,7 +38,8 @@ export const scriptPath = '/opt/script.sh';
 /** Starts a program inside; `--unshare-all` takes the network away too. The environment of the host does not exist there. */
 export function startWalled(wall: Wall, program: string[], script = ''): Walled {
   const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'];
-  const args = [...limits, '--', 'bwrap', ...wallArguments(wall), ...program];
+  const limited = Object.entries(limits).map(([name, value]) => `--${name}=${value}`);
+  const args = [...limited, '--', 'bwrap', ...wallArguments(wall), ...program];
   const child = spawn('prlimit', args, { ...wall.who, env: {}, cwd: '/', stdio });
   for (const [fd, text] of [
     [passwdFd, passwd],

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server as TcpSe
 import { join } from 'node:path';
 import { diffOf } from '../../src/git/diff.ts';
 import type { Checkout, GitEngine } from '../../src/git/engine.ts';
-import { isomorphicGit } from '../../src/git/isomorphic.ts';
+import { isomorphicProcess } from '../../src/git/isomorphic-process.ts';
 import { nativeGit } from '../../src/git/native.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 
@@ -19,7 +19,7 @@ async function listening(server: Server | TcpServer): Promise<number> {
 
 describe.each<[string, () => GitEngine]>([
   ['native', nativeGit],
-  ['isomorphic', isomorphicGit],
+  ['isomorphic', isomorphicProcess],
 ])('%s', (_name, make) => {
   const engine = make();
   let host: Awaited<ReturnType<typeof serveSampleRepository>>;

@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isomorphicGit } from '../../src/git/isomorphic.ts';
+import { isomorphicProcess } from '../../src/git/isomorphic-process.ts';
 import { nativeGit } from '../../src/git/native.ts';
 import { patient } from '../../src/git/patient.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 
 test.each([
   ['native', nativeGit],
-  ['isomorphic', isomorphicGit],
+  ['isomorphic', isomorphicProcess],
 ])('%s: a remote that stumbles is read again, one that stays away is told', async (_name, engine) => {
   const repository = await serveSampleRepository();
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-patient-'));

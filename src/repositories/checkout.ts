@@ -1,0 +1,36 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { App } from '../app.ts';
+import type { Checkout, Remote } from '../git/engine.ts';
+import { removeTree } from '../sandbox/remove-tree.ts';
+
+/** A repository in a folder of its own, for as long as somebody works with it. */
+export interface OpenCheckout {
+  checkout: Checkout;
+  /** Never throws: what cannot be removed now goes at a later start. */
+  remove(): Promise<void>;
+}
+
+/** Opens a repository in the folder of that name in the service's work folder; what was there before is removed. */
+export async function openCheckout(app: App, name: string, remote: Remote, signal: AbortSignal): Promise<OpenCheckout> {
+  const folder = join(app.workDir, name);
+  const clear = () =>
+    removeTree(folder).catch((error) => app.log.warn({ err: error, folder }, 'a workspace was not removed'));
+  await clear();
+  await mkdir(folder, { recursive: true, mode: 0o711 });
+  try {
+    const checkout = await app.git.open(
+      remote,
+      { gitDir: join(folder, 'git'), workTree: join(folder, 'work') },
+      signal,
+    );
+    const remove = async () => {
+      await checkout.close();
+      await clear();
+    };
+    return { checkout, remove };
+  } catch (error) {
+    await clear();
+    throw error;
+  }
+}

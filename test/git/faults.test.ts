@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Checkout, GitEngine } from '../../src/git/engine.ts';
+import { isomorphicProcess } from '../../src/git/isomorphic-process.ts';
+import { nativeGit } from '../../src/git/native.ts';
+import { gitOut, serveSampleRepository } from '../support/git.ts';
+
+const author = { name: 'bot[bot]', email: '1+bot[bot]@users.noreply.github.com' };
+const at = new Date('2026-01-02T03:04:05Z');
+
+/** Passes everything on, but of the pack only so many bytes; then it is silent, or hangs up. */
+async function between(target: string, passed: number, then: 'stall' | 'reset') {
+  const server = createServer((req: IncomingMessage, res: ServerResponse) => {
+    const url = new URL(req.url ?? '', target);
+    const on = request(url, { method: req.method ?? 'GET', headers: req.headers }, (answer) => {
+      res.writeHead(answer.statusCode ?? 502, answer.headers);
+      // What a git without `Content-Length` sends is known by its end only, so a cut cannot be mistaken for one.
+      if (!req.url?.endsWith('/git-upload-pack')) return answer.pipe(res);
+      let sent = 0;
+      answer.on('data', (chunk: Buffer) => {
+        if (sent < passed) res.write(chunk.subarray(0, passed - sent));
+        sent += chunk.length;
+        if (sent >= passed && then === 'reset') res.destroy();
+      });
+    });
+    req.pipe(on);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/octocat/sample`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function residentMb(): number {
+  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024;
+}
+
+/** The processes that this one has started. */
+function children(): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return new RegExp(`^PPid:\\s+${process.pid}$`, 'm').test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+      } catch {
+        return false;
+      }
+    });
+}
+
+describe.each<[string, () => GitEngine]>([
+  ['native', nativeGit],
+  ['isomorphic', isomorphicProcess],
+])('%s', (_name, make) => {
+  const engine = make();
+  let host: Awaited<ReturnType<typeof serveSampleRepository>>;
+  const opened: Checkout[] = [];
+  beforeEach(async () => {
+    host = await serveSampleRepository();
+  });
+  afterEach(async () => {
+    for (const checkout of opened.splice(0)) await checkout.close();
+    host.close();
+  });
+  async function open(url = host.url, signal?: AbortSignal) {
+    const folder = join(host.root, `c${opened.length}`);
+    const remote = { url, token: 'good-token', patienceSeconds: 1 };
+    const checkout = await engine.open(remote, { gitDir: join(folder, 'g'), workTree: join(folder, 'w') }, signal);
+    opened.push(checkout);
+    return checkout;
+  }
+
+  test.each(['stall', 'reset'] as const)('a %s in mid-pack is the remote being away, not a hang', async (then) => {
+    writeFileSync(join(host.work, 'large.bin'), randomBytes(3_000_000));
+    gitOut(host.work, 'add', '-A');
+    gitOut(host.work, 'commit', '-q', '-m', 'large');
+    gitOut(host.work, 'push', '-q', host.bare, 'main');
+    const proxy = await between(host.url, 1_000_000, then);
+    const checkout = await open(proxy.url);
+    await expect(checkout.fetch('main')).rejects.toMatchObject({ name: 'GitFailed', fault: 'unreachable' });
+    proxy.close();
+  });
+
+  test('an empty repository and a branch that is not there are told apart from a failure', async () => {
+    expect(await (await open()).fetch('no-such-branch')).toBeUndefined();
+    gitOut(host.bare, 'update-ref', '-d', 'refs/heads/main');
+    expect(await engine.listBranches({ url: host.url, token: 'good-token' })).toEqual(new Map());
+    expect(await (await open()).fetch('main')).toBeUndefined();
+  });
+
+  test('a base that was pushed by force is fetched as it is now', async () => {
+    const checkout = await open();
+    const old = await checkout.fetch('main');
+    gitOut(host.work, 'commit', '-q', '--amend', '-m', 'rewritten');
+    gitOut(host.work, 'push', '-qf', host.bare, 'main');
+    const now = await checkout.fetch('main');
+    expect(now).toBe(gitOut(host.bare, 'rev-parse', 'main'));
+    expect(now).not.toBe(old);
+    await checkout.checkout(now ?? '');
+  });
+
+  test.each([
+    ['a hook', 'pre-receive', 'echo protected by the hook; exit 1'],
+    ['a protected branch', 'update', 'echo GH006: Protected branch update failed; exit 1'],
+  ])('a push that %s declines is rejected', async (_by, hook, script) => {
+    writeFileSync(join(host.bare, 'hooks', hook), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const checkout = await open();
+    const base = (await checkout.fetch('main')) ?? '';
+    const tree = await checkout.treeOf(base);
+    const commit = await checkout.commit({ tree, parents: [base], message: 'm\n', author, at });
+    await expect(checkout.push(commit, 'agent/declined')).rejects.toMatchObject({ fault: 'rejected' });
+    expect(gitOut(host.bare, 'branch', '--list', 'agent/*')).toBe('');
+  });
+
+  test('a token that is renewed is the one that is used', async () => {
+    const checkout = await open();
+    await checkout.useToken('ended-token');
+    await expect(checkout.fetch('main')).rejects.toBeInstanceOf(Error);
+    await checkout.useToken('good-token');
+    expect(await checkout.fetch('main')).toHaveLength(40);
+  });
+
+  test('no process is left behind when a checkout is closed or its signal fires', async () => {
+    const before = children();
+    const stop = new AbortController();
+    const one = await open(host.url, stop.signal);
+    const two = await open();
+    await one.fetch('main');
+    stop.abort();
+    await expect(one.fetch('main')).rejects.toMatchObject({ name: 'AbortError' });
+    await two.close();
+    while (children().length > before.length) await new Promise((resolve) => setTimeout(resolve, 10));
+  });
+});
+
+describe('a repository of 100 MB', () => {
+  let host: Awaited<ReturnType<typeof serveSampleRepository>>;
+  beforeAll(async () => {
+    host = await serveSampleRepository();
+    for (let i = 0; i < 5; i++) writeFileSync(join(host.work, `${i}.bin`), randomBytes(20_000_000));
+    gitOut(host.work, 'config', 'core.compression', '0');
+    gitOut(host.bare, 'config', 'core.compression', '0');
+    gitOut(host.work, 'add', '-A');
+    gitOut(host.work, 'commit', '-q', '-m', 'large');
+    gitOut(host.work, 'push', '-q', host.bare, 'main');
+  }, 60_000);
+  afterAll(() => host.close());
+
+  const cloned = async (engine: GitEngine, name: string) => {
+    const folders = { gitDir: join(host.root, name, 'g'), workTree: join(host.root, name, 'w') };
+    return engine.open({ url: host.url, token: 'good-token' }, folders);
+  };
+
+  test.each<[string, () => GitEngine]>([
+    ['native', nativeGit],
+    ['isomorphic', isomorphicProcess],
+  ])(
+    'leaves the service under 600 MB: %s',
+    async (name, make) => {
+      let most = 0;
+      const look = setInterval(() => {
+        most = Math.max(most, residentMb());
+      }, 50);
+      const checkout = await cloned(make(), name);
+      const base = (await checkout.fetch('main')) ?? '';
+      await checkout.checkout(base);
+      writeFileSync(join(checkout.workTree, 'made.txt'), 'x\n');
+      const tree = await checkout.snapshot();
+      const commit = await checkout.commit({ tree, parents: [base], message: 'm\n', author, at });
+      await checkout.push(commit, `agent/${name}`);
+      await checkout.close();
+      clearInterval(look);
+      expect(gitOut(host.bare, 'log', '-1', '--format=%s', `agent/${name}`)).toBe('m');
+      expect(readFileSync(join(checkout.workTree, '3.bin')).length).toBe(20_000_000);
+      // The tests' own git server lives in this process too.
+      expect(most).toBeLessThan(600);
+    },
+    60_000,
+  );
+
+  test('is refused where git in JavaScript may take less, with what helps', async () => {
+    const checkout = await cloned(isomorphicProcess({ maxAnswerBytes: 20_000_000 }), 'refused');
+    await expect(checkout.fetch('main')).rejects.toMatchObject({
+      fault: 'broken',
+      message: expect.stringMatching(/larger than 20 MB.*install git/),
+    });
+    await checkout.close();
+  });
+
+  test('ends the process that needs more memory than it may, and nothing else', async () => {
+    const checkout = await cloned(isomorphicProcess({ processMb: 100 }), 'ended');
+    await expect(checkout.fetch('main')).rejects.toMatchObject({
+      fault: 'broken',
+      message: expect.stringMatching(/more than 100 MB.*install git/),
+    });
+    await checkout.close();
+  });
+});
