@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { startModel } from '../src/demo/model.ts';
 import { startService, until } from '../src/demo/real-service.ts';
@@ -11,7 +9,6 @@ import { freePort } from '../src/demo/settings.ts';
 import { say } from './figures.ts';
 import { serve } from './small-github.ts';
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const runs = 100;
 const agentsOfOurs = 20;
 
@@ -63,7 +60,7 @@ export async function twoWorkerSpeed(databaseUrl: string): Promise<void> {
   }
   const began = performance.now();
   const workers = await Promise.all(
-    [settingsOf('worker'), settingsOf('worker')].map(async (s) => startWorker(await s)),
+    [settingsOf('worker'), settingsOf('worker')].map(async (settings) => startService(await settings)),
   );
   try {
     await until(
@@ -89,20 +86,11 @@ export async function twoWorkerSpeed(databaseUrl: string): Promise<void> {
       `two workers      ${((runs / seconds) * 60).toFixed(0)} runs a minute; of ${runs} runs ${good} succeeded, ${pulls} pull requests, ${handoffs} handoffs (none doubled wanted)`,
     );
   } finally {
-    for (const worker of workers) worker.kill('SIGTERM');
-    await Promise.all(
-      workers.map((w) => new Promise((resolve) => (w.exitCode === null ? w.once('exit', resolve) : resolve(0)))),
-    );
+    await Promise.all(workers.map((worker) => worker.stop()));
     await web.stop();
     await database.end();
     await model.close();
     host.close();
     await rm(dir, { recursive: true, force: true });
   }
-}
-
-/** A worker serves nothing that could be waited for. */
-function startWorker(settings: Record<string, string>) {
-  const env = { PATH: process.env.PATH ?? '', ...settings };
-  return spawn(process.execPath, [main], { env, stdio: ['ignore', 'inherit', 'inherit'] });
 }

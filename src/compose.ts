@@ -80,7 +80,7 @@ async function build(
   atEnd: (end: () => Promise<unknown>) => void,
 ) {
   const { url, notes, broken } = await databaseUrl(config, options.attach ?? false, atEnd);
-  const db = await openDatabase(url, migrations);
+  const db = await openDatabase(url, migrations, { leaseSeconds: config.RUN_LEASE_SECONDS });
   atEnd(db.close);
   const keys = await readKeys(config, config.DATA_DIR);
   const metrics = createMetrics();

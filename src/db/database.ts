@@ -17,7 +17,8 @@ export interface Database {
   prepared<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]>;
   /**
    * Runs work while nobody else, on any machine, runs work of that name. For work that waits for others, such as
-   * GitHub: it holds no transaction, and its connection is of a pool of its own, so that waiting starves nobody.
+   * GitHub: it holds no transaction, and its connection is of a pool of its own, so that waiting starves nobody. Who shows
+   * no life for `leaseSeconds`, such as a process that was stopped, loses its turn to the next.
    */
   turn<T>(name: string, work: () => Promise<T>): Promise<T>;
   /** Calls `hear` whenever something about the topic (`run <id>`, `project <id>`) may have changed, by any process. */
@@ -39,7 +40,11 @@ const migrationLock = 7_263_001;
  * Connects and, under an advisory lock, brings the tables up to date.
  * @throws what `pg` throws when the database is away
  */
-export async function openDatabase(url: string, migrations: MigrationClass[], poolSize = 20): Promise<Database> {
+export async function openDatabase(
+  url: string,
+  migrations: MigrationClass[],
+  { poolSize = 20, leaseSeconds = 30 } = {},
+): Promise<Database> {
   const source = new DataSource({
     type: 'postgres',
     url,
@@ -57,7 +62,13 @@ export async function openDatabase(url: string, migrations: MigrationClass[], po
   });
   await source.initialize();
   await migrate(source);
-  const turns = new pg.Pool({ connectionString: url, max: turnPoolSize, application_name: 'deckhand-turns' });
+  const turns = new pg.Pool({
+    connectionString: url,
+    max: turnPoolSize,
+    application_name: 'deckhand-turns',
+    options: `-c idle_session_timeout=${leaseSeconds * 1000}`,
+    idleTimeoutMillis: leaseSeconds * 250,
+  });
   turns.on('error', () => {});
   const listener = openListener(url);
   const pool = (source.driver as unknown as { master: pg.Pool }).master;
@@ -66,7 +77,7 @@ export async function openDatabase(url: string, migrations: MigrationClass[], po
     transaction: (work) => source.transaction(work),
     prepared: async <Row extends object>(name: string, text: string, values: unknown[]) =>
       (await pool.query<Row>({ name, text, values })).rows,
-    turn: (name, work) => inTurn(turns, name, work),
+    turn: (name, work) => inTurn(turns, name, leaseSeconds, work),
     listen: listener.on,
     ping: async () => {
       await pool.query('select 1');
@@ -79,16 +90,19 @@ export async function openDatabase(url: string, migrations: MigrationClass[], po
   };
 }
 
-async function inTurn<T>(pool: pg.Pool, name: string, work: () => Promise<T>): Promise<T> {
+async function inTurn<T>(pool: pg.Pool, name: string, leaseSeconds: number, work: () => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  let heart: NodeJS.Timeout | undefined;
   client.on('error', (error) => {
     broken = error;
   });
   try {
     await client.query('select pg_advisory_lock(hashtextextended($1, 100))', [name]);
+    heart = setInterval(() => client.query('select 1').catch(() => {}), leaseSeconds * 250);
     return await work();
   } finally {
+    clearInterval(heart);
     await client.query('select pg_advisory_unlock_all()').catch((error) => {
       broken = error;
     });

@@ -40,8 +40,9 @@ async function holdAndRun(app: App, run: RunRow): Promise<void> {
   try {
     await runTask(app, run, here.signal);
   } catch (error) {
-    if (!here.signal.aborted && !(error instanceof LeaseLost))
-      app.log.error({ err: error, runId: run.id }, 'run interrupted');
+    const isLost = error instanceof LeaseLost || here.signal.reason instanceof LeaseLost;
+    if (isLost) app.log.warn({ runId: run.id }, 'run left to whoever holds it now');
+    else if (!here.signal.aborted) app.log.error({ err: error, runId: run.id }, 'run interrupted');
     await releaseLease(app.db.manager, run).catch(() => {});
   } finally {
     clearInterval(heart);

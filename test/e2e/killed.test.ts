@@ -1,5 +1,5 @@
 import type { Script } from '../../src/demo/model.ts';
-import { until } from '../../src/demo/real-service.ts';
+import { type RunningService, startService, until } from '../../src/demo/real-service.ts';
 import { issue, script } from '../../src/demo/story.ts';
 import { gitOut } from '../support/git.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -20,7 +20,11 @@ async function openHeldWorld(played: Script, heldTurn: number) {
 }
 
 let world: World;
-afterEach(() => world.close());
+const workers: RunningService[] = [];
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.stop('SIGKILL')));
+  await world.close();
+});
 
 test('killed in the middle of the conversation, the run is finished by the next process: one branch, one pull request', async () => {
   const opened = await openHeldWorld(script, 3);
@@ -79,4 +83,42 @@ test('told to stop in the middle, a process hands its run over and ends with 0',
   opened.state.release();
   await world.restart();
   expect(await world.taskIn('in_review')).toMatchObject({ runCount: 1, failure: null });
+});
+
+test('a worker that was stopped and goes on later finds its run taken over, and writes nothing more', async () => {
+  const opened = await openHeldWorld(script, 2);
+  world = opened.world;
+  await world.service.stop();
+  world.settings.ROLE = 'web';
+  await world.restart();
+  const startWorker = async (name: string) => {
+    const own = { ROLE: 'worker', DATA_DIR: `${world.settings.DATA_DIR}/${name}` };
+    const worker = await startService({ ...world.settings, ...own });
+    workers.push(worker);
+    return worker;
+  };
+  const first = await startWorker('first');
+  const number = await world.issue('/agent start', issue);
+  await until('the second turn', async () => opened.state.asked === 3);
+  first.process.kill('SIGSTOP');
+  await startWorker('second');
+  // The second one asks the same turn again, once the lease of the first has lapsed.
+  await until('the second worker', async () => opened.state.asked === 4);
+  opened.state.release();
+  const task = await world.taskIn('in_review');
+  const state = async () => ({
+    pushes: world.github.pushes.length,
+    head: gitOut(world.github.folderOf('mona/sample'), 'rev-parse', task.branchName ?? ''),
+    pulls: (await world.github.as('mona')<unknown[]>('GET', '/repos/mona/sample/pulls?state=all')).length,
+    comments: (await world.comments(number)).length,
+    handoffs: (await world.get<{ handoffs: unknown[] }>(`/tasks/${task.id}/handoffs`)).handoffs.length,
+    runs: await world.get(`/tasks/${task.id}/runs`),
+    asked: opened.state.asked,
+  });
+  await until('one label', async () => (await world.labels(number)).join() === 'agent:in-review');
+  const before = await state();
+  expect(before).toMatchObject({ pushes: 1, pulls: 1, handoffs: 1 });
+  first.process.kill('SIGCONT');
+  await until('the first worker to notice', async () => first.log().includes('run left to whoever holds it now'));
+  expect(await state()).toEqual(before);
 });

@@ -15,11 +15,11 @@ export default async function globalSetup() {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.once(signal, () => postgres.stop().finally(() => process.exit(130)));
   try {
-    const admin = await openDatabase(postgres.url, [], 2);
+    const admin = await openDatabase(postgres.url, [], { poolSize: 2 });
     await admin.manager.query('create database template_deckhand');
     await admin.close();
     const template = postgres.url.replace(/\/postgres$/, '/template_deckhand');
-    await (await openDatabase(template, migrations, 2)).close();
+    await (await openDatabase(template, migrations, { poolSize: 2 })).close();
     const queue = await openQueue(template, false, (error) => console.error(error));
     await queue.stop(1000);
   } catch (error) {
