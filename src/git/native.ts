@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import {
   type Change,
   type Checkout,
@@ -37,7 +37,7 @@ export function nativeGit(): GitEngine {
       await mkdir(workTree, { recursive: true, mode: 0o755 });
       await git(['init', '--quiet', '--bare', gitDir], { signal });
       // Inside the sandbox the folder is mounted as .git, where `git status` should work.
-      await git([`--git-dir=${gitDir}`, 'config', 'core.bare', 'false'], { signal });
+      await appendFile(`${gitDir}/config`, '[core]\n\tbare = false\n');
       // Before every .gitattributes: contents come and go as they are, through no filter and no conversion.
       await mkdir(`${gitDir}/info`, { recursive: true });
       await writeFile(`${gitDir}/info/attributes`, '* -text !eol -ident -filter -working-tree-encoding\n');
@@ -62,9 +62,9 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
   const bare = (args: string[], more: GitRun = {}) => git([`--git-dir=${gitDir}`, ...args], { signal, ...more });
   const entriesOf = async (commit: string) => parseTree(await bare(['ls-tree', '-r', '-z', '--full-tree', commit]));
   let base = new Map<string, TreeEntry>();
-  let unreadable: Buffer = Buffer.alloc(0);
   const before: ReadBefore = new Map();
   const branches = new Set<string>();
+  const trees = new Map<string, string>();
   const fetched = (depth: string) => {
     const specs = [...branches].map((b) => `+refs/heads/${b}:refs/remotes/origin/${b}`);
     return here(['fetch', '--quiet', '--no-tags', depth, '--', remote.url, ...specs], { remote });
@@ -81,7 +81,8 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
         throw error;
       }
       branches.add(branch);
-      return line(['rev-parse', `refs/remotes/origin/${branch}`]);
+      const [commit] = (await readFile(`${gitDir}/FETCH_HEAD`, 'utf8')).split('\t');
+      return commit;
     },
     fetchCommit: async (commit) =>
       here(['fetch', '--quiet', '--no-tags', `--depth=${firstDepth}`, '--', remote.url, commit], { remote }).then(
@@ -90,25 +91,35 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
       ),
     checkout: async (commit) => {
       await here(['checkout', '--quiet', '--force', '--detach', commit]);
-      ({ entries: base, unreadable } = await entriesOf(commit));
+      base = await entriesOf(commit);
     },
     remember: () => rememberWorkTree({ workTree, base, before }),
     snapshot: async () => {
       const ignored = gitIgnoreRules(gitDir, workTree);
       try {
         const found = await readWorkTree({ workTree, gitDir, base, isIgnored: ignored.ask, before });
-        // An index of its own, made from nothing: git never looks at the work tree for it.
+        // A copy of what checkout left, which nobody else can write: git never looks at the work tree for it. What is no
+        // UTF-8 cannot be spoken of here and stays as it is.
         const env = { GIT_INDEX_FILE: `${gitDir}/snapshot.index` };
-        await rm(env.GIT_INDEX_FILE, { force: true });
-        const lines = [...found].map(([path, { mode, oid }]) => `${mode} ${oid}\t${path}\0`).join('');
-        const input = Buffer.concat([Buffer.from(lines), unreadable]);
-        await bare(['update-index', '-z', '--add', '--index-info'], { env, input });
+        await copyFile(`${gitDir}/index`, env.GIT_INDEX_FILE);
+        const gone = [...base.keys()].filter((path) => !found.has(path));
+        const changed = [...found].filter(([path, { mode, oid }]) => !isSame(base.get(path), mode, oid));
+        const lines = [
+          ...gone.map((path) => `0 ${'0'.repeat(40)}\t${path}\0`),
+          ...changed.map(([path, { mode, oid }]) => `${mode} ${oid}\t${path}\0`),
+        ];
+        if (lines.length > 0)
+          await bare(['update-index', '-z', '--add', '--replace', '--index-info'], { env, input: lines.join('') });
         return (await bare(['write-tree'], { env })).toString('utf8').trim();
       } finally {
         ignored.close();
       }
     },
-    treeOf: (commit) => line(['rev-parse', `${commit}^{tree}`]),
+    treeOf: async (commit) => {
+      const tree = trees.get(commit) ?? (await line(['rev-parse', `${commit}^{tree}`]));
+      trees.set(commit, tree);
+      return tree;
+    },
     changes: async (from, to) =>
       parseRaw(
         (await here(['diff-tree', '-r', '-z', '--raw', '--no-renames', '--full-index', from, to])).toString('utf8'),
@@ -179,22 +190,21 @@ function authorship({ author, at }: NewCommit): Record<string, string> {
   };
 }
 
-/**
- * `100644 blob <oid>\tpath\0…`. Names that are no UTF-8 cannot be spoken of in JSON; their files stay as they are, in the
- * form in which `update-index` takes them.
- */
-function parseTree(listing: Buffer): { entries: Map<string, TreeEntry>; unreadable: Buffer } {
+/** `100644 blob <oid>\tpath\0…`; without the names that are no UTF-8, which cannot be spoken of in JSON. */
+function parseTree(listing: Buffer): Map<string, TreeEntry> {
   const entries = new Map<string, TreeEntry>();
-  const unreadable: Buffer[] = [];
   for (let at = 0; at < listing.length; ) {
     const [tab, end] = [listing.indexOf('\t', at), listing.indexOf(0, at)];
     const [mode = '', , oid = ''] = listing.toString('latin1', at, tab).split(' ');
     const name = listing.subarray(tab + 1, end);
     if (isUtf8(name)) entries.set(name.toString('utf8'), { mode, oid });
-    else unreadable.push(Buffer.from(`${mode} ${oid}\t`), listing.subarray(tab + 1, end + 1));
     at = end + 1;
   }
-  return { entries, unreadable: Buffer.concat(unreadable) };
+  return entries;
+}
+
+function isSame(entry: TreeEntry | undefined, mode: string, oid: string): boolean {
+  return entry?.mode === mode && entry.oid === oid;
 }
 
 /** `<oid> blob <size>\n<content>\n…` */

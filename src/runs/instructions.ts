@@ -12,8 +12,9 @@ const allChars = 40_000;
 export async function readInstructions(checkout: Checkout, commit: string): Promise<string> {
   const parts = [];
   const seen = new Set<string>();
-  for (const path of rootFiles) {
-    const text = (await checkout.readFile(commit, path))?.toString('utf8').trim() ?? '';
+  const files = await Promise.all(rootFiles.map((path) => checkout.readFile(commit, path)));
+  for (const [i, path] of rootFiles.entries()) {
+    const text = files[i]?.toString('utf8').trim() ?? '';
     // One is often a copy of, or a link to, another.
     if (text === '' || rootFiles.includes(text) || seen.has(text)) continue;
     seen.add(text);

@@ -4,6 +4,7 @@ import { storableText } from '../domain/storable.ts';
 import { type Message, type Model, ModelFailed, type Reply, type ToolCall } from '../llm/model.ts';
 import type { ToolHost } from '../sandbox/sandbox.ts';
 import { contextChars, fitContext } from './fit-context.ts';
+import type { TreeOf } from './objection.ts';
 import {
   callTool,
   describeCall,
@@ -23,6 +24,8 @@ export interface Ending {
   subtasks?: NewSubtask[];
   /** What the repository's own checks said in the end. */
   checks?: CheckResult[];
+  /** The files as they were when nothing spoke against them; nothing has run since. */
+  judged?: TreeOf;
 }
 
 export interface LoopContext {

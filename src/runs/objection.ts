@@ -23,7 +23,10 @@ export function objectionOf(work: Work, settings: RepositorySettings) {
     const found = await objections(work, treeOf);
     if (found !== undefined)
       return saidBefore(refused) < maxRefusals ? `${refused} Mend it and call finish again:\n${found}` : undefined;
+    ending.judged = treeOf;
     if (ending.subtasks !== undefined || (await changesOf(work, treeOf)).length === 0) return undefined;
+    if (settings.checks.length === 0) return undefined;
+    delete ending.judged;
     ending.checks = await runChecks(settings, host, work.checkout, work.journal.note);
     const failing = failed(ending.checks);
     if (failing === undefined) return undefined;

@@ -61,12 +61,15 @@ export async function pushWork(app: App, work: Work, tree: string, title: string
       at: run.startedAt ?? run.createdAt,
     });
     // A cancel waits here, and no push begins after one.
-    await app.db.transaction(async (em) => {
+    const pushing = app.db.transaction(async (em) => {
       await lockForPush(em, run.id);
       await journal.note('push', `pushing ${commit.slice(0, 7)} to ${branch.name}`);
       await checkout.push(commit, branch.name);
     });
-    const base = await checkout.mergeBase(await baseOf(work), commit);
+    // Both ask the remote, and neither minds the other; the push is waited for whatever the other comes to.
+    const [head] = await Promise.allSettled([baseOf(work), pushing]);
+    await pushing;
+    const base = await checkout.mergeBase(head.status === 'fulfilled' ? head.value : branch.from, commit);
     const diff = await diffOf(checkout, base ?? branch.from, commit);
     const stored = { ...diff, branchName: branch.name, baseBranch: repository.defaultBranch, headSha: commit };
     // Branch and diff of a task are those in its own repository.

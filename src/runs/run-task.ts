@@ -55,11 +55,12 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
 }
 
 /** From the ending of the conversation to the status of the task (decisions, section 5). */
-async function conclude(app: App, work: Work, { finish, isCalled, subtasks, checks = [] }: Ending): Promise<void> {
+async function conclude(app: App, work: Work, ending: Ending): Promise<void> {
+  const { finish, isCalled, subtasks, checks = [] } = ending;
   const { task, branch, journal } = work;
   for (const each of [work, ...work.also]) await refreshRemote(app, each);
   // Nobody works on the files any more.
-  const treeOf = readOnce();
+  const treeOf = ending.judged ?? readOnce();
   const changed: Work[] = [];
   for (const each of [work, ...work.also]) if ((await changesOf(each, treeOf)).length > 0) changed.push(each);
   if (changed.length > 0) {

@@ -44,6 +44,11 @@ export async function workInside(
     if (packed) await atHand.restore(await unpackFiles(packed));
     const settled = await journal.recall<Ending>('ending');
     if (settled !== undefined) return settled;
+    // Side by side, because the tools take a moment to start.
+    const [map, instructions] = await Promise.all([
+      host.call('list_files', { depth: 2 }),
+      readInstructions(checkout, baseHead),
+    ]);
     const opening = openingMessages({
       agent,
       task,
@@ -51,8 +56,8 @@ export async function workInside(
       hasShell: host.hasShell,
       repositoryName: repository.name,
       conflicts: branch.conflicts ?? [],
-      map: (await host.call('list_files', { depth: 2 })).text,
-      instructions: await readInstructions(checkout, baseHead),
+      map: map.text,
+      instructions,
       handoffs: (await listHandoffs(app.db.manager, task.id)).slice(-handoffsTold),
       related: await listRelatedHandoffs(app.db.manager, task.id),
       checks: settings.checks,
