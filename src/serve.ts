@@ -6,9 +6,10 @@ import type { Config } from './config.ts';
 import { reconcileAll } from './github/heal.ts';
 import { webhookReceiver } from './github/inbox.ts';
 import { syncInstallations } from './github/installation.ts';
-import { loginRoutes } from './github/login.ts';
+import { aboutApp, loginRoutes } from './github/login.ts';
 import { setupRoutes } from './github/setup.ts';
 import { setupAddress } from './github/stored-app.ts';
+import { dashboard } from './http/dashboard.ts';
 import { serveMetrics } from './http/metrics.ts';
 import { createServer } from './http/server.ts';
 import { concurrencyOf, handlersOf, scheduleOf } from './jobs.ts';
@@ -58,7 +59,10 @@ async function listen(app: App): Promise<Server> {
   const { HOST, PORT } = app.config;
   const setup = await setupAddress(app);
   const webhooks = { path: webhookPath, handlers: webhookReceiver(app) };
-  const server = createServer(app, routes, { pages: [loginRoutes(app), setupRoutes(app)], webhooks });
+  const server = createServer(app, routes, {
+    pages: [loginRoutes(app), setupRoutes(app), dashboard(app, () => aboutApp(app))],
+    webhooks,
+  });
   return new Promise((resolve, reject) => {
     const listening = server.listen(PORT, HOST, (error?: Error) => {
       if (error) return reject(explained(error, HOST, PORT));

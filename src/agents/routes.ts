@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { App } from '../app.ts';
 import { notFound } from '../errors.ts';
-import { type Access, anyUser, type Caller, storable } from '../http/access.ts';
+import { type Access, anyUser, type Caller, inProjectOfQuery, storable } from '../http/access.ts';
 import { type Route, route } from '../http/route.ts';
+import { IdText } from '../http/shapes.ts';
 import { readAllHealth, readOneHealth, readPerformance, readSkills, readSuggestions, resetHealth } from './figures.ts';
 import { createAgent, shown } from './operations.ts';
 import {
@@ -57,11 +58,12 @@ export const agentRoutes: Route[] = [
   route({
     method: 'get',
     path: '/agents',
-    summary: 'List the agents that the caller can see',
+    summary: 'List the agents that the caller can see, or of those the ones that may work in a project',
     tag,
-    access: anyUser,
+    access: inProjectOfQuery,
+    query: z.strictObject({ projectId: IdText.optional() }),
     reply: [200, z.array(AgentEntry)],
-    handle: (app, { user }) => list(app, user),
+    handle: (app, { user, projectId }) => listAgents(app.db.manager, user.id, projectId),
   }),
   route({
     method: 'post',

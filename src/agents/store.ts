@@ -31,8 +31,18 @@ const visible = `
             select a.id union select n.id from agents n join newer o on n.previous_version_id = o.id)
           select id from newer)))))`;
 
-export async function listAgents(em: EntityManager, userId: string): Promise<AgentView[]> {
-  return em.query(`${visible} and a.is_newest order by a.created_at, a.id`, [userId]);
+/** What a person can see, or of that what may work in one project: its own agents and those of present members. */
+export async function listAgents(
+  em: EntityManager,
+  userId: string,
+  projectId: string | null = null,
+): Promise<AgentView[]> {
+  return em.query(
+    `${visible} and a.is_newest and ($2::text is null or a.project_id = $2
+       or exists (select 1 from members m where m.project_id = $2 and m.user_id = a.creator_id))
+     order by a.created_at, a.id`,
+    [userId, projectId],
+  );
 }
 
 export async function findVisibleAgent(em: EntityManager, userId: string, id: string): Promise<AgentView | undefined> {

@@ -17,6 +17,8 @@ export function demoSettings(given: {
     APP_ID: String(given.github.appId),
     PRIVATE_KEY: given.github.privateKey,
     WEBHOOK_SECRET: given.github.webhookSecret,
+    GITHUB_CLIENT_ID: 'Iv1.demo',
+    GITHUB_CLIENT_SECRET: 'the-demo-needs-no-secret',
     GITHUB_API_URL: given.github.url,
     GITHUB_SERVER_URL: given.github.url,
     OPENAI_BASE_URL: given.model.url,

@@ -95,7 +95,7 @@ export interface Checkout {
    */
   push(commit: string, branch: string): Promise<void>;
   /** The token that the remote lets us in with from now on; those of an installation end after an hour. */
-  useToken(token: string | undefined): Promise<void>;
+  renewToken(token: string | undefined): Promise<void>;
   /** Ends what the engine keeps running for it; the folders stay. */
   close(): Promise<void>;
 }

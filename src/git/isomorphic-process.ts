@@ -9,7 +9,7 @@ import { UnfitWorkTree } from './work-tree.ts';
 const source = fileURLToPath(new URL('./isomorphic-child.ts', import.meta.url));
 const methods = [
   ...['fetch', 'fetchCommit', 'checkout', 'remember', 'snapshot', 'treeOf', 'changes', 'readFile', 'readBlobs'],
-  ...['commit', 'mergeBase', 'merge', 'isAncestor', 'push', 'useToken'],
+  ...['commit', 'mergeBase', 'merge', 'isAncestor', 'push', 'renewToken'],
 ] as Exclude<keyof Checkout, 'gitDir' | 'workTree' | 'close'>[];
 
 /** What one repository may take. A pack of 100 MB takes the process to about 400 MB. */

@@ -130,7 +130,7 @@ function checkoutIn(remote: Remote, gitdir: string, dir: string, signal: AbortSi
         if ((await remoteHead(branch).catch(() => undefined)) !== commit) throw error;
       }
     },
-    useToken: async (token) => {
+    renewToken: async (token) => {
       remote = { ...remote, token };
     },
     close: async () => {},

@@ -166,7 +166,7 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
         if (!now.toString('utf8').startsWith(commit)) throw error;
       }
     },
-    useToken: async (token) => {
+    renewToken: async (token) => {
       remote = { ...remote, token };
     },
     close: async () => {},

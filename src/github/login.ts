@@ -1,6 +1,7 @@
 import express, { type Request, type Response, type Router } from 'express';
 import type { App } from '../app.ts';
 import { AppError, notConfigured, upstreamFailed } from '../errors.ts';
+import { type About, sendPage } from '../http/dashboard.ts';
 import { clearCookie, readCookie, refuseCrossSite, sessionCookie, sessionMs, setCookie } from '../http/session.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
 import { endSession, mintSession } from '../projects/tokens.ts';
@@ -15,8 +16,9 @@ const signInMs = 600_000;
 /** GitHub's OAuth web flow for Apps, with state and PKCE: /login, /login/github, /login/callback, /logout. */
 export function loginRoutes(app: App): Router {
   const router = express.Router();
-  router.get('/login', (req, res) => {
-    res.type('html').send(loginPage(credentials(app) !== undefined, returnPath(req.query.return_to)));
+  router.get('/login', async (req, res) => {
+    const about = await aboutApp(app);
+    sendPage(app, res, about, loginPage(about.signIn, returnPath(req.query.return_to)));
   });
   router.get('/login/github', (req, res) => begin(app, req, res));
   router.get('/login/callback', (req, res) => finish(app, req, res));
@@ -30,6 +32,16 @@ export function loginRoutes(app: App): Router {
     res.redirect(303, '/login');
   });
   return router;
+}
+
+/** What anybody may know of this service: how to sign in, and where to install its App. */
+export async function aboutApp(app: App): Promise<About> {
+  const bot = await app.github?.bot().catch(() => undefined);
+  const slug = bot?.login.replace(/\[bot\]$/, '');
+  return {
+    signIn: credentials(app) !== undefined,
+    installUrl: slug === undefined ? null : `${app.config.GITHUB_SERVER_URL}/apps/${slug}/installations/new`,
+  };
 }
 
 function credentials({ config, githubApp }: App): { id: string; secret: string } | undefined {

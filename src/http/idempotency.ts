@@ -27,7 +27,7 @@ const keptFor = `interval '24 hours'`;
  * one, the kept reply of an earlier request, or the right to be the first.
  * @throws AppError 400 for a key that is none, 422 for another body, 409 while the first is under way or was never kept
  */
-export async function useKey(
+export async function takeKey(
   db: Database,
   req: Request,
   userId: string,

@@ -9,7 +9,7 @@ import { bearerPassport, type TokenClaims } from './auth.ts';
 import { docsPage } from './docs-page.ts';
 import { errorReply, knownError, replyOf } from './error-reply.ts';
 import { answerEvents, type EventStream, wantsEvents } from './events.ts';
-import { type FirstUse, useKey } from './idempotency.ts';
+import { type FirstUse, takeKey } from './idempotency.ts';
 import { openapiDocument } from './openapi.ts';
 import { rateLimits } from './rate-limit.ts';
 import { cutPage, readBody, validated } from './request.ts';
@@ -132,7 +132,7 @@ function operation(
     const user = (given as { user?: Caller }).user;
     const use =
       declared.method === 'post' && user
-        ? await useKey(app.db, req, user.id, [declared.path, ...Object.values(params)].join(' '))
+        ? await takeKey(app.db, req, user.id, [declared.path, ...Object.values(params)].join(' '))
         : undefined;
     if (use !== undefined && 'status' in use) {
       res.setHeader('Idempotent-Replayed', 'true');

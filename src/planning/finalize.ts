@@ -39,7 +39,7 @@ export async function finalizeWizard(
     if (now.result !== null) return { made: now.result, isRepeated: true };
     const status = nextState(wizardMachine, now.status, 'finalize', { isLast: false });
     const planned: PlannedTask[] = [];
-    for (const task of now.tasks ?? []) {
+    for (const task of input.tasks ?? now.tasks ?? []) {
       // Gone since it was suggested, an agent leaves the task to whoever is chosen later.
       const isFit = (await ownerProblems(em, now.projectId, userId, task.owner ?? undefined)).length === 0;
       planned.push({ ...task, owner: isFit ? task.owner : null });

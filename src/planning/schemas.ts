@@ -73,7 +73,24 @@ export const GenerateWizard = z.strictObject({
 
 const dates = { startDate: Day.optional(), endDate: Day.optional() };
 
-export const FinalizeWizard = z.strictObject({ name: titleText().optional(), ...dates });
+export const FinalizeWizard = z.strictObject({
+  name: titleText().optional(),
+  ...dates,
+  tasks: z
+    .array(
+      z.strictObject({
+        ref: IdText,
+        title: titleText(),
+        description: longText().default(''),
+        owner: IdText.nullish().transform((owner) => owner ?? null),
+        dependsOn: z.array(IdText).max(100, 'must have at most 100 ids').default([]),
+      }),
+    )
+    .min(1, 'must have 1 to 100 tasks')
+    .max(100, 'must have 1 to 100 tasks')
+    .optional()
+    .meta({ description: 'what a person made of the generated tasks; made instead of them' }),
+});
 
 export const CreatePlannedSprint = z.strictObject({
   name: titleText(),

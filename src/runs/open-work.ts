@@ -52,7 +52,7 @@ const tokenMs = 50 * 60_000;
 export async function refreshRemote(app: App, work: Work): Promise<void> {
   if (Date.now() - work.tokenAt < tokenMs) return;
   const { token } = await remoteFor(app, work.repository, work.credential, { contents: 'write' });
-  await work.checkout.useToken(token);
+  await work.checkout.renewToken(token);
   work.tokenAt = Date.now();
   if (token !== undefined) work.secrets.push(token);
 }

@@ -1399,9 +1399,11 @@ export function postRepositoriesByIdValidate(id: string, { idempotencyKey }: {
     }));
 }
 /**
- * List the agents that the caller can see
+ * List the agents that the caller can see, or of those the ones that may work in a project
  */
-export function getAgents(opts?: Oazapfts.RequestOpts) {
+export function getAgents({ projectId }: {
+    projectId?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: AgentEntry[];
@@ -1412,12 +1414,20 @@ export function getAgents(opts?: Oazapfts.RequestOpts) {
         status: 401;
         data: ErrorReply;
     } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
         status: 429;
         data: ErrorReply;
     } | {
         status: 503;
         data: ErrorReply;
-    }>("/agents", {
+    }>(`/agents${QS.query(QS.explode({
+        projectId
+    }))}`, {
         ...opts
     }));
 }
@@ -3478,6 +3488,14 @@ export function postProjectsByProjectIdWizardBySessionIdFinalize(projectId: stri
     name?: string;
     startDate?: string;
     endDate?: string;
+    /** what a person made of the generated tasks; made instead of them */
+    tasks?: {
+        ref: string;
+        title: string;
+        description?: string;
+        owner?: string | null;
+        dependsOn?: string[];
+    }[];
 }, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {

@@ -121,9 +121,9 @@ describe.each<[string, () => GitEngine]>([
 
   test('a token that is renewed is the one that is used', async () => {
     const checkout = await open();
-    await checkout.useToken('ended-token');
+    await checkout.renewToken('ended-token');
     await expect(checkout.fetch('main')).rejects.toBeInstanceOf(Error);
-    await checkout.useToken('good-token');
+    await checkout.renewToken('good-token');
     expect(await checkout.fetch('main')).toHaveLength(40);
   });
 

@@ -7,8 +7,9 @@ import type { App } from '../../src/app.ts';
 import { compose, createLogger } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { webhookReceiver } from '../../src/github/inbox.ts';
-import { loginRoutes } from '../../src/github/login.ts';
+import { aboutApp, loginRoutes } from '../../src/github/login.ts';
 import { setupRoutes } from '../../src/github/setup.ts';
+import { dashboard } from '../../src/http/dashboard.ts';
 import { createServer } from '../../src/http/server.ts';
 import { concurrencyOf, handlersOf } from '../../src/jobs.ts';
 import { mintApiToken, userOfLogin } from '../../src/projects/tokens.ts';
@@ -59,7 +60,7 @@ export async function openTestApp(settings: Record<string, string> = {}, templat
   const composed = await compose(config, createLogger(config), { isWorker: true, stopping: stop.signal });
   const { app } = composed;
   const webhooks = { path: webhookPath, handlers: webhookReceiver(app) };
-  const extras = { pages: [loginRoutes(app), setupRoutes(app)], webhooks };
+  const extras = { pages: [loginRoutes(app), setupRoutes(app), dashboard(app, () => aboutApp(app))], webhooks };
   const server = await new Promise<Server>((resolve) => {
     const listening = createServer(app, routes, extras).listen(0, '127.0.0.1', () => resolve(listening));
   });

@@ -1,0 +1,86 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import express, { type Response, type Router } from 'express';
+import type { App } from '../app.ts';
+
+/** Where `npm run build` puts the dashboard. */
+const built = fileURLToPath(new URL('../../dist/web/', import.meta.url));
+const root = '<div id="root"></div>';
+
+/** What the dashboard's pages are told with them; anybody may know it. */
+export interface About {
+  /** Whether people can sign in with GitHub. */
+  signIn: boolean;
+  /** Where the App is installed on further accounts; null without an App. */
+  installUrl: string | null;
+}
+
+/**
+ * The dashboard, for whoever asks for a page: its files, and for every other address its one document, which looks at
+ * the address itself. Programs, which do not ask for HTML, go on to the next handler.
+ */
+export function dashboard(app: App, about: () => Promise<About>): Router {
+  const router = express.Router();
+  router.use('/assets', express.static(join(built, 'assets'), { immutable: true, maxAge: '1y', index: false }));
+  router.use(express.static(built, { index: false, maxAge: '1h' }));
+  router.get(/^\/(?!api\/|assets\/|healthz|readyz)/, async (req, res, next) => {
+    if (req.accepts(['json', 'html']) !== 'html') return next();
+    sendPage(app, res, await about(), '<p>This page needs JavaScript.</p>');
+  });
+  return router;
+}
+
+/** Sends the dashboard's document; `without` is what shows without scripts, or where the dashboard was not built. */
+export function sendPage(app: App, res: Response, about: About, without: string): void {
+  const text = document();
+  res.setHeader('Content-Security-Policy', policyOf(app));
+  // The document names files that are gone after the next release.
+  res.setHeader('Cache-Control', 'no-store');
+  if (text === undefined) {
+    res.type('html').send(bare(`${without}<p>The dashboard is not built: <code>npm run build</code>.</p>`));
+    return;
+  }
+  const told = JSON.stringify(about).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  const page = text.replace('<meta name="deckhand" />', `<meta name="deckhand" content="${told}" />`);
+  res.type('html').send(page.replace(root, `<div id="root"><noscript>${without}</noscript></div>`));
+}
+
+let read: string | undefined;
+
+/** Read once; while it is not built, looked for again. */
+function document(): string | undefined {
+  const file = join(built, 'index.html');
+  if (read === undefined && existsSync(file)) read = readFileSync(file, 'utf8');
+  return read;
+}
+
+/**
+ * Scripts, connections and fonts are ours alone. Styles may stand in the page, because Primer's elements set them; images
+ * come from us and from where GitHub keeps its avatars.
+ */
+function policyOf({ config }: App): string {
+  const images = [...new Set(['https://avatars.githubusercontent.com', new URL(config.GITHUB_SERVER_URL).origin])];
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    `img-src 'self' data: ${images.join(' ')}`,
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+const bare = (body: string) => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width" />
+    <title>Deckhand</title>
+  </head>
+  <body><main><h1>Deckhand</h1>${body}</main></body>
+</html>
+`;

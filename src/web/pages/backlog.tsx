@@ -1,0 +1,99 @@
+import { Button, Heading } from '@primer/react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useParams, useSearchParams } from 'react-router';
+import * as api from '../api.ts';
+import { putTask } from '../live.ts';
+import { Empty, Shown } from '../parts/empty.tsx';
+import { Chosen, NewTask } from '../parts/new-task.tsx';
+import { notify, notifyError } from '../parts/notices.tsx';
+import { Failed, TaskStatus } from '../parts/status.tsx';
+import * as q from '../queries.ts';
+import { useTitle } from '../use-title.ts';
+
+const mostShown = 300;
+
+/** The tasks in no sprint, to be put into one. */
+export function BacklogPage() {
+  useTitle('Backlog');
+  const { projectId = '' } = useParams();
+  const [query, setQuery] = useSearchParams();
+  const asked = useQuery(q.tasks(projectId));
+  return (
+    <div className="narrow">
+      <div className="row wrap-row page-head">
+        <Heading as="h1" variant="medium">
+          Backlog
+        </Heading>
+        <span className="grow" />
+        <Button onClick={() => setQuery({ new: 'many' })}>Paste a list</Button>
+        <Button variant="primary" onClick={() => setQuery({ new: 'one' })}>
+          New task
+        </Button>
+      </div>
+      <Shown of={asked} rows={8}>
+        {(tasks) => <List tasks={tasks.filter((t) => t.sprintId === null && t.status !== 'done')} />}
+      </Shown>
+      {query.get('new') !== null && <NewTask projectId={projectId} onClose={() => setQuery({})} />}
+    </div>
+  );
+}
+
+function List({ tasks }: { tasks: api.Task[] }) {
+  const { projectId = '' } = useParams();
+  const client = useQueryClient();
+  const sprints = useQuery(q.sprints(projectId));
+  const [chosen, setChosen] = useState<string[]>([]);
+  const [sprintId, setSprint] = useState('');
+  const add = useMutation({
+    mutationFn: () => api.postSprintsBySprintIdTasksBulk(sprintId, { taskIds: chosen.slice(0, 100) }),
+    onSuccess: (added) => {
+      for (const task of added) putTask(client, task);
+      setChosen([]);
+      notify(`${added.length} tasks are in the sprint.`, 'success');
+    },
+    onError: notifyError,
+  });
+  if (tasks.length === 0) return <Empty title="Nothing waits">Every open task is in a sprint, or there is none.</Empty>;
+  const toggle = (id: string) =>
+    setChosen((now) => (now.includes(id) ? now.filter((each) => each !== id) : [...now, id]));
+  return (
+    <>
+      <div className="row wrap-row page-head bottom-aligned">
+        <Chosen
+          label="Put the chosen ones into"
+          none="Choose a sprint"
+          value={sprintId}
+          options={sprints.data?.filter((s) => s.status === 'planning' || s.status === 'active')}
+          onChosen={setSprint}
+        />
+        <Button disabled={sprintId === '' || chosen.length === 0} loading={add.isPending} onClick={() => add.mutate()}>
+          Put {chosen.length} tasks there
+        </Button>
+      </div>
+      <ul className="list">
+        {tasks.slice(0, mostShown).map((task) => (
+          <li key={task.id} className="list-item">
+            <input
+              type="checkbox"
+              aria-label={`Choose ${task.title.slice(0, 60)}`}
+              checked={chosen.includes(task.id)}
+              onChange={() => toggle(task.id)}
+            />
+            <Link to={`/tasks/${task.id}`} className="wrap">
+              <bdi>{task.title}</bdi>
+            </Link>
+            <TaskStatus status={task.status} />
+            <Failed task={task} />
+          </li>
+        ))}
+      </ul>
+      {tasks.length > mostShown && (
+        <p className="muted">
+          The newest {mostShown} of {tasks.length};{' '}
+          <Link to={`/projects/${projectId}?sprint=none`}>all on the board</Link>.
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,221 @@
+import { PlusIcon, SearchIcon } from '@primer/octicons-react';
+import { Button, Heading, Select, TextInput } from '@primer/react';
+import { useQuery } from '@tanstack/react-query';
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { Link, useParams, useSearchParams } from 'react-router';
+import type { Task } from '../api.ts';
+import { columns, moveTo } from '../moves.ts';
+import { BoardColumn } from '../parts/board-column.tsx';
+import { Empty, Shown } from '../parts/empty.tsx';
+import { NewTask } from '../parts/new-task.tsx';
+import { notify } from '../parts/notices.tsx';
+import * as q from '../queries.ts';
+import { useTaskAct } from '../use-task-act.ts';
+import { useTitle } from '../use-title.ts';
+
+export function BoardPage() {
+  const { projectId = '' } = useParams();
+  const project = useQuery(q.project(projectId));
+  useTitle('Board', project.data?.name);
+  const asked = useQuery(q.tasks(projectId));
+  const [query, setQuery] = useSearchParams();
+  const search = useRef<HTMLInputElement>(null);
+  const isMaking = query.get('new') !== null;
+  const set = (name: string, value: string | null) =>
+    setQuery(
+      (now) => {
+        if (value === null || value === '') now.delete(name);
+        else now.set(name, value);
+        return now;
+      },
+      { replace: true },
+    );
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (event.key === '/') search.current?.focus();
+      else if (event.key === 'n') set('new', 'one');
+      else return;
+      event.preventDefault();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  });
+  return (
+    <>
+      <div className="row wrap-row page-head">
+        <Heading as="h1" variant="medium">
+          Board
+        </Heading>
+        <span className="grow" />
+        <Filters query={query} set={set} search={search} />
+        <Button variant="primary" leadingVisual={PlusIcon} onClick={() => set('new', 'one')} aria-keyshortcuts="n">
+          New task
+        </Button>
+      </div>
+      <Shown of={asked} rows={8}>
+        {(tasks) => (tasks.length === 0 ? <FirstTask projectId={projectId} /> : <Board tasks={tasks} query={query} />)}
+      </Shown>
+      {isMaking && <NewTask projectId={projectId} onClose={() => set('new', null)} />}
+    </>
+  );
+}
+
+const isTyping = (target: EventTarget | null) =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+function FirstTask({ projectId }: { projectId: string }) {
+  const { data } = useQuery(q.repositories(projectId));
+  const noRepository = data?.length === 0;
+  return (
+    <Empty title="No tasks yet">
+      {noRepository ? (
+        <p>
+          First <Link to={`/projects/${projectId}/repositories`}>connect a repository</Link>; agents work in it.
+        </p>
+      ) : (
+        <p>
+          Make one with <kbd>n</kbd>, <Link to={`/projects/${projectId}/plan`}>plan a goal</Link>, or comment{' '}
+          <code>/agent start</code> on a GitHub issue.
+        </p>
+      )}
+    </Empty>
+  );
+}
+
+function Filters(props: {
+  query: URLSearchParams;
+  set(name: string, value: string | null): void;
+  search: React.RefObject<HTMLInputElement | null>;
+}) {
+  const { projectId = '' } = useParams();
+  const { query, set, search } = props;
+  const agents = useProjectAgents(projectId);
+  const sprints = useQuery(q.sprints(projectId));
+  return (
+    <>
+      <TextInput
+        ref={search}
+        leadingVisual={SearchIcon}
+        aria-label="Search titles"
+        aria-keyshortcuts="/"
+        placeholder="Search titles ( / )"
+        value={query.get('search') ?? ''}
+        onChange={(event) => set('search', event.target.value)}
+      />
+      <Select
+        aria-label="Agent"
+        value={query.get('agent') ?? ''}
+        onChange={(event) => set('agent', event.target.value)}
+      >
+        <Select.Option value="">All agents</Select.Option>
+        <Select.Option value="none">No agent</Select.Option>
+        {agents.map(({ id, name }) => (
+          <Select.Option key={id} value={id}>
+            {name}
+          </Select.Option>
+        ))}
+      </Select>
+      <Select
+        aria-label="Sprint"
+        value={query.get('sprint') ?? ''}
+        onChange={(event) => set('sprint', event.target.value)}
+      >
+        <Select.Option value="">All sprints</Select.Option>
+        <Select.Option value="none">No sprint</Select.Option>
+        {sprints.data?.map(({ id, name }) => (
+          <Select.Option key={id} value={id}>
+            {name}
+          </Select.Option>
+        ))}
+      </Select>
+      <Select
+        aria-label="State"
+        value={query.get('state') ?? ''}
+        onChange={(event) => set('state', event.target.value)}
+      >
+        <Select.Option value="">All</Select.Option>
+        <Select.Option value="failed">Failed</Select.Option>
+      </Select>
+    </>
+  );
+}
+
+function Board({ tasks, query }: { tasks: Task[]; query: URLSearchParams }) {
+  const { projectId = '' } = useParams();
+  const agents = useProjectAgents(projectId);
+  const names = useMemo(() => new Map(agents.map(({ id, name }) => [id, name])), [agents]);
+  const wanted = useDeferredValue(query.toString());
+  const byStatus = useMemo(() => sorted(tasks, new URLSearchParams(wanted)), [tasks, wanted]);
+  const { mutate } = useTaskAct();
+  const [said, setSaid] = useState('');
+  const onDropped = (taskId: string, status: Task['status']) => {
+    const task = tasks.find((t) => t.id === taskId);
+    if (task === undefined || task.status === status) return;
+    const move = moveTo(task, status);
+    if ('refusal' in move) return notify(move.refusal);
+    mutate({ task, act: move.act });
+    setSaid(`${task.title} is moved`);
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the arrow keys go from card to card, each of which is a link
+    <div className="board" onKeyDown={walk}>
+      {columns.map((status) => (
+        <BoardColumn
+          key={status}
+          status={status}
+          tasks={byStatus.get(status) ?? []}
+          agentNames={names}
+          onDropped={onDropped}
+        />
+      ))}
+      <span className="sr-only" aria-live="polite">
+        {said}
+      </span>
+    </div>
+  );
+}
+
+function sorted(tasks: Task[], query: URLSearchParams): Map<Task['status'], Task[]> {
+  const [search, agent, sprint] = [query.get('search')?.toLowerCase() ?? '', query.get('agent'), query.get('sprint')];
+  const isFailed = query.get('state') === 'failed';
+  const fits = (value: string | null, asked: string | null) =>
+    asked === null || (asked === 'none' ? value === null : value === asked);
+  const found = new Map<Task['status'], Task[]>(columns.map((status) => [status, []]));
+  for (const task of tasks) {
+    const isShown =
+      fits(task.owner, agent) &&
+      fits(task.sprintId, sprint) &&
+      (!isFailed || task.failure !== null) &&
+      (search === '' || task.title.toLowerCase().includes(search));
+    if (isShown) found.get(task.status)?.push(task);
+  }
+  return found;
+}
+
+/** Arrow keys: up and down in a column, left and right between columns. */
+function walk(event: React.KeyboardEvent): void {
+  const step = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] }[event.key];
+  const here = (event.target as HTMLElement).closest<HTMLElement>('li[data-index]');
+  if (step === undefined || here === null || !(event.target as HTMLElement).dataset.card) return;
+  event.preventDefault();
+  const [across = 0, down = 0] = step;
+  let column = here.closest('.column') as HTMLElement | null;
+  let item: HTMLElement | null | undefined = here;
+  if (across !== 0) {
+    do column = (across < 0 ? column?.previousElementSibling : column?.nextElementSibling) as HTMLElement | null;
+    while (column?.classList.contains('column') && column.querySelector('li[data-index]') === null);
+    item = column?.querySelector<HTMLElement>('li[data-index]');
+  } else item = column?.querySelector<HTMLElement>(`li[data-index="${Number(here.dataset.index) + down}"]`);
+  const link = item?.querySelector<HTMLElement>('[data-card]');
+  link?.focus();
+  link?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+}
+
+/** The agents that work in a project: its own, and those that people made. */
+function useProjectAgents(projectId: string) {
+  const agents = useQuery(q.agentsOf(projectId));
+  return agents.data ?? none;
+}
+
+const none: never[] = [];

@@ -1,0 +1,10 @@
+import { Link } from 'react-router';
+import { Empty } from '../parts/empty.tsx';
+
+export function NotFoundPage() {
+  return (
+    <Empty title="There is nothing at this address">
+      <Link to="/">All projects</Link>
+    </Empty>
+  );
+}

@@ -1,0 +1,95 @@
+import { Button, Heading, LinkButton, TextInput } from '@primer/react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { Link, useNavigate } from 'react-router';
+import { about } from '../about.ts';
+import * as api from '../api.ts';
+import { Empty, Shown } from '../parts/empty.tsx';
+import { notifyError } from '../parts/notices.tsx';
+import { When } from '../parts/when.tsx';
+import * as q from '../queries.ts';
+import { useTitle } from '../use-title.ts';
+
+export function ProjectsPage() {
+  useTitle('Projects');
+  const asked = useQuery(q.projects());
+  return (
+    <div className="narrow">
+      <div className="row wrap-row page-head">
+        <Heading as="h1" variant="medium">
+          Projects
+        </Heading>
+        <span className="grow" />
+        {about.installUrl && <LinkButton href={about.installUrl}>Install on GitHub</LinkButton>}
+      </div>
+      <Shown of={asked}>
+        {(projects) => (
+          <>
+            {projects.length === 0 && <FirstProject />}
+            <ul className="list">
+              {projects.map((project) => (
+                <li key={project.id} className="list-item">
+                  <Link to={`/projects/${project.id}`} className="strong">
+                    <bdi>{project.name}</bdi>
+                  </Link>
+                  <span className="muted">
+                    you are {project.role} · changed <When at={project.updatedAt} />
+                  </span>
+                  {project.description !== '' && <p className="muted wrap">{project.description}</p>}
+                </li>
+              ))}
+            </ul>
+            <NewProject />
+          </>
+        )}
+      </Shown>
+    </div>
+  );
+}
+
+function FirstProject() {
+  return (
+    <Empty title="No project yet">
+      {about.installUrl === null ? (
+        <p>This service has no GitHub App. Make a project below and connect a repository with a git token.</p>
+      ) : (
+        <p>
+          <a href={about.installUrl}>Install the App</a> on your account or organization: it becomes a project with its
+          repositories connected. Or make one below and connect repositories by hand.
+        </p>
+      )}
+    </Empty>
+  );
+}
+
+function NewProject() {
+  const [name, setName] = useState('');
+  const client = useQueryClient();
+  const go = useNavigate();
+  const make = useMutation({
+    mutationFn: () => api.postProjects({ name: name.trim() }),
+    onSuccess: async (project) => {
+      await client.invalidateQueries({ queryKey: ['projects'] });
+      await go(`/projects/${project.id}/repositories`);
+    },
+    onError: notifyError,
+  });
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    if (name.trim() !== '') make.mutate();
+  };
+  return (
+    <form className="row" onSubmit={send}>
+      <TextInput
+        aria-label="Name of a new project"
+        placeholder="Name of a new project"
+        maxLength={200}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <Button type="submit" loading={make.isPending}>
+        Make it
+      </Button>
+    </form>
+  );
+}

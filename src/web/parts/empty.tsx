@@ -1,0 +1,65 @@
+import { Button, Heading, SkeletonBox } from '@primer/react';
+import type { ReactNode } from 'react';
+import { isRouteErrorResponse, useRouteError } from 'react-router';
+import { explain, statusOf } from '../client.ts';
+
+/** A page or part with nothing in it yet, and what to do next. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <Heading as="h2" variant="small">
+        {title}
+      </Heading>
+      <div className="muted">{children}</div>
+    </div>
+  );
+}
+
+export function Loading({ rows = 4 }: { rows?: number }) {
+  return (
+    <div role="status" aria-label="Loading" className="stack">
+      {Array.from({ length: rows }, (_, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike
+        <SkeletonBox key={i} height="32px" />
+      ))}
+    </div>
+  );
+}
+
+/** What went wrong with a part of a page, and a way to try again. */
+export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+  return (
+    <Empty title={statusOf(error) === 404 ? 'Not found' : 'This could not be loaded'}>
+      <p className="wrap">{explain(error)}</p>
+      {retry && <Button onClick={retry}>Try again</Button>}
+    </Empty>
+  );
+}
+
+interface Asked<T> {
+  data: T | undefined;
+  error: unknown;
+  refetch(): unknown;
+}
+
+/** What was asked for once it is there; until then a skeleton, or what went wrong. */
+export function Shown<T>({ of, rows, children }: { of: Asked<T>; rows?: number; children: (data: T) => ReactNode }) {
+  if (of.data !== undefined) return children(of.data);
+  return of.error ? <Failure error={of.error} retry={() => void of.refetch()} /> : <Loading rows={rows ?? 4} />;
+}
+
+/** In place of a page that broke: after a new release its files may have gone. */
+export function BrokenPage() {
+  const error = useRouteError();
+  const isGone = error instanceof TypeError && /import|fetch/i.test(error.message);
+  return (
+    <main className="page">
+      <Empty title={isGone ? 'There is a new version' : 'This page broke'}>
+        <p className="wrap">{isRouteErrorResponse(error) ? error.statusText : isGone ? '' : explain(error)}</p>
+        <Button variant="primary" onClick={() => window.location.reload()}>
+          Reload
+        </Button>
+      </Empty>
+    </main>
+  );
+}

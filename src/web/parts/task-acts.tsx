@@ -1,0 +1,73 @@
+import { KebabHorizontalIcon } from '@primer/octicons-react';
+import { ActionList, ActionMenu, IconButton, useConfirm } from '@primer/react';
+import { useState } from 'react';
+import { useNavigate } from 'react-router';
+import type { Task } from '../api.ts';
+import { type Act, actNames, actsOf } from '../moves.ts';
+import { useTaskAct } from '../use-task-act.ts';
+import { AskText } from './ask-text.tsx';
+
+/** Does what was chosen; asks first where it cannot be taken back, and for words where the agent needs them. */
+export function useChosenAct(task: Task) {
+  const { mutate, isPending } = useTaskAct();
+  const confirm = useConfirm();
+  const [asking, setAsking] = useState<'retry' | 'revise'>();
+  const choose = async (act: Act) => {
+    if (act === 'retry' || act === 'revise') return setAsking(act);
+    const question = questions[act];
+    if (question !== undefined && !(await confirm({ ...question, title: actNames[act] }))) return;
+    mutate({ task, act });
+  };
+  const dialog = asking && (
+    <AskText
+      title={actNames[asking]}
+      label={asking === 'retry' ? 'A hint for the agent (optional)' : 'What should change?'}
+      isRequired={asking === 'revise'}
+      onClose={() => setAsking(undefined)}
+      onText={(text) => mutate({ task, act: asking, text })}
+    />
+  );
+  return { choose, isPending, dialog };
+}
+
+const questions: Partial<Record<Act, { content: string; confirmButtonContent: string; confirmButtonType?: 'danger' }>> =
+  {
+    cancel: {
+      content: 'The agent stops. What it has pushed stays on its branch.',
+      confirmButtonContent: 'Cancel the run',
+      confirmButtonType: 'danger',
+    },
+    merge: { content: 'The pull requests of this task are merged on GitHub.', confirmButtonContent: 'Merge' },
+  };
+
+/** The menu on a card: opens the task, and moves it in every way that is allowed now. */
+export function TaskMenu({ task }: { task: Task }) {
+  const { choose, dialog } = useChosenAct(task);
+  const go = useNavigate();
+  return (
+    <>
+      <ActionMenu>
+        <ActionMenu.Anchor>
+          <IconButton
+            icon={KebabHorizontalIcon}
+            aria-label={`Actions for ${task.title.slice(0, 60)}`}
+            variant="invisible"
+            size="small"
+            tooltipDirection="w"
+          />
+        </ActionMenu.Anchor>
+        <ActionMenu.Overlay align="end">
+          <ActionList>
+            <ActionList.Item onSelect={() => void go(`/tasks/${task.id}`)}>Open</ActionList.Item>
+            {actsOf(task).map((act) => (
+              <ActionList.Item key={act} onSelect={() => void choose(act)}>
+                {actNames[act]}
+              </ActionList.Item>
+            ))}
+          </ActionList>
+        </ActionMenu.Overlay>
+      </ActionMenu>
+      {dialog}
+    </>
+  );
+}

@@ -1,0 +1,162 @@
+import 'react-diff-view/style/index.css';
+import { FileIcon } from '@primer/octicons-react';
+import { Button, SegmentedControl } from '@primer/react';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { type ChangeData, Diff, type HunkData, Hunk as HunkLines, tokenize } from 'react-diff-view';
+import { useSearchParams } from 'react-router';
+import { refractor } from 'refractor';
+import type { FileDiff, Hunk } from '../api.ts';
+import * as q from '../queries.ts';
+import { Empty, Shown } from './empty.tsx';
+
+/** A file with more changed lines than this is folded until somebody wants to see it. */
+const foldedLines = 400;
+
+/** What a task changed: a list of files, and each with its lines. */
+export function TaskDiff({ taskId }: { taskId: string }) {
+  const asked = useQuery(q.diff(taskId));
+  const [query, setQuery] = useSearchParams();
+  const view = query.get('view') === 'split' ? 'split' : 'unified';
+  return (
+    <Shown of={asked}>
+      {({ files, branchName, baseBranch, truncated }) =>
+        files.length === 0 ? (
+          <Empty title="No changes yet">They show once the agent has pushed something.</Empty>
+        ) : (
+          <>
+            <div className="row wrap-row page-head">
+              <span className="muted">
+                {files.length} files, <span className="added">+{sum(files, 'additions')}</span>{' '}
+                <span className="removed">−{sum(files, 'deletions')}</span> on <code>{branchName}</code> against{' '}
+                <code>{baseBranch}</code>
+              </span>
+              <span className="grow" />
+              <SegmentedControl
+                aria-label="View"
+                size="small"
+                onChange={(i) => setQuery({ tab: 'diff', ...(i === 1 ? { view: 'split' } : {}) }, { replace: true })}
+              >
+                <SegmentedControl.Button selected={view === 'unified'}>Unified</SegmentedControl.Button>
+                <SegmentedControl.Button selected={view === 'split'}>Split</SegmentedControl.Button>
+              </SegmentedControl>
+            </div>
+            {truncated && <p className="muted">Only the first {files.length} files are shown; GitHub has them all.</p>}
+            <div className="diff-page">
+              <nav aria-label="Changed files" className="file-list">
+                <ul>
+                  {files.map(({ path }) => (
+                    <li key={path}>
+                      <a href={`#${anchorOf(path)}`} title={path}>
+                        <FileIcon size={12} /> <bdi>{path}</bdi>
+                      </a>
+                    </li>
+                  ))}
+                </ul>
+              </nav>
+              <div className="files">
+                {files.map((file) => (
+                  <File key={file.path} file={file} view={view} />
+                ))}
+              </div>
+            </div>
+          </>
+        )
+      }
+    </Shown>
+  );
+}
+
+const sum = (files: FileDiff[], of: 'additions' | 'deletions') => files.reduce((all, file) => all + file[of], 0);
+const anchorOf = (path: string) => `file-${encodeURIComponent(path)}`;
+
+function File({ file, view }: { file: FileDiff; view: 'unified' | 'split' }) {
+  const [isOpen, setOpen] = useState(file.additions + file.deletions <= foldedLines);
+  const type = ({ added: 'add', deleted: 'delete', modified: 'modify', renamed: 'rename' } as const)[file.status];
+  const hunks = useMemo(() => (isOpen ? file.hunks.map(shaped) : []), [file, isOpen]);
+  const tokens = useMemo(() => coloured(file.path, hunks), [file.path, hunks]);
+  return (
+    <section className="file" id={anchorOf(file.path)} aria-label={file.path.slice(0, 200)}>
+      <h2 className="file-head">
+        <bdi className="wrap">
+          {file.previousPath && `${file.previousPath} → `}
+          {file.path}
+        </bdi>
+        <span className="muted small">
+          {file.status} <span className="added">+{file.additions}</span>{' '}
+          <span className="removed">−{file.deletions}</span>
+        </span>
+      </h2>
+      {file.binary ? (
+        <p className="muted padded">A binary file.</p>
+      ) : !isOpen ? (
+        <p className="padded">
+          <Button onClick={() => setOpen(true)}>Show {file.additions + file.deletions} changed lines</Button>
+        </p>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+        <section className="file-lines" tabIndex={0} aria-label={`Lines of ${file.path.slice(0, 200)}`}>
+          <Diff viewType={view} diffType={type} hunks={hunks} tokens={tokens}>
+            {(shown) => shown.map((hunk) => <HunkLines key={hunk.content} hunk={hunk} />)}
+          </Diff>
+        </section>
+      )}
+      {file.truncated && <p className="muted padded">The rest of this file is not shown; GitHub has it.</p>}
+    </section>
+  );
+}
+
+/** A hunk as the library wants it. */
+function shaped({ oldStart, oldLines, newStart, newLines, lines }: Hunk): HunkData {
+  let [before, after] = [oldStart, newStart];
+  const changes = lines.map((line): ChangeData => {
+    const content = line.slice(1);
+    if (line.startsWith('+')) return { type: 'insert', content, lineNumber: after++, isInsert: true };
+    if (line.startsWith('-')) return { type: 'delete', content, lineNumber: before++, isDelete: true };
+    return { type: 'normal', content, oldLineNumber: before++, newLineNumber: after++, isNormal: true };
+  });
+  return {
+    content: `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+    oldStart,
+    oldLines,
+    newStart,
+    newLines,
+    changes,
+  };
+}
+
+const languages: Record<string, string> = {
+  cjs: 'javascript',
+  cs: 'csharp',
+  h: 'c',
+  htm: 'markup',
+  html: 'markup',
+  js: 'javascript',
+  jsx: 'jsx',
+  kt: 'kotlin',
+  md: 'markdown',
+  mjs: 'javascript',
+  py: 'python',
+  rb: 'ruby',
+  rs: 'rust',
+  sh: 'bash',
+  svg: 'markup',
+  ts: 'typescript',
+  vue: 'markup',
+  xml: 'markup',
+  yml: 'yaml',
+};
+
+/** Colours for languages that are known; other files, and what the colouring cannot read, stay plain. */
+function coloured(path: string, hunks: HunkData[]) {
+  const ending = path.split('.').at(-1)?.toLowerCase() ?? '';
+  const language = languages[ending] ?? ending;
+  if (hunks.length === 0 || !refractor.registered(language)) return undefined;
+  // The library was made for a refractor that answered with the bare nodes.
+  const bare = { ...refractor, highlight: (text: string, of: string) => refractor.highlight(text, of).children };
+  try {
+    return tokenize(hunks, { highlight: true, refractor: bare, language });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,31 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { Task } from './api.ts';
+import { putTask } from './live.ts';
+import { type Act, likely, perform } from './moves.ts';
+import { notifyError } from './parts/notices.tsx';
+
+interface Asked {
+  task: Task;
+  act: Act;
+  text?: string;
+}
+
+/** Does something with a task: shown at once, and taken back with the reason when the service refuses. */
+export function useTaskAct() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ task, act, text }: Asked) => perform(act, task.id, text),
+    // A merge takes its time and may well be refused; it is not shown before it is true.
+    onMutate: ({ task, act }) => {
+      if (act !== 'merge') putTask(client, { ...task, status: likely[act] });
+    },
+    onSuccess: (task) => {
+      putTask(client, task);
+      void client.invalidateQueries({ queryKey: ['runs', task.id] });
+    },
+    onError: (error, { task }) => {
+      putTask(client, task);
+      notifyError(error);
+    },
+  });
+}
