@@ -11,15 +11,23 @@ const mostSingle = 15;
 /** After a stream that was refused, such as the eleventh of one person, this long until the next try. */
 const againMs = 15_000;
 
+/** A stream that has not opened by then is not waited for any longer. */
+const patienceMs = 1500;
+
 /**
  * Keeps what is shown of a project as it is, by its event stream. Events carry no state: what one names is looked at
- * again. Answers whether the stream is open.
+ * again. What is asked for while it is `opening` could miss a change in between, so the pages wait for it.
  */
-export function useProjectEvents(projectId: string | undefined): boolean {
+export function useProjectEvents(projectId: string | undefined): 'opening' | 'open' | 'lost' {
   const client = useQueryClient();
-  const [isOpen, setOpen] = useState(true);
+  const [{ of, state }, setState] = useState<{ of: string | undefined; state: 'open' | 'lost' }>({
+    of: undefined,
+    state: 'open',
+  });
   useEffect(() => {
     if (projectId === undefined) return;
+    const set = (next: 'open' | 'lost') => setState({ of: projectId, state: next });
+    const late = setTimeout(() => set('lost'), patienceMs);
     let source: EventSource | undefined;
     let again: ReturnType<typeof setTimeout> | undefined;
     let gather: ReturnType<typeof setTimeout> | undefined;
@@ -38,9 +46,14 @@ export function useProjectEvents(projectId: string | undefined): boolean {
       source = new EventSource(`/api/v1/projects/${encodeURIComponent(projectId)}/events`);
       for (const kind of ['task', 'run', 'sprint'] as const) source.addEventListener(kind, hear(kind));
       source.addEventListener('reset', () => void client.invalidateQueries());
-      source.onopen = () => setOpen(true);
+      source.onopen = () => {
+        clearTimeout(late);
+        set('open');
+        // What was asked for before, to find out which project this is.
+        void client.invalidateQueries({ predicate: ({ queryKey: [what] }) => what === 'task' || what === 'sprint' });
+      };
       source.onerror = () => {
-        setOpen(false);
+        set('lost');
         // The browser comes back by itself with the last id, unless it was refused.
         if (source?.readyState !== EventSource.CLOSED) return;
         again = setTimeout(() => {
@@ -52,11 +65,12 @@ export function useProjectEvents(projectId: string | undefined): boolean {
     connect();
     return () => {
       source?.close();
+      clearTimeout(late);
       clearTimeout(again);
       clearTimeout(gather);
     };
   }, [client, projectId]);
-  return isOpen;
+  return projectId === undefined || of === projectId ? state : 'opening';
 }
 
 function lookAgain(client: QueryClient, projectId: string, changed: Map<string, string>): void {

@@ -25,7 +25,7 @@ import { chooseTheme, chosenTheme, type Theme } from './theme.ts';
 export function Shell() {
   const person = useQuery(q.me());
   const projectId = useProjectHere();
-  const isLive = useProjectEvents(projectId);
+  const stream = useProjectEvents(projectId);
   return (
     <>
       <a href="#content" className="skip">
@@ -37,7 +37,7 @@ export function Shell() {
         </Link>
         {projectId && <ProjectName id={projectId} />}
         <span className="grow" />
-        {projectId && !isLive && (
+        {projectId && stream === 'lost' && (
           <output className="muted" title="Changes show once the connection is back">
             reconnecting …
           </output>
@@ -47,7 +47,7 @@ export function Shell() {
       </header>
       {projectId && <ProjectNav id={projectId} />}
       <main id="content" className="page">
-        {person.data ? <Outlet /> : <Loading />}
+        {person.data && stream !== 'opening' ? <Outlet /> : <Loading />}
       </main>
     </>
   );
@@ -140,11 +140,16 @@ function ThemeMenu() {
 }
 
 function PersonMenu({ login, avatarUrl }: { login: string; avatarUrl: string }) {
+  const [isBroken, setBroken] = useState(avatarUrl === '');
   return (
     <ActionMenu>
       <ActionMenu.Anchor>
         <button type="button" className="person" aria-label={`Signed in as ${login}`}>
-          {avatarUrl === '' ? <span className="initial">{login.slice(0, 1)}</span> : <Avatar src={avatarUrl} alt="" />}
+          {isBroken ? (
+            <span className="initial">{login.slice(0, 1)}</span>
+          ) : (
+            <Avatar src={avatarUrl} alt="" onError={() => setBroken(true)} />
+          )}
         </button>
       </ActionMenu.Anchor>
       <ActionMenu.Overlay align="end">

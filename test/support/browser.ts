@@ -5,6 +5,10 @@ export const chromiumPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '
   existsSync(path),
 );
 
+/** Runs where there is a browser; elsewhere it says what is missing. In CI there has to be one. */
+export const inBrowser = chromiumPath === undefined && !process.env.CI ? test.skip : test;
+if (chromiumPath === undefined) console.warn('not tried: the dashboard in a browser (apt-get install chromium)');
+
 let browser: Browser | undefined;
 
 /** What a page complained of: errors of its console and breaches of its policy. */
@@ -20,6 +24,7 @@ export async function openPerson(options: { width?: number; height?: number; dar
     viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
     colorScheme: options.dark ? 'dark' : 'light',
   });
+  context.setDefaultTimeout(10_000);
   const page = await context.newPage();
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(`${message.text()} at ${message.location().url}`);

@@ -81,7 +81,8 @@ function Performance({ agentId }: { agentId: string }) {
               Tasks: metrics.totalTasks,
               Done: metrics.completedTasks,
               Failed: metrics.failedTasks,
-              Success: <>{Math.round(metrics.successRate * 100)} %</>,
+              Success:
+                metrics.completedTasks + metrics.failedTasks === 0 ? '–' : `${Math.round(metrics.successRate * 100)} %`,
               'From start to done': metrics.averageCompletionTime,
               'Pull requests': metrics.prsCreated,
               'Lines merged': metrics.linesOfCodeWritten.toLocaleString(),

@@ -1,10 +1,11 @@
-import { Button, Dialog, Flash, FormControl, Heading, Label, Textarea, TextInput } from '@primer/react';
+import { Button, Flash, FormControl, Heading, Label, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
 import * as api from '../api.ts';
 import { explain } from '../client.ts';
 import { Shown } from '../parts/empty.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
 import { Health } from '../parts/health.tsx';
 import * as q from '../queries.ts';
 import { useTitle } from '../use-title.ts';
@@ -72,19 +73,13 @@ function NewAgent({ projectId, onClose }: { projectId: string; onClose(): void }
     make.mutate();
   };
   return (
-    <Dialog title="New agent" onClose={onClose} width="large">
+    <FormDialog title="New agent" onClose={onClose} width="large">
       <form className="stack" onSubmit={send}>
         {make.error && <Flash variant="danger">{explain(make.error)}</Flash>}
         <p className="muted">It is yours: only you can change it; your projects can use it.</p>
         <FormControl required>
           <FormControl.Label>Name</FormControl.Label>
-          <TextInput
-            block
-            autoFocus
-            maxLength={200}
-            value={given.name}
-            onChange={(event) => set({ name: event.target.value })}
-          />
+          <TextInput block maxLength={200} value={given.name} onChange={(event) => set({ name: event.target.value })} />
         </FormControl>
         <div className="fields">
           <FormControl>
@@ -117,6 +112,6 @@ function NewAgent({ projectId, onClose }: { projectId: string; onClose(): void }
           </Button>
         </div>
       </form>
-    </Dialog>
+    </FormDialog>
   );
 }

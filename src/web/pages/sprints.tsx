@@ -1,10 +1,11 @@
-import { Button, Dialog, Flash, FormControl, Heading, Textarea, TextInput } from '@primer/react';
+import { Button, Flash, FormControl, Heading, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, lazy, Suspense, useState } from 'react';
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
 import * as api from '../api.ts';
 import { explain } from '../client.ts';
 import { Empty, Loading, Shown } from '../parts/empty.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
 import { SprintStatus } from '../parts/status.tsx';
 import * as q from '../queries.ts';
 import { useTitle } from '../use-title.ts';
@@ -84,18 +85,12 @@ function NewSprint({ projectId, onClose }: { projectId: string; onClose(): void 
     make.mutate();
   };
   return (
-    <Dialog title="New sprint" onClose={onClose} width="large">
+    <FormDialog title="New sprint" onClose={onClose} width="large">
       <form className="stack" onSubmit={send}>
         {make.error && <Flash variant="danger">{explain(make.error)}</Flash>}
         <FormControl required>
           <FormControl.Label>Name</FormControl.Label>
-          <TextInput
-            block
-            autoFocus
-            maxLength={200}
-            value={given.name}
-            onChange={(event) => set({ name: event.target.value })}
-          />
+          <TextInput block maxLength={200} value={given.name} onChange={(event) => set({ name: event.target.value })} />
         </FormControl>
         <FormControl>
           <FormControl.Label>Goal</FormControl.Label>
@@ -128,6 +123,6 @@ function NewSprint({ projectId, onClose }: { projectId: string; onClose(): void 
           </Button>
         </div>
       </form>
-    </Dialog>
+    </FormDialog>
   );
 }

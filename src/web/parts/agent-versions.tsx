@@ -1,10 +1,11 @@
-import { Button, Dialog, Flash, FormControl, Heading, Textarea } from '@primer/react';
+import { Button, Flash, FormControl, Heading, Textarea } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import * as api from '../api.ts';
 import { explain } from '../client.ts';
 import * as q from '../queries.ts';
+import { FormDialog } from './form-dialog.tsx';
 
 /** A version beside the one before it: what it is told, and how it did. */
 export function AgentVersions({ projectId, agent }: { projectId: string; agent: api.Agent }) {
@@ -81,7 +82,11 @@ export function Evolve({ agent }: { agent: api.Agent }) {
         Evolve
       </Button>
       {isOpen && (
-        <Dialog title={`Version ${agent.version + 1} of ${agent.name}`} onClose={() => setOpen(false)} width="xlarge">
+        <FormDialog
+          title={`Version ${agent.version + 1} of ${agent.name}`}
+          onClose={() => setOpen(false)}
+          width="xlarge"
+        >
           <form className="stack" onSubmit={send}>
             {evolve.error && <Flash variant="danger">{explain(evolve.error)}</Flash>}
             <FormControl>
@@ -101,7 +106,7 @@ export function Evolve({ agent }: { agent: api.Agent }) {
               </Button>
             </div>
           </form>
-        </Dialog>
+        </FormDialog>
       )}
     </>
   );

@@ -1,5 +1,6 @@
-import { Button, Dialog, FormControl, Textarea } from '@primer/react';
+import { Button, FormControl, Textarea } from '@primer/react';
 import { useState } from 'react';
+import { FormDialog } from './form-dialog.tsx';
 
 /** Asks for some words in a dialog. */
 export function AskText(props: {
@@ -21,7 +22,7 @@ export function AskText(props: {
     onClose();
   };
   return (
-    <Dialog title={title} onClose={onClose} width="large">
+    <FormDialog title={title} onClose={onClose} width="large">
       <form
         className="stack"
         onSubmit={(event) => {
@@ -33,7 +34,6 @@ export function AskText(props: {
           <FormControl.Label>{label}</FormControl.Label>
           <Textarea
             block
-            autoFocus
             resize="vertical"
             maxLength={10_000}
             value={text}
@@ -50,6 +50,6 @@ export function AskText(props: {
           </Button>
         </div>
       </form>
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -1,10 +1,11 @@
-import { Button, Dialog, Flash, FormControl, Textarea, TextInput } from '@primer/react';
+import { Button, Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import * as api from '../api.ts';
 import { explain } from '../client.ts';
 import { putTask } from '../live.ts';
 import * as q from '../queries.ts';
+import { FormDialog } from './form-dialog.tsx';
 import { Chosen } from './new-task.tsx';
 import { Several } from './several.tsx';
 
@@ -43,7 +44,7 @@ export function EditTask({ task, onClose }: { task: api.Task; onClose(): void })
     save.mutate();
   };
   return (
-    <Dialog title="Edit the task" onClose={onClose} width="xlarge">
+    <FormDialog title="Edit the task" onClose={onClose} width="xlarge">
       <form className="stack" onSubmit={send}>
         {save.error && <Flash variant="danger">{explain(save.error)}</Flash>}
         <FormControl required>
@@ -90,6 +91,6 @@ export function EditTask({ task, onClose }: { task: api.Task; onClose(): void })
           </Button>
         </div>
       </form>
-    </Dialog>
+    </FormDialog>
   );
 }

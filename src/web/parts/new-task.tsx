@@ -1,4 +1,4 @@
-import { Button, Checkbox, Dialog, Flash, FormControl, Select, Textarea, TextInput } from '@primer/react';
+import { Button, Checkbox, Flash, FormControl, Select, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useSearchParams } from 'react-router';
@@ -6,6 +6,7 @@ import * as api from '../api.ts';
 import { explain } from '../client.ts';
 import { putTask } from '../live.ts';
 import * as q from '../queries.ts';
+import { FormDialog } from './form-dialog.tsx';
 import { notify } from './notices.tsx';
 
 /** The service takes so many at once. */
@@ -24,7 +25,7 @@ export function NewTask({ projectId, onClose }: { projectId: string; onClose(): 
   const [query, setQuery] = useSearchParams();
   const isMany = query.get('new') === 'many';
   return (
-    <Dialog title={isMany ? 'New tasks' : 'New task'} onClose={onClose} width="xlarge">
+    <FormDialog title={isMany ? 'New tasks' : 'New task'} onClose={onClose} width="xlarge">
       <div className="stack">
         <Button
           variant="invisible"
@@ -39,7 +40,7 @@ export function NewTask({ projectId, onClose }: { projectId: string; onClose(): 
         </Button>
         <Form key={String(isMany)} projectId={projectId} isMany={isMany} onClose={onClose} />
       </div>
-    </Dialog>
+    </FormDialog>
   );
 }
 
@@ -86,20 +87,14 @@ function Form({ projectId, isMany, onClose }: { projectId: string; isMany: boole
       {isMany ? (
         <FormControl required>
           <FormControl.Label>Titles, one a line</FormControl.Label>
-          <Textarea block autoFocus rows={8} value={titles} onChange={(event) => setTitles(event.target.value)} />
+          <Textarea block rows={8} value={titles} onChange={(event) => setTitles(event.target.value)} />
           <FormControl.Caption>{wanted.length} tasks</FormControl.Caption>
         </FormControl>
       ) : (
         <>
           <FormControl required>
             <FormControl.Label>Title</FormControl.Label>
-            <TextInput
-              block
-              autoFocus
-              maxLength={200}
-              value={titles}
-              onChange={(event) => setTitles(event.target.value)}
-            />
+            <TextInput block maxLength={200} value={titles} onChange={(event) => setTitles(event.target.value)} />
           </FormControl>
           <FormControl>
             <FormControl.Label>Description</FormControl.Label>

@@ -1,6 +1,6 @@
 import 'react-diff-view/style/index.css';
 import { FileIcon } from '@primer/octicons-react';
-import { Button, SegmentedControl } from '@primer/react';
+import { Button, SegmentedControl, TreeView } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { type ChangeData, Diff, type HunkData, Hunk as HunkLines, tokenize } from 'react-diff-view';
@@ -44,15 +44,9 @@ export function TaskDiff({ taskId }: { taskId: string }) {
             {truncated && <p className="muted">Only the first {files.length} files are shown; GitHub has them all.</p>}
             <div className="diff-page">
               <nav aria-label="Changed files" className="file-list">
-                <ul>
-                  {files.map(({ path }) => (
-                    <li key={path}>
-                      <a href={`#${anchorOf(path)}`} title={path}>
-                        <FileIcon size={12} /> <bdi>{path}</bdi>
-                      </a>
-                    </li>
-                  ))}
-                </ul>
+                <TreeView aria-label="Changed files">
+                  <Folder of={treeOf(files)} />
+                </TreeView>
               </nav>
               <div className="files">
                 {files.map((file) => (
@@ -64,6 +58,58 @@ export function TaskDiff({ taskId }: { taskId: string }) {
         )
       }
     </Shown>
+  );
+}
+
+/** Folders by their names, and files by theirs; a file stands for its whole path. */
+interface Tree {
+  folders: Map<string, Tree>;
+  files: Map<string, string>;
+}
+
+function treeOf(files: FileDiff[]): Tree {
+  const root: Tree = { folders: new Map(), files: new Map() };
+  for (const { path } of files) {
+    const parts = path.split('/');
+    const name = parts.pop() ?? path;
+    let here = root;
+    for (const part of parts) {
+      const next = here.folders.get(part) ?? { folders: new Map(), files: new Map() };
+      here.folders.set(part, next);
+      here = next;
+    }
+    here.files.set(name, path);
+  }
+  return root;
+}
+
+function Folder({ of, at = '' }: { of: Tree; at?: string }) {
+  return (
+    <>
+      {[...of.folders].map(([name, folder]) => (
+        <TreeView.Item key={name} id={`folder-${at}${name}`} defaultExpanded>
+          <TreeView.LeadingVisual>
+            <TreeView.DirectoryIcon />
+          </TreeView.LeadingVisual>
+          <bdi>{name}</bdi>
+          <TreeView.SubTree>
+            <Folder of={folder} at={`${at}${name}/`} />
+          </TreeView.SubTree>
+        </TreeView.Item>
+      ))}
+      {[...of.files].map(([name, path]) => (
+        <TreeView.Item
+          key={name}
+          id={`to-${path}`}
+          onSelect={() => document.getElementById(anchorOf(path))?.scrollIntoView({ block: 'start' })}
+        >
+          <TreeView.LeadingVisual>
+            <FileIcon />
+          </TreeView.LeadingVisual>
+          <bdi>{name}</bdi>
+        </TreeView.Item>
+      ))}
+    </>
   );
 }
 
