@@ -31,21 +31,23 @@ export function Shell() {
       <a href="#content" className="skip">
         Skip to content
       </a>
-      <header className="top">
-        <Link to="/" className="brand">
-          <img src="/icon.svg" alt="" width="24" height="24" /> Deckhand
-        </Link>
-        {projectId && <ProjectName id={projectId} />}
-        <span className="grow" />
-        {projectId && stream === 'lost' && (
-          <output className="muted" title="Changes show once the connection is back">
-            reconnecting …
-          </output>
-        )}
-        <ThemeMenu />
-        {person.data && <PersonMenu login={person.data.login} avatarUrl={person.data.avatarUrl} />}
+      <header>
+        <div className="top">
+          <Link to="/" className="brand">
+            <img src="/icon.svg" alt="" width="24" height="24" /> Deckhand
+          </Link>
+          {projectId && <ProjectName id={projectId} />}
+          <span className="grow" />
+          {projectId && stream === 'lost' && (
+            <output className="muted" title="Changes show once the connection is back">
+              reconnecting …
+            </output>
+          )}
+          <ThemeMenu />
+          {person.data && <PersonMenu login={person.data.login} avatarUrl={person.data.avatarUrl} />}
+        </div>
+        {projectId && <ProjectNav id={projectId} />}
       </header>
-      {projectId && <ProjectNav id={projectId} />}
       <main id="content" className="page">
         {person.data && stream !== 'opening' ? <Outlet /> : <Loading />}
       </main>

@@ -17,7 +17,9 @@ export function AgentPage() {
   useTitle(asked.data?.name, 'Agents');
   return (
     <div className="narrow stack">
-      <Shown of={asked}>{(agent) => <Agent key={agent.id} agent={agent} />}</Shown>
+      <Shown of={asked} isPage>
+        {(agent) => <Agent key={agent.id} agent={agent} />}
+      </Shown>
     </div>
   );
 }

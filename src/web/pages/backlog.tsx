@@ -1,15 +1,17 @@
 import { Button, Heading } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
 import * as api from '../api.ts';
 import { putTask } from '../live.ts';
+import { Chosen } from '../parts/chosen.tsx';
 import { Empty, Shown } from '../parts/empty.tsx';
-import { Chosen, NewTask } from '../parts/new-task.tsx';
 import { notify, notifyError } from '../parts/notices.tsx';
 import { Failed, TaskStatus } from '../parts/status.tsx';
 import * as q from '../queries.ts';
 import { useTitle } from '../use-title.ts';
+
+const NewTask = lazy(async () => ({ default: (await import('../parts/new-task.tsx')).NewTask }));
 
 const mostShown = 300;
 
@@ -34,7 +36,7 @@ export function BacklogPage() {
       <Shown of={asked} rows={8}>
         {(tasks) => <List tasks={tasks.filter((t) => t.sprintId === null && t.status !== 'done')} />}
       </Shown>
-      {query.get('new') !== null && <NewTask projectId={projectId} onClose={() => setQuery({})} />}
+      <Suspense>{query.get('new') !== null && <NewTask projectId={projectId} onClose={() => setQuery({})} />}</Suspense>
     </div>
   );
 }

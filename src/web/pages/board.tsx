@@ -1,17 +1,18 @@
 import { PlusIcon, SearchIcon } from '@primer/octicons-react';
 import { Button, Heading, Select, TextInput } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
 import type { Task } from '../api.ts';
 import { columns, moveTo } from '../moves.ts';
 import { BoardColumn } from '../parts/board-column.tsx';
 import { Empty, Shown } from '../parts/empty.tsx';
-import { NewTask } from '../parts/new-task.tsx';
 import { notify } from '../parts/notices.tsx';
 import * as q from '../queries.ts';
 import { useTaskAct } from '../use-task-act.ts';
 import { useTitle } from '../use-title.ts';
+
+const NewTask = lazy(async () => ({ default: (await import('../parts/new-task.tsx')).NewTask }));
 
 export function BoardPage() {
   const { projectId = '' } = useParams();
@@ -56,7 +57,7 @@ export function BoardPage() {
       <Shown of={asked} rows={8}>
         {(tasks) => (tasks.length === 0 ? <FirstTask projectId={projectId} /> : <Board tasks={tasks} query={query} />)}
       </Shown>
-      {isMaking && <NewTask projectId={projectId} onClose={() => set('new', null)} />}
+      <Suspense>{isMaking && <NewTask projectId={projectId} onClose={() => set('new', null)} />}</Suspense>
     </>
   );
 }
@@ -158,21 +159,23 @@ function Board({ tasks, query }: { tasks: Task[]; query: URLSearchParams }) {
     setSaid(`${task.title} is moved`);
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the arrow keys go from card to card, each of which is a link
-    <div className="board" onKeyDown={walk}>
-      {columns.map((status) => (
-        <BoardColumn
-          key={status}
-          status={status}
-          tasks={byStatus.get(status) ?? []}
-          agentNames={names}
-          onDropped={onDropped}
-        />
-      ))}
+    <>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the arrow keys go from card to card, each of which is a link */}
+      <div className="board" onKeyDown={walk}>
+        {columns.map((status) => (
+          <BoardColumn
+            key={status}
+            status={status}
+            tasks={byStatus.get(status) ?? []}
+            agentNames={names}
+            onDropped={onDropped}
+          />
+        ))}
+      </div>
       <span className="sr-only" aria-live="polite">
         {said}
       </span>
-    </div>
+    </>
   );
 }
 

@@ -3,7 +3,7 @@ import { Empty } from '../parts/empty.tsx';
 
 export function NotFoundPage() {
   return (
-    <Empty title="There is nothing at this address">
+    <Empty as="h1" title="There is nothing at this address">
       <Link to="/">All projects</Link>
     </Empty>
   );

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import * as api from '../api.ts';
 import { explain } from '../client.ts';
-import { Chosen } from '../parts/new-task.tsx';
+import { Chosen } from '../parts/chosen.tsx';
 import * as q from '../queries.ts';
 import { useTitle } from '../use-title.ts';
 

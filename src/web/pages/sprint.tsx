@@ -22,7 +22,9 @@ export function SprintPage() {
   useTitle(asked.data?.name, 'Sprint');
   return (
     <div className="narrow">
-      <Shown of={asked}>{(sprint) => <SprintView key={sprint.id} sprint={sprint} />}</Shown>
+      <Shown of={asked} isPage>
+        {(sprint) => <SprintView key={sprint.id} sprint={sprint} />}
+      </Shown>
     </div>
   );
 }

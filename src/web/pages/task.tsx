@@ -27,7 +27,9 @@ export function TaskPage() {
   useTitle(asked.data?.title.slice(0, 60));
   return (
     <div className="narrow">
-      <Shown of={asked}>{(task) => <Task key={task.id} task={task} />}</Shown>
+      <Shown of={asked} isPage>
+        {(task) => <Task key={task.id} task={task} />}
+      </Shown>
     </div>
   );
 }

@@ -28,7 +28,9 @@ export function WizardPage() {
   const asked = useQuery(q.wizard(projectId, sessionId));
   return (
     <div className="narrow stack">
-      <Shown of={asked}>{(session) => <Session projectId={projectId} session={session} />}</Shown>
+      <Shown of={asked} isPage>
+        {(session) => <Session projectId={projectId} session={session} />}
+      </Shown>
     </div>
   );
 }

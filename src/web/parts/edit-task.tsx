@@ -5,8 +5,8 @@ import * as api from '../api.ts';
 import { explain } from '../client.ts';
 import { putTask } from '../live.ts';
 import * as q from '../queries.ts';
+import { Chosen } from './chosen.tsx';
 import { FormDialog } from './form-dialog.tsx';
-import { Chosen } from './new-task.tsx';
 import { Several } from './several.tsx';
 
 /** Changes what a task says and who does it; only what was changed is sent. */

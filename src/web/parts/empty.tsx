@@ -4,10 +4,10 @@ import { isRouteErrorResponse, useRouteError } from 'react-router';
 import { explain, statusOf } from '../client.ts';
 
 /** A page or part with nothing in it yet, and what to do next. */
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+export function Empty({ title, as = 'h2', children }: { title: string; as?: 'h1' | 'h2'; children?: ReactNode }) {
   return (
     <div className="empty">
-      <Heading as="h2" variant="small">
+      <Heading as={as} variant="small">
         {title}
       </Heading>
       <div className="muted">{children}</div>
@@ -27,11 +27,11 @@ export function Loading({ rows = 4 }: { rows?: number }) {
 }
 
 /** What went wrong with a part of a page, and a way to try again. */
-export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+function Failure({ error, as, retry }: { error: unknown; as: 'h1' | 'h2'; retry: () => void }) {
   return (
-    <Empty title={statusOf(error) === 404 ? 'Not found' : 'This could not be loaded'}>
+    <Empty as={as} title={statusOf(error) === 404 ? 'Not found' : 'This could not be loaded'}>
       <p className="wrap">{explain(error)}</p>
-      {retry && <Button onClick={retry}>Try again</Button>}
+      <Button onClick={retry}>Try again</Button>
     </Empty>
   );
 }
@@ -42,10 +42,12 @@ interface Asked<T> {
   refetch(): unknown;
 }
 
-/** What was asked for once it is there; until then a skeleton, or what went wrong. */
-export function Shown<T>({ of, rows, children }: { of: Asked<T>; rows?: number; children: (data: T) => ReactNode }) {
+/** What was asked for once it is there; until then a skeleton, or what went wrong. `isPage`: there is no other heading. */
+export function Shown<T>(props: { of: Asked<T>; rows?: number; isPage?: boolean; children: (data: T) => ReactNode }) {
+  const { of, rows = 4, isPage = false, children } = props;
   if (of.data !== undefined) return children(of.data);
-  return of.error ? <Failure error={of.error} retry={() => void of.refetch()} /> : <Loading rows={rows ?? 4} />;
+  if (!of.error) return <Loading rows={rows} />;
+  return <Failure as={isPage ? 'h1' : 'h2'} error={of.error} retry={() => void of.refetch()} />;
 }
 
 /** In place of a page that broke: after a new release its files may have gone. */
@@ -54,7 +56,7 @@ export function BrokenPage() {
   const isGone = error instanceof TypeError && /import|fetch/i.test(error.message);
   return (
     <main className="page">
-      <Empty title={isGone ? 'There is a new version' : 'This page broke'}>
+      <Empty as="h1" title={isGone ? 'There is a new version' : 'This page broke'}>
         <p className="wrap">{isRouteErrorResponse(error) ? error.statusText : isGone ? '' : explain(error)}</p>
         <Button variant="primary" onClick={() => window.location.reload()}>
           Reload

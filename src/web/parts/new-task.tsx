@@ -1,4 +1,4 @@
-import { Button, Checkbox, Flash, FormControl, Select, Textarea, TextInput } from '@primer/react';
+import { Button, Checkbox, Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useSearchParams } from 'react-router';
@@ -6,6 +6,7 @@ import * as api from '../api.ts';
 import { explain } from '../client.ts';
 import { putTask } from '../live.ts';
 import * as q from '../queries.ts';
+import { Chosen } from './chosen.tsx';
 import { FormDialog } from './form-dialog.tsx';
 import { notify } from './notices.tsx';
 
@@ -136,29 +137,5 @@ function Form({ projectId, isMany, onClose }: { projectId: string; isMany: boole
         </Button>
       </div>
     </form>
-  );
-}
-
-/** One of several things by its name. */
-export function Chosen(props: {
-  label: string;
-  none: string;
-  value?: string;
-  options: { id: string; name: string }[] | undefined;
-  onChosen(id: string): void;
-}) {
-  const { label, none, value, options, onChosen } = props;
-  return (
-    <FormControl>
-      <FormControl.Label>{label}</FormControl.Label>
-      <Select block {...(value === undefined ? {} : { value })} onChange={(event) => onChosen(event.target.value)}>
-        <Select.Option value="">{none}</Select.Option>
-        {options?.map(({ id, name }) => (
-          <Select.Option key={id} value={id}>
-            {name}
-          </Select.Option>
-        ))}
-      </Select>
-    </FormControl>
   );
 }

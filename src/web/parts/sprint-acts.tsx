@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import * as api from '../api.ts';
 import * as q from '../queries.ts';
-import { Chosen } from './new-task.tsx';
+import { Chosen } from './chosen.tsx';
 import { notifyError } from './notices.tsx';
 
 /** Start, complete, cancel and delete, as far as the sprint's status has them. */

@@ -1,11 +1,12 @@
 import { KebabHorizontalIcon } from '@primer/octicons-react';
 import { ActionList, ActionMenu, IconButton, useConfirm } from '@primer/react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useNavigate } from 'react-router';
 import type { Task } from '../api.ts';
 import { type Act, actNames, actsOf } from '../moves.ts';
 import { useTaskAct } from '../use-task-act.ts';
-import { AskText } from './ask-text.tsx';
+
+const AskText = lazy(async () => ({ default: (await import('./ask-text.tsx')).AskText }));
 
 /** Does what was chosen; asks first where it cannot be taken back, and for words where the agent needs them. */
 export function useChosenAct(task: Task) {
@@ -19,13 +20,15 @@ export function useChosenAct(task: Task) {
     mutate({ task, act });
   };
   const dialog = asking && (
-    <AskText
-      title={actNames[asking]}
-      label={asking === 'retry' ? 'A hint for the agent (optional)' : 'What should change?'}
-      isRequired={asking === 'revise'}
-      onClose={() => setAsking(undefined)}
-      onText={(text) => mutate({ task, act: asking, text })}
-    />
+    <Suspense>
+      <AskText
+        title={actNames[asking]}
+        label={asking === 'retry' ? 'A hint for the agent (optional)' : 'What should change?'}
+        isRequired={asking === 'revise'}
+        onClose={() => setAsking(undefined)}
+        onText={(text) => mutate({ task, act: asking, text })}
+      />
+    </Suspense>
   );
   return { choose, isPending, dialog };
 }

@@ -1,6 +1,6 @@
 import 'react-diff-view/style/index.css';
 import { FileIcon } from '@primer/octicons-react';
-import { Button, SegmentedControl, TreeView } from '@primer/react';
+import { Button, SegmentedControl } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { type ChangeData, Diff, type HunkData, Hunk as HunkLines, tokenize } from 'react-diff-view';
@@ -43,10 +43,8 @@ export function TaskDiff({ taskId }: { taskId: string }) {
             </div>
             {truncated && <p className="muted">Only the first {files.length} files are shown; GitHub has them all.</p>}
             <div className="diff-page">
-              <nav aria-label="Changed files" className="file-list">
-                <TreeView aria-label="Changed files">
-                  <Folder of={treeOf(files)} />
-                </TreeView>
+              <nav aria-label="Changed files" className="file-list tree">
+                <Folder of={treeOf(files)} />
               </nav>
               <div className="files">
                 {files.map((file) => (
@@ -83,33 +81,27 @@ function treeOf(files: FileDiff[]): Tree {
   return root;
 }
 
-function Folder({ of, at = '' }: { of: Tree; at?: string }) {
+function Folder({ of }: { of: Tree }) {
   return (
-    <>
+    <ul>
       {[...of.folders].map(([name, folder]) => (
-        <TreeView.Item key={name} id={`folder-${at}${name}`} defaultExpanded>
-          <TreeView.LeadingVisual>
-            <TreeView.DirectoryIcon />
-          </TreeView.LeadingVisual>
-          <bdi>{name}</bdi>
-          <TreeView.SubTree>
-            <Folder of={folder} at={`${at}${name}/`} />
-          </TreeView.SubTree>
-        </TreeView.Item>
+        <li key={name}>
+          <details open>
+            <summary>
+              <bdi>{name}</bdi>
+            </summary>
+            <Folder of={folder} />
+          </details>
+        </li>
       ))}
       {[...of.files].map(([name, path]) => (
-        <TreeView.Item
-          key={name}
-          id={`to-${path}`}
-          onSelect={() => document.getElementById(anchorOf(path))?.scrollIntoView({ block: 'start' })}
-        >
-          <TreeView.LeadingVisual>
-            <FileIcon />
-          </TreeView.LeadingVisual>
-          <bdi>{name}</bdi>
-        </TreeView.Item>
+        <li key={name}>
+          <a href={`#${anchorOf(path)}`} title={path}>
+            <FileIcon size={12} /> <bdi>{name}</bdi>
+          </a>
+        </li>
       ))}
-    </>
+    </ul>
   );
 }
 

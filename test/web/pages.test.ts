@@ -1,0 +1,239 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import { closeBrowser, complaints, inBrowser, openPerson, signIn } from '../support/browser.ts';
+import { planner } from '../support/planner.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let world: World;
+let page: Page;
+let base: string;
+let agentId: string;
+let hostileTask: string;
+let sprintId: string;
+let sessionId: string;
+
+/** What somebody might give as a title, a description, a name, or what a model might answer. */
+const hostile = `<img src=x onerror="window.hit=1"><script>window.hit=1</script>[x](javascript:window.hit=1) ![p](https://tracker.example/p.png) \u202Eevil`;
+const hostileText = `${hostile}\n\n<iframe src="javascript:window.hit=1"></iframe>\n\n[data](data:text/html,<script>window.hit=1</script>) <https://ok.example/>\n\n${'A'.repeat(10_000)}`;
+const path = 'src/<img src=x onerror=window.hit=1>.js';
+
+beforeAll(async () => {
+  const write = { name: 'write_file', arguments: { path, content: `${hostile}\n` } };
+  const finish = { name: 'finish', arguments: { summary: hostileText, nextSteps: [hostile] } };
+  world = await openWorld((request, turn) => {
+    if (request.tool_choice !== undefined) return planner(request);
+    if (!request.tools?.some((t) => t.function.name === 'finish')) return hostileText;
+    return turn === 0 ? [write] : [finish];
+  });
+  base = `/projects/${world.project.id}`;
+  const call = <T>(method: string, where: string, body?: object) =>
+    world.service.api<T>(world.token, method, where, body);
+  const agent = await call<{ id: string }>('POST', '/agents', {
+    name: hostile.slice(0, 200),
+    team: '<b>team</b>',
+    systemPrompt: hostileText,
+  });
+  agentId = agent.id;
+  const body = { title: hostile.slice(0, 200), description: hostileText, owner: agentId };
+  hostileTask = (await call<{ id: string }>('POST', `${base}/tasks`, body)).id;
+  await call('POST', `/tasks/${hostileTask}/start`);
+  const day = new Date().toISOString().slice(0, 10);
+  const sprint = { name: hostile.slice(0, 200), goal: hostileText, startDate: day, endDate: day };
+  sprintId = (await call<{ id: string }>('POST', `${base}/sprints`, sprint)).id;
+  const begun = await call<{ sessionId: string; currentStep: { id: string } }>('POST', `${base}/wizard/initialize`, {
+    goal: hostile,
+  });
+  sessionId = begun.sessionId;
+  await world.taskIn('in_review');
+  page = await openPerson();
+  await signIn(page, world.service.url, 'mona');
+}, 60_000);
+afterAll(async () => {
+  await closeBrowser();
+  await world?.close();
+});
+beforeEach(() => {
+  complaints.length = 0;
+});
+afterEach(() => expect(complaints).toEqual([]));
+
+const pages = () => ({
+  projects: '/',
+  board: base,
+  'new task': `${base}?new=one`,
+  'new tasks': `${base}?new=many`,
+  backlog: `${base}/backlog`,
+  task: `/tasks/${hostileTask}`,
+  log: `/tasks/${hostileTask}?tab=runs`,
+  diff: `/tasks/${hostileTask}?tab=diff`,
+  'split diff': `/tasks/${hostileTask}?tab=diff&view=split`,
+  chat: `/tasks/${hostileTask}?tab=chat`,
+  sprints: `${base}/sprints`,
+  sprint: `/sprints/${sprintId}`,
+  burndown: `/sprints/${sprintId}?tab=chart`,
+  plan: `${base}/plan`,
+  wizard: `${base}/plan/${sessionId}`,
+  agents: `${base}/agents`,
+  agent: `${base}/agents/${agentId}`,
+  pool: `${base}/pool`,
+  repositories: `${base}/repositories`,
+  members: `${base}/members`,
+  settings: `${base}/settings`,
+  tokens: '/settings/tokens',
+  nothing: '/no/such/page',
+  login: '/login',
+});
+
+async function settled(on: Page, where: string): Promise<void> {
+  await on.goto(`${world.service.url}${where}`);
+  await on.getByRole('heading').first().waitFor();
+  await on.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+}
+
+/** What axe finds on the page, a line each. */
+async function violations(on: Page): Promise<string[]> {
+  // A dialog that is still coming in has other colours.
+  await on.evaluate(
+    'Promise.all(document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime < 1e4).map((a) => a.finished))',
+  );
+  await on.evaluate(axe);
+  const found = await on.evaluate(
+    'axe.run(document, { resultTypes: ["violations"] }).then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 150)).join(" | ")))',
+  );
+  return found as string[];
+}
+
+inBrowser(
+  'axe finds nothing on any page, in light and dark, wide and at 320 px',
+  async () => {
+    const wrong: string[] = [];
+    for (const [theme, width] of [
+      ['light', 1280],
+      ['dark', 320],
+    ] as const) {
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+      await page.setViewportSize({ width, height: 800 });
+      for (const [name, where] of Object.entries(pages())) {
+        await settled(page, where);
+        for (const each of await violations(page)) wrong.push(`${name}, ${theme}: ${each}`);
+        const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+        if (Number(overflow) > 0) wrong.push(`${name}, ${width} px: ${overflow} px too wide`);
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.emulateMedia({ colorScheme: 'light' });
+    expect(wrong).toEqual([]);
+  },
+  120_000,
+);
+
+inBrowser('hostile titles, descriptions, diffs, answers and names are shown as the text they are', async () => {
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  for (const where of Object.values(pages())) {
+    await settled(page, where);
+    const found = await page.evaluate(
+      '[window.hit, document.querySelectorAll("#root script, #root iframe, #root img[src=x]").length, [...document.querySelectorAll("a")].filter((a) => !/^(https?:|\\/|#|\\?|$)/.test(a.getAttribute("href") ?? "")).map((a) => a.outerHTML)]',
+    );
+    expect([where, found]).toEqual([where, [undefined, 0, []]]);
+  }
+  await settled(page, `/tasks/${hostileTask}?tab=chat`);
+  await page.getByLabel('Your message').fill(hostile);
+  await page.getByRole('button', { name: 'Send' }).click();
+  const answer = page.locator('.message.agent .markdown');
+  await answer.getByRole('link', { name: 'https://ok.example/' }).waitFor();
+  expect(await answer.getByRole('link', { name: 'https://ok.example/' }).getAttribute('rel')).toBe('noopener nofollow');
+  expect(await answer.locator('img, script, iframe').count()).toBe(0);
+  expect(await page.evaluate('window.hit')).toBeUndefined();
+  expect(asked.filter((url) => !url.startsWith(world.service.url) && !url.startsWith('data:'))).toEqual([
+    ...asked.filter((url) => /avatar|\.png/.test(url) && url.startsWith(world.github.url)),
+  ]);
+  expect(asked.some((url) => url.includes('tracker.example'))).toBe(false);
+});
+
+inBrowser('the board and the task page work by the keyboard alone', async () => {
+  for (const title of ['First by keys', 'Second by keys'])
+    await world.service.api(world.token, 'POST', `${base}/tasks`, { title });
+  await settled(page, base);
+  await page.keyboard.press('/');
+  await page.keyboard.type('by keys');
+  const first = page.getByRole('link', { name: 'Second by keys' });
+  await first.waitFor();
+  const focused = () => page.evaluate('document.activeElement?.textContent ?? ""');
+  const tabTo = async (text: RegExp) => {
+    for (let i = 0; i < 40; i++) {
+      if (text.test(String(await focused()))) return;
+      await page.keyboard.press('Tab');
+    }
+    throw new Error(`${text} was not reached, but ${await focused()}`);
+  };
+  await tabTo(/^Second by keys/);
+  await page.keyboard.press('ArrowDown');
+  expect(await focused()).toBe('First by keys');
+  await page.keyboard.press('ArrowUp');
+  expect(await focused()).toBe('Second by keys');
+  // The menu of the card, by the keys that menus have.
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Move to Ready' }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  while ((await focused()) !== 'Move to Ready') await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.locator('[data-status=ready]').getByRole('link', { name: 'Second by keys' }).waitFor();
+  await tabTo(/^(First|Second) by keys/);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/tasks\//);
+  await page.getByRole('heading', { name: /by keys/ }).waitFor();
+  await tabTo(/^Mark as done$/);
+  await page.keyboard.press('Enter');
+  await page.getByText('Done', { exact: true }).waitFor();
+});
+
+inBrowser(
+  'a board of 2,000 tasks is filtered and scrolled without a stall',
+  async () => {
+    for (let i = 0; i < 20; i++)
+      await world.service.api(world.token, 'POST', `${base}/tasks/bulk`, {
+        tasks: Array.from({ length: 100 }, (_, n) => ({ title: `Task ${i * 100 + n} of many` })),
+      });
+    await settled(page, base);
+    await page.getByText(/^20\d\d$/).waitFor();
+    await page.evaluate(
+      'window.stalls = []; new PerformanceObserver((list) => window.stalls.push(...list.getEntries().map((e) => e.duration))).observe({ type: "longtask" })',
+    );
+    await page.getByLabel('Search titles').pressSequentially('199');
+    await page.getByRole('link', { name: 'Task 1999 of many' }).waitFor();
+    await page.getByLabel('Search titles').fill('');
+    await page.getByText(/^20\d\d$/).waitFor();
+    await page.evaluate(
+      'new Promise((done) => { const list = document.querySelector("[data-status=backlog] .column-cards"); let n = 0; const step = () => { list.scrollTop += 3000; n++ < 40 ? requestAnimationFrame(step) : done(); }; step(); })',
+    );
+    expect(await page.locator('[data-status=backlog] .card').count()).toBeLessThan(60);
+    const stalls = (await page.evaluate('window.stalls')) as number[];
+    // The limit is 100 ms on a machine at rest; this one may be running the other tests meanwhile.
+    expect(Math.max(0, ...stalls)).toBeLessThan(200);
+  },
+  60_000,
+);
+
+inBrowser('the first load of the board is under 250 kB of compressed script', async () => {
+  const fresh = await openPerson();
+  await signIn(fresh, world.service.url, 'mona');
+  const files: string[] = [];
+  fresh.on('response', (response) => {
+    if (response.url().endsWith('.js')) files.push(new URL(response.url()).pathname);
+  });
+  await settled(fresh, base);
+  await fresh.locator('.card').first().waitFor();
+  await fresh.waitForLoadState('networkidle').catch(() => {});
+  expect(files.length).toBeGreaterThan(3);
+  const bytes = files.map((file) => gzipSync(readFileSync(join(import.meta.dirname, '../../dist/web', file))).length);
+  expect(bytes.reduce((all, one) => all + one, 0)).toBeLessThan(250_000);
+  await fresh.context().close();
+});
