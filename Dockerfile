@@ -5,6 +5,14 @@ COPY package.json package-lock.json .npmrc ./
 # The image has its Node and its PostgreSQL elsewhere, so the optional packages that bring them stay out.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
+# The dashboard is built apart: what builds it is not in the image.
+FROM node:24-slim AS dashboard
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY src ./src
+RUN npm run build
+
 FROM node:24-slim
 RUN apt-get update \
   && apt-get install -y --no-install-recommends bubblewrap ca-certificates git \
@@ -14,6 +22,7 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json app.yml ./
 COPY migrations ./migrations
 COPY src ./src
+COPY --from=dashboard /app/dist ./dist
 RUN mkdir /data && chown node:node /data
 USER node
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data

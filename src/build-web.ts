@@ -17,7 +17,9 @@ function isCurrent(): boolean {
 if (process.argv.includes('--always') || !isCurrent()) {
   const began = performance.now();
   process.stderr.write('building the dashboard …\n');
-  const { build } = await import('vite');
-  await build({ root: sources, configFile: join(sources, 'vite.config.ts'), logLevel: 'warn' });
-  process.stderr.write(`built in ${((performance.now() - began) / 1000).toFixed(1)} s\n`);
+  // Without it, as in an installation without development packages, the service runs without its dashboard.
+  const { build } = await import('vite').catch(() => ({ build: undefined }));
+  if (build === undefined) process.stderr.write('vite is not installed: npm ci, then npm run build\n');
+  await build?.({ root: sources, configFile: join(sources, 'vite.config.ts'), logLevel: 'warn' });
+  if (build) process.stderr.write(`built in ${((performance.now() - began) / 1000).toFixed(1)} s\n`);
 }

@@ -126,7 +126,7 @@ try {
   if (process.argv.includes('--once')) await end();
   else
     process.stdout.write(
-      `\nThe service stays up; Ctrl+C ends it.\n  API docs  ${service.url}/api/v1/docs/\n  token     ${token}\n`,
+      `\nThe service stays up; Ctrl+C ends it.\n  dashboard ${service.url} (sign in as mona)\n  API docs  ${service.url}/api/v1/docs/\n  token     ${token}\n`,
     );
 } catch (error) {
   process.stderr.write(`the demo stopped: ${(error as Error).message}\n`);

@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core';
+import { chromiumPath, signIn } from '../../src/demo/browser.ts';
 import type { ModelRequest, Said } from '../../src/demo/model.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { script } from '../../src/demo/story.ts';
-import { closeBrowser, complaints, inBrowser, openPerson, signIn } from '../support/browser.ts';
+import { closeBrowser, complaints, inBrowser, openPerson } from '../support/browser.ts';
 import { planner } from '../support/planner.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -19,6 +20,7 @@ function model(request: ModelRequest, turn: number): Said {
 }
 
 beforeAll(async () => {
+  if (chromiumPath === undefined) return;
   world = await openWorld(model, { seed: { people: ['mona', 'stranger', 'hubot'] } });
   base = `/projects/${world.project.id}`;
   page = await openPerson();

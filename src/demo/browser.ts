@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+/** A Chromium as Debian, Ubuntu or Google install it. */
+export const chromiumPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+);
+
+export function launchBrowser(): Promise<Browser> {
+  if (chromiumPath === undefined) throw new Error('there is no Chromium: apt-get install chromium');
+  return chromium.launch({
+    executablePath: chromiumPath,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking', '--no-first-run'],
+  });
+}
+
+/** Signs in through the emulator, as a person does. */
+export async function signIn(page: Page, url: string, login: string, returnTo = '/'): Promise<void> {
+  await page.goto(`${url}/login?return_to=${encodeURIComponent(returnTo)}`);
+  await page.getByRole('link', { name: 'Sign in with GitHub' }).click();
+  await page.getByRole('button', { name: new RegExp(login) }).click();
+  await page.waitForURL(`${url}${returnTo}`);
+}
+
+/** Waits until a page shows what it has, and nothing moves. */
+export async function settled(page: Page): Promise<void> {
+  await page.getByRole('heading').first().waitFor();
+  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+  // A dialog that is still coming in has other colours.
+  await page.evaluate(
+    'Promise.all(document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime < 1e4).map((a) => a.finished))',
+  );
+}

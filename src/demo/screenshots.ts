@@ -1,0 +1,142 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { launchBrowser, settled, signIn } from './browser.ts';
+import { startGitHub } from './github.ts';
+import { type ModelRequest, type Said, startModel } from './model.ts';
+import { startService, until } from './real-service.ts';
+import { demoSettings, freePort } from './settings.ts';
+import { issue, script } from './story.ts';
+
+const folder = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url));
+
+const written: Record<string, object> = {
+  ask_question: { question: 'Which letters matter most?', options: ['Accents', 'Cyrillic', 'Emoji'], done: false },
+};
+
+/** Works on a task, plans, or talks, as it is asked. */
+function model(request: ModelRequest, turn: number): Said {
+  const forced = request.tool_choice?.function.name;
+  if (forced !== undefined) return [{ name: forced, arguments: written[forced] ?? {} }];
+  if (!request.tools?.some((t) => t.function.name === 'finish'))
+    return '`slugify` takes the accents off **before** it throws away what is no letter. A test holds it.';
+  return (script as Said[])[Math.min(turn, script.length - 1)] ?? 'Done.';
+}
+
+const titles = [
+  'Describe the options in the README',
+  'Faster slugs for long titles',
+  'A test for emoji',
+  'Types for the parameters',
+  'Release notes for 2.0',
+  'Drop the old export',
+];
+
+const ends: (() => Promise<unknown>)[] = [];
+try {
+  const github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['hubot'] });
+  ends.push(github.close);
+  const scripted = await startModel(model);
+  ends.push(scripted.close);
+  const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-screenshots-'));
+  ends.push(() => rm(dataDir, { recursive: true, force: true }));
+  const service = await startService(demoSettings({ github, model: scripted, port: await freePort(), dataDir }));
+  ends.push(() => service.stop());
+  github.deliverTo(`${service.url}/api/github/webhooks`);
+  const token = await service.token('mona');
+  const call = <T>(method: string, path: string, body?: object) => service.api<T>(token, method, path, body);
+  const project = await until('the project', async () => (await call<{ id: string }[]>('GET', '/projects'))[0]);
+  await until('the repository', async () => (await call<unknown[]>('GET', '/repositories')).length > 0);
+  const base = `/projects/${project.id}`;
+  const [agent] = await call<{ id: string }[]>('GET', `/agents?projectId=${project.id}`);
+  const owner = agent?.id ?? '';
+  const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+  const sprint = await call<{ id: string }>('POST', `${base}/sprints`, {
+    name: 'Slugs for everybody',
+    goal: 'Every language gets slugs that people can read.',
+    startDate: day(0),
+    endDate: day(13),
+  });
+  const task = await call<{ id: string }>('POST', `${base}/tasks`, {
+    ...issue,
+    description: issue.body,
+    body: undefined,
+    owner,
+    sprintId: sprint.id,
+  });
+  for (const [i, title] of titles.entries())
+    await call('POST', `${base}/tasks`, {
+      title,
+      status: i % 2 === 0 ? 'ready' : 'backlog',
+      ...(i < 3 ? { dependsOn: [task.id], owner, sprintId: sprint.id } : {}),
+    });
+  await call('POST', `/sprints/${sprint.id}/start`);
+  const statusOf = async () => (await call<{ status: string }>('GET', `/tasks/${task.id}`)).status;
+  await until('the pull request', async () => (await statusOf()) === 'in_review');
+  const wizard = await call<{ sessionId: string }>('POST', `${base}/wizard/initialize`, {
+    goal: 'Readable slugs in every language',
+  });
+  const pages: Record<string, string> = {
+    login: '/login',
+    projects: '/',
+    board: base,
+    'new-task': `${base}?new=one`,
+    backlog: `${base}/backlog`,
+    task: `/tasks/${task.id}`,
+    log: `/tasks/${task.id}?tab=runs`,
+    changes: `/tasks/${task.id}?tab=diff`,
+    chat: `/tasks/${task.id}?tab=chat`,
+    sprints: `${base}/sprints`,
+    sprint: `/sprints/${sprint.id}`,
+    burndown: `/sprints/${sprint.id}?tab=chart`,
+    plan: `${base}/plan`,
+    wizard: `${base}/plan/${wizard.sessionId}`,
+    agents: `${base}/agents`,
+    agent: `${base}/agents/${owner}`,
+    pool: `${base}/pool`,
+    repositories: `${base}/repositories`,
+    members: `${base}/members`,
+    settings: `${base}/settings`,
+    tokens: '/settings/tokens',
+  };
+  const browser = await launchBrowser();
+  ends.push(() => browser.close());
+  await mkdir(folder, { recursive: true });
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme });
+    const page = await context.newPage();
+    for (const [name, path] of Object.entries(pages)) {
+      if (name === 'projects') await signIn(page, service.url, 'mona');
+      await page.goto(`${service.url}${path}`);
+      await settled(page);
+      if (name === 'chat') {
+        await page.getByLabel('Your message').fill('What did you change, and why?');
+        await page.getByRole('button', { name: 'Send' }).click();
+        await page.locator('.message.agent strong').waitFor();
+      }
+      await page.waitForLoadState('networkidle', { timeout: 500 }).catch(() => {});
+      await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`) });
+    }
+  }
+  const rows = Object.keys(pages).map(
+    (name) =>
+      `| ${name} | ![${name}, light](screenshots/${name}-light.png) | ![${name}, dark](screenshots/${name}-dark.png) |`,
+  );
+  const text = `# The dashboard
+
+Live by the project's event stream; the address of a page says all that it shows, so a reload or a link loses nothing. On the
+board \`n\` makes a task, \`/\` searches, the arrow keys go from card to card, and each card's menu has the moves that are
+allowed now. [Decision 9](decisions/0009-dashboard.md) says what it is made of.
+
+The pictures are made by \`npm run screenshots\`.
+
+| page | light | dark |
+|---|---|---|
+${rows.join('\n')}
+`;
+  await writeFile(join(folder, '../dashboard.md'), text);
+  process.stdout.write(`${2 * Object.keys(pages).length} pictures in ${folder}\n`);
+} finally {
+  for (const end of ends.reverse()) await end();
+}
