@@ -68,6 +68,28 @@ export async function findFigures(
   );
 }
 
+/** Runs that succeeded and failed in each of the last weeks, oldest first; a week begins on Monday, UTC. */
+export async function listWeeks(
+  em: EntityManager,
+  userId: string,
+  agentId: string,
+  count: number,
+): Promise<{ week: string; succeeded: number; failed: number }[]> {
+  return em.query(
+    `with this as (select date_trunc('week', now() at time zone 'UTC') as monday),
+     ended as (
+       select date_trunc('week', r.finished_at at time zone 'UTC') as monday, r.status
+       from runs r join members m on m.project_id = r.project_id and m.user_id = $1
+       where r.agent_id = $2 and r.status in ('succeeded', 'failed'))
+     select to_char(w.monday, 'YYYY-MM-DD') as week, count(*) filter (where e.status = 'succeeded')::int as succeeded,
+       count(*) filter (where e.status = 'failed')::int as failed
+     from this cross join generate_series(this.monday - ($3::int - 1) * interval '1 week', this.monday, '1 week') w (monday)
+     left join ended e on e.monday = w.monday
+     group by w.monday order by w.monday`,
+    [userId, agentId, count],
+  );
+}
+
 /** Paths of the files in the stored diffs of the agent's merged tasks. */
 export async function listMergedFiles(
   em: EntityManager,

@@ -9,7 +9,7 @@ import {
   successRate,
 } from '../domain/agent-figures.ts';
 import type { FailureCategory } from '../domain/run.ts';
-import { findFigures, findHealthFacts, listFailures, listMergedFiles } from './figures-store.ts';
+import { findFigures, findHealthFacts, listFailures, listMergedFiles, listWeeks } from './figures-store.ts';
 import { languageOf } from './languages.ts';
 import { listAgents } from './store.ts';
 
@@ -61,12 +61,13 @@ function firstOf<T>([first]: T[]): T {
   return first;
 }
 
-export async function readPerformance(em: EntityManager, userId: string, agentId: string) {
+export async function readPerformance(em: EntityManager, userId: string, agentId: string, weeks: number | undefined) {
   const figures = firstOf(await findFigures(em, userId, [agentId]));
   const { averageSeconds, agentId: _id, ...metrics } = figures;
   return {
     agentId,
     metrics: { ...metrics, averageCompletionTime: hoursAndMinutes(averageSeconds), successRate: successRate(figures) },
+    ...(weeks === undefined ? {} : { weeks: await listWeeks(em, userId, agentId, weeks) }),
   };
 }
 

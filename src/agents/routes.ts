@@ -14,6 +14,7 @@ import {
   AgentSkill,
   CreateAgent,
   EvolveAgent,
+  PerformanceQuery,
   Suggestions,
   UpdateAgent,
 } from './schemas.ts';
@@ -167,8 +168,9 @@ export const agentRoutes: Route[] = [
     summary: 'The performance of an agent',
     tag,
     access: onAgent,
+    query: PerformanceQuery,
     reply: [200, AgentPerformance],
-    handle: (app, { agent, user }) => readPerformance(app.db.manager, user.id, agent.id),
+    handle: (app, { agent, user, query }) => readPerformance(app.db.manager, user.id, agent.id, query.weeks),
   }),
   route({
     method: 'get',

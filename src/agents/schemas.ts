@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { proficiencies } from '../domain/agent-figures.ts';
-import { longText, Timestamp, titleText } from '../http/shapes.ts';
+import { longText, Timestamp, titleText, wholeNumber } from '../http/shapes.ts';
 
 const status = z.enum(['available', 'busy', 'offline']);
 
@@ -80,8 +80,18 @@ export const AgentPerformance = z
       linesOfCodeWritten: z.int(),
       prsCreated: z.int(),
     }),
+    weeks: z
+      .array(z.object({ week: z.string().meta({ example: '2026-01-05' }), succeeded: z.int(), failed: z.int() }))
+      .optional()
+      .meta({ description: 'runs that ended, by week (its Monday, UTC); there when `weeks` asks for it' }),
   })
   .meta({ id: 'AgentPerformance' });
+
+export const PerformanceQuery = z.strictObject({
+  weeks: wholeNumber(1, 52)
+    .optional()
+    .meta({ override: { type: 'integer', minimum: 1, maximum: 52 }, description: 'how many weeks back to tell, too' }),
+});
 
 export const AgentSkill = z
   .object({ id: z.string(), name: z.string(), proficiency: z.enum(proficiencies) })

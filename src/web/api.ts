@@ -132,6 +132,12 @@ export type AgentPerformance = {
         linesOfCodeWritten: number;
         prsCreated: number;
     };
+    /** runs that ended, by week (its Monday, UTC); there when `weeks` asks for it */
+    weeks?: {
+        week: string;
+        succeeded: number;
+        failed: number;
+    }[];
 };
 export type AgentSkill = {
     id: string;
@@ -1760,7 +1766,9 @@ export function postAgentsByIdHealthReset(id: string, { idempotencyKey }: {
 /**
  * The performance of an agent
  */
-export function getAgentsByIdPerformance(id: string, opts?: Oazapfts.RequestOpts) {
+export function getAgentsByIdPerformance(id: string, { weeks }: {
+    weeks?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: AgentPerformance;
@@ -1782,7 +1790,9 @@ export function getAgentsByIdPerformance(id: string, opts?: Oazapfts.RequestOpts
     } | {
         status: 503;
         data: ErrorReply;
-    }>(`/agents/${encodeURIComponent(id)}/performance`, {
+    }>(`/agents/${encodeURIComponent(id)}/performance${QS.query(QS.explode({
+        weeks
+    }))}`, {
         ...opts
     }));
 }

@@ -38,7 +38,7 @@ export const agentsOf = (projectId: string) =>
 export const agent = (id: string) => queryOptions({ queryKey: ['agent', id], queryFn: () => api.getAgentsById(id) });
 export const agentsHealth = () => queryOptions({ queryKey: ['health'], queryFn: () => api.getAgentsHealthAll() });
 export const performance = (id: string) =>
-  queryOptions({ queryKey: ['performance', id], queryFn: () => api.getAgentsByIdPerformance(id) });
+  queryOptions({ queryKey: ['performance', id], queryFn: () => api.getAgentsByIdPerformance(id, { weeks: 12 }) });
 export const skills = (id: string) =>
   queryOptions({ queryKey: ['skills', id], queryFn: () => api.getAgentsByIdSkills(id) });
 export const suggestions = (id: string) =>

@@ -157,6 +157,19 @@ test('performance, skills and suggestions come from what was recorded', async ()
     linesOfCodeWritten: 50,
     prsCreated: 5,
   });
+  const { weeks } = (await as('owner', 'GET', `/agents/${id}/performance?weeks=3`)).body;
+  expect(weeks).toHaveLength(3);
+  const ended = weeks.map((w: { succeeded: number; failed: number }) => [w.succeeded, w.failed]);
+  // Around midnight on a Sunday some of them ended last week.
+  const total = ended.reduce(
+    ([a, b]: number[], [c, d]: number[]) => [(a ?? 0) + (c ?? 0), (b ?? 0) + (d ?? 0)],
+    [0, 0],
+  );
+  expect([weeks[0], total]).toEqual([
+    { week: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), succeeded: 0, failed: 0 },
+    [5, 2],
+  ]);
+  expect((await as('owner', 'GET', `/agents/${id}/performance?weeks=0`)).status).toBe(400);
   const skills = (await as('owner', 'GET', `/agents/${id}/skills`)).body;
   expect(skills).toEqual([
     { id: 'markdown', name: 'Markdown', proficiency: 'intermediate' },
@@ -229,4 +242,15 @@ test('reconciling puts stuck tasks right, in the caller’s projects only, and t
   const history = (await as('owner', 'GET', '/agents/pool/reconciliations')).body;
   expect(history.map((h: { recovered: unknown[] }) => h.recovered.length)).toEqual([0, 2]);
   expect((await as('stranger', 'GET', '/agents/pool/reconciliations')).body).toHaveLength(1);
+});
+
+test('of the agents that one sees, those are told that may work in a project', async () => {
+  const names = async (query: string, who: 'owner' | 'member' = 'owner') =>
+    (await as(who, 'GET', `/agents${query}`)).body.map((a: { name: string }) => a.name);
+  const other = (await as('owner', 'POST', '/projects', { name: 'Another' })).body.id;
+  await as('owner', 'POST', '/agents', { name: 'Of the owner' });
+  expect(await names(`?projectId=${other}`)).toEqual(expect.arrayContaining(['Developer', 'Reviewer', 'Of the owner']));
+  expect((await names(`?projectId=${other}`)).filter((n: string) => n === 'Developer')).toHaveLength(1);
+  expect((await names('')).filter((n: string) => n === 'Developer').length).toBeGreaterThan(1);
+  expect((await as('member', 'GET', `/agents?projectId=${other}`)).status).toBe(403);
 });

@@ -1,15 +1,18 @@
 import { Button, Flash, Heading, Label } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
 import { Link, useParams } from 'react-router';
 import * as api from '../api.ts';
 import { AgentVersions, Evolve } from '../parts/agent-versions.tsx';
-import { Empty, Shown } from '../parts/empty.tsx';
+import { Empty, Loading, Shown } from '../parts/empty.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { Health } from '../parts/health.tsx';
 import { notify, notifyError } from '../parts/notices.tsx';
 import { When } from '../parts/when.tsx';
 import * as q from '../queries.ts';
 import { useTitle } from '../use-title.ts';
+
+const Weeks = lazy(async () => ({ default: (await import('../parts/charts.tsx')).Weeks }));
 
 export function AgentPage() {
   const { agentId = '' } = useParams();
@@ -77,19 +80,28 @@ function Performance({ agentId }: { agentId: string }) {
         Performance
       </Heading>
       <Shown of={asked} rows={2}>
-        {({ metrics }) => (
-          <Facts
-            of={{
-              Tasks: metrics.totalTasks,
-              Done: metrics.completedTasks,
-              Failed: metrics.failedTasks,
-              Success:
-                metrics.completedTasks + metrics.failedTasks === 0 ? '–' : `${Math.round(metrics.successRate * 100)} %`,
-              'From start to done': metrics.averageCompletionTime,
-              'Pull requests': metrics.prsCreated,
-              'Lines merged': metrics.linesOfCodeWritten.toLocaleString(),
-            }}
-          />
+        {({ metrics, weeks = [] }) => (
+          <>
+            <Facts
+              of={{
+                Tasks: metrics.totalTasks,
+                Done: metrics.completedTasks,
+                Failed: metrics.failedTasks,
+                Success:
+                  metrics.completedTasks + metrics.failedTasks === 0
+                    ? '–'
+                    : `${Math.round(metrics.successRate * 100)} %`,
+                'From start to done': metrics.averageCompletionTime,
+                'Pull requests': metrics.prsCreated,
+                'Lines merged': metrics.linesOfCodeWritten.toLocaleString(),
+              }}
+            />
+            {weeks.some((w) => w.succeeded + w.failed > 0) && (
+              <Suspense fallback={<Loading rows={3} />}>
+                <Weeks weeks={weeks} />
+              </Suspense>
+            )}
+          </>
         )}
       </Shown>
     </section>

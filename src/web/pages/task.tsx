@@ -9,11 +9,11 @@ import { actNames, actsOf } from '../moves.ts';
 import { EditTask } from '../parts/edit-task.tsx';
 import { Loading, Shown } from '../parts/empty.tsx';
 import { notifyError } from '../parts/notices.tsx';
-import { Failed, TaskStatus } from '../parts/status.tsx';
+import { Failed, RunStatus, TaskStatus } from '../parts/status.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { useChosenAct } from '../parts/task-acts.tsx';
 import { TaskOverview } from '../parts/task-overview.tsx';
-import { When } from '../parts/when.tsx';
+import { dollars, When } from '../parts/when.tsx';
 import * as q from '../queries.ts';
 import { useTitle } from '../use-title.ts';
 
@@ -76,6 +76,7 @@ function Task({ task }: { task: api.Task }) {
           <p>{remedies[task.failure.category]}</p>
         </section>
       )}
+      {task.status === 'in_progress' && <Now taskId={task.id} />}
       <Acts task={task} />
       <Tabs tabs={tabs} label="Task" />
       <Suspense fallback={<Loading />}>
@@ -93,6 +94,25 @@ function Task({ task }: { task: api.Task }) {
         )}
       </Suspense>
     </>
+  );
+}
+
+/** What its run is doing; it comes anew with every step. */
+function Now({ taskId }: { taskId: string }) {
+  const { data: [run] = [] } = useQuery(q.runs(taskId));
+  if (run === undefined) return null;
+  return (
+    <p className="box" role="status">
+      <RunStatus status={run.status} />{' '}
+      {run.status === 'queued' ? (
+        'waits for its turn'
+      ) : (
+        <>
+          {run.steps} steps, {dollars(run.costUsd)}, since <When at={run.startedAt ?? run.createdAt} />
+        </>
+      )}{' '}
+      · <Link to="?tab=runs">watch the log</Link>
+    </p>
   );
 }
 

@@ -10,7 +10,7 @@ import {
   XAxis,
   YAxis,
 } from 'recharts';
-import type { BurndownPoint, VelocityEntry } from '../api.ts';
+import type { AgentPerformance, BurndownPoint, VelocityEntry } from '../api.ts';
 
 const height = 260;
 const ink = { fill: 'var(--fgColor-muted)', fontSize: 12 };
@@ -95,6 +95,40 @@ export function Velocity({ entries }: { entries: VelocityEntry[] }) {
         {entries.map(({ sprintId, name, velocity }) => (
           <li key={sprintId}>
             {name}: {velocity} tasks done
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** The runs of an agent that went well and that failed, week by week. */
+export function Weeks({ weeks }: { weeks: NonNullable<AgentPerformance['weeks']> }) {
+  return (
+    <>
+      <div aria-hidden="true">
+        <ResponsiveContainer width="100%" height={180}>
+          <BarChart data={weeks} margin={{ left: -20, right: 8, top: 8 }} accessibilityLayer={false}>
+            <CartesianGrid stroke="var(--borderColor-muted)" vertical={false} />
+            <XAxis dataKey="week" tick={ink} tickFormatter={(week: string) => week.slice(5)} />
+            <YAxis allowDecimals={false} tick={ink} />
+            <Tooltip contentStyle={paper} cursor={{ fill: 'var(--bgColor-neutral-muted)' }} />
+            <Legend />
+            <Bar
+              name="succeeded"
+              dataKey="succeeded"
+              stackId="runs"
+              fill="var(--fgColor-success)"
+              isAnimationActive={false}
+            />
+            <Bar name="failed" dataKey="failed" stackId="runs" fill="var(--fgColor-danger)" isAnimationActive={false} />
+          </BarChart>
+        </ResponsiveContainer>
+      </div>
+      <ul className="sr-only">
+        {weeks.map(({ week, succeeded, failed }) => (
+          <li key={week}>
+            week of {week}: {succeeded} runs succeeded, {failed} failed
           </li>
         ))}
       </ul>
