@@ -1,4 +1,7 @@
+import type { Machine } from './machine.ts';
+import { type SprintFacts, sprintMachine, sprintStatuses } from './sprint.ts';
 import { type TaskFacts, taskMachine, taskStatuses } from './task.ts';
+import { wizardMachine, wizardStatuses } from './wizard.ts';
 
 /** Facts under which every check of the table speaks, so that the page can quote them all. */
 const nothingFits: TaskFacts = {
@@ -16,25 +19,50 @@ const nothingFits: TaskFacts = {
   openSubtasks: 1,
 };
 const nothingRuns: TaskFacts = { ...nothingFits, liveRun: false };
+const noSprintFits: SprintFacts = {
+  otherActive: 'sprint_…',
+  unfinishedTasks: ['task_…'],
+  carriesOver: false,
+  isForced: false,
+};
 
-/** docs/lifecycle.md: the task's table as Markdown. */
+/** docs/lifecycle.md: the tables of tasks, sprints and planning sessions as Markdown. */
 export function lifecyclePage(): string {
-  const rows = taskMachine.map(({ on, from, to, because, unless }) => {
-    const reasons = (unless ?? []).map((check) => check(nothingFits) ?? check(nothingRuns) ?? '');
-    const next = typeof to === 'function' ? (because ?? '') : to;
+  return `# Lifecycles
+
+Printed from the tables in \`src/domain/\` by \`npm run docs\`; a test holds that they are current. An event without a row for
+the status is refused with 409 when a person asked for it, and changes nothing when GitHub or a run reported it.
+
+## A task
+
+Statuses: ${taskStatuses.join(', ')} (\`task.ts\`).
+
+${table(taskMachine, [nothingFits, nothingRuns])}
+
+## A sprint
+
+Statuses: ${sprintStatuses.join(', ')} (\`sprint.ts\`).
+
+${table(sprintMachine, [noSprintFits])}
+
+## A planning session
+
+Statuses: ${wizardStatuses.join(', ')} (\`wizard.ts\`).
+
+${table(wizardMachine, [])}
+`;
+}
+
+/** The rows of a machine; `against` are facts under which its checks say what they want. */
+function table<S extends string, E extends string, F>(machine: Machine<S, E, F>, against: F[]): string {
+  const rows = machine.map(({ on, from, to, because, unless }) => {
+    const reasons = (unless ?? []).map((check) => against.map(check).find((reason) => reason !== undefined) ?? '');
+    const next = because ?? (typeof to === 'function' ? '' : to);
     return `| ${on.replace('_', ' ')} | ${from.join(', ')} | ${next} | ${reasons.map(rule).join('; ')} |`;
   });
-  return `# The lifecycle of a task
-
-Printed from \`src/domain/task.ts\` by \`npm run docs\`; a test holds that it is current.
-
-Statuses: ${taskStatuses.join(', ')}. An event without a row for the status is refused with 409 when a person asked for
-it, and changes nothing when GitHub or a run reported it.
-
-| event | from | to | refused unless it |
+  return `| event | from | to | refused unless it |
 | --- | --- | --- | --- |
-${rows.join('\n')}
-`;
+${rows.join('\n')}`;
 }
 
 /** A reason without what was found: the rule itself. */

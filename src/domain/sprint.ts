@@ -32,7 +32,8 @@ export const sprintMachine: Machine<SprintStatus, SprintEvent, SprintFacts> = [
   { on: 'cancel', from: ['active'], to: 'cancelled' },
   { on: 'change', from: ['planning'], to: 'planning' },
   { on: 'change', from: ['active'], to: 'active' },
-  { on: 'delete', from: ['active'], to: 'cancelled', unless: [isForced] },
+  // Its runs end as at a cancel; other sprints are deleted without a word from here.
+  { on: 'delete', from: ['active'], to: 'cancelled', because: 'gone, its runs cancelled', unless: [isForced] },
 ];
 
 /** Ten years: longer is a slip of the pen, and its burndown would have no end. */

@@ -22,7 +22,12 @@ const from = (first: WizardStatus) => unfinished.slice(unfinished.indexOf(first)
 
 /** The steps of planning (decisions, section 8): each may be done again, which drops what was built on it. */
 export const wizardMachine: Machine<WizardStatus, WizardEvent, WizardFacts> = [
-  { on: 'answer', from: unfinished, to: (f) => (f.isLast ? 'answered' : 'collecting') },
+  {
+    on: 'answer',
+    from: unfinished,
+    to: (f) => (f.isLast ? 'answered' : 'collecting'),
+    because: 'answered after the last question, else collecting',
+  },
   { on: 'generate_prd', from: from('answered'), to: 'prd_ready' },
   { on: 'generate_plan', from: from('prd_ready'), to: 'plan_ready' },
   { on: 'generate_tasks', from: from('plan_ready'), to: 'tasks_ready' },
