@@ -1,4 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -20,7 +22,9 @@ export interface RunningService {
 
 /** Starts the service with these settings only, and waits until it answers; a worker serves nothing that could be waited for. */
 export async function startService(settings: Record<string, string>): Promise<RunningService> {
-  const env = { PATH: process.env.PATH ?? '', ...settings };
+  // Many are started one after the other: with what was compiled before each takes a quarter of a second less.
+  const compiled = { NODE_COMPILE_CACHE: join(tmpdir(), 'deckhand-compile-cache') };
+  const env = { PATH: process.env.PATH ?? '', ...compiled, ...settings };
   const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let log = '';
   for (const stream of [child.stdout, child.stderr])

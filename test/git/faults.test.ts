@@ -78,11 +78,11 @@ describe.each<[string, () => GitEngine]>([
   }
 
   test.each(['stall', 'reset'] as const)('a %s in mid-pack is the remote being away, not a hang', async (then) => {
-    writeFileSync(join(host.work, 'large.bin'), randomBytes(3_000_000));
+    writeFileSync(join(host.work, 'large.bin'), randomBytes(1_000_000));
     gitOut(host.work, 'add', '-A');
     gitOut(host.work, 'commit', '-q', '-m', 'large');
     gitOut(host.work, 'push', '-q', host.bare, 'main');
-    const proxy = await between(host.url, 1_000_000, then);
+    const proxy = await between(host.url, 300_000, then);
     const checkout = await open(proxy.url);
     await expect(checkout.fetch('main')).rejects.toMatchObject({ name: 'GitFailed', fault: 'unreachable' });
     proxy.close();
@@ -184,22 +184,28 @@ describe('a repository of 100 MB', () => {
     },
     60_000,
   );
+});
 
-  test('is refused where git in JavaScript may take less, with what helps', async () => {
-    const checkout = await cloned(isomorphicProcess({ maxAnswerBytes: 20_000_000 }), 'refused');
-    await expect(checkout.fetch('main')).rejects.toMatchObject({
-      fault: 'broken',
-      message: expect.stringMatching(/larger than 20 MB.*install git/),
-    });
-    await checkout.close();
+describe('git in JavaScript within its limits', () => {
+  let host: Awaited<ReturnType<typeof serveSampleRepository>>;
+  beforeAll(async () => {
+    host = await serveSampleRepository();
+    writeFileSync(join(host.work, 'large.bin'), randomBytes(3_000_000));
+    gitOut(host.work, 'add', '-A');
+    gitOut(host.work, 'commit', '-q', '-m', 'large');
+    gitOut(host.work, 'push', '-q', host.bare, 'main');
   });
+  afterAll(() => host.close());
 
-  test('ends the process that needs more memory than it may, and nothing else', async () => {
-    const checkout = await cloned(isomorphicProcess({ processMb: 100 }), 'ended');
-    await expect(checkout.fetch('main')).rejects.toMatchObject({
-      fault: 'broken',
-      message: expect.stringMatching(/more than 100 MB.*install git/),
-    });
-    await checkout.close();
+  test.each([
+    ['a repository that is too large', { maxAnswerBytes: 1_000_000 }, /larger than 1 MB.*install git/],
+    ['a process that needs too much memory', { processMb: 50 }, /more than 50 MB.*install git/],
+  ])('%s is refused with what helps', async (name, limits, message) => {
+    const folders = { gitDir: join(host.root, name, 'g'), workTree: join(host.root, name, 'w') };
+    const fetched = async () => {
+      const checkout = await isomorphicProcess(limits).open({ url: host.url, token: 'good-token' }, folders);
+      return checkout.fetch('main').finally(checkout.close);
+    };
+    await expect(fetched()).rejects.toMatchObject({ fault: 'broken', message: expect.stringMatching(message) });
   });
 });

@@ -14,6 +14,8 @@ import { useTitle } from '../use-title.ts';
 
 const NewTask = lazy(async () => ({ default: (await import('../parts/new-task.tsx')).NewTask }));
 
+const typedMs = 300;
+
 export function BoardPage() {
   const { projectId = '' } = useParams();
   const project = useQuery(q.project(projectId));
@@ -21,6 +23,7 @@ export function BoardPage() {
   const asked = useQuery(q.tasks(projectId));
   const [query, setQuery] = useSearchParams();
   const search = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState(query.get('search') ?? '');
   const isMaking = query.get('new') !== null;
   const set = (name: string, value: string | null) =>
     setQuery(
@@ -31,6 +34,11 @@ export function BoardPage() {
       },
       { replace: true },
     );
+  // The address follows when the typing pauses: it changes too slowly to be typed into.
+  useEffect(() => {
+    const timer = setTimeout(() => (query.get('search') ?? '') !== text && set('search', text), typedMs);
+    return () => clearTimeout(timer);
+  });
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
@@ -49,13 +57,15 @@ export function BoardPage() {
           Board
         </Heading>
         <span className="grow" />
-        <Filters query={query} set={set} search={search} />
+        <Filters query={query} set={set} search={search} text={text} onText={setText} />
         <Button variant="primary" leadingVisual={PlusIcon} onClick={() => set('new', 'one')} aria-keyshortcuts="n">
           New task
         </Button>
       </div>
       <Shown of={asked} rows={8}>
-        {(tasks) => (tasks.length === 0 ? <FirstTask projectId={projectId} /> : <Board tasks={tasks} query={query} />)}
+        {(tasks) =>
+          tasks.length === 0 ? <FirstTask projectId={projectId} /> : <Board tasks={tasks} query={query} text={text} />
+        }
       </Shown>
       <Suspense>{isMaking && <NewTask projectId={projectId} onClose={() => set('new', null)} />}</Suspense>
     </>
@@ -88,9 +98,11 @@ function Filters(props: {
   query: URLSearchParams;
   set(name: string, value: string | null): void;
   search: React.RefObject<HTMLInputElement | null>;
+  text: string;
+  onText(text: string): void;
 }) {
   const { projectId = '' } = useParams();
-  const { query, set, search } = props;
+  const { query, set, search, text, onText } = props;
   const agents = useProjectAgents(projectId);
   const sprints = useQuery(q.sprints(projectId));
   return (
@@ -101,8 +113,8 @@ function Filters(props: {
         aria-label="Search titles"
         aria-keyshortcuts="/"
         placeholder="Search titles ( / )"
-        value={query.get('search') ?? ''}
-        onChange={(event) => set('search', event.target.value)}
+        value={text}
+        onChange={(event) => onText(event.target.value)}
       />
       <Select
         aria-label="Agent"
@@ -142,12 +154,13 @@ function Filters(props: {
   );
 }
 
-function Board({ tasks, query }: { tasks: Task[]; query: URLSearchParams }) {
+function Board({ tasks, query, text }: { tasks: Task[]; query: URLSearchParams; text: string }) {
   const { projectId = '' } = useParams();
   const agents = useProjectAgents(projectId);
   const names = useMemo(() => new Map(agents.map(({ id, name }) => [id, name])), [agents]);
   const wanted = useDeferredValue(query.toString());
-  const byStatus = useMemo(() => sorted(tasks, new URLSearchParams(wanted)), [tasks, wanted]);
+  const search = useDeferredValue(text);
+  const byStatus = useMemo(() => sorted(tasks, new URLSearchParams(wanted), search), [tasks, wanted, search]);
   const { mutate } = useTaskAct();
   const [said, setSaid] = useState('');
   const onDropped = (taskId: string, status: Task['status']) => {
@@ -179,8 +192,8 @@ function Board({ tasks, query }: { tasks: Task[]; query: URLSearchParams }) {
   );
 }
 
-function sorted(tasks: Task[], query: URLSearchParams): Map<Task['status'], Task[]> {
-  const [search, agent, sprint] = [query.get('search')?.toLowerCase() ?? '', query.get('agent'), query.get('sprint')];
+function sorted(tasks: Task[], query: URLSearchParams, text: string): Map<Task['status'], Task[]> {
+  const [search, agent, sprint] = [text.trim().toLowerCase(), query.get('agent'), query.get('sprint')];
   const isFailed = query.get('state') === 'failed';
   const fits = (value: string | null, asked: string | null) =>
     asked === null || (asked === 'none' ? value === null : value === asked);
