@@ -10,8 +10,9 @@ import type { FileDiff, Hunk } from '../api.ts';
 import * as q from '../queries.ts';
 import { Empty, Shown } from './empty.tsx';
 
-/** A file with more changed lines than this is folded until somebody wants to see it. */
+/** A file with more changed lines than this is folded until somebody wants to see it; so is what comes after so many. */
 const foldedLines = 400;
+const openLines = 3000;
 
 /** What a task changed: a list of files, and each with its lines. */
 export function TaskDiff({ taskId }: { taskId: string }) {
@@ -47,8 +48,8 @@ export function TaskDiff({ taskId }: { taskId: string }) {
                 <Folder of={treeOf(files)} />
               </nav>
               <div className="files">
-                {files.map((file) => (
-                  <File key={file.path} file={file} view={view} />
+                {files.map((file, i) => (
+                  <File key={file.path} file={file} view={view} isFolded={isLong(files, i)} />
                 ))}
               </div>
             </div>
@@ -105,11 +106,17 @@ function Folder({ of }: { of: Tree }) {
   );
 }
 
+/** Whether a file begins folded: a large one, or one behind many lines. */
+function isLong(files: FileDiff[], i: number): boolean {
+  const file = files.slice(i, i + 1);
+  return linesOf(file) > foldedLines || linesOf(files.slice(0, i + 1)) > openLines;
+}
+const linesOf = (files: FileDiff[]) => sum(files, 'additions') + sum(files, 'deletions');
 const sum = (files: FileDiff[], of: 'additions' | 'deletions') => files.reduce((all, file) => all + file[of], 0);
 const anchorOf = (path: string) => `file-${encodeURIComponent(path)}`;
 
-function File({ file, view }: { file: FileDiff; view: 'unified' | 'split' }) {
-  const [isOpen, setOpen] = useState(file.additions + file.deletions <= foldedLines);
+function File({ file, view, isFolded }: { file: FileDiff; view: 'unified' | 'split'; isFolded: boolean }) {
+  const [isOpen, setOpen] = useState(!isFolded);
   const type = ({ added: 'add', deleted: 'delete', modified: 'modify', renamed: 'rename' } as const)[file.status];
   const hunks = useMemo(() => (isOpen ? file.hunks.map(shaped) : []), [file, isOpen]);
   const tokens = useMemo(() => coloured(file.path, hunks), [file.path, hunks]);

@@ -1,0 +1,86 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '../../src/demo/real-service.ts';
+import { gitOut } from '../support/git.ts';
+import { openWorld, type World, type WorldTask } from '../support/world.ts';
+
+let world: World;
+/** Done once, when the model is asked for its second turn: the clone is there, the push is still to come. */
+let meanwhile: () => void = () => {};
+const write = { name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } };
+const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
+
+beforeAll(async () => {
+  world = await openWorld([[write], [finish]], {
+    before: async (turn) => {
+      if (turn !== 1) return;
+      meanwhile();
+      meanwhile = () => {};
+    },
+  });
+});
+afterAll(() => world.close());
+
+const call = <T>(method: string, path: string, body?: object) => world.service.api<T>(world.token, method, path, body);
+const bare = () => world.github.folderOf('mona/sample');
+
+/** Starts a task and waits until its run has ended. */
+async function run(): Promise<WorldTask> {
+  const [agent] = await call<{ id: string }[]>('GET', `/agents?projectId=${world.project.id}`);
+  const body = { title: 'Make a file', owner: agent?.id };
+  const { id } = await call<{ id: string }>('POST', `/projects/${world.project.id}/tasks`, body);
+  await call('POST', `/tasks/${id}/start`);
+  return ended(id);
+}
+
+const ended = (id: string) =>
+  until(`the end of the run of ${id}`, async () => {
+    const task = await call<WorldTask>('GET', `/tasks/${id}`);
+    return task.status !== 'in_progress' && task;
+  });
+
+test('what the remote declines is push_rejected, with its words; once it takes it, a retry pushes the same work', async () => {
+  const hook = join(bare(), 'hooks/pre-receive');
+  writeFileSync(hook, '#!/bin/sh\necho GH006: Protected branch update failed >&2\nexit 1\n', { mode: 0o755 });
+  const failed = await run();
+  rmSync(hook);
+  expect(failed).toMatchObject({ status: 'ready', prUrl: null, failure: { category: 'push_rejected' } });
+  expect(failed.failure?.message).toMatch(/declined|rejected|GH006/);
+  await call('POST', `/tasks/${failed.id}/retry`);
+  expect(await ended(failed.id)).toMatchObject({ status: 'in_review', failure: null });
+});
+
+test('a base that is pushed by force meanwhile does not disturb the run', async () => {
+  meanwhile = () => {
+    const tree = gitOut(bare(), 'rev-parse', 'main^{tree}');
+    const rewritten = gitOut(bare(), 'commit-tree', tree, '-m', 'rewritten');
+    gitOut(bare(), 'update-ref', 'refs/heads/main', rewritten);
+  };
+  const task = await run();
+  expect(task).toMatchObject({ status: 'in_review', failure: null });
+  expect(gitOut(bare(), 'show', `${task.branchName}:made.txt`)).toBe('x');
+});
+
+test('somebody else’s commit on the branch is never overwritten', async () => {
+  let theirs = '';
+  const task = await run();
+  meanwhile = () => {
+    const branch = `refs/heads/${task.branchName}`;
+    const tree = gitOut(bare(), 'rev-parse', `${branch}^{tree}`);
+    theirs = gitOut(bare(), 'commit-tree', tree, '-p', branch, '-m', 'theirs');
+    gitOut(bare(), 'update-ref', branch, theirs);
+  };
+  await call('POST', `/tasks/${task.id}/revise`, { text: 'once more' });
+  const after = await ended(task.id);
+  expect(gitOut(bare(), 'log', '--format=%H', after.branchName ?? '').split('\n')).toContain(theirs);
+});
+
+test('a default branch that is not there is a failure of the repository that says what to do', async () => {
+  const [repository] = await call<{ id: string }[]>('GET', `/repositories?projectId=${world.project.id}`);
+  await call('PATCH', `/repositories/${repository?.id}`, { defaultBranch: 'trunk' });
+  const { failure } = await run();
+  expect(failure).toMatchObject({
+    category: 'repository',
+    message: 'the repository has no branch trunk; make a first commit or set its default branch',
+  });
+});
