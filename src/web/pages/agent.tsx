@@ -4,10 +4,11 @@ import { lazy, Suspense } from 'react';
 import { Link, useParams } from 'react-router';
 import * as api from '../api.ts';
 import { AgentVersions, Evolve } from '../parts/agent-versions.tsx';
-import { Empty, Loading, Shown } from '../parts/empty.tsx';
+import { Loading, Shown } from '../parts/empty.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { Health } from '../parts/health.tsx';
 import { notify, notifyError } from '../parts/notices.tsx';
+import { Section } from '../parts/section.tsx';
 import { When } from '../parts/when.tsx';
 import * as q from '../queries.ts';
 import { useTitle } from '../use-title.ts';
@@ -75,10 +76,7 @@ function Agent({ agent }: { agent: api.Agent }) {
 function Performance({ agentId }: { agentId: string }) {
   const asked = useQuery(q.performance(agentId));
   return (
-    <section className="box" aria-label="Performance">
-      <Heading as="h2" variant="small">
-        Performance
-      </Heading>
+    <Section title="Performance">
       <Shown of={asked} rows={2}>
         {({ metrics, weeks = [] }) => (
           <>
@@ -104,17 +102,14 @@ function Performance({ agentId }: { agentId: string }) {
           </>
         )}
       </Shown>
-    </section>
+    </Section>
   );
 }
 
 function Skills({ agentId }: { agentId: string }) {
   const asked = useQuery(q.skills(agentId));
   return (
-    <section className="box" aria-label="Skills">
-      <Heading as="h2" variant="small">
-        Skills
-      </Heading>
+    <Section title="Skills">
       <Shown of={asked} rows={1}>
         {(skills) =>
           skills.length === 0 ? (
@@ -132,17 +127,14 @@ function Skills({ agentId }: { agentId: string }) {
           )
         }
       </Shown>
-    </section>
+    </Section>
   );
 }
 
 function Suggestions({ agentId }: { agentId: string }) {
   const asked = useQuery(q.suggestions(agentId));
   return (
-    <section className="box" aria-label="Suggestions">
-      <Heading as="h2" variant="small">
-        Suggestions
-      </Heading>
+    <Section title="Suggestions">
       <Shown of={asked} rows={1}>
         {({ suggestions }) =>
           suggestions.length === 0 ? (
@@ -171,8 +163,7 @@ function Suggestions({ agentId }: { agentId: string }) {
           )
         }
       </Shown>
-      {asked.error ? <Empty title="No suggestions" /> : null}
-    </section>
+    </Section>
   );
 }
 

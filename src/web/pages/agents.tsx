@@ -7,6 +7,7 @@ import { explain } from '../client.ts';
 import { Shown } from '../parts/empty.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { Health } from '../parts/health.tsx';
+import { PageHead } from '../parts/page-head.tsx';
 import * as q from '../queries.ts';
 import { useTitle } from '../use-title.ts';
 
@@ -19,15 +20,11 @@ export function AgentsPage() {
   const health = useQuery(q.agentsHealth());
   return (
     <div className="narrow">
-      <div className="row wrap-row page-head">
-        <Heading as="h1" variant="medium">
-          Agents
-        </Heading>
-        <span className="grow" />
+      <PageHead title="Agents">
         <Button variant="primary" onClick={() => setQuery({ new: 'one' })}>
           New agent
         </Button>
-      </div>
+      </PageHead>
       <Shown of={asked}>
         {(agents) =>
           [...new Set(agents.map((a) => a.team))].map((team) => (

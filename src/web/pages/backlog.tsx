@@ -1,4 +1,4 @@
-import { Button, Heading } from '@primer/react';
+import { Button } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
@@ -7,6 +7,7 @@ import { putTask } from '../live.ts';
 import { Chosen } from '../parts/chosen.tsx';
 import { Empty, Shown } from '../parts/empty.tsx';
 import { notify, notifyError } from '../parts/notices.tsx';
+import { PageHead } from '../parts/page-head.tsx';
 import { Failed, TaskStatus } from '../parts/status.tsx';
 import * as q from '../queries.ts';
 import { useTitle } from '../use-title.ts';
@@ -23,16 +24,12 @@ export function BacklogPage() {
   const asked = useQuery(q.tasks(projectId));
   return (
     <div className="narrow">
-      <div className="row wrap-row page-head">
-        <Heading as="h1" variant="medium">
-          Backlog
-        </Heading>
-        <span className="grow" />
+      <PageHead title="Backlog">
         <Button onClick={() => setQuery({ new: 'many' })}>Paste a list</Button>
         <Button variant="primary" onClick={() => setQuery({ new: 'one' })}>
           New task
         </Button>
-      </div>
+      </PageHead>
       <Shown of={asked} rows={8}>
         {(tasks) => <List tasks={tasks.filter((t) => t.sprintId === null && t.status !== 'done')} />}
       </Shown>

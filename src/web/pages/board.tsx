@@ -1,5 +1,5 @@
 import { PlusIcon, SearchIcon } from '@primer/octicons-react';
-import { Button, Heading, Select, TextInput } from '@primer/react';
+import { Button, Select, TextInput } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
@@ -8,6 +8,7 @@ import { columns, moveTo } from '../moves.ts';
 import { BoardColumn } from '../parts/board-column.tsx';
 import { Empty, Shown } from '../parts/empty.tsx';
 import { notify } from '../parts/notices.tsx';
+import { PageHead } from '../parts/page-head.tsx';
 import * as q from '../queries.ts';
 import { useTaskAct } from '../use-task-act.ts';
 import { useTitle } from '../use-title.ts';
@@ -52,16 +53,12 @@ export function BoardPage() {
   });
   return (
     <>
-      <div className="row wrap-row page-head">
-        <Heading as="h1" variant="medium">
-          Board
-        </Heading>
-        <span className="grow" />
+      <PageHead title="Board">
         <Filters query={query} set={set} search={search} text={text} onText={setText} />
         <Button variant="primary" leadingVisual={PlusIcon} onClick={() => set('new', 'one')} aria-keyshortcuts="n">
           New task
         </Button>
-      </div>
+      </PageHead>
       <Shown of={asked} rows={8}>
         {(tasks) =>
           tasks.length === 0 ? <FirstTask projectId={projectId} /> : <Board tasks={tasks} query={query} text={text} />
@@ -116,41 +113,32 @@ function Filters(props: {
         value={text}
         onChange={(event) => onText(event.target.value)}
       />
-      <Select
-        aria-label="Agent"
-        value={query.get('agent') ?? ''}
-        onChange={(event) => set('agent', event.target.value)}
-      >
-        <Select.Option value="">All agents</Select.Option>
-        <Select.Option value="none">No agent</Select.Option>
-        {agents.map(({ id, name }) => (
-          <Select.Option key={id} value={id}>
-            {name}
-          </Select.Option>
-        ))}
-      </Select>
-      <Select
-        aria-label="Sprint"
-        value={query.get('sprint') ?? ''}
-        onChange={(event) => set('sprint', event.target.value)}
-      >
-        <Select.Option value="">All sprints</Select.Option>
-        <Select.Option value="none">No sprint</Select.Option>
-        {sprints.data?.map(({ id, name }) => (
-          <Select.Option key={id} value={id}>
-            {name}
-          </Select.Option>
-        ))}
-      </Select>
-      <Select
-        aria-label="State"
-        value={query.get('state') ?? ''}
-        onChange={(event) => set('state', event.target.value)}
-      >
-        <Select.Option value="">All</Select.Option>
-        <Select.Option value="failed">Failed</Select.Option>
-      </Select>
+      <Filter name="agent" query={query} set={set} options={agents} all="All agents" none="No agent" />
+      <Filter name="sprint" query={query} set={set} options={sprints.data ?? []} all="All sprints" none="No sprint" />
+      <Filter name="state" query={query} set={set} options={[{ id: 'failed', name: 'Failed' }]} all="All states" />
     </>
+  );
+}
+
+function Filter(props: {
+  name: string;
+  query: URLSearchParams;
+  set(name: string, value: string): void;
+  options: { id: string; name: string }[];
+  all: string;
+  none?: string;
+}) {
+  const { name, query, set, options, all, none } = props;
+  return (
+    <Select aria-label={all} value={query.get(name) ?? ''} onChange={(event) => set(name, event.target.value)}>
+      <Select.Option value="">{all}</Select.Option>
+      {none && <Select.Option value="none">{none}</Select.Option>}
+      {options.map((option) => (
+        <Select.Option key={option.id} value={option.id}>
+          {option.name}
+        </Select.Option>
+      ))}
+    </Select>
   );
 }
 

@@ -4,6 +4,7 @@ import { Link, useParams } from 'react-router';
 import * as api from '../api.ts';
 import { Empty, Shown } from '../parts/empty.tsx';
 import { notify, notifyError } from '../parts/notices.tsx';
+import { PageHead } from '../parts/page-head.tsx';
 import { RunStatus } from '../parts/status.tsx';
 import { When } from '../parts/when.tsx';
 import * as q from '../queries.ts';
@@ -25,15 +26,11 @@ export function PoolPage() {
   });
   return (
     <div className="narrow stack">
-      <div className="row wrap-row">
-        <Heading as="h1" variant="medium">
-          Pool
-        </Heading>
-        <span className="grow" />
+      <PageHead title="Pool">
         <Button loading={reconcile.isPending} onClick={() => reconcile.mutate()}>
           Reconcile now
         </Button>
-      </div>
+      </PageHead>
       <section aria-label="At work">
         <Heading as="h2" variant="small">
           Running and waiting

@@ -1,4 +1,4 @@
-import { Button, Heading, LinkButton, TextInput } from '@primer/react';
+import { Button, LinkButton, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Link, useNavigate } from 'react-router';
@@ -6,6 +6,7 @@ import { about } from '../about.ts';
 import * as api from '../api.ts';
 import { Empty, Shown } from '../parts/empty.tsx';
 import { notifyError } from '../parts/notices.tsx';
+import { PageHead } from '../parts/page-head.tsx';
 import { When } from '../parts/when.tsx';
 import * as q from '../queries.ts';
 import { useTitle } from '../use-title.ts';
@@ -15,13 +16,9 @@ export function ProjectsPage() {
   const asked = useQuery(q.projects());
   return (
     <div className="narrow">
-      <div className="row wrap-row page-head">
-        <Heading as="h1" variant="medium">
-          Projects
-        </Heading>
-        <span className="grow" />
+      <PageHead title="Projects">
         {about.installUrl && <LinkButton href={about.installUrl}>Install on GitHub</LinkButton>}
-      </div>
+      </PageHead>
       <Shown of={asked}>
         {(projects) => (
           <>

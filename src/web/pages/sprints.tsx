@@ -1,4 +1,4 @@
-import { Button, Flash, FormControl, Heading, Textarea, TextInput } from '@primer/react';
+import { Button, Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, lazy, Suspense, useState } from 'react';
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
@@ -6,6 +6,8 @@ import * as api from '../api.ts';
 import { explain } from '../client.ts';
 import { Empty, Loading, Shown } from '../parts/empty.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
+import { PageHead } from '../parts/page-head.tsx';
+import { Section } from '../parts/section.tsx';
 import { SprintStatus } from '../parts/status.tsx';
 import * as q from '../queries.ts';
 import { useTitle } from '../use-title.ts';
@@ -20,15 +22,11 @@ export function SprintsPage() {
   const velocity = useQuery(q.velocity(projectId));
   return (
     <div className="narrow">
-      <div className="row wrap-row page-head">
-        <Heading as="h1" variant="medium">
-          Sprints
-        </Heading>
-        <span className="grow" />
+      <PageHead title="Sprints">
         <Button variant="primary" onClick={() => setQuery({ new: 'one' })}>
           New sprint
         </Button>
-      </div>
+      </PageHead>
       <Shown of={asked}>
         {(sprints) =>
           sprints.length === 0 ? (
@@ -52,14 +50,11 @@ export function SprintsPage() {
         }
       </Shown>
       {velocity.data && velocity.data.length > 0 && (
-        <section className="box" aria-label="Velocity">
-          <Heading as="h2" variant="small">
-            Velocity
-          </Heading>
+        <Section title="Velocity">
           <Suspense fallback={<Loading rows={3} />}>
             <Velocity entries={velocity.data} />
           </Suspense>
-        </section>
+        </Section>
       )}
       {query.get('new') !== null && <NewSprint projectId={projectId} onClose={() => setQuery({})} />}
     </div>

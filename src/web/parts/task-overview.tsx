@@ -13,6 +13,7 @@ import { AskText } from './ask-text.tsx';
 import { Shown } from './empty.tsx';
 import { Markdown } from './markdown.tsx';
 import { notifyError } from './notices.tsx';
+import { Section } from './section.tsx';
 import { TaskGraph } from './task-graph.tsx';
 import { When } from './when.tsx';
 
@@ -75,10 +76,7 @@ const icons = {
 function Pulls({ taskId }: { taskId: string }) {
   const asked = useQuery(q.pulls(taskId));
   return (
-    <section className="box" aria-label="Pull requests">
-      <Heading as="h2" variant="small">
-        Pull requests
-      </Heading>
+    <Section title="Pull requests">
       <Shown of={asked} rows={1}>
         {(pulls) =>
           pulls.length === 0 ? (
@@ -101,17 +99,14 @@ function Pulls({ taskId }: { taskId: string }) {
           )
         }
       </Shown>
-    </section>
+    </Section>
   );
 }
 
 function Handoffs({ taskId }: { taskId: string }) {
   const asked = useQuery(q.handoffs(taskId));
   return (
-    <section className="box" aria-label="Handoffs">
-      <Heading as="h2" variant="small">
-        Handoffs
-      </Heading>
+    <Section title="Handoffs">
       <Shown of={asked} rows={2}>
         {({ handoffs }) =>
           handoffs.length === 0 ? (
@@ -139,6 +134,6 @@ function Handoffs({ taskId }: { taskId: string }) {
           )
         }
       </Shown>
-    </section>
+    </Section>
   );
 }

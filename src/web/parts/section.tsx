@@ -1,0 +1,14 @@
+import { Heading } from '@primer/react';
+import type { ReactNode } from 'react';
+
+/** A framed part of a page under its name. */
+export function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="box" aria-label={title}>
+      <Heading as="h2" variant="small">
+        {title}
+      </Heading>
+      {children}
+    </section>
+  );
+}
