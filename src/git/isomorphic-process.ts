@@ -55,7 +55,7 @@ export function isomorphicProcess(limits: Partial<Limits> = {}): GitEngine {
 
 function startChild(processMb: number, signal: AbortSignal | undefined) {
   signal?.throwIfAborted();
-  const process = fork(source, {
+  const forked = fork(source, {
     env: {},
     cwd: '/',
     execArgv: [`--max-old-space-size=${heapMb}`],
@@ -70,36 +70,36 @@ function startChild(processMb: number, signal: AbortSignal | undefined) {
     over ??= error;
     clearInterval(watch);
     signal?.removeEventListener('abort', abort);
-    process.kill('SIGKILL');
+    forked.kill('SIGKILL');
     for (const { reject } of waiting.values()) reject(over);
     waiting.clear();
   };
   const abort = () => end(signal?.reason);
   const watch = setInterval(async () => {
-    if ((await residentMb(process)) > processMb) end(new GitFailed('broken', `git: ${tooLarge}`));
+    if ((await residentMb(forked)) > processMb) end(new GitFailed('broken', `git: ${tooLarge}`));
   }, lookMs).unref();
   signal?.addEventListener('abort', abort, { once: true });
-  process.once('error', (error) => end(new GitFailed('broken', `git: ${error.message}`)));
+  forked.on('error', (error) => end(new GitFailed('broken', `git: ${error.message}`)));
   // V8 aborts when its heap is full.
-  process.once('exit', (code, by) =>
+  forked.once('exit', (code, by) =>
     end(new GitFailed('broken', `git: ${by === 'SIGABRT' || code === 134 ? tooLarge : `ended with ${by ?? code}`}`)),
   );
-  process.on('message', (reply: Reply) => {
+  forked.on('message', (reply: Reply) => {
     const { resolve, reject } = waiting.get(reply.id) ?? {};
     waiting.delete(reply.id);
     if ('value' in reply) resolve?.(reply.value);
     else reject?.(asError(reply));
   });
   // Nobody waits for it but those who asked.
-  process.unref();
-  process.channel?.unref();
+  forked.unref();
+  forked.channel?.unref();
   return {
     ask: (method: Question['method'], args: unknown[]) =>
       new Promise<unknown>((resolve, reject) => {
         if (over !== undefined) return reject(over);
         const id = ++asked;
         waiting.set(id, { resolve, reject });
-        process.send({ id, method, args } as Question);
+        forked.send({ id, method, args } as Question);
       }),
     end: () => end(),
   };
