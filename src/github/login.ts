@@ -24,10 +24,9 @@ export function loginRoutes(app: App): Router {
   router.get('/login/callback', (req, res) => finish(app, req, res));
   router.post('/logout', async (req, res) => {
     const token = readCookie(req, app.config.BASE_URL, sessionCookie);
-    if (token !== undefined) {
-      refuseCrossSite(req, app.config.BASE_URL);
-      await endSession(app, token);
-    }
+    // Also without a cookie: another site's form comes without it, and would still take it away.
+    refuseCrossSite(req, app.config.BASE_URL);
+    if (token !== undefined) await endSession(app, token);
     clearCookie(res, app.config.BASE_URL, sessionCookie);
     res.redirect(303, '/login');
   });
@@ -87,7 +86,9 @@ async function begin(app: App, req: Request, res: Response): Promise<void> {
 }
 
 async function finish(app: App, req: Request, res: Response): Promise<void> {
-  const { code, state } = req.query;
+  const { code, state, error } = req.query;
+  // Somebody thought better of it at GitHub.
+  if (error === 'access_denied') return res.redirect(303, '/login');
   const browser = readCookie(req, app.config.BASE_URL, signInCookie);
   clearCookie(res, app.config.BASE_URL, signInCookie);
   const isWhole = typeof code === 'string' && typeof state === 'string' && browser !== undefined;

@@ -23,7 +23,7 @@ export interface About {
 export function dashboard(app: App, about: () => Promise<About>): Router {
   const router = express.Router();
   router.use('/assets', express.static(join(built, 'assets'), { immutable: true, maxAge: '1y', index: false }));
-  router.use(express.static(built, { index: false, maxAge: '1h' }));
+  router.get('/icon.svg', (_req, res) => res.sendFile('icon.svg', { root: built, maxAge: '1h' }));
   router.get(/^\/(?!api\/|assets\/|healthz|readyz)/, async (req, res, next) => {
     if (req.accepts(['json', 'html']) !== 'html') return next();
     sendPage(app, res, await about(), '<p>This page needs JavaScript.</p>');

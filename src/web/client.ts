@@ -10,6 +10,9 @@ const isFailed = (error: unknown): error is Failed => typeof (error as Failed | 
 
 export const statusOf = (error: unknown): number | undefined => (isFailed(error) ? error.status : undefined);
 
+/** Whether what was asked for is not there for whoever asks, whatever was shown of it before. */
+export const isGone = (error: unknown): boolean => [403, 404].includes(statusOf(error) ?? 0);
+
 /** What went wrong, in words for people: the service's own where it answered. */
 export function explain(error: unknown): string {
   if (isFailed(error)) {
@@ -26,12 +29,10 @@ export function signInAddress(): string {
   return `/login?return_to=${encodeURIComponent(pathname + search)}`;
 }
 
-/** Changes come by the project's event stream, so what is there stays good until somebody says otherwise. */
+/** What no event speaks of is asked for again with each page and when the window comes back. */
 export const client = new QueryClient({
   defaultOptions: {
     queries: {
-      staleTime: 5 * 60_000,
-      refetchOnWindowFocus: false,
       retry: (count, error) => {
         const status = statusOf(error);
         return count < 2 && (status === undefined || status >= 500 || status === 429);
@@ -40,8 +41,10 @@ export const client = new QueryClient({
   },
 });
 
-client.getQueryCache().subscribe(({ type, query }) => {
-  // A session ends after twelve hours, whatever page is open then.
-  if (type === 'updated' && statusOf(query.state.error) === 401 && window.location.pathname !== '/login')
-    window.location.assign(signInAddress());
-});
+/** A session ends after twelve hours, whatever page is open then. */
+function signInAgain(error: unknown): void {
+  if (statusOf(error) === 401 && window.location.pathname !== '/login') window.location.assign(signInAddress());
+}
+
+client.getQueryCache().subscribe(({ query }) => signInAgain(query.state.error));
+client.getMutationCache().subscribe(({ mutation }) => signInAgain(mutation?.state.error));

@@ -22,6 +22,8 @@ export const tasks = (projectId: string) =>
   queryOptions({
     queryKey: ['tasks', projectId],
     queryFn: () => all((page) => api.getProjectsByProjectIdTasks(projectId, page)),
+    // Long, and kept as it is by the project's events.
+    staleTime: Number.POSITIVE_INFINITY,
   });
 export const task = (id: string) => queryOptions({ queryKey: ['task', id], queryFn: () => api.getTasksById(id) });
 export const diff = (id: string) => queryOptions({ queryKey: ['diff', id], queryFn: () => api.getTasksByIdDiff(id) });

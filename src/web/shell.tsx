@@ -16,8 +16,10 @@ import { ActionList, ActionMenu, Avatar, IconButton, UnderlineNav } from '@prime
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, Outlet, useLocation, useParams } from 'react-router';
+import { isGone } from './client.ts';
 import { useProjectEvents } from './live.ts';
-import { Loading } from './parts/empty.tsx';
+import { Loading, Shown } from './parts/empty.tsx';
+import { notifyError } from './parts/notices.tsx';
 import * as q from './queries.ts';
 import { chooseTheme, chosenTheme, type Theme } from './theme.ts';
 
@@ -49,9 +51,22 @@ export function Shell() {
         {projectId && <ProjectNav id={projectId} />}
       </header>
       <main id="content" className="page">
-        {person.data && stream !== 'opening' ? <Outlet /> : <Loading />}
+        <Shown of={person} isPage>
+          {() => (stream === 'opening' ? <Loading /> : <Inside projectId={projectId} />)}
+        </Shown>
       </main>
     </>
+  );
+}
+
+/** The page, unless the project of the address is closed to whoever asks. */
+function Inside({ projectId }: { projectId: string | undefined }) {
+  const project = useQuery({ ...q.project(projectId ?? ''), enabled: projectId !== undefined });
+  if (projectId === undefined || !isGone(project.error)) return <Outlet />;
+  return (
+    <Shown of={project} isPage>
+      {() => null}
+    </Shown>
   );
 }
 
@@ -169,6 +184,13 @@ function PersonMenu({ login, avatarUrl }: { login: string; avatarUrl: string }) 
 }
 
 async function signOut(): Promise<void> {
-  await fetch('/logout', { method: 'POST', redirect: 'manual' });
-  window.location.assign('/login');
+  try {
+    const { type, ok } = await fetch('/logout', { method: 'POST', redirect: 'manual' });
+    if (type !== 'opaqueredirect' && !ok) throw new Error('You are still signed in. Try again.');
+    // What the next person at this browser must not find.
+    sessionStorage.clear();
+    window.location.assign('/login');
+  } catch (error) {
+    notifyError(error);
+  }
 }

@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { Task } from './api.ts';
+import * as api from './api.ts';
 import { putTask } from './live.ts';
 import { type Act, likely, perform } from './moves.ts';
 import { notifyError } from './parts/notices.tsx';
 
 interface Asked {
-  task: Task;
+  task: api.Task;
   act: Act;
   text?: string;
 }
@@ -23,9 +23,10 @@ export function useTaskAct() {
       putTask(client, task);
       void client.invalidateQueries({ queryKey: ['runs', task.id] });
     },
-    onError: (error, { task }) => {
-      putTask(client, task);
+    onError: async (error, { task }) => {
       notifyError(error);
+      // What is true by now, which need not be what was shown before.
+      putTask(client, await api.getTasksById(task.id).catch(() => task));
     },
   });
 }

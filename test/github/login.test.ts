@@ -81,6 +81,8 @@ test('signing in sets a session cookie and goes back where one came from', async
   const logout = (headers: Record<string, string>) =>
     fetch(`${service.url}/logout`, { method: 'POST', redirect: 'manual', headers: { Cookie: session, ...headers } });
   expect((await logout({ Origin: 'https://evil.example' })).status).toBe(403);
+  // A browser sends no cookie with another site's form, but would drop it when told to.
+  expect((await logout({ Origin: 'https://evil.example', Cookie: '' })).status).toBe(403);
   expect((await logout({ Origin: 'http://localhost:3000' })).status).toBe(303);
   expect((await get('/api/v1/me', { Cookie: session })).status).toBe(401);
 });

@@ -156,6 +156,10 @@ inBrowser('hostile titles, descriptions, diffs, answers and names are shown as t
   page.on('request', (request) => asked.push(request.url()));
   walked ??= walk();
   expect((await walked).alive).toEqual([]);
+  await show(page, `/tasks/${hostileTask}?tab=diff`);
+  // What turns the order of a line, or does not show, is where people decide what to merge.
+  await page.getByText('It has characters that do not show').waitFor();
+  expect(await page.locator('.file-lines').first().textContent()).toContain('⟦U+202E⟧evil');
   await show(page, `/tasks/${hostileTask}?tab=chat`);
   await page.getByLabel('Your message').fill(hostile);
   await page.getByRole('button', { name: 'Send' }).click();

@@ -200,3 +200,50 @@ inBrowser('a move that is refused is explained and taken back', async () => {
   await until('the move', async () => (await world.get<{ status: string }>(`/tasks/${task.id}`)).status === 'ready');
   expect(await page.locator('[data-status=ready]').getByRole('link', { name: 'Immovable' }).count()).toBe(1);
 });
+
+inBrowser('merging by drag asks as the button does', async () => {
+  const [task] = await world.get<{ id: string; title: string }[]>(`${base}/tasks?status=done`);
+  expect(task).toBeDefined();
+  await world.sql(`update tasks set status = 'in_review', title = 'To be merged' where id = $1`, [task?.id]);
+  await page.setViewportSize({ width: 1800, height: 800 });
+  await go(`${base}?search=To be merged`);
+  await page.locator('.card').waitFor();
+  await page.locator('.card').dragTo(page.locator('[data-status=done]'));
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
+  await page.locator('[data-status=in_review]').getByRole('link', { name: 'To be merged' }).waitFor();
+});
+
+inBrowser('Enter pressed three times makes one; what others change meanwhile is not overwritten', async () => {
+  await page.route('**/api/v1/projects/*/tasks', async (route) => {
+    if (route.request().method() === 'POST') await new Promise((resolve) => setTimeout(resolve, 300));
+    await route.continue();
+  });
+  await go(`${base}?new=one`);
+  await page.getByRole('dialog').getByLabel('Title').fill('Only once');
+  for (let i = 0; i < 3; i++) await page.keyboard.press('Enter');
+  await page.getByText('The task is made.').waitFor();
+  await page.unroute('**/api/v1/projects/*/tasks');
+  const made = await world.get<{ id: string }[]>(`${base}/tasks?search=Only once`);
+  expect(made).toHaveLength(1);
+  const path = `/tasks/${made[0]?.id}`;
+  await go(path);
+  await button('Edit').click();
+  await world.service.api(world.token, 'PATCH', path, { description: 'theirs' });
+  await page.locator('.markdown', { hasText: 'theirs' }).waitFor();
+  await page.getByRole('dialog').getByLabel('Title').fill('Only one title');
+  await button('Save').click();
+  await page.getByRole('heading', { name: 'Only one title' }).waitFor();
+  expect(await world.get(path)).toMatchObject({ title: 'Only one title', description: 'theirs' });
+});
+
+inBrowser('a page that lost its connection shows afterwards what it missed', async () => {
+  await go(base);
+  await page.getByRole('link', { name: 'Only one title' }).waitFor();
+  await world.service.stop();
+  await page.getByText('reconnecting …').waitFor();
+  await world.restart();
+  await world.service.api(world.token, 'POST', `${base}/tasks`, { title: 'While nobody listened' });
+  await page.getByRole('link', { name: 'While nobody listened' }).waitFor();
+  // The refused connections stand in the console of Chromium, which no page can prevent.
+  complaints.splice(0, complaints.length, ...complaints.filter((text) => !/ERR_|Failed to load/.test(text)));
+});

@@ -1,6 +1,6 @@
 import { Button, Flash, FormControl, Heading, Label, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
 import * as api from '../api.ts';
 import { explain } from '../client.ts';
@@ -9,6 +9,7 @@ import { FormDialog } from '../parts/form-dialog.tsx';
 import { Health } from '../parts/health.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import * as q from '../queries.ts';
+import { submitting } from '../submitting.ts';
 import { useTitle } from '../use-title.ts';
 
 /** Who works in the project, team by team. */
@@ -65,10 +66,7 @@ function NewAgent({ projectId, onClose }: { projectId: string; onClose(): void }
       onClose();
     },
   });
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    make.mutate();
-  };
+  const send = submitting(make);
   return (
     <FormDialog title="New agent" onClose={onClose} width="large">
       <form className="stack" onSubmit={send}>

@@ -42,10 +42,12 @@ function List({ tasks }: { tasks: api.Task[] }) {
   const { projectId = '' } = useParams();
   const client = useQueryClient();
   const sprints = useQuery(q.sprints(projectId));
-  const [chosen, setChosen] = useState<string[]>([]);
+  const [ticked, setChosen] = useState<string[]>([]);
+  // What has left the list meanwhile is not meant any more.
+  const chosen = ticked.filter((id) => tasks.some((t) => t.id === id));
   const [sprintId, setSprint] = useState('');
   const add = useMutation({
-    mutationFn: () => api.postSprintsBySprintIdTasksBulk(sprintId, { taskIds: chosen.slice(0, 100) }),
+    mutationFn: () => api.postSprintsBySprintIdTasksBulk(sprintId, { taskIds: chosen }),
     onSuccess: (added) => {
       for (const task of added) putTask(client, task);
       setChosen([]);

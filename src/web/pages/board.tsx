@@ -9,8 +9,8 @@ import { BoardColumn } from '../parts/board-column.tsx';
 import { Empty, Shown } from '../parts/empty.tsx';
 import { notify } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
+import { useChosenAct } from '../parts/task-acts.tsx';
 import * as q from '../queries.ts';
-import { useTaskAct } from '../use-task-act.ts';
 import { useTitle } from '../use-title.ts';
 
 const NewTask = lazy(async () => ({ default: (await import('../parts/new-task.tsx')).NewTask }));
@@ -35,14 +35,26 @@ export function BoardPage() {
       },
       { replace: true },
     );
-  // The address follows when the typing pauses: it changes too slowly to be typed into.
+  // The address follows when the typing pauses: it changes too slowly to be typed into. When it changes by itself, the
+  // field follows the address.
+  const inAddress = query.get('search') ?? '';
+  const known = useRef(inAddress);
   useEffect(() => {
-    const timer = setTimeout(() => (query.get('search') ?? '') !== text && set('search', text), typedMs);
+    if (known.current !== inAddress) {
+      known.current = inAddress;
+      setText(inAddress);
+      return;
+    }
+    const timer = setTimeout(() => {
+      if (inAddress === text) return;
+      known.current = text;
+      set('search', text);
+    }, typedMs);
     return () => clearTimeout(timer);
   });
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || isMaking) return;
       if (event.key === '/') search.current?.focus();
       else if (event.key === 'n') set('new', 'one');
       else return;
@@ -149,15 +161,13 @@ function Board({ tasks, query, text }: { tasks: Task[]; query: URLSearchParams; 
   const wanted = useDeferredValue(query.toString());
   const search = useDeferredValue(text);
   const byStatus = useMemo(() => sorted(tasks, new URLSearchParams(wanted), search), [tasks, wanted, search]);
-  const { mutate } = useTaskAct();
-  const [said, setSaid] = useState('');
+  const { choose, dialog } = useChosenAct();
   const onDropped = (taskId: string, status: Task['status']) => {
     const task = tasks.find((t) => t.id === taskId);
     if (task === undefined || task.status === status) return;
     const move = moveTo(task, status);
     if ('refusal' in move) return notify(move.refusal);
-    mutate({ task, act: move.act });
-    setSaid(`${task.title} is moved`);
+    void choose(task, move.act);
   };
   return (
     <>
@@ -173,9 +183,7 @@ function Board({ tasks, query, text }: { tasks: Task[]; query: URLSearchParams; 
           />
         ))}
       </div>
-      <span className="sr-only" aria-live="polite">
-        {said}
-      </span>
+      {dialog}
     </>
   );
 }

@@ -1,12 +1,13 @@
 import { Button, Flash, FormControl, Heading, Select, TextInput, useConfirm } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useParams } from 'react-router';
 import * as api from '../api.ts';
 import { explain } from '../client.ts';
 import { Shown } from '../parts/empty.tsx';
 import { notifyError } from '../parts/notices.tsx';
 import * as q from '../queries.ts';
+import { submitting } from '../submitting.ts';
 import { useTitle } from '../use-title.ts';
 
 type Role = api.Member['role'];
@@ -48,7 +49,10 @@ function Member({ member, projectId, role }: { member: api.Member; projectId: st
   const client = useQueryClient();
   const confirm = useConfirm();
   const me = useQuery(q.me());
-  const again = () => client.invalidateQueries({ queryKey: ['members', projectId] });
+  const again = async () => {
+    await client.invalidateQueries({ queryKey: ['members', projectId] });
+    await client.invalidateQueries({ queryKey: ['project', projectId] });
+  };
   const change = useMutation({
     mutationFn: (to: Role) => api.patchProjectsByProjectIdMembersByUserId(projectId, member.userId, { role: to }),
     onSuccess: again,
@@ -60,6 +64,15 @@ function Member({ member, projectId, role }: { member: api.Member; projectId: st
     onSuccess: () => (isMe ? window.location.assign('/') : again()),
     onError: notifyError,
   });
+  const choose = async (to: Role) => {
+    const isGrave = isMe || to === 'owner' || member.role === 'owner';
+    const question = {
+      title: `Make ${isMe ? 'yourself' : member.login} ${to}`,
+      content: 'Owners can do everything, and only they make and unmake owners.',
+      confirmButtonContent: `Make ${to}`,
+    };
+    if (!isGrave || (await confirm(question))) change.mutate(to);
+  };
   const mayChange = role === 'owner' || (role === 'admin' && member.role !== 'owner');
   const what = isMe ? 'Leave' : 'Remove';
   const ask = async () => {
@@ -81,7 +94,7 @@ function Member({ member, projectId, role }: { member: api.Member; projectId: st
           size="small"
           aria-label={`Role of ${member.login}`}
           value={member.role}
-          onChange={(event) => change.mutate(event.target.value as Role)}
+          onChange={(event) => void choose(event.target.value as Role)}
         >
           {choosable(role).map((each) => (
             <Select.Option key={each} value={each}>
@@ -112,10 +125,7 @@ function Add({ projectId, role }: { projectId: string; role: Role }) {
       return client.invalidateQueries({ queryKey: ['members', projectId] });
     },
   });
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    add.mutate();
-  };
+  const send = submitting(add);
   return (
     <form className="stack" onSubmit={send}>
       {add.error && <Flash variant="danger">{explain(add.error)}</Flash>}

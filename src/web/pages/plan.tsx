@@ -1,11 +1,12 @@
 import { Button, Flash, FormControl, Heading, Textarea } from '@primer/react';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import * as api from '../api.ts';
 import { explain } from '../client.ts';
 import { Chosen } from '../parts/chosen.tsx';
 import * as q from '../queries.ts';
+import { submitting } from '../submitting.ts';
 import { useTitle } from '../use-title.ts';
 
 const key = (projectId: string) => `deckhand-plans-${projectId}`;
@@ -45,10 +46,7 @@ export function PlanPage() {
       await go(`/projects/${projectId}/plan/${sessionId}`);
     },
   });
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    begin.mutate();
-  };
+  const send = submitting(begin);
   return (
     <div className="narrow stack">
       <Heading as="h1" variant="medium">

@@ -1,6 +1,6 @@
 import { Button, LinkButton, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Link, useNavigate } from 'react-router';
 import { about } from '../about.ts';
 import * as api from '../api.ts';
@@ -9,6 +9,7 @@ import { notifyError } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { When } from '../parts/when.tsx';
 import * as q from '../queries.ts';
+import { submitting } from '../submitting.ts';
 import { useTitle } from '../use-title.ts';
 
 export function ProjectsPage() {
@@ -71,10 +72,7 @@ function NewProject() {
     },
     onError: notifyError,
   });
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    if (name.trim() !== '') make.mutate();
-  };
+  const send = submitting(make, () => !(name.trim() !== ''));
   return (
     <form className="row" onSubmit={send}>
       <TextInput

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Flash, FormControl, Heading, Label, TextInput, useConfirm } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useParams } from 'react-router';
 import { about } from '../about.ts';
 import * as api from '../api.ts';
@@ -8,6 +8,7 @@ import { explain } from '../client.ts';
 import { Empty, Shown } from '../parts/empty.tsx';
 import { notifyError } from '../parts/notices.tsx';
 import * as q from '../queries.ts';
+import { submitting } from '../submitting.ts';
 import { useTitle } from '../use-title.ts';
 
 export function RepositoriesPage() {
@@ -77,7 +78,7 @@ function Repository({ repository, mayChange }: { repository: api.RepositoryEntry
   };
   return (
     <li className="list-item">
-      <a href={repository.url} rel="noopener" target="_blank" className="strong">
+      <a href={repository.url} rel="noopener nofollow" target="_blank" className="strong">
         {repository.name}
       </a>
       {repository.isPrimary && <Label variant="accent">primary</Label>}
@@ -129,10 +130,7 @@ function Connect({ projectId }: { projectId: string }) {
       return client.invalidateQueries({ queryKey: ['repositories', projectId] });
     },
   });
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    connect.mutate();
-  };
+  const send = submitting(connect);
   return (
     <form className="box stack" onSubmit={send}>
       <Heading as="h2" variant="small">

@@ -1,6 +1,6 @@
 import { Button, Checkbox, FormControl, Heading, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useNavigate, useParams } from 'react-router';
 import * as api from '../api.ts';
 import { AskText } from '../parts/ask-text.tsx';
@@ -8,6 +8,7 @@ import { Shown } from '../parts/empty.tsx';
 import { notify, notifyError } from '../parts/notices.tsx';
 import { TokenSetting } from '../parts/token-setting.tsx';
 import * as q from '../queries.ts';
+import { submitting } from '../submitting.ts';
 import { useTitle } from '../use-title.ts';
 
 export function SettingsPage() {
@@ -27,7 +28,7 @@ export function SettingsPage() {
               {!mayChange && (
                 <p className="muted">You are a member: an admin or owner of the project can change these.</p>
               )}
-              <General key={project.updatedAt} project={project} mayChange={mayChange} />
+              <General key={project.id} project={project} mayChange={mayChange} />
               {mayChange && (
                 <>
                   <TokenSetting
@@ -66,6 +67,8 @@ type Budget = keyof typeof budgets;
 const names = Object.keys(budgets) as Budget[];
 
 function General({ project, mayChange }: { project: api.Project; mayChange: boolean }) {
+  // As it was when the page came: what others change meanwhile is not sent back as it was.
+  const [was, setWas] = useState(project);
   const client = useQueryClient();
   const [name, setName] = useState(project.name);
   const [description, setDescription] = useState(project.description);
@@ -76,21 +79,23 @@ function General({ project, mayChange }: { project: api.Project; mayChange: bool
   const save = useMutation({
     mutationFn: () =>
       api.patchProjectsByProjectId(project.id, {
-        name: name.trim(),
-        description,
-        sharePrivateContext: shares,
-        budgets: Object.fromEntries(names.map((n) => [n, limits[n] === '' ? null : Number(limits[n])])),
+        ...(name.trim() === was.name ? {} : { name: name.trim() }),
+        ...(description === was.description ? {} : { description }),
+        ...(shares === was.sharePrivateContext ? {} : { sharePrivateContext: shares }),
+        budgets: Object.fromEntries(
+          names
+            .filter((n) => limits[n] !== String(was.budgets[n] ?? ''))
+            .map((n) => [n, limits[n] === '' ? null : Number(limits[n])]),
+        ),
       }),
     onSuccess: (saved) => {
+      setWas(saved);
       client.setQueryData(q.project(project.id).queryKey, saved);
       notify('Saved.', 'success');
     },
     onError: notifyError,
   });
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
+  const send = submitting(save);
   return (
     <form className="box stack" onSubmit={send}>
       <FormControl required disabled={!mayChange}>

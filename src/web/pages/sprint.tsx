@@ -1,16 +1,21 @@
-import { Heading, ProgressBar } from '@primer/react';
-import { useQuery } from '@tanstack/react-query';
+import { XIcon } from '@primer/octicons-react';
+import { Heading, IconButton, ProgressBar } from '@primer/react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
-import type { Sprint } from '../api.ts';
+import type { Sprint, Task } from '../api.ts';
+import * as api from '../api.ts';
+import { putTask } from '../live.ts';
 import { Empty, Loading, Shown } from '../parts/empty.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { Markdown } from '../parts/markdown.tsx';
+import { notifyError } from '../parts/notices.tsx';
 import { SprintActs } from '../parts/sprint-acts.tsx';
 import { Failed, SprintStatus, TaskStatus } from '../parts/status.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { Day, dollars } from '../parts/when.tsx';
 import * as q from '../queries.ts';
+import { mutateOnce } from '../submitting.ts';
 import { useTitle } from '../use-title.ts';
 
 const Burndown = lazy(async () => ({ default: (await import('../parts/charts.tsx')).Burndown }));
@@ -93,6 +98,7 @@ function Figures({ sprint }: { sprint: Sprint }) {
 
 function Tasks({ sprint }: { sprint: Sprint }) {
   const asked = useQuery(q.tasks(sprint.projectId));
+  const isOpen = sprint.status === 'planning' || sprint.status === 'active';
   return (
     <Shown of={asked}>
       {(all) => {
@@ -113,12 +119,34 @@ function Tasks({ sprint }: { sprint: Sprint }) {
                 <TaskStatus status={task.status} />
                 <Failed task={task} />
                 {task.dependsOn.length > 0 && <span className="muted">waits for {task.dependsOn.length}</span>}
+                <span className="grow" />
+                {isOpen && task.parentId === null && <TakeOut sprintId={sprint.id} task={task} />}
               </li>
             ))}
           </ul>
         );
       }}
     </Shown>
+  );
+}
+
+/** Puts a task back into the backlog; a run of it goes on. */
+function TakeOut({ sprintId, task }: { sprintId: string; task: Task }) {
+  const client = useQueryClient();
+  const takeOut = useMutation({
+    mutationFn: () => api.deleteSprintsBySprintIdTasksByTaskId(sprintId, task.id),
+    onSuccess: async () => putTask(client, await api.getTasksById(task.id)),
+    onError: notifyError,
+  });
+  return (
+    <IconButton
+      icon={XIcon}
+      size="small"
+      variant="invisible"
+      aria-label={`Take ${task.title.slice(0, 60)} out of the sprint`}
+      loading={takeOut.isPending}
+      onClick={() => mutateOnce(takeOut)}
+    />
   );
 }
 

@@ -1,6 +1,6 @@
 import { Button, Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
 import * as api from '../api.ts';
 import { explain } from '../client.ts';
@@ -10,6 +10,7 @@ import { PageHead } from '../parts/page-head.tsx';
 import { Section } from '../parts/section.tsx';
 import { SprintStatus } from '../parts/status.tsx';
 import * as q from '../queries.ts';
+import { submitting } from '../submitting.ts';
 import { useTitle } from '../use-title.ts';
 
 const Velocity = lazy(async () => ({ default: (await import('../parts/charts.tsx')).Velocity }));
@@ -75,10 +76,7 @@ function NewSprint({ projectId, onClose }: { projectId: string; onClose(): void 
       await go(`/sprints/${sprint.id}`);
     },
   });
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    make.mutate();
-  };
+  const send = submitting(make);
   return (
     <FormDialog title="New sprint" onClose={onClose} width="large">
       <form className="stack" onSubmit={send}>

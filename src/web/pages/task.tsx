@@ -44,7 +44,10 @@ function Task({ task }: { task: api.Task }) {
     <>
       {parent.data && (
         <p className="muted">
-          Subtask of <Link to={`/tasks/${parent.data.id}`}>{parent.data.title}</Link>
+          Subtask of{' '}
+          <Link to={`/tasks/${parent.data.id}`}>
+            <bdi>{parent.data.title}</bdi>
+          </Link>
         </p>
       )}
       <Heading as="h1" variant="medium" className="wrap">
@@ -55,12 +58,12 @@ function Task({ task }: { task: api.Task }) {
         <Failed task={task} />
         <Owner task={task} />
         {task.issueUrl && (
-          <a href={task.issueUrl} rel="noopener" target="_blank">
+          <a href={task.issueUrl} rel="noopener nofollow" target="_blank">
             Issue #{task.issueNumber} <LinkExternalIcon size={12} />
           </a>
         )}
         {task.prUrl && (
-          <a href={task.prUrl} rel="noopener" target="_blank">
+          <a href={task.prUrl} rel="noopener nofollow" target="_blank">
             Pull request #{task.prUrl.split('/').at(-1)} <LinkExternalIcon size={12} />
           </a>
         )}
@@ -123,7 +126,7 @@ function Owner({ task }: { task: api.Task }) {
 }
 
 function Acts({ task }: { task: api.Task }) {
-  const { choose, isPending, dialog } = useChosenAct(task);
+  const { choose, isPending, dialog } = useChosenAct();
   const [isEdited, setEdited] = useState(false);
   const confirm = useConfirm();
   const go = useNavigate();
@@ -155,7 +158,7 @@ function Acts({ task }: { task: api.Task }) {
           key={act}
           variant={act === first && act !== 'cancel' ? 'primary' : act === 'cancel' ? 'danger' : 'default'}
           disabled={isPending}
-          onClick={() => void choose(act)}
+          onClick={() => void choose(task, act)}
         >
           {actNames[act]}
         </Button>

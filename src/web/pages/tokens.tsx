@@ -1,11 +1,12 @@
 import { Button, Flash, FormControl, Heading, TextInput, useConfirm } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import * as api from '../api.ts';
 import { Empty, Shown } from '../parts/empty.tsx';
 import { notifyError } from '../parts/notices.tsx';
 import { When } from '../parts/when.tsx';
 import * as q from '../queries.ts';
+import { submitting } from '../submitting.ts';
 import { useTitle } from '../use-title.ts';
 
 /** The API tokens of the person; a new one is shown once. */
@@ -54,10 +55,7 @@ function NewToken({ onMade }: { onMade(token: api.NewApiToken): void }) {
     },
     onError: notifyError,
   });
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    make.mutate();
-  };
+  const send = submitting(make);
   return (
     <form className="row wrap-row bottom-aligned" onSubmit={send}>
       <FormControl required>

@@ -38,15 +38,19 @@ export function WizardPage() {
 function Session({ projectId, session }: { projectId: string; session: api.WizardSession }) {
   const client = useQueryClient();
   const put = (next: api.WizardSession) => client.setQueryData(q.wizard(projectId, session.sessionId).queryKey, next);
+  // Somebody else, or this page before a reload, may have brought it further.
+  const again = () => client.invalidateQueries({ queryKey: ['wizard', session.sessionId] });
   const answer = useMutation({
     mutationFn: (given: { stepId: string; selectedOptionIds: string[]; customText: string }) =>
       api.postProjectsByProjectIdWizardBySessionIdAnswer(projectId, session.sessionId, { answer: given }),
     onSuccess: put,
+    onError: again,
   });
   const generate = useMutation({
     mutationFn: ({ part, feedback }: { part: Part; feedback: string }) =>
       generators[part](projectId, { sessionId: session.sessionId, ...(feedback === '' ? {} : { feedback }) }),
     onSuccess: put,
+    onError: again,
   });
   const [edited, setEdited] = useState<string>();
   const isFinal = session.status === 'finalized';
@@ -114,7 +118,7 @@ function Session({ projectId, session }: { projectId: string; session: api.Wizar
       )}
       {session.status !== 'collecting' && (
         <Written part="prd" is={session.prd !== null} {...writing('prd')}>
-          {session.prd && <Markdown text={`# ${session.prd.title}\n\n${session.prd.markdown}`} />}
+          {session.prd && <Markdown text={titled(session.prd)} />}
         </Written>
       )}
       {session.prd && (
@@ -149,6 +153,11 @@ function Session({ projectId, session }: { projectId: string; session: api.Wizar
       )}
     </>
   );
+}
+
+/** The document under its title, which it may begin with itself. */
+function titled({ title, markdown }: api.Prd): string {
+  return /^#\s/.test(markdown.trimStart()) ? markdown : `# ${title}\n\n${markdown}`;
 }
 
 function Written(props: {

@@ -1,10 +1,11 @@
 import { Button, Flash, FormControl, Heading, Textarea } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import * as api from '../api.ts';
 import { explain } from '../client.ts';
 import * as q from '../queries.ts';
+import { submitting } from '../submitting.ts';
 import { FormDialog } from './form-dialog.tsx';
 
 /** A version beside the one before it: what it is told, and how it did. */
@@ -72,10 +73,7 @@ export function Evolve({ agent }: { agent: api.Agent }) {
     setImprovements((suggestions.data?.suggestions ?? []).map((s) => s.suggestion).join('\n'));
     setOpen(true);
   };
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    evolve.mutate();
-  };
+  const send = submitting(evolve);
   return (
     <>
       <Button variant="primary" onClick={open}>

@@ -1,5 +1,5 @@
 import { Button, FormControl, Textarea } from '@primer/react';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { explain } from '../client.ts';
 import { readEvents } from '../read-events.ts';
 import { Markdown } from './markdown.tsx';
@@ -24,29 +24,26 @@ export function Chat({ about, empty }: { about: string; empty: string }) {
   const [text, setText] = useState('');
   const [answer, setAnswer] = useState<string>();
   const [problem, setProblem] = useState('');
-  const leaving = useRef(new AbortController());
-  useEffect(() => {
-    leaving.current = new AbortController();
-    return () => leaving.current.abort();
-  }, []);
-  useEffect(() => {
-    sessionStorage.setItem(`chat ${about}`, JSON.stringify(said.slice(-100)));
-  }, [about, said]);
+  /** Kept whether or not somebody still looks: an answer that comes later is there when they come back. */
+  const keep = (next: Said) => {
+    const all = [...remembered(about), next].slice(-100);
+    sessionStorage.setItem(`chat ${about}`, JSON.stringify(all));
+    setSaid(all);
+  };
   const send = async (event: FormEvent) => {
     event.preventDefault();
     const message = text.trim();
     if (message === '' || answer !== undefined) return;
-    setSaid((before) => [...before, { by: 'you', text: message }]);
+    keep({ by: 'you', text: message });
     setText('');
     setProblem('');
     setAnswer('');
     try {
-      const response = await ask(about, message, leaving.current.signal, (piece) =>
-        setAnswer((now) => (now ?? '') + piece),
-      );
-      setSaid((before) => [...before, { by: 'agent', text: response }]);
+      const response = await ask(about, message, (piece) => setAnswer((now) => (now ?? '') + piece));
+      keep({ by: 'agent', text: response });
     } catch (error) {
-      if (!leaving.current.signal.aborted) setProblem(explain(error));
+      setProblem(explain(error));
+      setText(message);
     } finally {
       setAnswer(undefined);
     }
@@ -63,7 +60,7 @@ export function Chat({ about, empty }: { about: string; empty: string }) {
       </div>
       {problem !== '' && (
         <p role="alert" className="failure box wrap">
-          {problem} Your message is kept; ask again.
+          {problem} Your message stands below; send it again.
         </p>
       )}
       <form className="stack" onSubmit={(event) => void send(event)}>
@@ -101,17 +98,11 @@ function Message({ by, text }: Said) {
   );
 }
 
-async function ask(
-  about: string,
-  message: string,
-  signal: AbortSignal,
-  onText: (piece: string) => void,
-): Promise<string> {
+async function ask(about: string, message: string, onText: (piece: string) => void): Promise<string> {
   const response = await fetch(`/api/v1${about}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream' },
     body: JSON.stringify({ message }),
-    signal,
   });
   const isStream = response.headers.get('content-type')?.includes('event-stream');
   if (!response.ok || !isStream || response.body === null)

@@ -3,7 +3,8 @@ import { FormControl, Select } from '@primer/react';
 /** One of several things by its name. */
 export function Chosen(props: {
   label: string;
-  none: string;
+  /** Said where nothing is chosen; undefined where something has to be. */
+  none: string | undefined;
   value?: string;
   options: { id: string; name: string }[] | undefined;
   onChosen(id: string): void;
@@ -13,7 +14,7 @@ export function Chosen(props: {
     <FormControl>
       <FormControl.Label>{label}</FormControl.Label>
       <Select block {...(value === undefined ? {} : { value })} onChange={(event) => onChosen(event.target.value)}>
-        <Select.Option value="">{none}</Select.Option>
+        {none !== undefined && <Select.Option value="">{none}</Select.Option>}
         {options?.map(({ id, name }) => (
           <Select.Option key={id} value={id}>
             {name}

@@ -1,16 +1,19 @@
 import { Button, Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import * as api from '../api.ts';
 import { explain } from '../client.ts';
 import { putTask } from '../live.ts';
 import * as q from '../queries.ts';
+import { submitting } from '../submitting.ts';
 import { Chosen } from './chosen.tsx';
 import { FormDialog } from './form-dialog.tsx';
 import { Several } from './several.tsx';
 
 /** Changes what a task says and who does it; only what was changed is sent. */
-export function EditTask({ task, onClose }: { task: api.Task; onClose(): void }) {
+export function EditTask({ task: shown, onClose }: { task: api.Task; onClose(): void }) {
+  // As it was when the editing began: what others change meanwhile is not sent back as it was.
+  const [task] = useState(shown);
   const client = useQueryClient();
   const agents = useQuery(q.agentsOf(task.projectId));
   const repositories = useQuery(q.repositories(task.projectId));
@@ -39,10 +42,7 @@ export function EditTask({ task, onClose }: { task: api.Task; onClose(): void })
       onClose();
     },
   });
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
+  const send = submitting(save);
   return (
     <FormDialog title="Edit the task" onClose={onClose} width="xlarge">
       <form className="stack" onSubmit={send}>
@@ -72,7 +72,7 @@ export function EditTask({ task, onClose }: { task: api.Task; onClose(): void })
           />
           <Chosen
             label="Repository"
-            none="The primary one"
+            none={task.repositoryId === null ? 'The primary one' : undefined}
             value={now.repositoryId}
             options={repositories.data}
             onChosen={(repositoryId) => set({ repositoryId })}

@@ -1,7 +1,7 @@
 import { Button, Heading, SkeletonBox } from '@primer/react';
 import type { ReactNode } from 'react';
 import { isRouteErrorResponse, useRouteError } from 'react-router';
-import { explain, statusOf } from '../client.ts';
+import { explain, isGone, statusOf } from '../client.ts';
 
 /** A page or part with nothing in it yet, and what to do next. */
 export function Empty({ title, as = 'h2', children }: { title: string; as?: 'h1' | 'h2'; children?: ReactNode }) {
@@ -45,7 +45,7 @@ interface Asked<T> {
 /** What was asked for once it is there; until then a skeleton, or what went wrong. `isPage`: there is no other heading. */
 export function Shown<T>(props: { of: Asked<T>; rows?: number; isPage?: boolean; children: (data: T) => ReactNode }) {
   const { of, rows = 4, isPage = false, children } = props;
-  if (of.data !== undefined) return children(of.data);
+  if (of.data !== undefined && !isGone(of.error)) return children(of.data);
   if (!of.error) return <Loading rows={rows} />;
   return <Failure as={isPage ? 'h1' : 'h2'} error={of.error} retry={() => void of.refetch()} />;
 }

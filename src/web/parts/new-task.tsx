@@ -6,6 +6,7 @@ import * as api from '../api.ts';
 import { explain } from '../client.ts';
 import { putTask } from '../live.ts';
 import * as q from '../queries.ts';
+import { mutateOnce } from '../submitting.ts';
 import { Chosen } from './chosen.tsx';
 import { FormDialog } from './form-dialog.tsx';
 import { notify } from './notices.tsx';
@@ -80,7 +81,7 @@ function Form({ projectId, isMany, onClose }: { projectId: string; isMany: boole
     event.preventDefault();
     if (wanted.length === 0) return setProblem('Give it a title.');
     if (wanted.length > mostAtOnce) return setProblem(`At most ${mostAtOnce} at once; these are ${wanted.length}.`);
-    make.mutate();
+    mutateOnce(make);
   };
   return (
     <form className="stack" onSubmit={send}>

@@ -1,18 +1,30 @@
 import { TrashIcon } from '@primer/octicons-react';
 import { Button, Flash, FormControl, IconButton, Select, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useNavigate } from 'react-router';
 import * as api from '../api.ts';
 import { explain } from '../client.ts';
 import * as q from '../queries.ts';
+
+/** What was made of these tasks before a reload. */
+function draftOf({ sessionId, tasks }: api.WizardSession): api.PlannedTask[] {
+  const kept = JSON.parse(sessionStorage.getItem(`plan ${sessionId}`) ?? '{}') as {
+    of?: unknown;
+    tasks?: api.PlannedTask[];
+  };
+  return JSON.stringify(kept.of) === JSON.stringify(tasks) ? (kept.tasks ?? tasks ?? []) : (tasks ?? []);
+}
 
 /** The tasks of a plan as a table to be edited, and the sprint that is made of them. */
 export function PlannedTasks(props: { projectId: string; session: api.WizardSession; onFinal(): unknown }) {
   const { projectId, session, onFinal } = props;
   const agents = useQuery(q.agentsOf(projectId));
   const go = useNavigate();
-  const [tasks, setTasks] = useState(session.tasks ?? []);
+  const [tasks, setTasks] = useState(() => draftOf(session));
+  useEffect(() => {
+    sessionStorage.setItem(`plan ${session.sessionId}`, JSON.stringify({ of: session.tasks, tasks }));
+  }, [session, tasks]);
   const [name, setName] = useState((session.prd?.title ?? session.goal).replace(/\s+/g, ' ').slice(0, 200));
   const isFinal = session.status === 'finalized';
   const isChanged = JSON.stringify(tasks) !== JSON.stringify(session.tasks);

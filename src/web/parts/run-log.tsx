@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { RunEvent } from '../api.ts';
+import { listenTo } from '../stream.ts';
 
 const types = ['loop', 'model', 'tool', 'check', 'push', 'pull', 'repository', 'failed'];
 /** Nearer to the foot than this, the log follows what comes. */
@@ -12,7 +13,6 @@ export function RunLog({ runId }: { runId: string }) {
   const foot = useRef<HTMLOListElement>(null);
   const isFollowed = useRef(true);
   useEffect(() => {
-    const source = new EventSource(`/api/v1/runs/${encodeURIComponent(runId)}/events`);
     let waiting: RunEvent[] = [];
     let frame = 0;
     const hear = (event: MessageEvent<string>) => {
@@ -28,15 +28,19 @@ export function RunLog({ runId }: { runId: string }) {
         });
       });
     };
-    for (const type of types) source.addEventListener(type, hear);
-    source.addEventListener('end', () => {
-      setState('ended');
-      source.close();
+    const end = listenTo(`/api/v1/runs/${encodeURIComponent(runId)}/events`, {
+      events: {
+        ...Object.fromEntries(types.map((type) => [type, hear])),
+        end: () => {
+          setState('ended');
+          end();
+        },
+      },
+      onOpen: () => setState('live'),
+      onLost: () => setState((now) => (now === 'ended' ? now : 'lost')),
     });
-    source.onopen = () => setState('live');
-    source.onerror = () => setState('lost');
     return () => {
-      source.close();
+      end();
       cancelAnimationFrame(frame);
     };
   }, [runId]);

@@ -22,7 +22,16 @@ export function SprintActs({ sprint }: { sprint: api.Sprint }) {
     onError: notifyError,
   });
   const sure = async (title: string, content: string, ask: () => Promise<unknown>) => {
-    if (await confirm({ title, content, confirmButtonContent: title, confirmButtonType: 'danger' })) act.mutate(ask);
+    if (
+      await confirm({
+        title,
+        content,
+        confirmButtonContent: title,
+        confirmButtonType: 'danger',
+        cancelButtonContent: 'Keep it',
+      })
+    )
+      act.mutate(ask);
   };
   const { id, status } = sprint;
   return (

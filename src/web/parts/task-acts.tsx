@@ -9,12 +9,12 @@ import { useTaskAct } from '../use-task-act.ts';
 const AskText = lazy(async () => ({ default: (await import('./ask-text.tsx')).AskText }));
 
 /** Does what was chosen; asks first where it cannot be taken back, and for words where the agent needs them. */
-export function useChosenAct(task: Task) {
+export function useChosenAct() {
   const { mutate, isPending } = useTaskAct();
   const confirm = useConfirm();
-  const [asking, setAsking] = useState<'retry' | 'revise'>();
-  const choose = async (act: Act) => {
-    if (act === 'retry' || act === 'revise') return setAsking(act);
+  const [asking, setAsking] = useState<{ task: Task; act: 'retry' | 'revise' }>();
+  const choose = async (task: Task, act: Act) => {
+    if (act === 'retry' || act === 'revise') return setAsking({ task, act });
     const question = questions[act];
     if (question !== undefined && !(await confirm({ ...question, title: actNames[act] }))) return;
     mutate({ task, act });
@@ -22,30 +22,35 @@ export function useChosenAct(task: Task) {
   const dialog = asking && (
     <Suspense>
       <AskText
-        title={actNames[asking]}
-        label={asking === 'retry' ? 'A hint for the agent (optional)' : 'What should change?'}
-        isRequired={asking === 'revise'}
+        title={actNames[asking.act]}
+        label={asking.act === 'retry' ? 'A hint for the agent (optional)' : 'What should change?'}
+        isRequired={asking.act === 'revise'}
         onClose={() => setAsking(undefined)}
-        onText={(text) => mutate({ task, act: asking, text })}
+        onText={(text) => mutate({ ...asking, text })}
       />
     </Suspense>
   );
   return { choose, isPending, dialog };
 }
 
-const questions: Partial<Record<Act, { content: string; confirmButtonContent: string; confirmButtonType?: 'danger' }>> =
-  {
-    cancel: {
-      content: 'The agent stops. What it has pushed stays on its branch.',
-      confirmButtonContent: 'Cancel the run',
-      confirmButtonType: 'danger',
-    },
-    merge: { content: 'The pull requests of this task are merged on GitHub.', confirmButtonContent: 'Merge' },
-  };
+const questions: Partial<
+  Record<
+    Act,
+    { content: string; confirmButtonContent: string; cancelButtonContent?: string; confirmButtonType?: 'danger' }
+  >
+> = {
+  cancel: {
+    content: 'The agent stops. What it has pushed stays on its branch.',
+    confirmButtonContent: 'Cancel the run',
+    cancelButtonContent: 'Let it run',
+    confirmButtonType: 'danger',
+  },
+  merge: { content: 'The pull requests of this task are merged on GitHub.', confirmButtonContent: 'Merge' },
+};
 
 /** The menu on a card: opens the task, and moves it in every way that is allowed now. */
 export function TaskMenu({ task }: { task: Task }) {
-  const { choose, dialog } = useChosenAct(task);
+  const { choose, dialog } = useChosenAct();
   const go = useNavigate();
   return (
     <>
@@ -63,7 +68,7 @@ export function TaskMenu({ task }: { task: Task }) {
           <ActionList>
             <ActionList.Item onSelect={() => void go(`/tasks/${task.id}`)}>Open</ActionList.Item>
             {actsOf(task).map((act) => (
-              <ActionList.Item key={act} onSelect={() => void choose(act)}>
+              <ActionList.Item key={act} onSelect={() => void choose(task, act)}>
                 {actNames[act]}
               </ActionList.Item>
             ))}

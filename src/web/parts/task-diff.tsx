@@ -8,6 +8,7 @@ import { useSearchParams } from 'react-router';
 import { refractor } from 'refractor';
 import type { FileDiff, Hunk } from '../api.ts';
 import * as q from '../queries.ts';
+import { hasHidden, visible } from '../visible.ts';
 import { Empty, Shown } from './empty.tsx';
 
 /** A file with more changed lines than this is folded until somebody wants to see it; so is what comes after so many. */
@@ -89,7 +90,7 @@ function Folder({ of }: { of: Tree }) {
         <li key={name}>
           <details open>
             <summary>
-              <bdi>{name}</bdi>
+              <bdi>{visible(name)}</bdi>
             </summary>
             <Folder of={folder} />
           </details>
@@ -98,7 +99,7 @@ function Folder({ of }: { of: Tree }) {
       {[...of.files].map(([name, path]) => (
         <li key={name}>
           <a href={`#${anchorOf(path)}`} title={path}>
-            <FileIcon size={12} /> <bdi>{name}</bdi>
+            <FileIcon size={12} /> <bdi>{visible(name)}</bdi>
           </a>
         </li>
       ))}
@@ -119,19 +120,25 @@ function File({ file, view, isFolded }: { file: FileDiff; view: 'unified' | 'spl
   const [isOpen, setOpen] = useState(!isFolded);
   const type = ({ added: 'add', deleted: 'delete', modified: 'modify', renamed: 'rename' } as const)[file.status];
   const hunks = useMemo(() => (isOpen ? file.hunks.map(shaped) : []), [file, isOpen]);
+  const isOdd = useMemo(() => hasHidden(file.path) || file.hunks.some((h) => h.lines.some(hasHidden)), [file]);
   const tokens = useMemo(() => coloured(file.path, hunks), [file.path, hunks]);
   return (
     <section className="file" id={anchorOf(file.path)} aria-label={file.path.slice(0, 200)}>
       <h2 className="file-head">
         <bdi className="wrap">
-          {file.previousPath && `${file.previousPath} → `}
-          {file.path}
+          {file.previousPath && `${visible(file.previousPath)} → `}
+          {visible(file.path)}
         </bdi>
         <span className="muted small">
           {file.status} <span className="added">+{file.additions}</span>{' '}
           <span className="removed">−{file.deletions}</span>
         </span>
       </h2>
+      {isOdd && (
+        <p className="failure padded">
+          It has characters that do not show or turn the order of what is read; they stand as ⟦U+…⟧.
+        </p>
+      )}
       {file.binary ? (
         <p className="muted padded">A binary file.</p>
       ) : !isOpen ? (
@@ -155,7 +162,7 @@ function File({ file, view, isFolded }: { file: FileDiff; view: 'unified' | 'spl
 function shaped({ oldStart, oldLines, newStart, newLines, lines }: Hunk): HunkData {
   let [before, after] = [oldStart, newStart];
   const changes = lines.map((line): ChangeData => {
-    const content = line.slice(1);
+    const content = visible(line.slice(1));
     if (line.startsWith('+')) return { type: 'insert', content, lineNumber: after++, isInsert: true };
     if (line.startsWith('-')) return { type: 'delete', content, lineNumber: before++, isDelete: true };
     return { type: 'normal', content, oldLineNumber: before++, newLineNumber: after++, isNormal: true };

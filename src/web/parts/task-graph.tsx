@@ -51,7 +51,13 @@ function Nodes({ name, tasks }: { name: string; tasks: Task[] }) {
 function Node({ task, isHere = false }: { task: Task; isHere?: boolean }) {
   return (
     <div className={`node${isHere ? ' here' : ''}`}>
-      {isHere ? <span className="strong">This task</span> : <Link to={`/tasks/${task.id}`}>{task.title}</Link>}{' '}
+      {isHere ? (
+        <span className="strong">This task</span>
+      ) : (
+        <Link to={`/tasks/${task.id}`}>
+          <bdi>{task.title}</bdi>
+        </Link>
+      )}{' '}
       <TaskStatus status={task.status} />
     </div>
   );

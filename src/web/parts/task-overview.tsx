@@ -88,7 +88,7 @@ function Pulls({ taskId }: { taskId: string }) {
                 return (
                   <li key={prUrl} className="row">
                     <Icon />
-                    <a href={prUrl} rel="noopener" target="_blank">
+                    <a href={prUrl} rel="noopener nofollow" target="_blank">
                       {repositoryName} #{prNumber}
                     </a>
                     <span className="muted">{status}</span>
