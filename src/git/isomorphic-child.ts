@@ -40,3 +40,4 @@ process.on('message', (question: Question) => {
   );
 });
 process.on('disconnect', () => process.exit());
+process.send?.({ id: 0, value: 'here' });

@@ -23,6 +23,8 @@ interface Limits {
 const usual: Limits = { processMb: 1024, maxAnswerBytes: 200_000_000 };
 const heapMb = 512;
 const lookMs = 100;
+/** So long a process may take to say that it is there. */
+const startMs = 30_000;
 
 /**
  * isomorphic-git in a process for each checkout: it holds whole packs in memory and computes for seconds, which must
@@ -69,12 +71,14 @@ function startChild(processMb: number, signal: AbortSignal | undefined) {
   const end = (error: unknown = new GitFailed('broken', 'git: the checkout is closed')) => {
     over ??= error;
     clearInterval(watch);
+    clearTimeout(late);
     signal?.removeEventListener('abort', abort);
     forked.kill('SIGKILL');
     for (const { reject } of waiting.values()) reject(over);
     waiting.clear();
   };
   const abort = () => end(signal?.reason);
+  const late = setTimeout(() => end(new GitFailed('broken', 'git: its process did not start')), startMs).unref();
   const watch = setInterval(async () => {
     if ((await residentMb(forked)) > processMb) end(new GitFailed('broken', `git: ${tooLarge}`));
   }, lookMs).unref();
@@ -85,6 +89,7 @@ function startChild(processMb: number, signal: AbortSignal | undefined) {
     end(new GitFailed('broken', `git: ${by === 'SIGABRT' || code === 134 ? tooLarge : `ended with ${by ?? code}`}`)),
   );
   forked.on('message', (reply: Reply) => {
+    clearTimeout(late);
     const { resolve, reject } = waiting.get(reply.id) ?? {};
     waiting.delete(reply.id);
     if ('value' in reply) resolve?.(reply.value);
@@ -99,7 +104,9 @@ function startChild(processMb: number, signal: AbortSignal | undefined) {
         if (over !== undefined) return reject(over);
         const id = ++asked;
         waiting.set(id, { resolve, reject });
-        forked.send({ id, method, args } as Question);
+        forked.send({ id, method, args } as Question, (error) => {
+          if (error) end(new GitFailed('broken', `git: ${error.message}`));
+        });
       }),
     end: () => end(),
   };

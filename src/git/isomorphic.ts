@@ -162,6 +162,9 @@ async function entriesOf(gitdir: string, commit: string): Promise<Map<string, Tr
     trees: [git.TREE({ ref: commit })],
     map: async (path, [entry]) => {
       const found = await leaf(entry);
+      // The library knows names as text only; such a file would be renamed with the next commit.
+      if (path.includes('\uFFFD'))
+        throw new GitFailed('broken', `git: ${path} is no UTF-8; git in JavaScript cannot keep it, install git`);
       if (found !== nothing) entries.set(path, found);
       return path;
     },

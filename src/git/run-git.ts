@@ -25,7 +25,7 @@ function settings(remote: Remote | undefined): [string, string][] {
     ['protocol.https.allow', 'always'],
     ['protocol.http.allow', remote?.url.startsWith('http:') ? 'always' : 'never'],
     ['http.followRedirects', 'false'],
-    ['http.lowSpeedLimit', '1'],
+    ['http.lowSpeedLimit', '1000'],
     ['http.lowSpeedTime', String(remote?.patienceSeconds ?? silenceSeconds)],
     ['gc.auto', '0'],
     // As packs always, so that they can be cached.

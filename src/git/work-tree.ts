@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { constants, type Dirent, lstatSync, type Stats } from 'node:fs';
-import { access, type FileHandle, mkdir, open, readdir, readlink, rename, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { deflate } from 'node:zlib';
+import { type FileHandle, open, readdir, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { blobOid, writeLoose } from './loose-object.ts';
 
 export interface TreeEntry {
   mode: string;
@@ -91,19 +90,27 @@ export async function rememberWorkTree({ workTree, base, before }: Pick<Reading,
   let looked = 0;
   for (const [path, { mode, oid }] of base) {
     if (mode === '160000') continue;
-    const stats = look(join(workTree, path));
+    const stats = look(join(workTree, path), path);
     if (stats !== undefined) before.set(path, { stamp: stampOf(stats), oid });
     if (++looked % lookedInARow === 0) await new Promise(setImmediate);
   }
 }
 
 /** 3 µs, where the way to the thread pool and back takes 11: most files of a large work tree are only looked at. */
-function look(path: string): Stats | undefined {
+function look(path: string, name: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
+  } catch (error) {
+    return gone(error, name);
   }
+}
+
+/** Only what is not there is gone; what cannot be read would else be pushed as deleted. @throws UnfitWorkTree */
+function gone(error: unknown, name: string): undefined {
+  const { code } = error as { code?: string };
+  // A link or a folder may have come in its place meanwhile.
+  if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO'].includes(code ?? '')) return undefined;
+  throw new UnfitWorkTree(`${name} cannot be read (${code})`);
 }
 
 async function isIgnored(reading: Reading, path: string): Promise<boolean> {
@@ -134,12 +141,15 @@ async function readEntry(
 ): Promise<TreeEntry | undefined> {
   const { workTree, gitDir, base, before } = reading;
   const full = join(workTree, path);
-  const stats = look(full);
+  const stats = look(full, path);
   if (stats === undefined) return undefined;
   const mode = stats.isSymbolicLink() ? '120000' : (stats.mode & 0o100) !== 0 ? '100755' : '100644';
   const stamp = stampOf(stats);
   const known = before.get(path);
-  if (known?.stamp === stamp) return { mode, oid: known.oid };
+  if (known?.stamp === stamp) {
+    if (base.get(path)?.oid !== known.oid) spend(spent, stats.size);
+    return { mode, oid: known.oid };
+  }
   if (stats.isFile() && stats.size > streamedBytes) {
     // Most likely a large file of the repository that nobody has touched: only its hash is asked for.
     const oid = await hashInside(full, workTree, stats.size);
@@ -152,14 +162,19 @@ async function readEntry(
   if (content === undefined) return undefined;
   const oid = blobOid(content);
   if (base.get(path)?.oid !== oid) {
-    spent.files += 1;
-    spent.bytes += content.length;
-    if (spent.files > maxChangedFiles) throw tooLarge(`${maxChangedFiles} files`);
-    if (spent.bytes > maxChangedBytes) throw tooLarge(`${maxChangedBytes} bytes`);
+    spend(spent, content.length);
     await writeLoose(gitDir, oid, content);
   }
   before.set(path, { stamp, oid });
   return { mode, oid };
+}
+
+/** Counts a file that differs from the commit, however often it was read before. @throws UnfitWorkTree */
+function spend(spent: { files: number; bytes: number }, bytes: number): void {
+  spent.files += 1;
+  spent.bytes += bytes;
+  if (spent.files > maxChangedFiles) throw tooLarge(`${maxChangedFiles} files`);
+  if (spent.bytes > maxChangedBytes) throw tooLarge(`${maxChangedBytes} bytes`);
 }
 
 function stampOf({ ino, size, mode, mtimeMs, ctimeMs }: Stats): string {
@@ -188,8 +203,8 @@ async function withFile<T>(
   workTree: string,
   read: (handle: FileHandle) => Promise<T>,
 ): Promise<T | undefined> {
-  const handle = await open(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
-    () => undefined,
+  const handle = await open(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error) =>
+    gone(error, full.slice(workTree.length + 1)),
   );
   if (handle === undefined) return undefined;
   try {
@@ -211,28 +226,4 @@ async function realFolder(folder: string): Promise<string> {
   const real = await readlink(`/proc/self/fd/${handle.fd}`).finally(() => handle.close());
   realFolders.set(folder, real);
   return real;
-}
-
-function blobOid(content: Buffer): string {
-  return createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
-}
-
-let made = 0;
-
-/** git's loose object format (gitformat-loose). */
-async function writeLoose(gitDir: string, oid: string, content: Buffer): Promise<void> {
-  const file = join(gitDir, 'objects', oid.slice(0, 2), oid.slice(2));
-  if (
-    await access(file).then(
-      () => true,
-      () => false,
-    )
-  )
-    return;
-  await mkdir(dirname(file), { recursive: true });
-  const packed = await promisify(deflate)(Buffer.concat([Buffer.from(`blob ${content.length}\0`), content]));
-  // Two files with one content may come here at once.
-  const making = `${file}.${process.pid}.${++made}`;
-  await writeFile(making, packed, { mode: 0o444 });
-  await rename(making, file);
 }

@@ -24,7 +24,7 @@ export interface Ending {
   subtasks?: NewSubtask[];
   /** What the repository's own checks said in the end. */
   checks?: CheckResult[];
-  /** The files as they were when nothing spoke against them; nothing has run since. */
+  /** The files as they were when nothing spoke against them; what checks did to them since is not pushed. */
   judged?: TreeOf;
 }
 

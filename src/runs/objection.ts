@@ -1,3 +1,4 @@
+import { UnfitWorkTree } from '../git/work-tree.ts';
 import type { Message } from '../llm/model.ts';
 import type { ToolHost } from '../sandbox/sandbox.ts';
 import type { Ending } from './loop.ts';
@@ -20,18 +21,22 @@ export function objectionOf(work: Work, settings: RepositorySettings) {
     const saidBefore = (beginning: string) =>
       messages.filter((m) => m.role === 'user' && m.content.startsWith(beginning)).length;
     const treeOf = readOnce();
-    const found = await objections(work, treeOf);
+    const found = await objections(work, treeOf).catch(unfit);
     if (found !== undefined)
       return saidBefore(refused) < maxRefusals ? `${refused} Mend it and call finish again:\n${found}` : undefined;
     ending.judged = treeOf;
     if (ending.subtasks !== undefined || (await changesOf(work, treeOf)).length === 0) return undefined;
-    if (settings.checks.length === 0) return undefined;
-    delete ending.judged;
     ending.checks = await runChecks(settings, host, work.checkout, work.journal.note);
     const failing = failed(ending.checks);
     if (failing === undefined) return undefined;
     return saidBefore('The checks failed.') < maxCheckRounds ? checkText(failing) : undefined;
   };
+}
+
+/** A work tree that cannot be pushed as it is may be mended like any other change. */
+function unfit(error: unknown): string {
+  if (error instanceof UnfitWorkTree) return `- ${error.message}`;
+  throw error;
 }
 
 /** The tree of a repository's files; asked once where they cannot change in between. */
@@ -70,12 +75,15 @@ export async function objections(work: Work, treeOf: TreeOf): Promise<string | u
   return all.length === 0 ? undefined : all.join('\n');
 }
 
-/** Of a merge only what differs from both sides: what comes from the base branch was accepted there. */
+/**
+ * Of a merge what differs from the two sides joined, and from the base: what comes from the base branch was accepted there,
+ * and what takes it back again is the agent's doing.
+ */
 async function ownChanges(work: Work, treeOf: TreeOf) {
   const { checkout, branch } = work;
-  const changes = await changesOf(work, treeOf);
-  if (branch.conflicts === undefined) return changes;
-  const fromBase = await checkout.changes(await checkout.treeOf(branch.base), await treeOf(work));
-  const differs = new Set(fromBase.map((c) => c.path));
-  return changes.filter((c) => differs.has(c.path));
+  if (branch.conflicts === undefined) return changesOf(work, treeOf);
+  const tree = await treeOf(work);
+  const { tree: joined } = await checkout.merge(branch.from, branch.base);
+  const unlikeBase = new Set((await checkout.changes(await checkout.treeOf(branch.base), tree)).map((c) => c.path));
+  return (await checkout.changes(joined, tree)).filter((c) => unlikeBase.has(c.path));
 }

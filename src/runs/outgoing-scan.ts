@@ -27,15 +27,20 @@ const tokenShapes: [string, RegExp][] = [
 export async function objectionsTo(checkout: Checkout, changes: Change[], secrets: string[]): Promise<Objection[]> {
   const objections: Objection[] = [];
   const forms = secrets.filter((s) => s.length >= minSecretLength).flatMap(formsOf);
-  const blobs = await blobsOf(checkout, changes);
+  const blobs = await blobsOf(
+    checkout,
+    changes.filter((c) => c.newMode !== '000000'),
+  );
   for (const change of changes) {
-    const reason = objectionToPath(change) ?? objectionToContent(blobs, change, forms);
+    const reason = objectionToPath(change, forms) ?? objectionToContent(blobs, change, forms);
     if (reason !== undefined) objections.push({ path: change.path, reason });
   }
   return objections;
 }
 
-function objectionToPath({ path, newMode }: Change): string | undefined {
+function objectionToPath({ path, newMode }: Change, secrets: string[]): string | undefined {
+  if (newMode !== '000000' && secrets.some((secret) => path.includes(secret)))
+    return 'has a live credential in its name';
   const parts = path.split('/').map((part) => part.toLowerCase());
   if (parts.some((part) => part === '.git' || part === '..')) return "is inside git's own folder";
   if (path.toLowerCase().startsWith('.github/workflows/')) return 'is a workflow, which agents may not change';
@@ -45,8 +50,8 @@ function objectionToPath({ path, newMode }: Change): string | undefined {
 function objectionToContent(blobs: Map<string, Buffer>, change: Change, secrets: string[]): string | undefined {
   if (change.newMode === '000000') return undefined;
   const content = blobs.get(change.newOid) ?? Buffer.alloc(0);
-  if (change.newMode === '120000')
-    return leadsOut(change.path, content.toString('utf8')) ? 'is a link out of the repository' : undefined;
+  if (change.newMode === '120000' && leadsOut(change.path, content.toString('utf8')))
+    return 'is a link out of the repository';
   if (content.length > maxFileBytes) return `has ${content.length} bytes, more than ${maxFileBytes}`;
   // latin1 keeps every byte, so a secret in a binary file is found too.
   const text = content.toString('latin1');
@@ -60,7 +65,11 @@ function objectionToContent(blobs: Map<string, Buffer>, change: Change, secrets:
 function leadsOut(path: string, target: string): boolean {
   if (target.startsWith('/')) return true;
   let depth = path.split('/').length - 1;
+  let isDown = false;
   for (const part of target.split('/')) {
+    // Behind a folder that may itself be a link, "up" leads anywhere.
+    if (part === '..' && isDown) return true;
+    isDown ||= part !== '' && part !== '.' && part !== '..';
     if (part === '..') depth -= 1;
     else if (part !== '' && part !== '.') depth += 1;
     if (depth < 0) return true;

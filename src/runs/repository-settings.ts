@@ -1,4 +1,4 @@
-import { posix } from 'node:path';
+import { minimatch } from 'minimatch';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import type { ProjectBudgets } from '../domain/budget.ts';
@@ -59,10 +59,16 @@ export async function readSettings(checkout: Checkout, commit: string): Promise<
   }
 }
 
-/** Whether a path is one that agents may not change: by its name, below a folder, or by a glob. */
+/** Whether a path is one that agents may not change: by its name, below a folder, or by a glob; in any case of letters. */
 export function isProtected({ protected: patterns }: RepositorySettings, path: string): boolean {
+  const parts = path.split('/');
+  const folders = parts.map((_, i) => parts.slice(0, i + 1).join('/'));
   return patterns.some((pattern) => {
     const wanted = pattern.replace(/^\.?\//, '').replace(/\/$/, '');
-    return path === wanted || path.startsWith(`${wanted}/`) || posix.matchesGlob(path, wanted);
+    // What begins with a dot is meant too: it is what needs it most.
+    return folders.some(
+      (folder) =>
+        folder.toLowerCase() === wanted.toLowerCase() || minimatch(folder, wanted, { dot: true, nocase: true }),
+    );
   });
 }

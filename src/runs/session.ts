@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
 import type { RunRow } from '../db/work-tables.ts';
+import { UnfitWorkTree } from '../git/work-tree.ts';
 import type { Message } from '../llm/model.ts';
 import { costOf } from '../llm/pricing.ts';
 import type { ToolHost } from '../sandbox/sandbox.ts';
@@ -7,7 +8,7 @@ import { showTask } from '../tasks/move.ts';
 import type { TaskView } from '../tasks/store.ts';
 import { listHandoffs, listRelatedHandoffs } from '../tasks/work-store.ts';
 import type { Assignment } from './assignment.ts';
-import { openable, repositoriesAtHand } from './at-hand.ts';
+import { type AtHand, openable, repositoriesAtHand } from './at-hand.ts';
 import { readInstructions, withNestedInstructions } from './instructions.ts';
 import { insertTurn, listTurns } from './journal-store.ts';
 import { converse, type Ending } from './loop.ts';
@@ -76,7 +77,7 @@ export async function workInside(
         spent: () => spentOf(app, run, task),
         note: journal.note,
         keep: async (messages, { inputTokens, outputTokens }, changed) => {
-          const state = changed ? await packFiles(await atHand.files()) : null;
+          const state = changed ? await filesOf(atHand) : null;
           const costUsd = costOf(app.config.MODEL_PRICES, model.name, inputTokens, outputTokens);
           await journal.write(async (em) => {
             await insertTurn(em, run.id, count, { messages, workspace: state });
@@ -91,6 +92,16 @@ export async function workInside(
     return await journal.once('ending', async () => ending);
   } finally {
     await host.close();
+  }
+}
+
+/** The changed files to go on from after a crash; none where the work tree is unfit for the moment, which the end will tell. */
+async function filesOf(atHand: AtHand): Promise<Buffer | null> {
+  try {
+    return await packFiles(await atHand.files());
+  } catch (error) {
+    if (error instanceof UnfitWorkTree) return null;
+    throw error;
   }
 }
 

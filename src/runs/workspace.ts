@@ -129,7 +129,11 @@ export async function changedFiles(checkout: Checkout, from: string): Promise<Re
 /** What makes one tree into another, file by file. */
 export async function filesBetween(checkout: Checkout, from: string, to: string): Promise<RestoredFile[]> {
   const kept = (await checkout.changes(from, to)).filter((c) => c.newMode !== '160000');
-  const blobs = await blobsOf(checkout, kept);
+  // The old contents, of deleted files above all, may be far larger than what they became.
+  const blobs = await blobsOf(
+    checkout,
+    kept.map((c) => ({ ...c, oldMode: '000000' })),
+  );
   return kept.map(({ path, newMode, newOid }) => ({
     path,
     mode: newMode,

@@ -89,6 +89,24 @@ test('a conflict with the base is mended by a merge commit that keeps both sides
   expect(fileOn('main', 'README.md')).toBe('by both');
 });
 
+test('a merge that takes back what people did to a protected file is refused, file by file', async () => {
+  const { plays, get, kinds, inReview, push } = face;
+  await push('main', '.deckhand.yml', 'protected: [guarded.txt]\n');
+  await push('main', 'guarded.txt', 'old\n');
+  const { task } = await inReview({ 'AUTHORS.md': 'by the agent\n' });
+  await push('main', 'guarded.txt', 'mended by a person\n');
+  const write = (path: string, content: string) => ({ name: 'write_file', arguments: { path, content } });
+  const finish = { name: 'finish', arguments: { summary: 'Joined.', nextSteps: [] } };
+  plays([write('AUTHORS.md', 'by both\n'), write('guarded.txt', 'old\n')], [finish]);
+  await push('main', 'AUTHORS.md', 'by a person\n');
+  await until('the revision', async () => (await kinds(task)).join() === 'revise,start');
+  const { failure } = await until('its failure', async () => {
+    const now = await get(task);
+    return now.failure !== null && now;
+  });
+  expect(failure).toMatchObject({ category: 'push_rejected', message: expect.stringContaining('guarded.txt') });
+});
+
 test('one check run on the head, with buttons that people with write permission may press', async () => {
   const { world, plays, next, mona, say, kinds, settled, inReview } = face;
   const { number, task, pull } = await inReview({ 'button.txt': 'x\n' });

@@ -36,6 +36,8 @@ test.each([
 test('protected paths: a name, a folder, a glob', () => {
   const settings = parseSettings('protected: [LICENSE, ./infra/, "**/*.lock", .github/CODEOWNERS]');
   const guarded = ['LICENSE', 'infra/a/b.tf', 'infra', 'a/b/yarn.lock', 'yarn.lock', '.github/CODEOWNERS'];
+  const hidden = ['infra/.env', 'Infra/x', '.cache/a.lock', 'license'];
+  guarded.push(...hidden);
   expect(guarded.filter((path) => !isProtected(settings, path))).toEqual([]);
   expect(['LICENSE.md', 'infrared/x', 'src/infra/x', 'a.locked'].filter((path) => isProtected(settings, path))).toEqual(
     [],

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { access, mkdir, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { deflate } from 'node:zlib';
+
+export function blobOid(content: Buffer): string {
+  return createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
+}
+
+let made = 0;
+
+/** git's loose object format (gitformat-loose). */
+export async function writeLoose(gitDir: string, oid: string, content: Buffer): Promise<void> {
+  const file = join(gitDir, 'objects', oid.slice(0, 2), oid.slice(2));
+  if (
+    await access(file).then(
+      () => true,
+      () => false,
+    )
+  )
+    return;
+  await mkdir(dirname(file), { recursive: true });
+  const packed = await promisify(deflate)(Buffer.concat([Buffer.from(`blob ${content.length}\0`), content]));
+  // Two files with one content may come here at once.
+  const making = `${file}.${process.pid}.${++made}`;
+  await writeFile(making, packed, { mode: 0o444 });
+  await rename(making, file);
+}
