@@ -33,10 +33,11 @@ test('a command knows its line, which names it for ever', () => {
 });
 
 test('a megabyte of comment openers is read in linear time', () => {
-  const began = performance.now();
+  // Of the processor, not of the clock: the machine may be busy with others. Quadratic it would be minutes.
+  const began = process.cpuUsage();
   parseCommands('<!--'.repeat(250_000), '/agent');
   parseCommands('/agent start\n'.repeat(80_000), '/agent');
   parseCommands('` `` ``` <pre> '.repeat(60_000), '/agent');
   parseCommands('`\n``\n'.repeat(100_000), '/agent');
-  expect(performance.now() - began).toBeLessThan(1000);
+  expect(process.cpuUsage(began).user / 1000).toBeLessThan(3000);
 });

@@ -70,12 +70,12 @@ test.each([
   [403, { 'retry-after': '30' }, {}, 30],
   [429, { 'retry-after': '5' }, {}, 5],
   [403, {}, { message: 'You have exceeded a secondary rate limit' }, 60],
-  [403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(Math.floor(Date.now() / 1000) + 40) }, {}, 40],
+  [403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': 'in 40 s' }, {}, 40],
 ])('%i %j %j parks the installation', async (status, headers, body, seconds) => {
   const id = ++installation;
-  api()
-    .get('/repos/a/b')
-    .reply(status, body, headers as Record<string, string>);
+  const reset = String(Math.floor(Date.now() / 1000) + 40);
+  const sent = Object.entries(headers).map(([name, value]) => [name, value === 'in 40 s' ? reset : value]);
+  api().get('/repos/a/b').reply(status, body, Object.fromEntries(sent));
   await expect(read(octokit(0, id))).rejects.toMatchObject({ status });
   expect(Math.abs((await parked(id)) - seconds)).toBeLessThan(3);
 });
