@@ -116,13 +116,16 @@ export async function upsertUser(em: EntityManager, from: GitHubUser): Promise<U
        and not exists (select 1 from users where github_id = $2)`,
     [from.login, from.id],
   );
-  const [row]: { id: string }[] = await em.query(
-    `insert into users (id, github_id, login, name, avatar_url) values ($1, $2, $3, $4, $5)
-     on conflict (github_id) do update set login = excluded.login, updated_at = now(),
-       name = case when excluded.name = '' then users.name else excluded.name end,
-       avatar_url = case when excluded.avatar_url = '' then users.avatar_url else excluded.avatar_url end
-     returning id`,
+  // Two at once conflict by number or by login, whichever index comes first; so any conflict means that somebody was faster.
+  await em.query(
+    `insert into users (id, github_id, login, name, avatar_url) values ($1, $2, $3, $4, $5) on conflict do nothing`,
     [newId('user'), from.id, from.login, from.name ?? '', from.avatar_url ?? ''],
+  );
+  const [[row]]: [{ id: string }[], number] = await em.query(
+    `update users set login = $2, updated_at = now(), name = case when $3 = '' then name else $3 end,
+       avatar_url = case when $4 = '' then avatar_url else $4 end
+     where github_id = $1 returning id`,
+    [from.id, from.login, from.name ?? '', from.avatar_url ?? ''],
   );
   return em.findOneByOrFail(Users, { id: row?.id ?? '' });
 }

@@ -1,3 +1,4 @@
+import { upsertUser } from '../../src/projects/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 
 let service: TestApp;
@@ -106,4 +107,14 @@ test('only an owner deletes a project, and not while something runs', async () =
   await service.app.db.manager.query(`update runs set status = 'failed'`);
   expect((await as('owner', 'DELETE', `/projects/${project}`)).status).toBe(204);
   expect((await as('owner', 'GET', `/projects/${project}`)).body.message).toBe(`Project ${project} not found`);
+});
+
+test('somebody who comes by several ways in the same moment is one person', async () => {
+  for (let i = 0; i < 10; i++) {
+    const person = { id: 9000 + i, login: `Newcomer${i}`, name: 'N', avatar_url: '' };
+    const found = await Promise.all(
+      Array.from({ length: 8 }, () => service.app.db.transaction((em) => upsertUser(em, person))),
+    );
+    expect(new Set(found.map((user) => user.id)).size).toBe(1);
+  }
 });
