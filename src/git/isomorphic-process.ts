@@ -12,7 +12,7 @@ const methods = [
   ...['commit', 'mergeBase', 'merge', 'isAncestor', 'push', 'renewToken'],
 ] as Exclude<keyof Checkout, 'gitDir' | 'workTree' | 'close'>[];
 
-/** What one repository may take. A pack of 100 MB takes the process to about 400 MB. */
+/** What one repository may take; one of 100 MB passes (test/git/faults). */
 interface Limits {
   /** All of the process. */
   processMb: number;
