@@ -45,32 +45,40 @@ interface Sides {
 export async function diffOf(checkout: Checkout, base: string, head: string): Promise<TreeDiff> {
   const changes = await checkout.changes(base, head);
   const looked = changes.slice(0, maxFiles + maxRenameCandidates);
-  const blobs = await blobsOf(checkout, looked);
-  const content = (mode: string, oid: string) => contentOf(blobs, mode, oid);
+  const before = await blobsOf(checkout, looked, 'old', maxTextBytes);
+  const after = await blobsOf(checkout, looked, 'new', maxTextBytes);
   const sides = looked.map((change) => ({
     change,
-    old: content(change.oldMode, change.oldOid),
-    new: content(change.newMode, change.newOid),
+    old: contentOf(before, change.oldMode, change.oldOid),
+    new: contentOf(after, change.newMode, change.newOid),
   }));
   const files = pairRenames(sides).map(fileDiff);
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return { files: files.slice(0, maxFiles), truncated: files.length > maxFiles || changes.length > sides.length };
 }
 
-/** The contents of all files of some changes, submodules left out. */
-export function blobsOf(checkout: Checkout, changes: Change[]): Promise<Map<string, Buffer>> {
-  const sides = changes.flatMap((c) => [
-    { mode: c.oldMode, oid: c.oldOid },
-    { mode: c.newMode, oid: c.newOid },
-  ]);
-  const files = sides.filter(({ mode }) => mode !== '000000' && mode !== '160000');
-  return checkout.readBlobs([...new Set(files.map(({ oid }) => oid))]);
+/** The contents before or after some changes; without submodules, and without files of more than so many bytes. */
+export function blobsOf(
+  checkout: Checkout,
+  changes: Change[],
+  side: 'old' | 'new',
+  maxBytes?: number,
+): Promise<Map<string, Buffer>> {
+  const sides = changes.map(
+    (c) => (side === 'old' ? [c.oldMode, c.oldOid] : [c.newMode, c.newOid]) as [string, string],
+  );
+  const files = sides.filter(([mode]) => mode !== '000000' && mode !== '160000');
+  return checkout.readBlobs([...new Set(files.map(([, oid]) => oid))], maxBytes);
 }
 
+/** Stands for what is too large to be read: it is shown like a binary file. */
+const unread = Buffer.of(0);
+
 function contentOf(blobs: Map<string, Buffer>, mode: string, oid: string): Buffer {
+  if (mode === '000000') return Buffer.alloc(0);
   // A submodule has no content of its own; git shows its commit as one line.
   if (mode === '160000') return Buffer.from(`Subproject commit ${oid}\n`);
-  return blobs.get(oid) ?? Buffer.alloc(0);
+  return blobs.get(oid) ?? unread;
 }
 
 function fileDiff({ change, old, new: now, previousPath }: Sides & { previousPath?: string }): FileDiff {

@@ -76,10 +76,10 @@ export interface Checkout {
   snapshot(): Promise<string>;
   treeOf(commit: string): Promise<string>;
   changes(from: string, to: string): Promise<Change[]>;
-  /** The content of a file at a commit; undefined when there is none, or none of a sensible size. */
-  readFile(commit: string, path: string): Promise<Buffer | undefined>;
-  /** The contents of several blobs at once. */
-  readBlobs(oids: string[]): Promise<Map<string, Buffer>>;
+  /** The content of a file at a commit; undefined when there is none, and only then. */
+  readFile(commit: string, path: string): Promise<Buffer | 'too large' | undefined>;
+  /** The contents of several blobs at once, without those of more than so many bytes. */
+  readBlobs(oids: string[], maxBytes?: number): Promise<Map<string, Buffer>>;
   commit(commit: NewCommit): Promise<string>;
   /** The best common ancestor; fetches older history as far as it needs to. Undefined when there is none. */
   mergeBase(a: string, b: string): Promise<string | undefined>;

@@ -10,6 +10,7 @@ import {
   type NewCommit,
   type Remote,
 } from './engine.ts';
+import { findFile } from './find-file.ts';
 import { gitHttp } from './git-http.ts';
 import { isomorphicIgnoreRules } from './ignore-rules.ts';
 import { told } from './isomorphic-faults.ts';
@@ -58,6 +59,10 @@ function checkoutIn(remote: Remote, gitdir: string, dir: string, signal: AbortSi
   const before: ReadBefore = new Map();
   const fetchBranch = (branch: string, depth: number) =>
     tell(() => git.fetch({ ...there(), ref: branch, remoteRef: branch, singleBranch: true, tags: false, depth }));
+  const folder = async (oid: string) => {
+    const { tree } = await git.readTree({ ...here, oid });
+    return new Map(tree.map((each) => [each.path, { mode: each.mode.replace(/^0/, ''), oid: each.oid }]));
+  };
   const remoteHead = async (branch: string) =>
     (
       await tell(() =>
@@ -95,15 +100,22 @@ function checkoutIn(remote: Remote, gitdir: string, dir: string, signal: AbortSi
     snapshot: () => snapshot(dir, gitdir, base, before),
     treeOf: async (commit) => (await git.readCommit({ ...here, oid: commit })).commit.tree,
     changes: (from, to) => tell(() => changesBetween(gitdir, from, to)),
-    readFile: async (commit, path) => {
-      const found = await git.readBlob({ ...here, oid: commit, filepath: path }).catch(() => undefined);
-      return found === undefined || found.blob.length > maxReadBytes ? undefined : Buffer.from(found.blob);
-    },
-    readBlobs: async (oids) => {
-      const blobs = new Map<string, Buffer>();
-      for (const oid of oids) blobs.set(oid, Buffer.from((await git.readBlob({ ...here, oid })).blob));
-      return blobs;
-    },
+    readFile: (commit, path) =>
+      tell(async () => {
+        const found = await findFile(folder, (await git.readCommit({ ...here, oid: commit })).commit.tree, path);
+        if (found === undefined) return undefined;
+        const { blob } = await git.readBlob({ ...here, oid: found.oid });
+        return blob.length > maxReadBytes ? 'too large' : Buffer.from(blob);
+      }),
+    readBlobs: (oids, maxBytes = Number.POSITIVE_INFINITY) =>
+      tell(async () => {
+        const blobs = new Map<string, Buffer>();
+        for (const oid of oids) {
+          const { blob } = await git.readBlob({ ...here, oid });
+          if (blob.length <= maxBytes) blobs.set(oid, Buffer.from(blob));
+        }
+        return blobs;
+      }),
     commit: (commit) => tell(() => writeCommit(gitdir, commit)),
     mergeBase: async (a, b) => {
       for (const depth of [0, ...depths]) {

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { appendFile, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import {
   type Change,
@@ -9,12 +8,16 @@ import {
   type NewCommit,
   type Remote,
 } from './engine.ts';
+import { findFile, folderMode } from './find-file.ts';
 import { gitIgnoreRules } from './ignore-rules.ts';
+import { type ObjectReader, objectReader } from './object-reader.ts';
 import { type GitRun, git, lines } from './run-git.ts';
 import { type ReadBefore, readWorkTree, rememberWorkTree, type TreeEntry } from './work-tree.ts';
 
 /** How much history a first fetch brings, and how far each look for a common ancestor goes back. */
 const firstDepth = 1;
+/** So many are remembered of the differences between two trees. */
+const maxDifferences = 8;
 const deepenBy = [100, 1000, 2_147_483_647];
 
 /** git as it is installed, cut off from every configuration but ours. */
@@ -60,11 +63,23 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
     git([`--git-dir=${gitDir}`, `--work-tree=${workTree}`, ...args], { signal, ...more });
   const line = async (args: string[], more: GitRun = {}) => (await here(args, more)).toString('utf8').trim();
   const bare = (args: string[], more: GitRun = {}) => git([`--git-dir=${gitDir}`, ...args], { signal, ...more });
-  const entriesOf = async (commit: string) => parseTree(await bare(['ls-tree', '-r', '-z', '--full-tree', commit]));
+  const objects = objectReader(gitDir, signal);
   let base = new Map<string, TreeEntry>();
   const before: ReadBefore = new Map();
   const branches = new Set<string>();
-  const trees = new Map<string, string>();
+  const differences = new Map<string, Change[]>();
+  let lastSnapshot: { input: string; tree: string } | undefined;
+  const changes = async (from: string, to: string) => {
+    const pair = `${from} ${to}`;
+    const known = differences.get(pair);
+    if (known !== undefined) return known;
+    const out = await bare(['diff-tree', '-r', '-z', '--raw', '--no-renames', '--full-index', from, to]);
+    const found = parseRaw(out.toString('utf8'));
+    // The end of a run asks for the same ones again and again; a long run has many others before it.
+    if (differences.size >= maxDifferences) differences.clear();
+    differences.set(pair, found);
+    return found;
+  };
   const fetched = (depth: string) => {
     const specs = [...branches].map((b) => `+refs/heads/${b}:refs/remotes/origin/${b}`);
     return here(['fetch', '--quiet', '--no-tags', depth, '--', remote.url, ...specs], { remote });
@@ -76,6 +91,8 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
       const spec = `+refs/heads/${branch}:refs/remotes/origin/${branch}`;
       try {
         await here(['fetch', '--quiet', '--no-tags', `--depth=${firstDepth}`, '--', remote.url, spec], { remote });
+        // What was there before may be gone with a cache that was no good.
+        objects.close();
       } catch (error) {
         if (error instanceof GitFailed && /couldn't find remote ref/.test(error.message)) return undefined;
         throw error;
@@ -90,8 +107,11 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
         () => false,
       ),
     checkout: async (commit) => {
-      await here(['checkout', '--quiet', '--force', '--detach', commit]);
-      base = await entriesOf(commit);
+      const [entries] = await Promise.all([
+        objects.treeOf(commit).then((tree) => filesBelow(objects, tree)),
+        here(['checkout', '--quiet', '--force', '--detach', commit]),
+      ]);
+      base = entries;
     },
     remember: () => rememberWorkTree({ workTree, base, before }),
     snapshot: async () => {
@@ -101,39 +121,34 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
         // A copy of what checkout left, which nobody else can write: git never looks at the work tree for it. What is no
         // UTF-8 cannot be spoken of here and stays as it is.
         const env = { GIT_INDEX_FILE: `${gitDir}/snapshot.index` };
-        await copyFile(`${gitDir}/index`, env.GIT_INDEX_FILE);
         const gone = [...base.keys()].filter((path) => !found.has(path));
         const changed = [...found].filter(([path, { mode, oid }]) => !isSame(base.get(path), mode, oid));
-        const lines = [
+        const input = [
           ...gone.map((path) => `0 ${'0'.repeat(40)}\t${path}\0`),
           ...changed.map(([path, { mode, oid }]) => `${mode} ${oid}\t${path}\0`),
-        ];
-        if (lines.length > 0)
-          await bare(['update-index', '-z', '--add', '--replace', '--index-info'], { env, input: lines.join('') });
-        return (await bare(['write-tree'], { env })).toString('utf8').trim();
+        ].join('');
+        if (lastSnapshot?.input === input) return lastSnapshot.tree;
+        await copyFile(`${gitDir}/index`, env.GIT_INDEX_FILE);
+        if (input !== '') await bare(['update-index', '-z', '--add', '--replace', '--index-info'], { env, input });
+        const tree = (await bare(['write-tree'], { env })).toString('utf8').trim();
+        lastSnapshot = { input, tree };
+        return tree;
       } finally {
         ignored.close();
       }
     },
-    treeOf: async (commit) => {
-      const tree = trees.get(commit) ?? (await line(['rev-parse', `${commit}^{tree}`]));
-      trees.set(commit, tree);
-      return tree;
-    },
-    changes: async (from, to) =>
-      parseRaw(
-        (await here(['diff-tree', '-r', '-z', '--raw', '--no-renames', '--full-index', from, to])).toString('utf8'),
-      ),
+    treeOf: objects.treeOf,
+    changes,
     readFile: async (commit, path) => {
-      const entry = await line(['ls-tree', '-l', '--full-tree', commit, '--', path]).catch(() => '');
-      const [, kind, oid = '', size] = /^\d+ (\w+) (\w+) +(\d+|-)\t/.exec(entry) ?? [];
-      if (kind !== 'blob' || Number(size) > maxReadBytes) return undefined;
-      return bare(['cat-file', 'blob', oid]);
+      const found = await findFile(objects.folder, await objects.treeOf(commit), path);
+      if (found === undefined) return undefined;
+      return (await objects.size(found.oid)) > maxReadBytes ? 'too large' : objects.blob(found.oid);
     },
-    readBlobs: async (oids) =>
-      oids.length === 0
-        ? new Map()
-        : parseBatch(await bare(['cat-file', '--batch'], { input: `${oids.join('\n')}\n` })),
+    readBlobs: async (oids, maxBytes = Number.POSITIVE_INFINITY) => {
+      const read = async (oid: string) => ((await objects.size(oid)) > maxBytes ? undefined : objects.blob(oid));
+      const contents = await Promise.all(oids.map(async (oid) => [oid, await read(oid)] as const));
+      return new Map(contents.filter((each): each is [string, Buffer] => each[1] !== undefined));
+    },
     commit: (commit) => line(commitArguments(commit), { input: commit.message, env: authorship(commit) }),
     mergeBase: async (a, b) => {
       for (const deepen of [0, ...deepenBy]) {
@@ -169,7 +184,7 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
     renewToken: async (token) => {
       remote = { ...remote, token };
     },
-    close: async () => {},
+    close: async () => objects.close(),
   };
   return checkout;
 }
@@ -190,34 +205,18 @@ function authorship({ author, at }: NewCommit): Record<string, string> {
   };
 }
 
-/** `100644 blob <oid>\tpath\0…`; without the names that are no UTF-8, which cannot be spoken of in JSON. */
-function parseTree(listing: Buffer): Map<string, TreeEntry> {
-  const entries = new Map<string, TreeEntry>();
-  for (let at = 0; at < listing.length; ) {
-    const [tab, end] = [listing.indexOf('\t', at), listing.indexOf(0, at)];
-    const [mode = '', , oid = ''] = listing.toString('latin1', at, tab).split(' ');
-    const name = listing.subarray(tab + 1, end);
-    if (isUtf8(name)) entries.set(name.toString('utf8'), { mode, oid });
-    at = end + 1;
-  }
-  return entries;
+/** All files below a folder. */
+async function filesBelow(objects: ObjectReader, tree: string, prefix = '', files = new Map<string, TreeEntry>()) {
+  const below = [...(await objects.folder(tree))].map(async ([name, entry]) => {
+    if (entry.mode === folderMode) await filesBelow(objects, entry.oid, `${prefix}${name}/`, files);
+    else files.set(prefix + name, entry);
+  });
+  await Promise.all(below);
+  return files;
 }
 
 function isSame(entry: TreeEntry | undefined, mode: string, oid: string): boolean {
   return entry?.mode === mode && entry.oid === oid;
-}
-
-/** `<oid> blob <size>\n<content>\n…` */
-function parseBatch(out: Buffer): Map<string, Buffer> {
-  const blobs = new Map<string, Buffer>();
-  for (let at = 0; at < out.length; ) {
-    const end = out.indexOf('\n', at);
-    const [oid = '', kind, size] = out.toString('utf8', at, end).split(' ');
-    if (kind !== 'blob') throw new GitFailed('broken', `git: object ${oid} is ${kind}`);
-    blobs.set(oid, out.subarray(end + 1, end + 1 + Number(size)));
-    at = end + 1 + Number(size) + 1;
-  }
-  return blobs;
 }
 
 /** `:100644 100644 <old> <new> M\0path\0…` */

@@ -7,7 +7,7 @@ import { slug } from '../domain/slug.ts';
 import { AppError } from '../errors.ts';
 import { getSession, type Prd, type Session } from '../planning/store.ts';
 import { findProject } from '../projects/store.ts';
-import { openCheckout } from '../repositories/checkout.ts';
+import { openCheckout, startTools } from '../repositories/checkout.ts';
 import { type Credential, credentialFor, nameOnGitHub, octokitFor, remoteFor } from '../repositories/credentials.ts';
 import { findDocs, findRepository } from '../repositories/store.ts';
 import { authorFor } from '../runs/publish.ts';
@@ -88,9 +88,7 @@ async function ensureBranch(app: App, at: At, branch: string, prd: Prd): Promise
     if ((await checkout.fetch(branch)) !== undefined) return true;
     const base = await checkout.fetch(repository.defaultBranch);
     if (base === undefined) return false;
-    await checkout.checkout(base);
-    await app.sandbox.own(checkout.workTree);
-    const host = await app.sandbox.open(checkout.workTree, checkout.gitDir, signal);
+    const { host } = await startTools(app, checkout, signal, () => checkout.checkout(base));
     try {
       const path = `docs/requirements/${slug(prd.title) || 'requirements'}.md`;
       const content = prd.markdown.endsWith('\n') ? prd.markdown : `${prd.markdown}\n`;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { App } from '../app.ts';
 import type { Checkout, Remote } from '../git/engine.ts';
 import { removeTree } from '../sandbox/remove-tree.ts';
+import type { ToolHost } from '../sandbox/sandbox.ts';
 
 /** A repository in a folder of its own, for as long as somebody works with it. */
 export interface OpenCheckout {
@@ -33,4 +34,25 @@ export async function openCheckout(app: App, name: string, remote: Remote, signa
     await clear();
     throw error;
   }
+}
+
+/**
+ * Starts the tools of a checkout while `place` puts its files in place: both take 60 ms and more, and the tools are not
+ * asked for anything before. `signal` ends them.
+ */
+export async function startTools<T>(
+  app: App,
+  { workTree, gitDir }: Checkout,
+  signal: AbortSignal,
+  place: () => Promise<T>,
+): Promise<{ host: ToolHost; placed: T }> {
+  const starting = app.sandbox.open(workTree, gitDir, signal);
+  const [host, placed] = await Promise.allSettled([starting, place().then(own)]);
+  async function own(done: T): Promise<T> {
+    await app.sandbox.own(workTree);
+    return done;
+  }
+  if (host.status === 'fulfilled' && placed.status === 'fulfilled') return { host: host.value, placed: placed.value };
+  if (host.status === 'fulfilled') await host.value.close();
+  throw placed.status === 'rejected' ? placed.reason : (host as PromiseRejectedResult).reason;
 }

@@ -4,7 +4,7 @@ import type { RepositoryRow } from '../db/tables.ts';
 import { GitFailed } from '../git/engine.ts';
 import { HostClosed } from '../git/remote-url.ts';
 import type { ToolAnswer, ToolHost } from '../sandbox/sandbox.ts';
-import { openCheckout } from './checkout.ts';
+import { openCheckout, startTools } from './checkout.ts';
 import { credentialFor, remoteFor } from './credentials.ts';
 
 /** Reads in a repository through the same wall as a run. */
@@ -42,12 +42,14 @@ async function openHost(app: App, repository: RepositoryRow, branch: string | nu
   const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
   const { checkout, remove } = await openCheckout(app, `read-${randomUUID()}`, remote, signal);
   try {
-    const commit =
-      (branch === null ? undefined : await checkout.fetch(branch)) ?? (await checkout.fetch(repository.defaultBranch));
-    if (commit === undefined) throw new Unreadable(`it has no branch ${repository.defaultBranch}`);
-    await checkout.checkout(commit);
-    await app.sandbox.own(checkout.workTree);
-    return { host: await app.sandbox.open(checkout.workTree, checkout.gitDir, signal), remove };
+    const { host } = await startTools(app, checkout, signal, async () => {
+      const commit =
+        (branch === null ? undefined : await checkout.fetch(branch)) ??
+        (await checkout.fetch(repository.defaultBranch));
+      if (commit === undefined) throw new Unreadable(`it has no branch ${repository.defaultBranch}`);
+      await checkout.checkout(commit);
+    });
+    return { host, remove };
   } catch (error) {
     await remove();
     throw error;

@@ -10,7 +10,7 @@ import type { Assignment } from './assignment.ts';
 import { readInstructions } from './instructions.ts';
 import { openWork } from './open-work.ts';
 import type { Work } from './publish.ts';
-import { changedFiles } from './workspace.ts';
+import { changedFiles, type Signals } from './workspace.ts';
 
 /** The tools of a run over all repositories that it has opened: the task's own at `.`, each other at `../<name>/`. */
 export interface AtHand {
@@ -29,22 +29,15 @@ export async function openable(app: App, { repository }: Pick<Work, 'repository'
   return all.filter((r) => r.id !== repository.id && (shares || r.isPrivate === repository.isPrivate));
 }
 
-export function repositoriesAtHand(
-  app: App,
-  given: Assignment,
-  work: Work,
-  own: ToolHost,
-  signal: AbortSignal,
-): AtHand {
+export function repositoriesAtHand(app: App, given: Assignment, work: Work, own: ToolHost, signals: Signals): AtHand {
   const hosts = new Map<string, ToolHost>();
   const open = async (repository: RepositoryRow): Promise<Work> => {
-    const other = await openWork(app, given, repository, work.journal, signal);
+    const other = await openWork(app, given, repository, work.journal, signals);
     work.also.push(other);
     // What lets us into one repository must not leave by another.
     for (const each of [work, ...work.also]) each.secrets = [...new Set([...work.secrets, ...other.secrets])];
-    const { workTree, gitDir } = other.checkout;
-    hosts.set(repository.name, await app.sandbox.open(workTree, gitDir, signal));
-    own.mount(repository.name, workTree, gitDir);
+    hosts.set(repository.name, other.host);
+    own.mount(repository.name, other.checkout.workTree, other.checkout.gitDir);
     return other;
   };
   const openNamed = async (name: string): Promise<ToolAnswer> => {
@@ -62,7 +55,7 @@ export function repositoriesAtHand(
       const instructions = await readInstructions(other.checkout, other.baseHead);
       return { ok: true, text: [`open at ../${wanted.name}/`, map?.text, instructions].filter(Boolean).join('\n\n') };
     } catch (error) {
-      signal.throwIfAborted();
+      signals.tools.throwIfAborted();
       const isTheirs = error instanceof GitFailed || error instanceof HostClosed || error instanceof RunFailed;
       if (!isTheirs) throw error;
       return { ok: false, text: `${wanted.name} could not be opened: ${error.message}` };

@@ -12,15 +12,21 @@ const allChars = 40_000;
 export async function readInstructions(checkout: Checkout, commit: string): Promise<string> {
   const parts = [];
   const seen = new Set<string>();
-  const files = await Promise.all(rootFiles.map((path) => checkout.readFile(commit, path)));
+  const texts = await Promise.all(rootFiles.map((path) => textOf(checkout, commit, path)));
   for (const [i, path] of rootFiles.entries()) {
-    const text = files[i]?.toString('utf8').trim() ?? '';
+    const text = texts[i] ?? '';
     // One is often a copy of, or a link to, another.
     if (text === '' || rootFiles.includes(text) || seen.has(text)) continue;
     seen.add(text);
     parts.push(`### ${path}\n${cut(text)}`);
   }
   return parts.join('\n\n').slice(0, allChars);
+}
+
+async function textOf(checkout: Checkout, commit: string, path: string): Promise<string> {
+  const file = await checkout.readFile(commit, path);
+  if (file === 'too large') return `[${path} is too large to be shown here]`;
+  return file?.toString('utf8').trim() ?? '';
 }
 
 function cut(text: string): string {
@@ -39,8 +45,8 @@ export function withNestedInstructions(host: ToolHost, checkout: Checkout, commi
     for (let folder = posix.dirname(clean); !looked.has(folder); folder = posix.dirname(folder)) {
       looked.add(folder);
       const file = `${folder}/${nestedFile}`;
-      const text = (await checkout.readFile(commit, file))?.toString('utf8').trim();
-      if (text) told.unshift(`\n\n[Instructions of ${file}, for everything in ${folder}]\n${cut(text)}`);
+      const text = await textOf(checkout, commit, file);
+      if (text !== '') told.unshift(`\n\n[Instructions of ${file}, for everything in ${folder}]\n${cut(text)}`);
     }
     return told.join('');
   };

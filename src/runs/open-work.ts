@@ -6,7 +6,7 @@ import type { Assignment } from './assignment.ts';
 import { type Journal, stepOf } from './journal.ts';
 import type { Work } from './publish.ts';
 import { readSettings } from './repository-settings.ts';
-import { openWorkspace } from './workspace.ts';
+import { openWorkspace, type Signals } from './workspace.ts';
 
 /** A repository put in place for a run: its files, branch, rules, and what lets us in. */
 export async function openWork(
@@ -14,12 +14,12 @@ export async function openWork(
   given: Assignment,
   repository: RepositoryRow,
   journal: Journal,
-  signal: AbortSignal,
+  signals: Signals,
 ): Promise<Work> {
   const { run } = given;
   const credential = await credentialFor(app, repository);
   const remote = await remoteFor(app, repository, credential, { contents: 'write' });
-  const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signal });
+  const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals });
   try {
     const settings = await journal.once(stepOf('settings', given.task, repository), () =>
       readSettings(workspace.checkout, workspace.baseHead),

@@ -27,12 +27,12 @@ const tokenShapes: [string, RegExp][] = [
 export async function objectionsTo(checkout: Checkout, changes: Change[], secrets: string[]): Promise<Objection[]> {
   const objections: Objection[] = [];
   const forms = secrets.filter((s) => s.length >= minSecretLength).flatMap(formsOf);
-  const blobs = await blobsOf(
-    checkout,
-    changes.filter((c) => c.newMode !== '000000'),
-  );
+  const after = await blobsOf(checkout, changes, 'new');
+  // The old contents may be far larger; they only tell which tokens were there before.
+  const changed = changes.filter((c) => c.newMode !== '000000');
+  const before = await blobsOf(checkout, changed, 'old', maxFileBytes);
   for (const change of changes) {
-    const reason = objectionToPath(change, forms) ?? objectionToContent(blobs, change, forms);
+    const reason = objectionToPath(change, forms) ?? objectionToContent(before, after, change, forms);
     if (reason !== undefined) objections.push({ path: change.path, reason });
   }
   return objections;
@@ -47,16 +47,21 @@ function objectionToPath({ path, newMode }: Change, secrets: string[]): string |
   return newMode === '160000' ? 'is a submodule, which agents may not add' : undefined;
 }
 
-function objectionToContent(blobs: Map<string, Buffer>, change: Change, secrets: string[]): string | undefined {
+function objectionToContent(
+  olds: Map<string, Buffer>,
+  news: Map<string, Buffer>,
+  change: Change,
+  secrets: string[],
+): string | undefined {
   if (change.newMode === '000000') return undefined;
-  const content = blobs.get(change.newOid) ?? Buffer.alloc(0);
+  const content = news.get(change.newOid) ?? Buffer.alloc(0);
   if (change.newMode === '120000' && leadsOut(change.path, content.toString('utf8')))
     return 'is a link out of the repository';
   if (content.length > maxFileBytes) return `has ${content.length} bytes, more than ${maxFileBytes}`;
   // latin1 keeps every byte, so a secret in a binary file is found too.
   const text = content.toString('latin1');
   if (secrets.some((secret) => text.includes(secret))) return 'contains a live credential';
-  const before = change.oldMode === '000000' ? '' : (blobs.get(change.oldOid)?.toString('latin1') ?? '');
+  const before = change.oldMode === '000000' ? '' : (olds.get(change.oldOid)?.toString('latin1') ?? '');
   const shape = tokenShapes.find(([, pattern]) => pattern.test(text) && !pattern.test(before));
   if (shape !== undefined) return `contains what looks like ${shape[0]}`;
   return isBinary(content) && change.oldMode === '000000' ? 'is a new binary file' : undefined;
@@ -95,7 +100,7 @@ function formsOf(secret: string): string[] {
 /** Those of the conflicting paths that still hold both sides between git's markers. */
 export async function stillTorn(checkout: Checkout, changes: Change[], conflicts: string[]): Promise<string[]> {
   const mended = changes.filter((c) => conflicts.includes(c.path) && c.newMode !== '000000');
-  const blobs = await blobsOf(checkout, mended);
+  const blobs = await blobsOf(checkout, mended, 'new');
   const isTorn = ({ newOid }: Change) => /^(<{7} |>{7} )/m.test(blobs.get(newOid)?.toString('latin1') ?? '');
   return mended.filter(isTorn).map((c) => c.path);
 }

@@ -5,7 +5,7 @@ import { isAgentBranch } from '../domain/branch.ts';
 import { closedBlocks, harmless, harmlessLine } from '../domain/quoted.ts';
 import { RunFailed } from '../domain/run.ts';
 import { diffOf } from '../git/diff.ts';
-import type { Checkout, Person } from '../git/engine.ts';
+import type { Person } from '../git/engine.ts';
 import { ensurePull, type OpenedPull } from '../github/pulls.ts';
 import { type Credential, octokitFor } from '../repositories/credentials.ts';
 import type { TaskView } from '../tasks/store.ts';
@@ -15,23 +15,19 @@ import type { RepositorySettings } from './repository-settings.ts';
 import { lockForPush } from './store.ts';
 import type { FinishArguments } from './tools.ts';
 import type { CheckResult } from './verify.ts';
-import type { Branch } from './workspace.ts';
+import type { Workspace } from './workspace.ts';
 
 /** What a run has in hand when it comes to show its work. */
-export interface Work {
+export interface Work extends Workspace {
   run: RunRow;
   task: TaskView;
   agent: AgentRow;
   repository: RepositoryRow;
   credential: Credential;
-  checkout: Checkout;
-  branch: Branch;
-  baseHead: string;
   /** When the token that git speaks with was made. */
   tokenAt: number;
   /** The other repositories that the run has opened. */
   also: Work[];
-  remove(): Promise<void>;
   journal: Journal;
   /** The live credentials that must not leave the house. */
   secrets: string[];
@@ -66,12 +62,11 @@ export async function pushWork(app: App, work: Work, tree: string, title: string
       await journal.note('push', `pushing ${commit.slice(0, 7)} to ${branch.name}`);
       await checkout.push(commit, branch.name);
     });
-    // Both ask the remote, and neither minds the other; the push is waited for whatever the other comes to.
-    const [head] = await Promise.allSettled([baseOf(work), pushing]);
+    // Side by side; the push is waited for whatever the other comes to.
+    const [diff] = await Promise.allSettled([diffOfBranch(work, commit, pushing), pushing]);
     await pushing;
-    const base = await checkout.mergeBase(head.status === 'fulfilled' ? head.value : branch.from, commit);
-    const diff = await diffOf(checkout, base ?? branch.from, commit);
-    const stored = { ...diff, branchName: branch.name, baseBranch: repository.defaultBranch, headSha: commit };
+    if (diff.status === 'rejected') throw diff.reason;
+    const stored = { ...diff.value, branchName: branch.name, baseBranch: repository.defaultBranch, headSha: commit };
     // Branch and diff of a task are those in its own repository.
     if (repository.id === task.repositoryId)
       await journal.write(async (em) => {
@@ -82,9 +77,12 @@ export async function pushWork(app: App, work: Work, tree: string, title: string
   });
 }
 
-/** The default branch as it is now, so that the diff shows the branch's own changes. */
-async function baseOf({ checkout, repository, branch }: Work): Promise<string> {
-  return (await checkout.fetch(repository.defaultBranch)) ?? branch.from;
+/** The branch's own changes. A new branch begins where it left the default branch, wherever that has gone since. */
+async function diffOfBranch({ checkout, repository, branch }: Work, commit: string, pushing: Promise<void>) {
+  if (!branch.continues) return diffOf(checkout, branch.from, commit);
+  const head = await checkout.fetch(repository.defaultBranch).catch(() => undefined);
+  await pushing;
+  return diffOf(checkout, (await checkout.mergeBase(head ?? branch.base, commit)) ?? branch.from, commit);
 }
 
 async function commitMessage(app: App, { run, task, agent }: Work, title: string): Promise<string> {

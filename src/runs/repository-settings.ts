@@ -53,6 +53,7 @@ export async function readSettings(checkout: Checkout, commit: string): Promise<
   const file = await checkout.readFile(commit, settingsFile);
   if (file === undefined) return noSettings;
   try {
+    if (file === 'too large') throw new Error('it is too large');
     return parseSettings(file.toString('utf8'));
   } catch (error) {
     throw new RunFailed('repository', `${settingsFile} on the base branch does not fit: ${(error as Error).message}`);

@@ -21,6 +21,8 @@ import { failed } from './verify.ts';
 
 /** A run that is taken over this often kills whoever works on it. */
 const maxTakeovers = 20;
+/** A timer for longer than that goes off at once. */
+const maxTimerMs = 2_147_483_647;
 
 /**
  * Works a claimed run off: workspace, branch, conversation with the model, check, commit, push, pull request, handoff.
@@ -29,19 +31,22 @@ const maxTakeovers = 20;
  */
 export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promise<void> {
   const journal = openJournal(app, run);
+  const time = new AbortController();
+  // git obeys the outer signal only: when the time is over, the work made so far is still pushed.
+  const signals = { git: outer, tools: AbortSignal.any([outer, time.signal]) };
   let work: Work | undefined;
+  let timer: NodeJS.Timeout | undefined;
   try {
     if (run.fence > maxTakeovers) throw new RunFailed('internal', `the run was interrupted ${run.fence - 1} times`);
     const given = await assign(app, run);
     const begins = (run.startedAt ?? new Date()).getTime();
-    // git obeys the outer signal only: when the time is over, the work made so far is still pushed.
-    work = await openWork(app, given, given.repository, journal, outer);
+    work = await openWork(app, given, given.repository, journal, signals);
     const { settings } = work;
     const budgets = lowest(given.budgets, budgetsOfRepository(settings));
-    const ends = begins + budgets.runMinutes * 60_000;
-    const signal = AbortSignal.any([outer, AbortSignal.timeout(Math.max(0, ends - Date.now()))]);
+    const left = begins + budgets.runMinutes * 60_000 - Date.now();
+    timer = setTimeout(() => time.abort(new DOMException('over', 'TimeoutError')), Math.min(left, maxTimerMs));
     const objection = objectionOf(work, settings);
-    const ending = await workInside(app, { ...given, budgets }, work, { signal, objection });
+    const ending = await workInside(app, { ...given, budgets }, work, { signals, objection });
     await conclude(app, work, ending);
   } catch (error) {
     const failure = asFailure(error, outer);
@@ -50,6 +55,7 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     if (work !== undefined) await keepWork(app, work, failure);
     await fail(app, run, journal, failure);
   } finally {
+    clearTimeout(timer);
     for (const each of work === undefined ? [] : [work, ...work.also]) await each.remove();
   }
 }

@@ -15,7 +15,7 @@ import { converse, type Ending } from './loop.ts';
 import { openingMessages } from './prompts.ts';
 import type { Work } from './publish.ts';
 import { addUsage, costOfDay, findRun, spentByFamily } from './store.ts';
-import { packFiles, unpackFiles } from './workspace.ts';
+import { packFiles, type Signals, unpackFiles } from './workspace.ts';
 
 /** So many handoffs of earlier runs a new one is told. */
 const handoffsTold = 5;
@@ -29,15 +29,15 @@ export async function workInside(
   given: Assignment,
   work: Work,
   about: {
-    signal: AbortSignal;
+    signals: Signals;
     objection: (ending: Ending, messages: Message[], host: ToolHost) => Promise<string | undefined>;
   },
 ): Promise<Ending> {
   const { run, task, agent, model, budgets, repository } = given;
   const { checkout, branch, journal, baseHead, settings } = work;
   const turns = await listTurns(app.db.manager, run.id);
-  const bare = await app.sandbox.open(checkout.workTree, checkout.gitDir, about.signal);
-  const atHand = repositoriesAtHand(app, given, work, withNestedInstructions(bare, checkout, baseHead), about.signal);
+  const instructed = withNestedInstructions(work.host, checkout, baseHead);
+  const atHand = repositoriesAtHand(app, given, work, instructed, about.signals);
   const { host } = atHand;
   try {
     await atHand.reopen();
@@ -72,8 +72,8 @@ export async function workInside(
         host,
         offered: { hasShell: host.hasShell, maySplit: task.parentId === null },
         budgets,
-        signal: about.signal,
-        objection: (ending, messages) => about.objection(ending, messages, bare),
+        signal: about.signals.tools,
+        objection: (ending, messages) => about.objection(ending, messages, work.host),
         spent: () => spentOf(app, run, task),
         note: journal.note,
         keep: async (messages, { inputTokens, outputTokens }, changed) => {

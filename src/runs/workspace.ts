@@ -7,8 +7,8 @@ import { branchName } from '../domain/branch.ts';
 import { RunFailed } from '../domain/run.ts';
 import { blobsOf } from '../git/diff.ts';
 import type { Checkout, Remote } from '../git/engine.ts';
-import { type OpenCheckout, openCheckout } from '../repositories/checkout.ts';
-import type { RestoredFile } from '../sandbox/sandbox.ts';
+import { type OpenCheckout, openCheckout, startTools } from '../repositories/checkout.ts';
+import type { RestoredFile, ToolHost } from '../sandbox/sandbox.ts';
 import { isAskedFor } from '../tasks/revisions.ts';
 import type { TaskView } from '../tasks/store.ts';
 import { type Journal, stepOf } from './journal.ts';
@@ -30,6 +30,14 @@ export interface Workspace extends OpenCheckout {
   branch: Branch;
   /** The head of the default branch as it is now. */
   baseHead: string;
+  /** Its tools. They end with the workspace at the latest. */
+  host: ToolHost;
+}
+
+/** What ends what: git obeys the run being ours, the tools also the end of the time it has. */
+export interface Signals {
+  git: AbortSignal;
+  tools: AbortSignal;
 }
 
 /**
@@ -40,13 +48,21 @@ export async function openWorkspace(
   app: App,
   run: Pick<RunRow, 'id' | 'fence' | 'kind'>,
   journal: Journal,
-  about: { task: TaskView; repository: RepositoryRow; remote: Remote; signal: AbortSignal },
+  about: { task: TaskView; repository: RepositoryRow; remote: Remote; signals: Signals },
 ): Promise<Workspace> {
   // A holder that lost the run may still be clearing up its own.
   const name = `${run.id}-${run.fence}-${about.repository.id}`;
-  const { checkout, remove } = await openCheckout(app, name, about.remote, about.signal);
+  const { checkout, remove } = await openCheckout(app, name, about.remote, about.signals.git);
   try {
-    return { checkout, ...(await putInPlace(app, run, journal, checkout, about)), remove };
+    const place = () => putInPlace(app, run, journal, checkout, about);
+    const { host, placed } = await startTools(app, checkout, about.signals.tools, place);
+    try {
+      await checkout.remember();
+      return { checkout, ...placed, host, remove: () => host.close().then(remove) };
+    } catch (error) {
+      await host.close();
+      throw error;
+    }
   } catch (error) {
     await remove();
     throw error;
@@ -82,8 +98,6 @@ async function putInPlace(
     throw new RunFailed('repository', `the commit ${branch.from} that the run began from is gone`);
   if (branch.conflicts === undefined) await checkout.checkout(branch.from);
   else await checkoutMerge(checkout, branch);
-  await app.sandbox.own(checkout.workTree);
-  await checkout.remember();
   return { branch, baseHead: base };
 }
 
@@ -129,11 +143,7 @@ export async function changedFiles(checkout: Checkout, from: string): Promise<Re
 /** What makes one tree into another, file by file. */
 export async function filesBetween(checkout: Checkout, from: string, to: string): Promise<RestoredFile[]> {
   const kept = (await checkout.changes(from, to)).filter((c) => c.newMode !== '160000');
-  // The old contents, of deleted files above all, may be far larger than what they became.
-  const blobs = await blobsOf(
-    checkout,
-    kept.map((c) => ({ ...c, oldMode: '000000' })),
-  );
+  const blobs = await blobsOf(checkout, kept, 'new');
   return kept.map(({ path, newMode, newOid }) => ({
     path,
     mode: newMode,

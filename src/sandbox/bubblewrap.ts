@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdir, stat } from 'node:fs/promises';
+import { lchown, mkdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { RunFailed } from '../domain/run.ts';
@@ -47,10 +47,9 @@ export async function openSandbox({ setting, reachableDir }: SandboxOptions): Pr
     open: async (workTree, gitDir, signal) => {
       if (!state.works) return openTools(plainHost(parts, workTree), undefined, signal);
       const scratch = { tmp: `${workTree}.tmp`, home: `${workTree}.home` };
-      for (const folder of [scratch.tmp, scratch.home]) {
-        await mkdir(folder, { recursive: true });
-        await own(folder);
-      }
+      for (const folder of [scratch.tmp, scratch.home]) await mkdir(folder, { recursive: true });
+      // Also the work tree itself, in which bubblewrap makes the place for .git; its files may come later.
+      for (const folder of [workTree, scratch.tmp, scratch.home]) if (uid !== undefined) await lchown(folder, uid, uid);
       const wall = { ...parts, workTree, gitDir, others: [], scratch };
       return openTools(walledHost(wall), wall, signal);
     },

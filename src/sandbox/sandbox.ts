@@ -37,5 +37,6 @@ export interface Sandbox {
   state: SandboxState;
   /** Gives the files of a workspace to the uid that the tools run under. */
   own(workTree: string): Promise<void>;
+  /** Starts the tools of a work tree, which may still be empty; `signal` ends them. */
   open(workTree: string, gitDir: string, signal: AbortSignal): Promise<ToolHost>;
 }

@@ -54,7 +54,8 @@ export function startWalled(wall: Wall, program: string[], script = ''): Walled 
     child.once('error', () => resolve());
   });
   const born = innerPid(child.stdio[statusFd] as Readable);
-  const end = async () => {
+  let ending: Promise<void> | undefined;
+  const endOnce = async () => {
     // Killed before it has asked to die with its parent, the inner process would stay behind; so its pid is waited for.
     const pid = await within(patienceMs, Promise.race([born, gone.then(() => undefined)]));
     // bubblewrap ends by itself once it has reaped the inner process, so its end says that nothing is left. Killed at
@@ -64,7 +65,14 @@ export function startWalled(wall: Wall, program: string[], script = ''): Walled 
     await within(patienceMs, gone);
     for (const stream of child.stdio) stream?.destroy();
   };
-  return { child, end };
+  return {
+    child,
+    end: () => {
+      // Its pid may be somebody else's by the second time.
+      ending ??= endOnce();
+      return ending;
+    },
+  };
 }
 
 /** What stands in the root of a sandbox. */

@@ -71,6 +71,11 @@ test('a file that does not fit stops the run and says what is wrong', async () =
   const task = await settled(await world.issue('/agent start'), 'ready', 1);
   expect(task.failure?.category).toBe('repository');
   expect(task.failure?.message).toMatch(/\.deckhand\.yml on the base branch does not fit.*cheks/);
+  // To take it for none would take its protected paths for none.
+  await push('main', '.deckhand.yml', `protected: [secret/**]\n${'# long\n'.repeat(150_000)}`);
+  plays([finish]);
+  const large = await settled(await world.issue('/agent start'), 'ready', 1);
+  expect(large.failure?.message).toMatch(/\.deckhand\.yml on the base branch does not fit: it is too large/);
   await push('main', '.deckhand.yml', '{}\n');
 });
 

@@ -1,0 +1,142 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GitFailed } from '../../src/git/engine.ts';
+import { at, author, forEachEngine } from '../support/each-engine.ts';
+import { gitOut } from '../support/git.ts';
+
+forEachEngine((given) => {
+  test('reads one file of a commit, and nothing that is none', async () => {
+    const { checkout } = await given.open();
+    const head = (await checkout.fetch('main')) ?? '';
+    expect((await checkout.readFile(head, 'src/slugify.js'))?.toString()).toContain('slugify');
+    for (const path of ['src', 'nope', '../etc/passwd', '', '-x', ':(glob)*'])
+      expect(await checkout.readFile(head, path)).toBeUndefined();
+  });
+
+  test('a file too large to be read whole is told from one that is not there; large contents can be left out', async () => {
+    gitOut(given.host.work, 'checkout', '-q', 'main');
+    writeFileSync(join(given.host.work, 'large.txt'), 'x'.repeat(1_000_001));
+    gitOut(given.host.work, 'add', '-A');
+    gitOut(given.host.work, 'commit', '-q', '-m', 'large');
+    gitOut(given.host.work, 'push', '-q', given.host.bare, 'main');
+    const { checkout, base } = await given.open();
+    expect(await checkout.readFile(base, 'large.txt')).toBe('too large');
+    expect(await checkout.readFile(base, 'small.txt')).toBeUndefined();
+    const [large = '', readme = ''] = ['large.txt', 'README.md'].map((f) =>
+      gitOut(given.host.bare, 'rev-parse', `main:${f}`),
+    );
+    expect([...(await checkout.readBlobs([large, readme], 1_000_000)).keys()]).toEqual([readme]);
+    expect((await checkout.readBlobs([large, readme])).get(large)?.length).toBe(1_000_001);
+  });
+
+  test('what git has lost is an error, never "no such file"', async () => {
+    const { checkout, base } = await given.open();
+    writeFileSync(join(checkout.workTree, 'src/new.js'), 'let x = 1;\n');
+    const tree = await checkout.snapshot();
+    const commit = await checkout.commit({ tree, parents: [base], message: 'm\n', author, at });
+    expect(String(await checkout.readFile(commit, 'src/new.js'))).toBe('let x = 1;\n');
+    const folder = gitOut(checkout.gitDir, 'rev-parse', `${commit}:src`);
+    rmSync(join(checkout.gitDir, 'objects', folder.slice(0, 2), folder.slice(2)));
+    await expect(checkout.readFile(commit, 'src/new.js')).rejects.toBeInstanceOf(GitFailed);
+    await expect(checkout.readBlobs(['1'.repeat(40)])).rejects.toBeInstanceOf(GitFailed);
+    // It can still be asked for what is there.
+    expect(String(await checkout.readFile(base, 'src/slugify.js'))).toContain('slugify');
+  });
+  test('hooks and settings of the workspace are never run', async () => {
+    const { checkout } = await given.open();
+    mkdirSync(join(checkout.workTree, '.git/hooks'), { recursive: true });
+    const proof = join(given.host.root, 'proof');
+    for (const hook of ['pre-commit', 'post-checkout', 'reference-transaction'])
+      writeFileSync(join(checkout.workTree, '.git/hooks', hook), `#!/bin/sh\ntouch ${proof}\n`, { mode: 0o755 });
+    writeFileSync(join(checkout.workTree, '.git/config'), `[core]\n\tfsmonitor = touch ${proof}\n`);
+    writeFileSync(join(checkout.workTree, '.gitattributes'), '* filter=evil\n');
+    await checkout.snapshot();
+    expect(existsSync(proof)).toBe(false);
+  });
+
+  test('a nested repository with a filter of its own is files like any others, and its filter never runs', async () => {
+    const { checkout, base } = await given.open();
+    const [sub, proof] = [join(checkout.workTree, 'sub'), join(given.host.root, 'proof')];
+    mkdirSync(sub);
+    gitOut(sub, 'init', '-q');
+    writeFileSync(join(sub, 'f'), 'hi\n');
+    gitOut(sub, 'add', 'f');
+    gitOut(sub, 'commit', '-q', '-m', 'f');
+    gitOut(sub, 'config', 'filter.x.clean', `sh -c 'touch ${proof}; cat'`);
+    writeFileSync(join(sub, '.gitattributes'), '* filter=x\n');
+    await checkout.snapshot();
+    writeFileSync(join(sub, 'f'), 'ho\n');
+    const tree = await checkout.snapshot();
+    writeFileSync(join(checkout.workTree, 'other.txt'), 'x\n');
+    await checkout.snapshot();
+    expect(existsSync(proof)).toBe(false);
+    const changes = await checkout.changes(await checkout.treeOf(base), tree);
+    expect(changes.map((c) => `${c.newMode} ${c.path}`)).toEqual(['100644 sub/.gitattributes', '100644 sub/f']);
+  });
+
+  test('ignored files stay out, tracked ones stay in, contents are taken as they are', async () => {
+    const { checkout, base } = await given.open();
+    const w = checkout.workTree;
+    writeFileSync(join(w, '.gitignore'), 'build/\n*.log\n!keep.log\nREADME.md\n');
+    writeFileSync(join(w, '.gitattributes'), '* text=auto eol=crlf working-tree-encoding=UTF-16\n');
+    mkdirSync(join(w, 'build/deep'), { recursive: true });
+    for (const name of ['build/deep/x', 'a.log', 'keep.log', 'new\nline', ' space ', ':(bad)x', ':!y', '-z'])
+      writeFileSync(join(w, name), 'a\r\nb\n');
+    writeFileSync(join(w, 'README.md'), 'tracked\n');
+    const changes = await checkout.changes(await checkout.treeOf(base), await checkout.snapshot());
+    expect(changes.map((c) => c.path).sort()).toEqual([
+      ' space ',
+      '-z',
+      '.gitattributes',
+      '.gitignore',
+      ':!y',
+      ':(bad)x',
+      'README.md',
+      'keep.log',
+      'new\nline',
+    ]);
+    const oids = changes.filter((c) => c.path === 'keep.log').map((c) => c.newOid);
+    expect([...(await checkout.readBlobs(oids)).values()].map(String)).toEqual(['a\r\nb\n']);
+  });
+
+  test('a change that no pull request should be is refused before it is read', async () => {
+    // The same code for both; isomorphic-git takes 3 ms a file to evaluate .gitignore.
+    if (given.engine.name === 'isomorphic') return;
+    const { checkout } = await given.open();
+    for (let i = 0; i < 5001; i++) writeFileSync(join(checkout.workTree, `f${i}`), `${i}`);
+    await expect(checkout.snapshot()).rejects.toThrow(/too large: over 5000 files/);
+  });
+
+  test('pipes, devices of patience and names of all bytes hang nothing and lose nothing', async () => {
+    if (given.engine.name === 'native') {
+      // Names that are no UTF-8: added by git itself, because Node cannot spell them.
+      gitOut(
+        given.host.work,
+        'update-index',
+        '--add',
+        '--cacheinfo',
+        '100644',
+        gitOut(given.host.work, 'rev-parse', 'HEAD:README.md'),
+        'plain',
+      );
+      execFileSync(
+        'sh',
+        [
+          '-c',
+          'printf "caf\\351.txt" | xargs -0 -I{} cp README.md {} && git add -A && git -c user.name=T -c user.email=t@e.x commit -qm odd',
+        ],
+        { cwd: given.host.work },
+      );
+      gitOut(given.host.work, 'push', '-q', given.host.bare, 'main');
+    }
+    const { checkout, base } = await given.open();
+    const w = checkout.workTree;
+    writeFileSync(join(w, 'a'), 'x');
+    execFileSync('mkfifo', [join(w, 'pipe')]);
+    const changes = await checkout.changes(await checkout.treeOf(base), await checkout.snapshot());
+    expect(changes.map((c) => `${c.newMode} ${c.path}`)).toEqual(['100644 a']);
+    execFileSync('mkfifo', [join(w, 'src/.gitignore')]);
+    await expect(checkout.snapshot()).rejects.toThrow('src/.gitignore is no file');
+  });
+});

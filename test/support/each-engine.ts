@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import type { Checkout, GitEngine, Remote } from '../../src/git/engine.ts';
+import { isomorphicProcess } from '../../src/git/isomorphic-process.ts';
+import { nativeGit } from '../../src/git/native.ts';
+import { serveSampleRepository } from './git.ts';
+
+/** Who the commits of these tests are by, and when. */
+export const author = { name: 'bot[bot]', email: '1+bot[bot]@users.noreply.github.com' };
+export const at = new Date('2026-01-02T03:04:05Z');
+
+interface Given {
+  engine: GitEngine;
+  /** The sample repository behind a server, new for each test. */
+  host: Awaited<ReturnType<typeof serveSampleRepository>>;
+  remote(): Remote;
+  /** A checkout of its default branch. */
+  open(): Promise<{ checkout: Checkout; base: string }>;
+}
+
+/** The contract of the port: the same tests for each engine. */
+export function forEachEngine(tests: (given: Given) => void): void {
+  describe.each<[string, () => GitEngine]>([
+    ['native', nativeGit],
+    ['isomorphic', isomorphicProcess],
+  ])('%s', (_name, make) => {
+    const given = { engine: make() } as Given;
+    const opened: Checkout[] = [];
+    beforeEach(async () => {
+      given.host = await serveSampleRepository();
+    });
+    afterEach(async () => {
+      for (const checkout of opened.splice(0)) await checkout.close();
+      given.host.close();
+    });
+    given.remote = () => ({ url: given.host.url, token: 'good-token' });
+    given.open = async () => {
+      const folder = join(given.host.root, `c${opened.length}`);
+      const folders = { gitDir: join(folder, 'git'), workTree: join(folder, 'work') };
+      const checkout = await given.engine.open(given.remote(), folders);
+      opened.push(checkout);
+      const base = (await checkout.fetch('main')) ?? '';
+      await checkout.checkout(base);
+      return { checkout, base };
+    };
+    tests(given);
+  });
+}
