@@ -27,8 +27,12 @@ export interface GitHub {
   asApp(): Promise<Octokit>;
   /** Speaks as an installation. */
   asInstallation(installationId: number): Promise<Octokit>;
-  /** A fresh installation token for one repository and nothing more; one hour. */
-  mintToken(installationId: number, repository: string, permissions: TokenPermissions): Promise<string>;
+  /** A fresh installation token for one repository and nothing more; GitHub lets it end after an hour. */
+  mintToken(
+    installationId: number,
+    repository: string,
+    permissions: TokenPermissions,
+  ): Promise<{ token: string; endsAt: Date }>;
   /** Hands a stored webhook delivery to its handlers. @throws when one of them fails */
   receive(delivery: { id: string; name: string; payload: unknown }): Promise<void>;
   /** The account of a login; undefined when GitHub knows none. */

@@ -9,8 +9,8 @@ export interface Reaction {
 /** What goes wrong with a call: it is refused with that status, or done and its answer lost. */
 export type Fault = 'lost' | { status: number; headers?: Record<string, string> };
 
-/** Asked before every call that the App makes; a fault that it answers happens. */
-export type Faults = (method: string, path: string) => Fault | undefined;
+/** Asked before every call that the App makes; a fault that it answers happens. Calls of git are `GIT`. */
+export type Faults = (method: string, path: string, token: string) => Fault | undefined;
 
 /** Lets a fault happen; true when that was the answer. */
 export function happens(fault: Fault | undefined, res: ServerResponse): boolean {
@@ -23,6 +23,12 @@ export function happens(fault: Fault | undefined, res: ServerResponse): boolean 
   res.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers });
   res.end('{"message":"made to fail"}');
   return true;
+}
+
+/** The emulator's answer to a call for a token, which is said to end that soon. */
+export function endingSoon(path: string, text: string, seconds: number | undefined): string {
+  if (seconds === undefined || !/\/access_tokens$/.test(path)) return text;
+  return JSON.stringify({ ...JSON.parse(text), expires_at: new Date(Date.now() + seconds * 1000).toISOString() });
 }
 
 interface Around {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { answerExtra, type Faults, happens, type Reaction, replyAsComment } from './front-extras.ts';
+import { answerExtra, endingSoon, type Faults, happens, type Reaction, replyAsComment } from './front-extras.ts';
 import { FrontPulls, type PullLike } from './front-pulls.ts';
 import { type Call, feedPush, gitIn, pullRefs } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
@@ -33,6 +33,8 @@ export class Front {
   readonly reactions: Reaction[] = [];
   /** Nothing goes wrong unless a test says so. */
   faults: Faults = () => undefined;
+  /** When tokens are said to end, other than the emulator says. */
+  tokenSeconds: number | undefined;
   readonly hooks: WebhookSender;
   private readonly inner: string;
   private readonly root: string;
@@ -69,28 +71,28 @@ export class Front {
   }
 
   async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const basic = /^Basic (.+)$/.exec(req.headers.authorization ?? '')?.[1] ?? '';
-    const isOurGit = Buffer.from(basic, 'base64').toString('utf8').includes('ghs_');
-    if (isOurGit && happens(this.faults('GIT', req.url ?? '/'), res)) return;
+    const authorization = req.headers.authorization ?? '';
+    const path = req.url ?? '/';
+    const basic = /^Basic (.+)$/.exec(authorization)?.[1];
+    const [token] = /ghs_\w+/.exec(basic ? Buffer.from(basic, 'base64').toString('utf8') : authorization) ?? [];
+    const method = basic ? 'GIT' : (req.method ?? 'GET');
+    if (token !== undefined && happens(this.faults(method, path, token), res)) return;
     if (await serveGit(this.gitHost(), req, res)) return;
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString('utf8');
-    const path = req.url ?? '/';
     if (path === '/_emulator/webhook') {
       res.writeHead(202).end();
       return this.hooks.send(String(req.headers['x-github-event']), await this.withPullMark(body));
     }
-    const authorization = req.headers.authorization ?? '';
-    if (/ghs_/.test(authorization) && happens(this.faults(req.method ?? 'GET', path), res)) return;
     const around = { hooks: this.hooks, reactions: this.reactions, names: this.names, call: this.call.bind(this) };
-    const extra = await answerExtra(around, { method: req.method ?? 'GET', path, authorization, body });
+    const extra = await answerExtra(around, { method, path, authorization, body });
     if (extra !== undefined) {
       res.writeHead(extra.status, { 'content-type': 'application/json' }).end(JSON.stringify(extra.json));
       return;
     }
     const type = req.headers['content-type'];
-    const { status, headers, text } = await this.ask(req.method ?? 'GET', path, authorization, body || undefined, type);
+    const { status, headers, text } = await this.ask(method, path, authorization, body || undefined, type);
     res.writeHead(status, headers).end(status === 204 ? undefined : text);
   }
 
@@ -105,7 +107,8 @@ export class Front {
       const value = response.headers.get(name);
       if (value !== null) headers[name] = value;
     }
-    return { status: response.status, headers, text: await this.withPulls(path, await response.text()) };
+    const said = endingSoon(path, await response.text(), this.tokenSeconds);
+    return { status: response.status, headers, text: await this.withPulls(path, said) };
   }
 
   /** The emulator's events and issues do not tell that an issue is a pull request. */

@@ -21,6 +21,8 @@ export interface DemoGitHub {
   reactions: Reaction[];
   /** Lets calls of the App go wrong. */
   fail(faults: Faults): void;
+  /** Says of new tokens that they end that soon; without a number as the emulator says. */
+  tokensEndIn(seconds?: number): void;
   /** The bare repository behind `owner/name`. */
   folderOf(name: string): string;
   /** Calls the API as a person. */
@@ -144,6 +146,9 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
     },
     fail: (faults) => {
       front.faults = faults;
+    },
+    tokensEndIn: (seconds) => {
+      front.tokenSeconds = seconds;
     },
     redeliver: (guid) => front.hooks.repeat(guid),
     send: (event, payload) => front.send(event, payload),

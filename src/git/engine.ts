@@ -2,12 +2,16 @@
 export interface Remote {
   url: string;
   token?: string | undefined;
+  /** When the token stops letting us in; one that does not end says nothing. */
+  tokenEndsAt?: Date | undefined;
   /** Who sees it; what was fetched is cached for the same only. Without it nothing is cached. */
   scope?: string | undefined;
   /** `host:port:address`: the address that was checked is the one that is dialled. */
   resolved?: string | undefined;
   /** Silence that long means that the remote is gone; 60 s when it is not said. */
   patienceSeconds?: number | undefined;
+  /** An answer that is not over by then is given up, however busily it drips; half an hour when it is not said. */
+  limitSeconds?: number | undefined;
   /** More is not taken in one answer. For git in JavaScript only, which holds all of it in memory. */
   maxAnswerBytes?: number | undefined;
 }
@@ -15,7 +19,10 @@ export interface Remote {
 /** A large push takes its time to be answered. */
 export const silenceSeconds = 60;
 
-export type GitFault = 'auth' | 'missing' | 'unreachable' | 'rejected' | 'broken';
+/** The largest repositories come in minutes; a remote that drips holds a run no longer than this. */
+export const remoteSeconds = 1800;
+
+export type GitFault = 'auth' | 'missing' | 'unreachable' | 'slow' | 'rejected' | 'broken';
 
 /** A git operation failed; `fault` says whose fault it is, the message is free of secrets. */
 export class GitFailed extends Error {
@@ -112,4 +119,9 @@ export interface GitEngine {
   listBranches(remote: Remote, signal?: AbortSignal): Promise<Map<string, string>>;
   /** An empty repository in `gitDir` that fetches from the remote and checks out into `workTree`. */
   open(remote: Remote, folders: { gitDir: string; workTree: string }, signal?: AbortSignal): Promise<Checkout>;
+}
+
+/** What is said of a remote that took longer than it may. */
+export function tooSlow({ limitSeconds = remoteSeconds }: Pick<Remote, 'limitSeconds'> = {}): GitFailed {
+  return new GitFailed('slow', `git: the remote was not done after ${limitSeconds} s`);
 }

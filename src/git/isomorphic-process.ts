@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { type Checkout, type GitEngine, GitFailed } from './engine.ts';
+import { type Checkout, type GitEngine, GitFailed, type Remote, remoteSeconds, tooSlow } from './engine.ts';
 import { isomorphicGit } from './isomorphic.ts';
 import type { Question, Reply } from './isomorphic-child.ts';
 import { UnfitWorkTree } from './work-tree.ts';
@@ -38,13 +38,13 @@ export function isomorphicProcess(limits: Partial<Limits> = {}): GitEngine {
     name,
     version,
     listBranches: async (remote, signal) => {
-      const child = startChild(processMb, signal);
+      const child = startChild(processMb, remote, signal);
       return (child.ask('listBranches', [{ ...remote, maxAnswerBytes }]) as Promise<Map<string, string>>).finally(
         child.end,
       );
     },
     open: async (remote, folders, signal) => {
-      const child = startChild(processMb, signal);
+      const child = startChild(processMb, remote, signal);
       await child.ask('open', [{ ...remote, maxAnswerBytes }, folders]).catch((error) => {
         child.end();
         throw error;
@@ -55,7 +55,7 @@ export function isomorphicProcess(limits: Partial<Limits> = {}): GitEngine {
   };
 }
 
-function startChild(processMb: number, signal: AbortSignal | undefined) {
+function startChild(processMb: number, remote: Remote, signal: AbortSignal | undefined) {
   signal?.throwIfAborted();
   const forked = fork(source, {
     env: {},
@@ -99,15 +99,17 @@ function startChild(processMb: number, signal: AbortSignal | undefined) {
   forked.unref();
   forked.channel?.unref();
   return {
-    ask: (method: Question['method'], args: unknown[]) =>
-      new Promise<unknown>((resolve, reject) => {
+    ask: (method: Question['method'], args: unknown[]) => {
+      const limit = setTimeout(() => end(tooSlow(remote)), (remote.limitSeconds ?? remoteSeconds) * 1000).unref();
+      return new Promise<unknown>((resolve, reject) => {
         if (over !== undefined) return reject(over);
         const id = ++asked;
         waiting.set(id, { resolve, reject });
         forked.send({ id, method, args } as Question, (error) => {
           if (error) end(new GitFailed('broken', `git: ${error.message}`));
         });
-      }),
+      }).finally(() => clearTimeout(limit));
+    },
     end: () => end(),
   };
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { GitFailed, type GitFault, type Remote, silenceSeconds } from './engine.ts';
+import { GitFailed, type GitFault, type Remote, remoteSeconds, silenceSeconds, tooSlow } from './engine.ts';
 
 export interface GitRun {
   remote?: Remote;
@@ -83,6 +83,8 @@ export async function git(
     if (child.pid !== undefined) killGroup(child.pid);
   };
   signal?.addEventListener('abort', end, { once: true });
+  const limit = remote && AbortSignal.timeout((remote.limitSeconds ?? remoteSeconds) * 1000);
+  limit?.addEventListener('abort', end, { once: true });
   return new Promise<Buffer>((resolve, reject) => {
     const out: Buffer[] = [];
     let err = '';
@@ -94,11 +96,15 @@ export async function git(
     child.once('error', (error) => reject(new GitFailed('broken', error.message)));
     child.once('close', (code) => {
       if (code === 0 || accept.includes(code ?? -1)) resolve(Buffer.concat(out));
-      else reject(signal?.aborted ? signal.reason : explain(err, code));
+      else if (signal?.aborted) reject(signal.reason);
+      else reject(limit?.aborted ? tooSlow(remote) : explain(err, code));
     });
     child.stdin.on('error', () => {});
     child.stdin.end(input);
-  }).finally(() => signal?.removeEventListener('abort', end));
+  }).finally(() => {
+    signal?.removeEventListener('abort', end);
+    limit?.removeEventListener('abort', end);
+  });
 }
 
 function killGroup(pid: number): void {

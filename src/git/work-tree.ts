@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants, type Dirent, lstatSync, type Stats } from 'node:fs';
-import { type FileHandle, open, readdir, readlink } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { blobOid, writeLoose } from './loose-object.ts';
 
@@ -208,22 +208,11 @@ async function withFile<T>(
   );
   if (handle === undefined) return undefined;
   try {
-    const [where, root] = [await readlink(`/proc/self/fd/${handle.fd}`), await realFolder(workTree)];
+    // Our own folder may be reached over a link (/tmp, say); nobody hostile can put one there.
+    const [where, root] = [await readlink(`/proc/self/fd/${handle.fd}`), await realpath(workTree)];
     const isHere = where === join(root, full.slice(workTree.length));
     return isHere && (await handle.stat()).isFile() ? await read(handle) : undefined;
   } finally {
     await handle.close();
   }
-}
-
-const realFolders = new Map<string, string>();
-
-/** Our own folder may be reached over a link (/tmp, say); that was so before the hostile part began. */
-async function realFolder(folder: string): Promise<string> {
-  const known = realFolders.get(folder);
-  if (known !== undefined) return known;
-  const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
-  const real = await readlink(`/proc/self/fd/${handle.fd}`).finally(() => handle.close());
-  realFolders.set(folder, real);
-  return real;
 }

@@ -30,14 +30,14 @@ export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
     asInstallation: async (id) => keepPace((await probot.auth(id)) as Octokit, id, pace),
     mintToken: async (installationId, repository, permissions) => {
       const repositoryNames = [repository];
-      const { token } = await appAuth({
+      const { token, expiresAt } = await appAuth({
         type: 'installation',
         installationId,
         repositoryNames,
         permissions,
         refresh: true,
       });
-      return token;
+      return { token, endsAt: new Date(expiresAt) };
     },
     receive: async (delivery) => {
       try {

@@ -92,13 +92,18 @@ export async function remoteFor(
 ): Promise<Remote> {
   const resolved = await resolveOnce(repository.url, hostRules(app));
   const token = await tokenOf(app, credential, permissions);
-  return { url: repository.url, token, resolved, scope: repository.projectId };
+  return { url: repository.url, ...token, resolved, scope: repository.projectId };
 }
 
-async function tokenOf(app: App, credential: Credential, permissions: TokenPermissions): Promise<string | undefined> {
-  if (credential.kind === 'git-token') return credential.token;
-  if (credential.kind === 'none' || app.github === undefined) return undefined;
-  return app.github.mintToken(credential.installationId, credential.repo, permissions);
+async function tokenOf(
+  app: App,
+  credential: Credential,
+  permissions: TokenPermissions,
+): Promise<Pick<Remote, 'token' | 'tokenEndsAt'>> {
+  if (credential.kind === 'git-token') return { token: credential.token };
+  if (credential.kind === 'none' || app.github === undefined) return {};
+  const { token, endsAt } = await app.github.mintToken(credential.installationId, credential.repo, permissions);
+  return { token, tokenEndsAt: endsAt };
 }
 
 /** A client of GitHub's API with the right of that credential. @throws AppError 503 without one */

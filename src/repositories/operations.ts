@@ -125,6 +125,7 @@ const explanations: Record<GitFault, string> = {
   auth: 'The host refused the credentials; check the installation or the git token',
   missing: 'The host knows no such repository, or not for these credentials',
   unreachable: 'The host could not be reached; check the address and that it is up',
+  slow: 'The host took too long to answer',
   rejected: 'The host refused',
   broken: 'What answered is not a git server, or git failed',
 };

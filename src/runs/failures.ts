@@ -10,6 +10,7 @@ const gitCategories: Record<GitFault, FailureCategory> = {
   auth: 'auth',
   missing: 'repository',
   unreachable: 'repository',
+  slow: 'repository',
   rejected: 'push_rejected',
   broken: 'repository',
 };

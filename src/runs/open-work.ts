@@ -31,7 +31,7 @@ export async function openWork(
     return {
       ...given,
       ...workspace,
-      tokenAt: Date.now(),
+      tokenEndsAt: remote.tokenEndsAt,
       repository,
       credential,
       journal,
@@ -45,14 +45,14 @@ export async function openWork(
   }
 }
 
-/** Tokens of an installation last an hour; a run may last longer than that. */
-const tokenMs = 50 * 60_000;
+/** Time enough for what is still to do with a token; those of an installation last an hour, and a run may last longer. */
+const spareMs = 10 * 60_000;
 
-/** Gets a new token for git where the one of the run is about to run out. */
+/** Gets a new token for git where the one of the run is about to end. */
 export async function refreshRemote(app: App, work: Work): Promise<void> {
-  if (Date.now() - work.tokenAt < tokenMs) return;
-  const { token } = await remoteFor(app, work.repository, work.credential, { contents: 'write' });
+  if (work.tokenEndsAt === undefined || work.tokenEndsAt.getTime() - Date.now() > spareMs) return;
+  const { token, tokenEndsAt } = await remoteFor(app, work.repository, work.credential, { contents: 'write' });
   await work.checkout.renewToken(token);
-  work.tokenAt = Date.now();
+  work.tokenEndsAt = tokenEndsAt;
   if (token !== undefined) work.secrets.push(token);
 }

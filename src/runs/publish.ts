@@ -24,8 +24,8 @@ export interface Work extends Workspace {
   agent: AgentRow;
   repository: RepositoryRow;
   credential: Credential;
-  /** When the token that git speaks with was made. */
-  tokenAt: number;
+  /** When the token that git speaks with ends; undefined for one that does not. */
+  tokenEndsAt: Date | undefined;
   /** The other repositories that the run has opened. */
   also: Work[];
   journal: Journal;

@@ -50,6 +50,26 @@ test('what the remote declines is push_rejected, with its words; once it takes i
   expect(await ended(failed.id)).toMatchObject({ status: 'in_review', failure: null });
 });
 
+test('a token that ends while the agent works is replaced before the push', async () => {
+  const { github } = world;
+  const [used, spent] = [new Set<string>(), new Set<string>()];
+  github.fail((method, _path, token) => {
+    if (method !== 'GIT') return undefined;
+    used.add(token);
+    return spent.has(token) ? { status: 401 } : undefined;
+  });
+  github.tokensEndIn(300);
+  meanwhile = () => {
+    for (const token of used) spent.add(token);
+  };
+  const task = await run();
+  github.fail(() => undefined);
+  github.tokensEndIn();
+  expect(task).toMatchObject({ status: 'in_review', failure: null });
+  expect(spent.size).toBe(1);
+  expect(spent).not.toContain(github.pushes.at(-1)?.token);
+});
+
 test('a base that is pushed by force meanwhile does not disturb the run', async () => {
   meanwhile = () => {
     const tree = gitOut(bare(), 'rev-parse', 'main^{tree}');

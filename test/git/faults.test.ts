@@ -11,14 +11,15 @@ import { gitOut, serveSampleRepository } from '../support/git.ts';
 const author = { name: 'bot[bot]', email: '1+bot[bot]@users.noreply.github.com' };
 const at = new Date('2026-01-02T03:04:05Z');
 
-/** Passes everything on, but of the pack only so many bytes; then it is silent, or hangs up. */
-async function between(target: string, passed: number, then: 'stall' | 'reset') {
+/** Passes everything on, but of the pack only so many bytes; then it is silent, hangs up, or drips 40 kB a second. */
+async function between(target: string, passed: number, then: 'stall' | 'reset' | 'drip') {
   const server = createServer((req: IncomingMessage, res: ServerResponse) => {
     const url = new URL(req.url ?? '', target);
     const on = request(url, { method: req.method ?? 'GET', headers: req.headers }, (answer) => {
       res.writeHead(answer.statusCode ?? 502, answer.headers);
       // What a git without `Content-Length` sends is known by its end only, so a cut cannot be mistaken for one.
       if (!req.url?.endsWith('/git-upload-pack')) return answer.pipe(res);
+      if (then === 'drip') return drip(answer, res);
       let sent = 0;
       answer.on('data', (chunk: Buffer) => {
         if (sent < passed) res.write(chunk.subarray(0, passed - sent));
@@ -36,6 +37,15 @@ async function between(target: string, passed: number, then: 'stall' | 'reset') 
       server.closeAllConnections();
     },
   };
+}
+
+async function drip(from: IncomingMessage, to: ServerResponse) {
+  for await (const chunk of from)
+    for (let at = 0; at < chunk.length && !to.destroyed; at += 4000) {
+      to.write(chunk.subarray(at, at + 4000));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  to.end();
 }
 
 function residentMb(): number {
@@ -69,9 +79,9 @@ describe.each<[string, () => GitEngine]>([
     for (const checkout of opened.splice(0)) await checkout.close();
     host.close();
   });
-  async function open(url = host.url, signal?: AbortSignal) {
+  async function open(url = host.url, signal?: AbortSignal, limitSeconds?: number) {
     const folder = join(host.root, `c${opened.length}`);
-    const remote = { url, token: 'good-token', patienceSeconds: 1 };
+    const remote = { url, token: 'good-token', patienceSeconds: 1, limitSeconds };
     const checkout = await engine.open(remote, { gitDir: join(folder, 'g'), workTree: join(folder, 'w') }, signal);
     opened.push(checkout);
     return checkout;
@@ -85,6 +95,18 @@ describe.each<[string, () => GitEngine]>([
     const proxy = await between(host.url, 300_000, then);
     const checkout = await open(proxy.url);
     await expect(checkout.fetch('main')).rejects.toMatchObject({ name: 'GitFailed', fault: 'unreachable' });
+    proxy.close();
+  });
+
+  test('a remote that drips busily is given up when its time is over', async () => {
+    writeFileSync(join(host.work, 'large.bin'), randomBytes(1_000_000));
+    gitOut(host.work, 'add', '-A');
+    gitOut(host.work, 'commit', '-q', '-m', 'large');
+    gitOut(host.work, 'push', '-q', host.bare, 'main');
+    const proxy = await between(host.url, 0, 'drip');
+    const checkout = await open(proxy.url, undefined, 3);
+    const told = { name: 'GitFailed', fault: 'slow', message: 'git: the remote was not done after 3 s' };
+    await expect(checkout.fetch('main')).rejects.toMatchObject(told);
     proxy.close();
   });
 
