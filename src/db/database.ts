@@ -1,7 +1,8 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { DataSource, type EntityManager, type MigrationInterface } from 'typeorm';
 import { openListener } from './listener.ts';
 import { tables } from './tables.ts';
+import { openTurns, TurnLost } from './turns.ts';
 
 type MigrationClass = new () => MigrationInterface;
 
@@ -18,7 +19,7 @@ export interface Database {
   /**
    * Runs work while nobody else, on any machine, runs work of that name. For work that waits for others, such as
    * GitHub: it holds no transaction, and its connection is of a pool of its own, so that waiting starves nobody. Who shows
-   * no life for `leaseSeconds`, such as a process that was stopped, loses its turn to the next.
+   * no life for `leaseSeconds`, such as a process that was stopped, loses its turn to the next; `assertTurn` tells.
    */
   turn<T>(name: string, work: () => Promise<T>): Promise<T>;
   /** Calls `hear` whenever something about the topic (`run <id>`, `project <id>`) may have changed, by any process. */
@@ -29,9 +30,6 @@ export interface Database {
 
 /** A database that is away refuses at once. A busy machine is worth a wait: with 1.5 s one of two cores failed to start. */
 const connectMs = 5_000;
-
-/** More turns at once than jobs of all kinds; whoever calls the API may wait. */
-const turnPoolSize = 30;
 
 /** Keeps two services that start at once from migrating twice. The number is arbitrary and ours. */
 const migrationLock = 7_263_001;
@@ -62,14 +60,7 @@ export async function openDatabase(
   });
   await source.initialize();
   await migrate(source);
-  const turns = new pg.Pool({
-    connectionString: url,
-    max: turnPoolSize,
-    application_name: 'deckhand-turns',
-    options: `-c idle_session_timeout=${leaseSeconds * 1000}`,
-    idleTimeoutMillis: leaseSeconds * 250,
-  });
-  turns.on('error', () => {});
+  const turns = openTurns(url, leaseSeconds);
   const listener = openListener(url);
   const pool = (source.driver as unknown as { master: pg.Pool }).master;
   return {
@@ -77,38 +68,17 @@ export async function openDatabase(
     transaction: (work) => source.transaction(work),
     prepared: async <Row extends object>(name: string, text: string, values: unknown[]) =>
       (await pool.query<Row>({ name, text, values })).rows,
-    turn: (name, work) => inTurn(turns, name, leaseSeconds, work),
+    turn: turns.take,
     listen: listener.on,
     ping: async () => {
       await pool.query('select 1');
     },
     close: async () => {
       await listener.close();
-      await turns.end();
+      await turns.close();
       await source.destroy();
     },
   };
-}
-
-async function inTurn<T>(pool: pg.Pool, name: string, leaseSeconds: number, work: () => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  let heart: NodeJS.Timeout | undefined;
-  client.on('error', (error) => {
-    broken = error;
-  });
-  try {
-    await client.query('select pg_advisory_lock(hashtextextended($1, 100))', [name]);
-    heart = setInterval(() => client.query('select 1').catch(() => {}), leaseSeconds * 250);
-    return await work();
-  } finally {
-    clearInterval(heart);
-    await client.query('select pg_advisory_unlock_all()').catch((error) => {
-      broken = error;
-    });
-    client.removeAllListeners('error');
-    client.release(broken);
-  }
 }
 
 async function migrate(source: DataSource): Promise<void> {
@@ -124,6 +94,7 @@ async function migrate(source: DataSource): Promise<void> {
 
 /** Whether an error means that the database cannot be reached, as against a statement that is wrong. */
 export function isDatabaseAway(error: unknown): boolean {
+  if (error instanceof TurnLost) return true;
   const { code, message } = error as { code?: unknown; message?: unknown };
   const away = [
     'ECONNREFUSED',

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Octokit } from '../app.ts';
 import type { Database } from '../db/database.ts';
+import { assertTurn } from '../db/turns.ts';
 import type { Metrics } from '../http/metrics.ts';
 
 export interface Pace {
@@ -40,6 +41,8 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
       const waitMs = await turnIn(pace, installationId, isWrite);
       if (waitMs > longestWaitMs) throw new Parked(waitMs);
       if (waitMs > 0) await sleep(waitMs);
+      // Whoever was stopped meanwhile leaves it to whoever took over.
+      if (isWrite) assertTurn();
       try {
         const signal = AbortSignal.timeout(answerMs);
         const response = await request({ ...options, request: { signal, ...options.request } });

@@ -1,6 +1,8 @@
 import nock from 'nock';
 import { ProbotOctokit } from 'probot';
 import type { Octokit } from '../../src/app.ts';
+import { isDatabaseAway } from '../../src/db/database.ts';
+import { assertTurn } from '../../src/db/turns.ts';
 import { keepPace } from '../../src/github/pacing.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 
@@ -51,6 +53,31 @@ test('a read is tried again when GitHub stumbles, a write never', async () => {
     .reply(201, {});
   await expect(write(octokit())).rejects.toMatchObject({ status: 502 });
   expect(second.pendingMocks()).toHaveLength(1);
+});
+
+test('whoever lost the turn writes no more, and says so like a database that is away', async () => {
+  const posted = api().post('/repos/a/b/issues/1/comments').reply(201, {});
+  const { db } = service.app;
+  const isLost = () => {
+    try {
+      assertTurn();
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  const working = db.turn('a comment', async () => {
+    await db.manager.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'deckhand-turns'",
+    );
+    while (!isLost()) await new Promise(setImmediate);
+    return write(octokit());
+  });
+  const error = await working.catch((e) => e);
+  expect(error.message).toMatch(/the turn "a comment" was lost/);
+  expect(isDatabaseAway(error)).toBe(true);
+  expect(posted.isDone()).toBe(false);
+  expect((await db.turn('a comment', () => write(octokit()))).status).toBe(201);
 });
 
 test('writes of one installation keep their distance, over clients', async () => {

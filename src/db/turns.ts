@@ -1,0 +1,66 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import pg from 'pg';
+
+/** More turns at once than jobs of all kinds; whoever calls the API may wait. */
+const poolSize = 30;
+
+/** The turn went to somebody else, so what was to be done in it is theirs to do. */
+export class TurnLost extends Error {
+  constructor(name: string) {
+    super(`the turn "${name}" was lost: its connection to the database is gone`);
+    this.name = 'TurnLost';
+  }
+}
+
+/** Work that excludes other work of the same name, on all machines together; see `Database.turn`. */
+export interface Turns {
+  take<T>(name: string, work: () => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+const current = new AsyncLocalStorage<{ name: string; lost?: Error }>();
+
+/**
+ * To be asked before what somebody else must not be doing at the same time. Outside of any turn it passes.
+ * @throws TurnLost
+ */
+export function assertTurn(): void {
+  const turn = current.getStore();
+  if (turn?.lost !== undefined) throw new TurnLost(turn.name);
+}
+
+/** A turn is an advisory lock of a session that ends when it shows no life for `leaseSeconds`. */
+export function openTurns(url: string, leaseSeconds: number): Turns {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    application_name: 'deckhand-turns',
+    options: `-c idle_session_timeout=${leaseSeconds * 1000}`,
+    idleTimeoutMillis: leaseSeconds * 250,
+  });
+  // A broken idle connection is replaced by the pool; without a handler it would end the process.
+  pool.on('error', () => {});
+  return {
+    take: async (name, work) => {
+      const client = await pool.connect();
+      const turn: { name: string; lost?: Error } = { name };
+      let heart: NodeJS.Timeout | undefined;
+      client.on('error', (error) => {
+        turn.lost = error;
+      });
+      try {
+        await client.query('select pg_advisory_lock(hashtextextended($1, 100))', [name]);
+        heart = setInterval(() => client.query('select 1').catch(() => {}), leaseSeconds * 250);
+        return await current.run(turn, work);
+      } finally {
+        clearInterval(heart);
+        await client.query('select pg_advisory_unlock_all()').catch((error) => {
+          turn.lost = error;
+        });
+        client.removeAllListeners('error');
+        client.release(turn.lost);
+      }
+    },
+    close: () => pool.end(),
+  };
+}
