@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { Link, useParams } from 'react-router';
 import * as api from '../api.ts';
+import { counted } from '../counted.ts';
 import { AgentVersions, Evolve } from '../parts/agent-versions.tsx';
 import { Loading, Shown } from '../parts/empty.tsx';
 import { Facts } from '../parts/facts.tsx';
@@ -148,7 +149,7 @@ function Suggestions({ agentId }: { agentId: string }) {
                   </Label>{' '}
                   <span className="strong">{area}</span> <span className="wrap">{suggestion}</span>
                   <details>
-                    <summary>Evidence: {evidence.length} runs</summary>
+                    <summary>Evidence: {counted(evidence.length, 'run')}</summary>
                     <ul>
                       {evidence.map((runId) => (
                         <li key={runId}>

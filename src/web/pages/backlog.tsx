@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
 import * as api from '../api.ts';
+import { counted } from '../counted.ts';
 import { putTask } from '../live.ts';
 import { Chosen } from '../parts/chosen.tsx';
 import { Empty, Shown } from '../parts/empty.tsx';
@@ -51,7 +52,7 @@ function List({ tasks }: { tasks: api.Task[] }) {
     onSuccess: (added) => {
       for (const task of added) putTask(client, task);
       setChosen([]);
-      notify(`${added.length} tasks are in the sprint.`, 'success');
+      notify(`${counted(added.length, 'task')} put in the sprint.`, 'success');
     },
     onError: notifyError,
   });
@@ -69,7 +70,7 @@ function List({ tasks }: { tasks: api.Task[] }) {
           onChosen={setSprint}
         />
         <Button disabled={sprintId === '' || chosen.length === 0} loading={add.isPending} onClick={() => add.mutate()}>
-          Put {chosen.length} tasks there
+          Put {counted(chosen.length, 'task')} there
         </Button>
       </div>
       <ul className="list">

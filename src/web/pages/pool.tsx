@@ -2,6 +2,7 @@ import { Button, Heading } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from 'react-router';
 import * as api from '../api.ts';
+import { counted } from '../counted.ts';
 import { Empty, Shown } from '../parts/empty.tsx';
 import { notify, notifyError } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
@@ -19,7 +20,7 @@ export function PoolPage() {
   const reconcile = useMutation({
     mutationFn: () => api.postAgentsPoolReconcile(),
     onSuccess: ({ checked, recovered }) => {
-      notify(`${checked} tasks looked at, ${recovered.length} put right.`, 'success');
+      notify(`${counted(checked, 'task')} looked at, ${recovered.length} put right.`, 'success');
       return client.invalidateQueries({ queryKey: ['reconciliations'] });
     },
     onError: notifyError,
@@ -91,7 +92,7 @@ function Reconciliations() {
                 <li key={id} className="list-item">
                   <When at={finishedAt} />
                   <span className="muted">
-                    {trigger}, {checked} tasks looked at, {recovered.length} put right
+                    {trigger}, {counted(checked, 'task')} looked at, {recovered.length} put right
                   </span>
                   {recovered.map(({ taskId, action, reason }) => (
                     <p key={`${taskId} ${action}`} className="wrap">

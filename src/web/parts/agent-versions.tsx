@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import * as api from '../api.ts';
 import { explain } from '../client.ts';
+import { counted } from '../counted.ts';
 import * as q from '../queries.ts';
 import { submitting } from '../submitting.ts';
 import { FormDialog } from './form-dialog.tsx';
@@ -33,7 +34,7 @@ function Version({ agent, link }: { agent: api.Agent; link?: string }) {
         {data && (
           <span className="muted">
             {' '}
-            · {data.metrics.totalTasks} tasks, {Math.round(data.metrics.successRate * 100)} % success
+            · {counted(data.metrics.totalTasks, 'task')}, {Math.round(data.metrics.successRate * 100)} % success
           </span>
         )}
       </p>

@@ -11,6 +11,7 @@ import {
   YAxis,
 } from 'recharts';
 import type { AgentPerformance, BurndownPoint, VelocityEntry } from '../api.ts';
+import { counted } from '../counted.ts';
 
 const height = 260;
 const ink = { fill: 'var(--fgColor-muted)', fontSize: 12 };
@@ -94,7 +95,7 @@ export function Velocity({ entries }: { entries: VelocityEntry[] }) {
       <ul className="sr-only">
         {entries.map(({ sprintId, name, velocity }) => (
           <li key={sprintId}>
-            {name}: {velocity} tasks done
+            {name}: {counted(velocity, 'task')} done
           </li>
         ))}
       </ul>
@@ -128,7 +129,7 @@ export function Weeks({ weeks }: { weeks: NonNullable<AgentPerformance['weeks']>
       <ul className="sr-only">
         {weeks.map(({ week, succeeded, failed }) => (
           <li key={week}>
-            week of {week}: {succeeded} runs succeeded, {failed} failed
+            week of {week}: {counted(succeeded, 'run')} succeeded, {failed} failed
           </li>
         ))}
       </ul>

@@ -1,5 +1,6 @@
 import { Label } from '@primer/react';
 import type { AgentHealth } from '../api.ts';
+import { counted } from '../counted.ts';
 
 const variants = { healthy: 'success', degraded: 'attention', unhealthy: 'danger' } as const;
 
@@ -10,7 +11,7 @@ export function Health({ health }: { health: AgentHealth | undefined }) {
     <>
       <Label variant={variants[status]}>{status}</Label>
       <span className="muted">
-        {totalTasks === 0 ? 'no tasks yet' : `${Math.round(successRate * 100)} % of ${totalTasks} tasks`}
+        {totalTasks === 0 ? 'no tasks yet' : `${Math.round(successRate * 100)} % of ${counted(totalTasks, 'task')}`}
         {consecutiveFailures > 0 && `, ${consecutiveFailures} failures in a row`}
       </span>
     </>

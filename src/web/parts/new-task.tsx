@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import * as api from '../api.ts';
 import { explain } from '../client.ts';
+import { counted } from '../counted.ts';
 import { putTask } from '../live.ts';
 import * as q from '../queries.ts';
 import { mutateOnce } from '../submitting.ts';
@@ -90,7 +91,7 @@ function Form({ projectId, isMany, onClose }: { projectId: string; isMany: boole
         <FormControl required>
           <FormControl.Label>Titles, one a line</FormControl.Label>
           <Textarea block rows={8} value={titles} onChange={(event) => setTitles(event.target.value)} />
-          <FormControl.Caption>{wanted.length} tasks</FormControl.Caption>
+          <FormControl.Caption>{counted(wanted.length, 'task')}</FormControl.Caption>
         </FormControl>
       ) : (
         <>

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react';
 import { useNavigate } from 'react-router';
 import * as api from '../api.ts';
 import { explain } from '../client.ts';
+import { counted } from '../counted.ts';
 import * as q from '../queries.ts';
 
 /** What was made of these tasks before a reload. */
@@ -105,7 +106,7 @@ export function PlannedTasks(props: { projectId: string; session: api.WizardSess
             <TextInput maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />
           </FormControl>
           <Button variant="primary" loading={make.isPending} onClick={() => make.mutate()}>
-            Make the sprint with {tasks.length} tasks
+            Make the sprint with {counted(tasks.length, 'task')}
           </Button>
         </div>
       )}

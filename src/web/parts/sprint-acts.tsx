@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import * as api from '../api.ts';
+import { counted } from '../counted.ts';
 import * as q from '../queries.ts';
 import { Chosen } from './chosen.tsx';
 import { notifyError } from './notices.tsx';
@@ -98,11 +99,11 @@ function Complete(props: { sprint: api.Sprint; onClose(): void; onChosen(unfinis
     <Dialog title="Complete the sprint" onClose={onClose} width="large">
       <div className="stack">
         {left === 0 ? (
-          <p>All {sprint.taskCount} tasks are done.</p>
+          <p>{sprint.taskCount === 1 ? 'The one task is' : `All ${sprint.taskCount} tasks are`} done.</p>
         ) : (
           <>
             <p>
-              {left} of {sprint.taskCount} tasks are not done. Where should they go?
+              {left} of {counted(sprint.taskCount, 'task')} {left === 1 ? 'is' : 'are'} not done. Where should they go?
             </p>
             <Chosen
               label="The unfinished tasks go to"

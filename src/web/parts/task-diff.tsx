@@ -7,6 +7,7 @@ import { type ChangeData, Diff, type HunkData, Hunk as HunkLines, tokenize } fro
 import { useSearchParams } from 'react-router';
 import { refractor } from 'refractor';
 import type { FileDiff, Hunk } from '../api.ts';
+import { counted } from '../counted.ts';
 import * as q from '../queries.ts';
 import { hasHidden, visible } from '../visible.ts';
 import { Empty, Shown } from './empty.tsx';
@@ -29,7 +30,7 @@ export function TaskDiff({ taskId }: { taskId: string }) {
           <>
             <div className="row wrap-row page-head">
               <span className="muted">
-                {files.length} files, <span className="added">+{sum(files, 'additions')}</span>{' '}
+                {counted(files.length, 'file')}, <span className="added">+{sum(files, 'additions')}</span>{' '}
                 <span className="removed">−{sum(files, 'deletions')}</span> on <code>{branchName}</code> against{' '}
                 <code>{baseBranch}</code>
               </span>
@@ -43,7 +44,9 @@ export function TaskDiff({ taskId }: { taskId: string }) {
                 <SegmentedControl.Button selected={view === 'split'}>Split</SegmentedControl.Button>
               </SegmentedControl>
             </div>
-            {truncated && <p className="muted">Only the first {files.length} files are shown; GitHub has them all.</p>}
+            {truncated && (
+              <p className="muted">Only the first {counted(files.length, 'file')} are shown; GitHub has them all.</p>
+            )}
             <div className="diff-page">
               <nav aria-label="Changed files" className="file-list tree">
                 <Folder of={treeOf(files)} />
