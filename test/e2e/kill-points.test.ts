@@ -3,12 +3,13 @@ import { until } from '../../src/demo/real-service.ts';
 import { gitOut } from '../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';
 
-/** Every call of a run to the outside is a point; all take ten minutes: `KILL_POINTS=all npm test -- test/e2e/kill-points`. */
-const isAll = process.env.KILL_POINTS === 'all' || process.env.KILL_POINTS === 'lost';
-const samples = 4;
+/** Every call of a run to the outside and every commit is a point; all of them: `KILL_POINTS=all npm test -- test/e2e/kill-points`. */
+/** What is to be tried: `all`, or those in whose name it stands, such as `lost commit`; without it a few. */
+const asked = process.env.KILL_POINTS;
+const samples = 6;
 
 let world: World;
-/** Counts the calls of the service to GitHub, git and the model, and does something at one of them. */
+/** Counts the calls of the service to GitHub, git and the model, and its commits; does something at one of them. */
 let calls: string[] = [];
 let target = -1;
 let how: 'before' | 'after' | 'lost' = 'before';
@@ -25,12 +26,25 @@ function due(name: string) {
   return how === 'before' ? { status: 502 } : ('lost' as const);
 }
 
+/** The tables of a task and its run; what else is committed meanwhile comes and goes by the clock. */
+const ofRuns = /\b(?:into|update|from)\s+"?(tasks|task_\w+|runs|run_\w+|handoffs|pull_requests|agents)\b/i;
+
+function nameOf(statements: string[]): string | undefined {
+  const tables = statements.flatMap((text) => ofRuns.exec(text)?.[1] ?? []);
+  return tables.length === 0 ? undefined : `commit of ${[...new Set(tables)].join(', ')}`;
+}
+
 async function open() {
   const write = { name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } };
   const command = { name: 'run_command', arguments: { command: 'cat made.txt' } };
   world = await openWorld([[write], [command], [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }]], {
     before: async (turn) => {
       due(`model ${turn}`);
+    },
+    onCommit: (statements) => {
+      const name = nameOf(statements);
+      const fault = name === undefined ? undefined : due(name);
+      return fault === undefined || fault === 'lost' ? fault : 'refused';
     },
   });
   world.github.fail((method, path) => due(`${method} ${path.replace(/\d{2,}|[0-9a-f]{40}/g, '#')}`));
@@ -91,21 +105,30 @@ test('killed before or after any call to the outside, or its answer lost: one br
   expect(count).toBeGreaterThan(20);
   const points = Array.from({ length: count }, (_, i) => i);
   const cases = (['before', 'after', 'lost'] as const).flatMap((kind) => points.map((at) => ({ kind, at })));
-  const wanted = process.env.KILL_POINTS === 'lost' ? cases.filter((c) => c.kind === 'lost') : cases;
-  const chosen = isAll ? wanted : cases.filter((_, i) => i % Math.ceil(cases.length / samples) === 3);
-  for (const [i, { kind, at }] of chosen.entries()) {
+  const named = cases.map((each) => ({ ...each, name: `${each.kind} ${calls[each.at]}` }));
+  const chosen = named.filter(({ name }, i) =>
+    asked === undefined ? i % Math.ceil(cases.length / samples) === 3 : asked === 'all' || name.includes(asked),
+  );
+  const wrong: string[] = [];
+  for (const [i, { kind, at, name }] of chosen.entries()) {
     // The emulator answers so many calls an hour only.
     if (i > 0 && i % 40 === 0) {
       await world.close();
       await open();
     }
     [how, target] = [kind, at];
-    const task = await play().catch((error: Error) => {
-      throw new Error(`${kind} call ${at} (${calls[at]}): ${error.message}\n${world.service.log().slice(-2000)}`);
-    });
+    const began = performance.now();
+    try {
+      await expectOneOfEach(await play());
+    } catch (error) {
+      wrong.push(
+        `${name}, call ${at} (now ${calls[at]}): ${(error as Error).message}\n${world.service.log().slice(-2000)}`,
+      );
+    }
     target = -1;
-    await expectOneOfEach(task);
+    if (asked !== undefined) process.stderr.write(`${name}, ${at}: ${Math.round(performance.now() - began)} ms\n`);
   }
+  expect(wrong).toEqual([]);
   await until('no workspace to be left', async () => {
     const left = ['/var/lib/deckhand/work/runs', `${world.settings.DATA_DIR}/runs`].flatMap((folder) => {
       try {

@@ -7,6 +7,7 @@ import { type Script, type ScriptedModel, startModel } from '../../src/demo/mode
 import { type RunningService, startService, until } from '../../src/demo/real-service.ts';
 import { demoSettings, freePort } from '../../src/demo/settings.ts';
 import { createTestDatabase } from './database.ts';
+import { type OnCommit, startPostgresProxy } from './postgres-proxy.ts';
 
 export interface World {
   github: DemoGitHub;
@@ -46,16 +47,23 @@ export interface WorldTask {
 /** The real service in its own process, between the GitHub emulator, real git and a scripted model. */
 export async function openWorld(
   script: Script,
-  options: { before?: (turn: number) => Promise<void>; settings?: Record<string, string>; seed?: Partial<Seed> } = {},
+  options: {
+    before?: (turn: number) => Promise<void>;
+    settings?: Record<string, string>;
+    seed?: Partial<Seed>;
+    /** Lets commits of the service go wrong. */
+    onCommit?: OnCommit;
+  } = {},
 ): Promise<World> {
   const owner = options.seed?.isOrganization ? 'acme' : 'mona';
   const github = await startGitHub({ owner, repository: 'sample', people: ['mona', 'stranger'], ...options.seed });
   const model = await startModel(script, options.before);
   const database = await createTestDatabase();
+  const proxy = options.onCommit && (await startPostgresProxy(database.url, options.onCommit));
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-world-'));
   const settings = {
     ...demoSettings({ github, model, port: await freePort(), dataDir }),
-    DATABASE_URL: database.url,
+    DATABASE_URL: proxy?.url ?? database.url,
     JWT_SECRET: 'canary-jwt-secret-of-the-tests-0123456789',
     ENCRYPTION_KEY: '5c'.repeat(32),
     RUN_LEASE_SECONDS: '2',
@@ -117,6 +125,7 @@ export async function openWorld(
       await service.stop();
       await model.close();
       await github.close();
+      proxy?.close();
       await database.drop();
       await rm(dataDir, { recursive: true, force: true });
     },
