@@ -1,9 +1,10 @@
 import { Button, Flash, Heading, Label } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { Link, useParams } from 'react-router';
 import * as api from '../api.ts';
 import { counted } from '../counted.ts';
+import { AgentForm } from '../parts/agent-form.tsx';
 import { AgentVersions, Evolve } from '../parts/agent-versions.tsx';
 import { Loading, Shown } from '../parts/empty.tsx';
 import { Facts } from '../parts/facts.tsx';
@@ -33,6 +34,7 @@ function Agent({ agent }: { agent: api.Agent }) {
   const { projectId = '' } = useParams();
   const client = useQueryClient();
   const health = useQuery(q.agentsHealth());
+  const [isEditing, setEditing] = useState(false);
   const reset = useMutation({
     mutationFn: () => api.postAgentsByIdHealthReset(agent.id),
     onSuccess: () => {
@@ -53,8 +55,14 @@ function Agent({ agent }: { agent: api.Agent }) {
         <Button loading={reset.isPending} onClick={() => reset.mutate()}>
           Reset health
         </Button>
-        {agent.status !== 'offline' && <Evolve agent={agent} />}
+        {agent.status !== 'offline' && (
+          <>
+            <Button onClick={() => setEditing(true)}>Edit</Button>
+            <Evolve agent={agent} />
+          </>
+        )}
       </div>
+      {isEditing && <AgentForm agent={agent} onClose={() => setEditing(false)} />}
       {agent.status === 'offline' && <Flash>An earlier version: it takes no more tasks.</Flash>}
       <p className="muted">
         {agent.team !== '' && `${agent.team} · `}model {agent.model === '' ? 'not set' : agent.model} · version{' '}

@@ -1,15 +1,11 @@
-import { Button, Flash, FormControl, Heading, Label, Textarea, TextInput } from '@primer/react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Button, Heading, Label } from '@primer/react';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearchParams } from 'react-router';
-import * as api from '../api.ts';
-import { explain } from '../client.ts';
+import { AgentForm } from '../parts/agent-form.tsx';
 import { Shown } from '../parts/empty.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
 import { Health } from '../parts/health.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import * as q from '../queries.ts';
-import { submitting } from '../submitting.ts';
 import { useTitle } from '../use-title.ts';
 
 /** Who works in the project, team by team. */
@@ -50,63 +46,7 @@ export function AgentsPage() {
           ))
         }
       </Shown>
-      {query.get('new') !== null && <NewAgent projectId={projectId} onClose={() => setQuery({})} />}
+      {query.get('new') !== null && <AgentForm onClose={() => setQuery({})} />}
     </div>
-  );
-}
-
-function NewAgent({ projectId, onClose }: { projectId: string; onClose(): void }) {
-  const client = useQueryClient();
-  const [given, setGiven] = useState({ name: '', team: '', description: '', model: '', systemPrompt: '' });
-  const set = (change: Partial<typeof given>) => setGiven((now) => ({ ...now, ...change }));
-  const make = useMutation({
-    mutationFn: () => api.postAgents({ ...given, name: given.name.trim() }),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: ['agents', projectId] });
-      onClose();
-    },
-  });
-  const send = submitting(make);
-  return (
-    <FormDialog title="New agent" onClose={onClose} width="large">
-      <form className="stack" onSubmit={send}>
-        {make.error && <Flash variant="danger">{explain(make.error)}</Flash>}
-        <p className="muted">It is yours: only you can change it; your projects can use it.</p>
-        <FormControl required>
-          <FormControl.Label>Name</FormControl.Label>
-          <TextInput block maxLength={200} value={given.name} onChange={(event) => set({ name: event.target.value })} />
-        </FormControl>
-        <div className="fields">
-          <FormControl>
-            <FormControl.Label>Team</FormControl.Label>
-            <TextInput block value={given.team} onChange={(event) => set({ team: event.target.value })} />
-          </FormControl>
-          <FormControl>
-            <FormControl.Label>Model</FormControl.Label>
-            <TextInput block value={given.model} onChange={(event) => set({ model: event.target.value })} />
-            <FormControl.Caption>Empty: the one of the service</FormControl.Caption>
-          </FormControl>
-        </div>
-        <FormControl>
-          <FormControl.Label>Description</FormControl.Label>
-          <TextInput block value={given.description} onChange={(event) => set({ description: event.target.value })} />
-        </FormControl>
-        <FormControl>
-          <FormControl.Label>System prompt</FormControl.Label>
-          <Textarea
-            block
-            rows={6}
-            value={given.systemPrompt}
-            onChange={(event) => set({ systemPrompt: event.target.value })}
-          />
-        </FormControl>
-        <div className="row end">
-          <Button onClick={onClose}>Close</Button>
-          <Button type="submit" variant="primary" loading={make.isPending}>
-            Make the agent
-          </Button>
-        </div>
-      </form>
-    </FormDialog>
   );
 }

@@ -7,13 +7,15 @@ import { counted } from '../counted.ts';
 import * as q from '../queries.ts';
 import { Chosen } from './chosen.tsx';
 import { notifyError } from './notices.tsx';
+import { SprintForm } from './sprint-form.tsx';
 
-/** Start, complete, cancel and delete, as far as the sprint's status has them. */
+/** Start, edit, complete, cancel and delete, as far as the sprint's status has them. */
 export function SprintActs({ sprint }: { sprint: api.Sprint }) {
   const client = useQueryClient();
   const confirm = useConfirm();
   const go = useNavigate();
   const [isCompleting, setCompleting] = useState(false);
+  const [isEditing, setEditing] = useState(false);
   const act = useMutation({
     mutationFn: (ask: () => Promise<unknown>) => ask(),
     onSuccess: () => {
@@ -75,6 +77,15 @@ export function SprintActs({ sprint }: { sprint: api.Sprint }) {
         >
           Delete
         </Button>
+      )}
+      {(status === 'planning' || status === 'active') && <Button onClick={() => setEditing(true)}>Edit</Button>}
+      {isEditing && (
+        <SprintForm
+          projectId={sprint.projectId}
+          sprint={sprint}
+          onSaved={() => setEditing(false)}
+          onClose={() => setEditing(false)}
+        />
       )}
       {isCompleting && (
         <Complete
