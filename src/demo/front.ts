@@ -74,7 +74,7 @@ export class Front {
     const authorization = req.headers.authorization ?? '';
     const path = req.url ?? '/';
     const basic = /^Basic (.+)$/.exec(authorization)?.[1];
-    const [token] = /ghs_\w+/.exec(basic ? Buffer.from(basic, 'base64').toString('utf8') : authorization) ?? [];
+    const [token] = /ghs_[\w-]+/.exec(basic ? Buffer.from(basic, 'base64').toString('utf8') : authorization) ?? [];
     const method = basic ? 'GIT' : (req.method ?? 'GET');
     if (token !== undefined && happens(this.faults(method, path, token), res)) return;
     if (await serveGit(this.gitHost(), req, res)) return;

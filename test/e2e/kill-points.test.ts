@@ -126,7 +126,8 @@ test('killed before or after any call to the outside, or its answer lost: one br
       );
     }
     target = -1;
-    if (asked !== undefined) process.stderr.write(`${name}, ${at}: ${Math.round(performance.now() - began)} ms\n`);
+    if (asked === undefined) continue;
+    process.stderr.write(`${name}, ${at}: ${wrong.at(-1) ?? ''}${Math.round(performance.now() - began)} ms\n`);
   }
   expect(wrong).toEqual([]);
   await until('no workspace to be left', async () => {
