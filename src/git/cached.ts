@@ -55,7 +55,8 @@ export function cached(engine: GitEngine, folder: string, say: (error: unknown) 
           return act();
         }
       };
-      const head = await seed(place, gitDir).catch(() => undefined);
+      // Another worker may have put a new one in its place meanwhile; half of one is none.
+      const head = await seed(place, gitDir).catch(() => unseed(gitDir));
       if (head !== undefined)
         isSeeded = await checkout.treeOf(head).then(
           () => true,
@@ -70,9 +71,10 @@ export function cached(engine: GitEngine, folder: string, say: (error: unknown) 
         },
         checkout: async (commit) => {
           await orWithoutCache(() => checkout.checkout(commit));
+          // All of it could be read, so whatever goes wrong from now on is not the cache's fault.
+          isSeeded = false;
           if (isKept) return;
           isKept = true;
-          // All of it could be read, so it is good for the next one.
           await keep(gitDir, place, commit)
             .then(() => shrink(folder))
             .catch(say);
@@ -105,10 +107,11 @@ async function seed(place: string, gitDir: string): Promise<string | undefined> 
   return head.trim();
 }
 
-async function unseed(gitDir: string): Promise<void> {
+async function unseed(gitDir: string): Promise<undefined> {
   for (const path of ['objects/pack', 'refs/cache', 'shallow', 'shallow.lock'])
     await rm(join(gitDir, path), { recursive: true, force: true });
   await mkdir(join(gitDir, 'objects/pack'), { recursive: true });
+  return undefined;
 }
 
 /** Leaves what a repository has now as the cache for the next one. */

@@ -10,11 +10,11 @@ import {
   type NewCommit,
   type Remote,
 } from './engine.ts';
-import { findFile } from './find-file.ts';
 import { gitHttp } from './git-http.ts';
 import { isomorphicIgnoreRules } from './ignore-rules.ts';
 import { told } from './isomorphic-faults.ts';
 import { mergeTrees } from './isomorphic-merge.ts';
+import { findFile } from './tree-files.ts';
 import { type ReadBefore, readWorkTree, rememberWorkTree, type TreeEntry } from './work-tree.ts';
 
 /** How far each look for a common ancestor goes back. */
@@ -87,7 +87,10 @@ function checkoutIn(remote: Remote, gitdir: string, dir: string, signal: AbortSi
           for (const branch of branches) await fetchBranch(branch, depths.at(-1) ?? 1);
           return git.readCommit({ ...here, oid: commit }).then(
             () => true,
-            () => false,
+            (error) => {
+              if (error.code === 'NotFoundError') return false;
+              throw error;
+            },
           );
         },
       ),

@@ -8,10 +8,10 @@ import {
   type NewCommit,
   type Remote,
 } from './engine.ts';
-import { findFile, folderMode } from './find-file.ts';
 import { gitIgnoreRules } from './ignore-rules.ts';
-import { type ObjectReader, objectReader } from './object-reader.ts';
+import { objectReader } from './object-reader.ts';
 import { type GitRun, git, lines } from './run-git.ts';
+import { allFiles, findFile } from './tree-files.ts';
 import { type ReadBefore, readWorkTree, rememberWorkTree, type TreeEntry } from './work-tree.ts';
 
 /** How much history a first fetch brings, and how far each look for a common ancestor goes back. */
@@ -92,7 +92,7 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
       try {
         await here(['fetch', '--quiet', '--no-tags', `--depth=${firstDepth}`, '--', remote.url, spec], { remote });
         // What was there before may be gone with a cache that was no good.
-        objects.close();
+        objects.forget();
       } catch (error) {
         if (error instanceof GitFailed && /couldn't find remote ref/.test(error.message)) return undefined;
         throw error;
@@ -101,17 +101,21 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
       const [commit] = (await readFile(`${gitDir}/FETCH_HEAD`, 'utf8')).split('\t');
       return commit;
     },
-    fetchCommit: async (commit) =>
-      here(['fetch', '--quiet', '--no-tags', `--depth=${firstDepth}`, '--', remote.url, commit], { remote }).then(
-        () => true,
-        () => false,
-      ),
+    fetchCommit: async (commit) => {
+      try {
+        await here(['fetch', '--quiet', '--no-tags', `--depth=${firstDepth}`, '--', remote.url, commit], { remote });
+        return true;
+      } catch (error) {
+        if (error instanceof GitFailed && /not our ref|unadvertised object/.test(error.message)) return false;
+        throw error;
+      }
+    },
     checkout: async (commit) => {
-      const [entries] = await Promise.all([
-        objects.treeOf(commit).then((tree) => filesBelow(objects, tree)),
-        here(['checkout', '--quiet', '--force', '--detach', commit]),
-      ]);
+      // First, because it tells how many there are.
+      const entries = await allFiles(objects.folder, await objects.treeOf(commit));
+      await here(['checkout', '--quiet', '--force', '--detach', commit]);
       base = entries;
+      lastSnapshot = undefined;
     },
     remember: () => rememberWorkTree({ workTree, base, before }),
     snapshot: async () => {
@@ -166,9 +170,13 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
       return { tree, conflicts: conflicts.filter((path) => path !== '') };
     },
     isAncestor: (ancestor, commit) =>
-      here(['merge-base', '--is-ancestor', ancestor, commit]).then(
+      bare(['merge-base', '--is-ancestor', ancestor, commit]).then(
         () => true,
-        () => false,
+        (error) => {
+          // Also of a commit that is not here.
+          if (error instanceof GitFailed) return false;
+          throw error;
+        },
       ),
     push: async (commit, branch) => {
       const ref = `refs/heads/${branch}`;
@@ -203,16 +211,6 @@ function authorship({ author, at }: NewCommit): Record<string, string> {
     GIT_COMMITTER_NAME: author.name,
     GIT_COMMITTER_EMAIL: author.email,
   };
-}
-
-/** All files below a folder. */
-async function filesBelow(objects: ObjectReader, tree: string, prefix = '', files = new Map<string, TreeEntry>()) {
-  const below = [...(await objects.folder(tree))].map(async ([name, entry]) => {
-    if (entry.mode === folderMode) await filesBelow(objects, entry.oid, `${prefix}${name}/`, files);
-    else files.set(prefix + name, entry);
-  });
-  await Promise.all(below);
-  return files;
 }
 
 function isSame(entry: TreeEntry | undefined, mode: string, oid: string): boolean {

@@ -12,7 +12,7 @@ interface Found {
   content: Buffer;
 }
 
-/** Reads objects of one repository; every answer of it is true or thrown. @throws GitFailed `broken` for what is not there */
+/** Reads objects of one repository. @throws GitFailed `broken` for what is not there or cannot be read */
 export interface ObjectReader {
   /** The tree of a commit. */
   treeOf(commit: string): Promise<string>;
@@ -20,7 +20,9 @@ export interface ObjectReader {
   folder(tree: string): Promise<Map<string, TreeEntry>>;
   size(oid: string): Promise<number>;
   blob(oid: string): Promise<Buffer>;
-  /** Forgets what it has open. It is started again by the next question, and sees what has come in between. */
+  /** Lets go of the packs that it has open; the next question is answered from those that are there then. */
+  forget(): void;
+  /** For good: whoever asks afterwards is refused. */
   close(): void;
 }
 
@@ -30,8 +32,10 @@ export interface ObjectReader {
  */
 export function objectReader(gitDir: string, signal: AbortSignal | undefined): ObjectReader {
   let running: ReturnType<typeof start> | undefined;
+  let isClosed = false;
   const ask = (command: 'info' | 'contents', name: string): Promise<Found> => {
     signal?.throwIfAborted();
+    if (isClosed) throw closed();
     running ??= start(gitDir, signal, (ended) => {
       if (running === ended) running = undefined;
     });
@@ -47,9 +51,15 @@ export function objectReader(gitDir: string, signal: AbortSignal | undefined): O
     folder: async (tree) => parseTree(await contents(tree, 'tree')),
     size: async (oid) => (await ask('info', oid)).size,
     blob: (oid) => contents(oid, 'blob'),
-    close: () => running?.end(),
+    forget: () => running?.end(closed()),
+    close: () => {
+      isClosed = true;
+      running?.end(closed());
+    },
   };
 }
+
+const closed = () => new GitFailed('broken', 'git: the checkout is closed');
 
 interface Waiting {
   wantsContent: boolean;
@@ -66,7 +76,7 @@ function start(gitDir: string, signal: AbortSignal | undefined, ended: (it: obje
   const waiting: Waiting[] = [];
   let complaint = '';
   let over: unknown;
-  const end = (error: unknown = new GitFailed('broken', 'git: the checkout is closed')) => {
+  const end = (error: unknown) => {
     if (over !== undefined) return;
     over = error;
     signal?.removeEventListener('abort', abort);
@@ -75,8 +85,19 @@ function start(gitDir: string, signal: AbortSignal | undefined, ended: (it: obje
     ended(it);
   };
   const abort = () => end(signal?.reason);
-  signal?.addEventListener('abort', abort, { once: true });
+  const it = {
+    ask: (command: string, name: string) =>
+      new Promise<Found>((resolve, reject) => {
+        if (over !== undefined) return reject(over);
+        waiting.push({ wantsContent: command === 'contents', resolve, reject });
+        child.stdin?.write(`${command} ${name}\n`);
+      }),
+    end,
+  };
   child.once('error', (error) => end(new GitFailed('broken', `git: ${error.message}`)));
+  // With too many files open there is no process and no stream, only the error to come.
+  if (child.stdin === undefined) return it;
+  signal?.addEventListener('abort', abort, { once: true });
   child.once('close', (code) => end(new GitFailed('broken', `git: ${complaint.trim() || `ended with ${code}`}`)));
   child.stdin.on('error', () => {});
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -104,15 +125,6 @@ function start(gitDir: string, signal: AbortSignal | undefined, ended: (it: obje
     chunks = [rest];
     held = rest.length;
   });
-  const it = {
-    ask: (command: string, name: string) =>
-      new Promise<Found>((resolve, reject) => {
-        if (over !== undefined) return reject(over);
-        waiting.push({ wantsContent: command === 'contents', resolve, reject });
-        child.stdin.write(`${command} ${name}\n`);
-      }),
-    end: () => end(),
-  };
   return it;
 }
 
@@ -137,8 +149,16 @@ function parseTree(tree: Buffer): Map<string, TreeEntry> {
     const [blank, nul] = [tree.indexOf(' ', at), tree.indexOf(0, at)];
     const name = tree.subarray(blank + 1, nul);
     const oid = tree.toString('hex', nul + 1, nul + 21);
-    if (isUtf8(name)) entries.set(name.toString('utf8'), { mode: tree.toString('latin1', at, blank), oid });
+    if (isUtf8(name)) entries.set(name.toString('utf8'), { mode: canonical(tree.toString('latin1', at, blank)), oid });
     at = nul + 21;
   }
   return entries;
+}
+
+/** A mode as git takes it: old tools wrote folders as 040000 and files as 100664. */
+function canonical(mode: string): string {
+  const bits = Number.parseInt(mode, 8);
+  const kind = bits & 0o170000;
+  if (kind === 0o100000) return (bits & 0o100) === 0 ? '100644' : '100755';
+  return kind.toString(8);
 }

@@ -27,6 +27,7 @@ export function patient(engine: GitEngine): GitEngine {
       return {
         ...checkout,
         fetch: (branch) => again(() => checkout.fetch(branch), signal),
+        fetchCommit: (commit) => again(() => checkout.fetchCommit(commit), signal),
         push: (commit, branch) => again(() => checkout.push(commit, branch), signal),
       };
     },

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { GitFailed, type GitFault, type Remote, remoteSeconds, silenceSeconds, tooSlow } from './engine.ts';
 
 export interface GitRun {
@@ -66,13 +67,27 @@ export function cleanEnvironment(remote: Remote | undefined): Record<string, str
   };
 }
 
+/** Beyond the limit of an operation; then not even the service was there to end it. */
+const graceSeconds = 60;
+
+/**
+ * Who is killed cannot end what it has started, and git that speaks with a remote would go on for as long as that drips.
+ * The system tells `timeout` of our end, and it ends its whole group; git alone would leave its children behind.
+ */
+function guarded({ limitSeconds = remoteSeconds }: Remote): string[] {
+  const [setpriv, timeout] = ['/usr/bin/setpriv', '/usr/bin/timeout'];
+  if (!existsSync(setpriv) || !existsSync(timeout)) return [];
+  return [setpriv, '--pdeathsig', 'TERM', timeout, '--kill-after=5', String(limitSeconds + graceSeconds)];
+}
+
 /** Runs git and answers its output. @throws GitFailed, or the reason of the signal */
 export async function git(
   args: string[],
   { remote, input, env = {}, signal, accept = [], heard }: GitRun,
 ): Promise<Buffer> {
   signal?.throwIfAborted();
-  const child = spawn('git', args, {
+  const [program = 'git', ...begin] = remote === undefined ? ['git'] : [...guarded(remote), 'git'];
+  const child = spawn(program, [...begin, ...args], {
     cwd: '/',
     // A group of its own: what speaks with the remote is a child of git, and would go on with a push when git is gone.
     detached: true,
@@ -88,12 +103,14 @@ export async function git(
   return new Promise<Buffer>((resolve, reject) => {
     const out: Buffer[] = [];
     let err = '';
+    child.once('error', (error) => reject(new GitFailed('broken', `git: ${error.message}`)));
+    // With too many files open there is no process and no stream, only the error to come.
+    if (child.stdin === undefined) return;
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
       heard?.(chunk);
       err = (err + chunk).slice(-8000);
     });
-    child.once('error', (error) => reject(new GitFailed('broken', error.message)));
     child.once('close', (code) => {
       if (code === 0 || accept.includes(code ?? -1)) resolve(Buffer.concat(out));
       else if (signal?.aborted) reject(signal.reason);

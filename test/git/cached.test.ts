@@ -101,3 +101,21 @@ test('many at once, with the repository going on meanwhile', async () => {
   for (const { workTree } of await Promise.all(clones)) expect(readdirSync(workTree)).toContain('README.md');
   expect(readdirSync(join(root, 'cache'))).toHaveLength(1);
 });
+
+test('once the files are in place nothing that goes wrong takes the packs away', async () => {
+  await clone();
+  const checkout = await engine().open(
+    { url: host.url, token: 'good-token', scope: 'project' },
+    { gitDir: join(root, 'again/git'), workTree: join(root, 'again/work') },
+  );
+  const head = (await checkout.fetch('main')) ?? '';
+  await checkout.checkout(head);
+  host.stumble(1, 200);
+  await expect(checkout.fetch('main')).rejects.toMatchObject({ fault: 'broken' });
+  const at = new Date('2026-01-01T00:00:00Z');
+  const author = { name: 'a', email: 'a@example.com' };
+  const tree = await checkout.treeOf(head);
+  await checkout.push(await checkout.commit({ tree, parents: [head], message: 'm', author, at }), 'agent/x');
+  expect(gitOut(host.bare, 'log', '--format=%s', 'agent/x').split('\n')).toEqual(['m', 'first']);
+  await checkout.close();
+});

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GitFailed } from '../../src/git/engine.ts';
 import { at, author, forEachEngine } from '../support/each-engine.ts';
-import { gitOut } from '../support/git.ts';
+import { gitOut, gitWith } from '../support/git.ts';
 
 forEachEngine((given) => {
   test('reads one file of a commit, and nothing that is none', async () => {
@@ -43,6 +43,55 @@ forEachEngine((given) => {
     // It can still be asked for what is there.
     expect(String(await checkout.readFile(base, 'src/slugify.js'))).toContain('slugify');
   });
+  test('folders and files with the modes that old tools wrote are folders and files', async () => {
+    const blob = gitOut(given.host.bare, 'rev-parse', 'main:README.md');
+    const treeOf = (...entries: [string, string, string][]) => {
+      const bytes = entries.map(([mode, name, oid]) =>
+        Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, 'hex')]),
+      );
+      const file = join(given.host.root, 'tree');
+      writeFileSync(file, Buffer.concat(bytes));
+      return gitOut(given.host.bare, 'hash-object', '-t', 'tree', '-w', '--literally', file);
+    };
+    // The library refuses a tree with a mode that it does not know.
+    const odd = given.engine.name === 'native' ? '100664' : '100644';
+    const sub = treeOf([odd, 'AGENTS.md', blob], ['100644', 'x.txt', blob]);
+    const commit = gitOut(given.host.bare, 'commit-tree', treeOf(['040000', 'sub', sub]), '-m', 'odd modes');
+    gitOut(given.host.bare, 'update-ref', 'refs/heads/main', commit);
+    const { checkout, base } = await given.open();
+    expect((await checkout.readFile(base, 'sub/AGENTS.md'))?.length).toBeGreaterThan(0);
+    rmSync(join(checkout.workTree, 'sub/x.txt'));
+    const changes = await checkout.changes(await checkout.treeOf(base), await checkout.snapshot());
+    expect(changes.filter((c) => c.newMode === '000000').map((c) => c.path)).toEqual(['sub/x.txt']);
+    expect(changes.filter((c) => c.newOid !== c.oldOid).map((c) => c.path)).toEqual(['sub/x.txt']);
+  });
+
+  test('a dozen objects that make millions of files are refused before they are written', async () => {
+    // The other engine's process ends at its limit of memory instead.
+    if (given.engine.name === 'isomorphic') return;
+    const [blob, mktree] = [gitOut(given.host.bare, 'rev-parse', 'main:README.md'), ['mktree', '--missing']];
+    const listed = (kind: string, oid: string) =>
+      Array.from({ length: 10 }, (_, i) => `${kind === 'tree' ? '040000' : '100644'} ${kind} ${oid}\t${i}\n`).join('');
+    let tree = gitWith(given.host.bare, listed('blob', blob), ...mktree);
+    for (let depth = 0; depth < 6; depth++) tree = gitWith(given.host.bare, listed('tree', tree), ...mktree);
+    const commit = gitOut(given.host.bare, 'commit-tree', tree, '-m', 'bomb');
+    gitOut(given.host.bare, 'update-ref', 'refs/heads/main', commit);
+    await expect(given.open()).rejects.toThrow('git: the repository has more than 500000 files');
+  });
+
+  test('what is checked out anew is read anew', async () => {
+    const { checkout, base } = await given.open();
+    const before = await checkout.snapshot();
+    writeFileSync(join(checkout.workTree, 'new.txt'), 'x\n');
+    const tree = await checkout.snapshot();
+    const commit = await checkout.commit({ tree, parents: [base], message: 'm\n', author, at });
+    await checkout.checkout(commit);
+    expect(await checkout.snapshot()).toBe(tree);
+    await checkout.checkout(base);
+    rmSync(join(checkout.workTree, 'new.txt'), { force: true });
+    expect(await checkout.snapshot()).toBe(before);
+  });
+
   test('hooks and settings of the workspace are never run', async () => {
     const { checkout } = await given.open();
     mkdirSync(join(checkout.workTree, '.git/hooks'), { recursive: true });

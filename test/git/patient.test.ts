@@ -29,6 +29,8 @@ test.each([
     repository.stumble(1);
     await checkout.push(commit, 'agent/x');
     expect(gitOut(repository.bare, 'rev-parse', 'agent/x')).toBe(commit);
+    repository.stumble(1);
+    expect(await checkout.fetchCommit(gitOut(repository.bare, 'rev-parse', 'main'))).toBe(true);
     repository.stumble(100);
     await expect(checkout.fetch('main')).rejects.toMatchObject({ fault: 'unreachable' });
   } finally {

@@ -17,6 +17,11 @@ export function gitOut(folder: string, ...args: string[]): string {
   return execFileSync('git', [...person, '-C', folder, ...args], { env, encoding: 'utf8' }).trim();
 }
 
+/** The same with something to read. */
+export function gitWith(folder: string, input: string, ...args: string[]): string {
+  return execFileSync('git', [...person, '-C', folder, ...args], { env, encoding: 'utf8', input }).trim();
+}
+
 /** The same for git that speaks with a server of this very process, which a blocking call would starve. */
 export async function gitAsync(folder: string, ...args: string[]): Promise<string> {
   return (await promisify(execFile)('git', [...person, '-C', folder, ...args], { env })).stdout.trim();
@@ -35,8 +40,10 @@ export async function serveSampleRepository() {
   gitOut(bare, 'config', 'uploadpack.allowAnySHA1InWant', 'true');
   const tokens: (string | undefined)[] = [];
   let refusals = 0;
+  let refusal = 503;
+  const advertised = 'application/x-git-upload-pack-advertisement';
   const server = createServer((req, res) => {
-    if (refusals-- > 0) return res.writeHead(503).end();
+    if (refusals-- > 0) return res.writeHead(refusal, { 'Content-Type': advertised }).end('<p>not now</p>');
     const find = async (_name: string, token: string | undefined) => {
       tokens.push(token);
       return token === 'good-token' ? bare : undefined;
@@ -52,9 +59,10 @@ export async function serveSampleRepository() {
     work,
     root,
     tokens,
-    /** Answers the next requests with 503. */
-    stumble: (times: number) => {
+    /** Answers the next requests with what is none of git's. */
+    stumble: (times: number, status = 503) => {
       refusals = times;
+      refusal = status;
     },
     close: () => {
       server.close();
