@@ -15,6 +15,7 @@ import { createServer } from './http/server.ts';
 import { concurrencyOf, handlersOf, scheduleOf } from './jobs.ts';
 import { startSchedule } from './queue/schedule.ts';
 import { routes } from './routes.ts';
+import { closeInherited } from './sandbox/inherited.ts';
 
 /** So long a cause may take to be known after its first effect. */
 const causeMs = 500;
@@ -23,6 +24,7 @@ export const webhookPath = '/api/github/webhooks';
 
 /** Runs the service until it is told to stop (SIGTERM, SIGINT); answers the exit code. */
 export async function serve(config: Config): Promise<number> {
+  closeInherited();
   const log = createLogger(config);
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(new Error(signal)));

@@ -83,12 +83,20 @@ function openTools({ child, end }: Walled, wall: Wall | undefined, signal: Abort
   return {
     hasShell: wall !== undefined,
     call: async (tool, args) => {
-      if (tool !== 'run_command') return client.call(tool, args);
+      if (tool !== 'run_command')
+        return client.call(tool, args).catch((error) => {
+          // It was ended with its run; that is the reason, not that it is gone.
+          signal.throwIfAborted();
+          throw error;
+        });
       if (wall === undefined) return { ok: false, text: 'run_command needs a working sandbox, and there is none here' };
       return runCommand(wall, args as { command: string }, signal);
     },
     restore: async (files) => {
-      const answer = await client.call('restore', { files });
+      const answer = await client.call('restore', { files }).catch((error) => {
+        signal.throwIfAborted();
+        throw error;
+      });
       if (!answer.ok) throw new RunFailed('sandbox', `the workspace could not be restored: ${answer.text}`);
     },
     mount: (name, workTree, gitDir) => {

@@ -14,7 +14,11 @@ const wanted = [
   // The heading is two lines; more than that would be a network.
   ['has no network', 'grep -cv lo: /proc/net/dev', '2'],
   ['cannot set the kernel', '(echo x > /proc/sys/kernel/hostname) 2>/dev/null && echo open || echo closed', 'closed'],
-  ['cannot write the system', '(touch /usr/x /x) 2>/dev/null && echo open || echo closed', 'closed'],
+  [
+    'cannot write the system',
+    'for d in / /usr /etc /opt /dev; do (: > $d/x) 2>/dev/null && echo $d; done; echo closed',
+    'closed',
+  ],
   ['sees no environment of ours', 'env | grep -c TOKEN', '0'],
   // In the shell's own units: kilobytes, processes, blocks of 512 bytes.
   ['is limited in memory', 'ulimit -d', String(limits.data / 1024)],

@@ -117,6 +117,8 @@ function wallArguments({ node, toolHost, looseEdit, workTree, gitDir, others, sc
     ...['--ro-bind', looseEdit, '/opt/loose-edit.mjs'],
     ...['--bind', workTree, '/work', '--ro-bind', gitDir, '/work/.git'],
     ...others.flatMap((o) => ['--bind', o.workTree, `/${o.name}`, '--ro-bind', o.gitDir, `/${o.name}/.git`]),
+    // What is written to these would fill the machine's memory, and nobody could be held to it.
+    ...['--remount-ro', '/dev', '--remount-ro', '/'],
     ...['--chdir', '/work', '--clearenv'],
     ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
   ];

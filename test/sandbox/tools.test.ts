@@ -216,6 +216,15 @@ describe.each(walls)('%s', (_name, sandbox) => {
     }
   });
 
+  test('a call in flight when its time is over fails with that reason', async () => {
+    const time = new AbortController();
+    const other = await sandbox.open(work, join(work, '../git'), time.signal);
+    const call = other.call('search', { pattern: 'x' });
+    time.abort(new DOMException('over', 'TimeoutError'));
+    await expect(call).rejects.toMatchObject({ name: 'TimeoutError' });
+    await other.close();
+  });
+
   test('a host that dies fails the call, and closing leaves no process', async () => {
     const call = host.call('search', { pattern: 'x' });
     await host.close();
