@@ -18,15 +18,25 @@ export interface Turns {
   close(): Promise<void>;
 }
 
-const current = new AsyncLocalStorage<{ name: string; lost?: Error }>();
+interface Turn {
+  name: string;
+  client: pg.PoolClient;
+  isOver: boolean;
+}
+
+const current = new AsyncLocalStorage<Turn>();
 
 /**
- * To be asked before what somebody else must not be doing at the same time. Outside of any turn it passes.
+ * To be asked before what somebody else must not be doing at the same time. Outside of any turn it passes. It asks the
+ * session that has the turn: whoever was stopped for a while hears of its loss later than of a timer that is due.
  * @throws TurnLost
  */
-export function assertTurn(): void {
+export async function assertTurn(): Promise<void> {
   const turn = current.getStore();
-  if (turn?.lost !== undefined) throw new TurnLost(turn.name);
+  if (turn === undefined || turn.isOver) return;
+  await turn.client.query('select 1').catch(() => {
+    throw new TurnLost(turn.name);
+  });
 }
 
 /** A turn is an advisory lock of a session that ends when it shows no life for `leaseSeconds`. */
@@ -43,22 +53,24 @@ export function openTurns(url: string, leaseSeconds: number): Turns {
   return {
     take: async (name, work) => {
       const client = await pool.connect();
-      const turn: { name: string; lost?: Error } = { name };
+      const turn = { name, client, isOver: false };
       let heart: NodeJS.Timeout | undefined;
+      let broken: Error | undefined;
       client.on('error', (error) => {
-        turn.lost = error;
+        broken = error;
       });
       try {
         await client.query('select pg_advisory_lock(hashtextextended($1, 100))', [name]);
         heart = setInterval(() => client.query('select 1').catch(() => {}), leaseSeconds * 250);
         return await current.run(turn, work);
       } finally {
+        turn.isOver = true;
         clearInterval(heart);
         await client.query('select pg_advisory_unlock_all()').catch((error) => {
-          turn.lost = error;
+          broken = error;
         });
         client.removeAllListeners('error');
-        client.release(turn.lost);
+        client.release(broken);
       }
     },
     close: () => pool.end(),

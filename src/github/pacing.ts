@@ -42,7 +42,7 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
       if (waitMs > longestWaitMs) throw new Parked(waitMs);
       if (waitMs > 0) await sleep(waitMs);
       // Whoever was stopped meanwhile leaves it to whoever took over.
-      if (isWrite) assertTurn();
+      if (isWrite) await assertTurn();
       try {
         const signal = AbortSignal.timeout(answerMs);
         const response = await request({ ...options, request: { signal, ...options.request } });
