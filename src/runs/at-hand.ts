@@ -89,8 +89,8 @@ export function repositoriesAtHand(app: App, given: Assignment, work: Work, own:
       }
     },
     files: async () => {
-      const files: Record<string, RestoredFile[]> = { '': await changedFiles(work.checkout, work.branch.from) };
-      for (const other of work.also) files[other.repository.id] = await changedFiles(other.checkout, other.branch.from);
+      const files: Record<string, RestoredFile[]> = { '': await changedFiles(work) };
+      for (const other of work.also) files[other.repository.id] = await changedFiles(other);
       return files;
     },
     restore: async (files) => {

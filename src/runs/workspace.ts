@@ -30,6 +30,8 @@ export interface Workspace extends OpenCheckout {
   branch: Branch;
   /** The head of the default branch as it is now. */
   baseHead: string;
+  /** The files as they were put in place; of a merge both sides joined. */
+  startTree: string;
   /** Its tools. They end with the workspace at the latest. */
   host: ToolHost;
 }
@@ -75,7 +77,7 @@ async function putInPlace(
   journal: Journal,
   checkout: Checkout,
   about: { task: TaskView; repository: RepositoryRow },
-): Promise<{ branch: Branch; baseHead: string }> {
+): Promise<Pick<Workspace, 'branch' | 'baseHead' | 'startTree'>> {
   const { repository } = about;
   const base = await checkout.fetch(repository.defaultBranch);
   if (base === undefined)
@@ -96,20 +98,19 @@ async function putInPlace(
   if (branch.continues) await checkout.fetch(branch.name);
   if (branch.from !== base && !(await checkout.fetchCommit(branch.from)))
     throw new RunFailed('repository', `the commit ${branch.from} that the run began from is gone`);
-  if (branch.conflicts === undefined) await checkout.checkout(branch.from);
-  else await checkoutMerge(checkout, branch);
-  return { branch, baseHead: base };
+  const commit = branch.conflicts === undefined ? branch.from : await mergeCommit(checkout, branch);
+  await checkout.checkout(commit);
+  return { branch, baseHead: base, startTree: await checkout.treeOf(commit) };
 }
 
-/** Puts the base branch and the task's branch, joined, into the work tree. */
-async function checkoutMerge(checkout: Checkout, { from, base }: Branch): Promise<void> {
+/** The base branch and the task's branch joined; the same for whoever takes the run over. */
+async function mergeCommit(checkout: Checkout, { from, base }: Branch): Promise<string> {
   if (!(await checkout.fetchCommit(base)))
     throw new RunFailed('repository', `the commit ${base} that the run was merging in is gone`);
   const { tree } = await checkout.merge(from, base);
   const author = { name: 'merge', email: 'merge@localhost' };
   const at = new Date('2001-01-01T00:00:00Z');
-  const commit = { tree, parents: [from, base], message: 'merge', author, at };
-  await checkout.checkout(await checkout.commit(commit));
+  return checkout.commit({ tree, parents: [from, base], message: 'merge', author, at });
 }
 
 /** The branch goes on while it exists unmerged; after a merge or a deletion the next one is `…-2`. */
@@ -135,9 +136,9 @@ async function chooseBranch(
   return { name: branchName(task.id, task.title, isNumbered ? attempt + 1 : 2), from: base, base, continues: false };
 }
 
-/** What differs from a commit, with its contents. */
-export async function changedFiles(checkout: Checkout, from: string): Promise<RestoredFile[]> {
-  return filesBetween(checkout, await checkout.treeOf(from), await checkout.snapshot());
+/** What differs from how the files were put in place, with its contents. */
+export async function changedFiles({ checkout, startTree }: Workspace): Promise<RestoredFile[]> {
+  return filesBetween(checkout, startTree, await checkout.snapshot());
 }
 
 /** What makes one tree into another, file by file. */
