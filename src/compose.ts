@@ -1,5 +1,6 @@
-import { chmod, mkdir, readdir } from 'node:fs/promises';
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createAppAuth } from '@octokit/auth-app';
 import { request } from '@octokit/request';
@@ -90,7 +91,7 @@ async function build(
   const place = await reachableDir(config.DATA_DIR);
   const sandbox = await openSandbox({ setting: config.SANDBOX, reachableDir: join(place, 'tools') });
   if (config.SANDBOX === 'bwrap' && !sandbox.state.works) throw new ConfigError([`SANDBOX: ${sandbox.state.says}`]);
-  const workDir = join(place, 'runs', String(process.pid));
+  const workDir = join(place, 'runs', `${hostname()}-${process.pid}`);
   if (options.isWorker) await clearOrphans(join(place, 'runs'), workDir, log);
   atEnd(() => removeTree(workDir));
   const pace: Pace = { db, metrics, intervalMs: config.GITHUB_WRITE_INTERVAL_MS };
@@ -157,17 +158,24 @@ async function reachableDir(dataDir: string): Promise<string> {
   return place;
 }
 
+/** What a machine that is not heard of left behind this long ago belongs to no run. */
+const forgottenMs = 2 * 86_400_000;
+
 /** Makes our folder for workspaces, and removes those of processes that are gone; their runs make theirs anew. */
 async function clearOrphans(all: string, own: string, log: Logger): Promise<void> {
-  for (const folder of [all, own]) {
-    await mkdir(folder, { recursive: true, mode: 0o711 });
-    await chmod(folder, 0o711);
+  await mkdir(all, { recursive: true, mode: 0o711 });
+  for (const name of await readdir(all)) {
+    const folder = join(all, name);
+    const [, host, pid] = /^(?:(.*)-)?(\d+)$/.exec(name) ?? [];
+    if (pid === undefined) continue;
+    const isHere = host === undefined || host === hostname();
+    const isLeft = isHere ? !isAlive(Number(pid)) : (await stat(folder)).mtimeMs < Date.now() - forgottenMs;
+    // Our own is that of a process which had our number before; in a container that is every one.
+    if (isLeft || folder === own)
+      await removeTree(folder).catch((error) => log.warn({ err: error, folder }, 'old workspaces were not removed'));
   }
-  for (const pid of await readdir(all))
-    if (!isAlive(Number(pid)))
-      await removeTree(join(all, pid)).catch((error) =>
-        log.warn({ err: error, pid }, 'old workspaces were not removed'),
-      );
+  await mkdir(own, { recursive: true, mode: 0o711 });
+  for (const folder of [all, own]) await chmod(folder, 0o711);
 }
 
 function openaiClient(config: Config, apiKey: string): OpenAI {
