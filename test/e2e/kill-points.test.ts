@@ -1,4 +1,6 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { until } from '../../src/demo/real-service.ts';
 import { gitOut } from '../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';
@@ -11,16 +13,22 @@ const samples = 6;
 let world: World;
 /** Counts the calls of the service to GitHub, git and the model, and its commits; does something at one of them. */
 let calls: string[] = [];
-let target = -1;
+/** Which call is due: the how manieth of its name, because the order of what is done side by side differs. */
+let target: { name: string; nth: number } | undefined;
 let how: 'before' | 'after' | 'lost' = 'before';
 let isKilled = false;
+let isHit = false;
+/** The processes that were killed; nothing of theirs may be left. */
+const killed: number[] = [];
 
 /** What happens to the call that is due: nothing, refused after the kill, or done with its answer lost. */
 function due(name: string) {
   calls.push(name);
-  if (calls.length - 1 !== target) return undefined;
+  if (target?.name !== name || calls.filter((c) => c === name).length !== target.nth + 1) return undefined;
+  isHit = true;
   if (how !== 'lost') {
     isKilled = true;
+    killed.push(world.service.process.pid ?? 0);
     world.service.process.kill('SIGKILL');
   }
   return how === 'before' ? { status: 502 } : ('lost' as const);
@@ -47,7 +55,7 @@ async function open() {
       return fault === undefined || fault === 'lost' ? fault : 'refused';
     },
   });
-  world.github.fail((method, path) => due(`${method} ${path.replace(/\d{2,}|[0-9a-f]{40}/g, '#')}`));
+  world.github.fail((method, path) => due(`${method} ${path.replace(/agent%2F\w{8}|[0-9a-f]{40}|\d+/g, '#')}`));
 }
 beforeAll(open);
 afterAll(() => world.close());
@@ -58,7 +66,7 @@ interface Shown extends WorldTask {
 
 async function play(): Promise<Shown> {
   calls = [];
-  isKilled = false;
+  [isKilled, isHit] = [false, false];
   const number = await world.issue('/agent start');
   return until(`the task of issue ${number} in review`, async () => {
     if (isKilled) {
@@ -98,46 +106,66 @@ async function expectOneOfEach(task: Shown): Promise<void> {
   });
 }
 
+/** No workspace and no process of a service that was killed: what it started names its folders. */
+async function expectNothingLeft(): Promise<void> {
+  await until('nothing to be left of those that were killed', async () => {
+    const places = ['/var/lib/deckhand/work/runs', `${world.settings.DATA_DIR}/runs`];
+    const folders = places.flatMap((place) => (existsSync(place) ? readdirSync(place).map((n) => join(place, n)) : []));
+    const isTheirs = (path: string) => killed.some((pid) => path.endsWith(`-${pid}`));
+    const isRunning = readdirSync('/proc').some((pid) => {
+      if (!/^\d+$/.test(pid)) return false;
+      const line = commandOf(pid);
+      return killed.some((gone) => line.includes(`/runs/${hostname()}-${gone}/`));
+    });
+    const own = folders.filter((path) => path.endsWith(`-${world.service.process.pid}`));
+    return !isRunning && !folders.some(isTheirs) && own.every((folder) => readdirSync(folder).length === 0);
+  });
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 test('killed before or after any call to the outside, or its answer lost: one branch, one pull request, one handoff', async () => {
-  const golden = await play();
-  await expectOneOfEach(golden);
-  const count = calls.length;
-  expect(count).toBeGreaterThan(20);
-  const points = Array.from({ length: count }, (_, i) => i);
+  await expectOneOfEach(await play());
+  const points = calls.map((name, i) => ({ name, nth: calls.slice(0, i).filter((c) => c === name).length }));
   const cases = (['before', 'after', 'lost'] as const).flatMap((kind) => points.map((at) => ({ kind, at })));
-  const named = cases.map((each) => ({ ...each, name: `${each.kind} ${calls[each.at]}` }));
-  const chosen = named.filter(({ name }, i) =>
-    asked === undefined ? i % Math.ceil(cases.length / samples) === 3 : asked === 'all' || name.includes(asked),
-  );
-  const wrong: string[] = [];
-  for (const [i, { kind, at, name }] of chosen.entries()) {
+  expect(points.length).toBeGreaterThan(20);
+  // Those that every run comes to, whatever is done beside it.
+  const surest = cases.filter(({ at }) => /^(GIT|model|commit of (run_steps|run_turns|handoffs))/.test(at.name));
+  const isAsked = (kind: string, name: string) => asked === 'all' || `${kind} ${name}`.includes(asked ?? '');
+  const chosen =
+    asked === undefined
+      ? surest.filter((_, i) => i % Math.ceil(surest.length / samples) === 1)
+      : cases.filter(({ kind, at }) => isAsked(kind, at.name));
+  const [wrong, missed]: [string[], string[]] = [[], []];
+  for (const [i, { kind, at }] of chosen.entries()) {
     // The emulator answers so many calls an hour only.
     if (i > 0 && i % 40 === 0) {
       await world.close();
       await open();
     }
     [how, target] = [kind, at];
+    const name = `${kind} ${at.name}, number ${at.nth + 1}`;
     const began = performance.now();
     try {
       await expectOneOfEach(await play());
+      await expectNothingLeft();
     } catch (error) {
-      wrong.push(
-        `${name}, call ${at} (now ${calls[at]}): ${(error as Error).message}\n${world.service.log().slice(-2000)}`,
-      );
+      wrong.push(`${name}: ${(error as Error).message}\n${world.service.log().slice(-2000)}`);
+      process.stderr.write(`${wrong.at(-1)}\n`);
     }
-    target = -1;
-    if (asked === undefined) continue;
-    process.stderr.write(`${name}, ${at}: ${wrong.at(-1) ?? ''}${Math.round(performance.now() - began)} ms\n`);
+    target = undefined;
+    if (!isHit) missed.push(name);
+    if (asked !== undefined) process.stderr.write(`${name}: ${Math.round(performance.now() - began)} ms\n`);
   }
+  // What is done beside the run is sometimes done in fewer steps, so a point of the golden run may not come again.
+  if (missed.length > 0)
+    process.stderr.write(`not reached, ${missed.length} of ${chosen.length}:\n${missed.join('\n')}\n`);
   expect(wrong).toEqual([]);
-  await until('no workspace to be left', async () => {
-    const left = ['/var/lib/deckhand/work/runs', `${world.settings.DATA_DIR}/runs`].flatMap((folder) => {
-      try {
-        return readdirSync(`${folder}/${world.service.process.pid}`);
-      } catch {
-        return [];
-      }
-    });
-    return left.length === 0;
-  });
+  expect(missed.length).toBeLessThanOrEqual(asked === undefined ? 0 : chosen.length / 10);
 }, 3_600_000);
