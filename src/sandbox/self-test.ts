@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { SandboxState } from './sandbox.ts';
+import { socketFilter } from './seccomp.ts';
 import { runCommand } from './shell.ts';
 import { limits, type Wall, type WallParts } from './walled.ts';
 
@@ -25,6 +26,11 @@ const wanted = [
   ['is limited in processes', 'ulimit -p', String(limits.nproc)],
   ['is limited in file size', 'ulimit -f', String(limits.fsize / 512)],
   ['leaves no core file', 'ulimit -c', String(limits.core)],
+  [
+    'makes no sockets that leave a network namespace',
+    "sed -n 's/^Seccomp:[[:space:]]*//p' /proc/self/status",
+    socketFilter() === undefined ? '0' : '2',
+  ],
 ] as const;
 
 /** Time enough to write far more than is shown; on a busy machine it takes longer to begin. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, type SpawnOptions, type StdioOptions, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { socketFilter } from './seccomp.ts';
 
 /** What a sandbox is made of; paths of the host. */
 export interface Wall {
@@ -26,7 +27,8 @@ export interface Walled {
 }
 
 const passwd = 'root:x:0:0:root:/root:/bin/sh\nagent:x:1000:1000:agent:/home/agent:/bin/sh\n';
-const [passwdFd, statusFd, scriptFd] = [3, 4, 5];
+const [passwdFd, statusFd, scriptFd, filterFd] = [3, 4, 5, 6];
+const filter = socketFilter();
 /** Per process, in bytes; what all of them take together is limited by the machine only (docs/security.md). */
 export const limits = { nproc: 4096, fsize: 268_435_456, data: 4_294_967_296, core: 0 };
 /** So long we wait for a process to be born before we kill it, and for it to be gone afterwards. */
@@ -37,13 +39,14 @@ export const scriptPath = '/opt/script.sh';
 
 /** Starts a program inside; `--unshare-all` takes the network away too. The environment of the host does not exist there. */
 export function startWalled(wall: Wall, program: string[], script = ''): Walled {
-  const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'];
+  const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'];
   const limited = Object.entries(limits).map(([name, value]) => `--${name}=${value}`);
   const args = [...limited, '--', 'bwrap', ...wallArguments(wall), ...program];
   const child = spawn('prlimit', args, { ...wall.who, env: {}, cwd: '/', stdio });
   for (const [fd, text] of [
     [passwdFd, passwd],
     [scriptFd, script],
+    [filterFd, filter],
   ] as const) {
     const pipe = child.stdio[fd] as Writable;
     pipe.on('error', () => {});
@@ -107,6 +110,7 @@ function wallArguments({ node, toolHost, looseEdit, workTree, gitDir, others, sc
     ...['--unshare-all', '--unshare-user', '--disable-userns', '--uid', '1000', '--gid', '1000'],
     ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--hostname', 'sandbox'],
     ...['--json-status-fd', String(statusFd)],
+    ...(filter === undefined ? [] : ['--seccomp', String(filterFd)]),
     ...['--ro-bind', '/usr', '/usr'],
     ...['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
     ...['/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl/certs'].flatMap((path) => ['--ro-bind-try', path, path]),

@@ -98,6 +98,11 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
     /ENETUNREACH|EACCES|ECONN/,
   ],
   [
+    'sockets of other kinds: of virtual machines, of the wire, of the kernel',
+    () => run(`perl -e 'for (40, 17, 38) { print socket(my $s, $_, 1, 0) ? "made $_" : $!, "\n" }'`),
+    /^(?![\s\S]*made)(Address family not supported by protocol\n){3}/,
+  ],
+  [
     'the machine itself',
     () => run(`node -e "require('net').connect(${port()}, '127.0.0.1').on('error', (e) => console.log(e.code))"`),
     /ECONNREFUSED|ENETUNREACH/,
