@@ -32,8 +32,10 @@ export function gitIgnoreRules(gitDir: string, workTree: string): IgnoreRules {
   const child = spawn('git', args, { cwd: workTree, env, stdio: ['pipe', 'pipe', 'ignore'] });
   const asked = pending(() => child.kill('SIGKILL'));
   let rest = '';
-  child.stdin.on('error', () => {});
   child.once('error', asked.fail);
+  // With too many files open there is no process and no stream, only the error to come.
+  if (child.stdin === undefined) return { ask: () => asked.add(() => {}), close: asked.close };
+  child.stdin.on('error', () => {});
   child.once('close', asked.fail);
   // Each answer is source, line, pattern and path, each ended by NUL; no pattern means not ignored, `!` un-ignored.
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {

@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables.ts';
+import { remoteSeconds } from '../git/engine.ts';
 import { revealSecret } from '../projects/secrets.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import type { Assignment } from './assignment.ts';
@@ -7,6 +8,9 @@ import { type Journal, stepOf } from './journal.ts';
 import type { Work } from './publish.ts';
 import { readSettings } from './repository-settings.ts';
 import { openWorkspace, type Signals } from './workspace.ts';
+
+/** Even a run of seconds must clone. */
+const leastSeconds = 60;
 
 /** A repository put in place for a run: its files, branch, rules, and what lets us in. */
 export async function openWork(
@@ -18,7 +22,9 @@ export async function openWork(
 ): Promise<Work> {
   const { run } = given;
   const credential = await credentialFor(app, repository);
-  const remote = await remoteFor(app, repository, credential, { contents: 'write' });
+  // No operation of git takes longer than the whole run may.
+  const limitSeconds = Math.min(remoteSeconds, Math.max(leastSeconds, given.budgets.runMinutes * 60));
+  const remote = { ...(await remoteFor(app, repository, credential, { contents: 'write' })), limitSeconds };
   const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals });
   try {
     const settings = await journal.once(stepOf('settings', given.task, repository), () =>

@@ -1,5 +1,6 @@
 import { type ChildProcess, type SpawnOptions, type StdioOptions, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { RunFailed } from '../domain/run.ts';
 import { socketFilter } from './seccomp.ts';
 
 /** What a sandbox is made of; paths of the host. */
@@ -43,6 +44,9 @@ export function startWalled(wall: Wall, program: string[], script = ''): Walled 
   const limited = Object.entries(limits).map(([name, value]) => `--${name}=${value}`);
   const args = [...limited, '--', 'bwrap', ...wallArguments(wall), ...program];
   const child = spawn('prlimit', args, { ...wall.who, env: {}, cwd: '/', stdio });
+  // With too many files open there is no process and no stream, only the error to come.
+  child.on('error', () => {});
+  if (child.stdio === undefined) throw new RunFailed('sandbox', 'the machine has too many files open');
   for (const [fd, text] of [
     [passwdFd, passwd],
     [scriptFd, script],
