@@ -64,16 +64,23 @@ interface Shown extends WorldTask {
   issueNumber: number;
 }
 
-async function play(): Promise<Shown> {
-  calls = [];
-  [isKilled, isHit] = [false, false];
-  const number = await world.issue('/agent start');
-  return until(`the task of issue ${number} in review`, async () => {
+/** What the service answers; it is started again where it was killed, which may be after the run's own end too. */
+function answerTo<T>(path: string): Promise<T> {
+  return until(`an answer to ${path}`, async () => {
     if (isKilled) {
       isKilled = false;
       await world.restart();
     }
-    const all = await world.get<Shown[]>(`/projects/${world.project.id}/tasks?limit=100`).catch(() => []);
+    return world.get<T>(path).catch(() => undefined);
+  });
+}
+
+async function play(): Promise<Shown> {
+  calls = [];
+  isHit = false;
+  const number = await world.issue('/agent start');
+  return until(`the task of issue ${number} in review`, async () => {
+    const all = await answerTo<Shown[]>(`/projects/${world.project.id}/tasks?limit=100`);
     const task = all.find((t) => t.issueNumber === number);
     return task?.status === 'in_review' && task;
   });
@@ -81,10 +88,10 @@ async function play(): Promise<Shown> {
 
 async function expectOneOfEach(task: Shown): Promise<void> {
   expect(task.failure).toBeNull();
-  const runs = await world.get<{ status: string }[]>(`/tasks/${task.id}/runs`);
+  const runs = await answerTo<{ status: string }[]>(`/tasks/${task.id}/runs`);
   expect(runs.map((r) => r.status)).toEqual(['succeeded']);
-  expect((await world.get<{ handoffs: unknown[] }>(`/tasks/${task.id}/handoffs`)).handoffs).toHaveLength(1);
-  expect(await world.get<unknown[]>(`/tasks/${task.id}/prs`)).toHaveLength(1);
+  expect((await answerTo<{ handoffs: unknown[] }>(`/tasks/${task.id}/handoffs`)).handoffs).toHaveLength(1);
+  expect(await answerTo<unknown[]>(`/tasks/${task.id}/prs`)).toHaveLength(1);
   const folder = world.github.folderOf('mona/sample');
   const branches = gitOut(
     folder,
@@ -100,6 +107,7 @@ async function expectOneOfEach(task: Shown): Promise<void> {
   );
   expect(pulls.filter((p) => p.head.ref === task.branchName)).toHaveLength(1);
   await until('one label and one comment', async () => {
+    await answerTo('/me');
     const labels = (await world.labels(task.issueNumber)).filter((l) => l.startsWith('agent:'));
     const own = (await world.comments(task.issueNumber)).filter((c) => c.user.login === 'deckhand[bot]');
     return labels.join() === 'agent:in-review' && own.length === 1;
@@ -109,6 +117,7 @@ async function expectOneOfEach(task: Shown): Promise<void> {
 /** No workspace and no process of a service that was killed: what it started names its folders. */
 async function expectNothingLeft(): Promise<void> {
   await until('nothing to be left of those that were killed', async () => {
+    await answerTo('/me');
     const places = ['/var/lib/deckhand/work/runs', `${world.settings.DATA_DIR}/runs`];
     const folders = places.flatMap((place) => (existsSync(place) ? readdirSync(place).map((n) => join(place, n)) : []));
     const isTheirs = (path: string) => killed.some((pid) => path.endsWith(`-${pid}`));
