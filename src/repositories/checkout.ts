@@ -47,12 +47,17 @@ export async function startTools<T>(
   place: () => Promise<T>,
 ): Promise<{ host: ToolHost; placed: T }> {
   const starting = app.sandbox.open(workTree, gitDir, signal);
-  const [host, placed] = await Promise.allSettled([starting, place().then(own)]);
-  async function own(done: T): Promise<T> {
+  // Awaited below; until then it is nobody's.
+  starting.catch(() => {});
+  try {
+    const placed = await place();
     await app.sandbox.own(workTree);
-    return done;
+    return { host: await starting, placed };
+  } catch (error) {
+    await starting.then(
+      (host) => host.close(),
+      () => {},
+    );
+    throw error;
   }
-  if (host.status === 'fulfilled' && placed.status === 'fulfilled') return { host: host.value, placed: placed.value };
-  if (host.status === 'fulfilled') await host.value.close();
-  throw placed.status === 'rejected' ? placed.reason : (host as PromiseRejectedResult).reason;
 }

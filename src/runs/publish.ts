@@ -65,13 +65,12 @@ export async function pushWork(app: App, work: Work, tree: string, title: string
     // Side by side; the push is waited for whatever the other comes to.
     const [diff] = await Promise.allSettled([diffOfBranch(work, commit, pushing), pushing]);
     await pushing;
-    // First, so that the branch is known for the task's whatever becomes of the diff.
-    if (repository.id === task.repositoryId)
-      await journal.write((em) => em.update(Tasks, { id: task.id }, { branchName: branch.name }));
+    // Branch and diff of a task are those in its own repository; the branch is known whatever becomes of the diff.
+    const isOwn = repository.id === task.repositoryId;
+    if (isOwn) await journal.write((em) => em.update(Tasks, { id: task.id }, { branchName: branch.name }));
     if (diff.status === 'rejected') throw diff.reason;
     const stored = { ...diff.value, branchName: branch.name, baseBranch: repository.defaultBranch, headSha: commit };
-    // Branch and diff of a task are those in its own repository.
-    if (repository.id === task.repositoryId) await journal.write((em) => upsertDiff(em, task.id, stored));
+    if (isOwn) await journal.write((em) => upsertDiff(em, task.id, stored));
     return { commit };
   });
 }
