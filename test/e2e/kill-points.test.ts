@@ -8,7 +8,7 @@ import { openWorld, type World, type WorldTask } from '../support/world.ts';
 /** Every call of a run to the outside and every commit is a point; all of them: `KILL_POINTS=all npm test -- test/e2e/kill-points`. */
 /** What is to be tried: `all`, or those in whose name it stands, such as `lost commit`; without it a few. */
 const asked = process.env.KILL_POINTS;
-const samples = 6;
+const samples = 4;
 
 let world: World;
 /** Counts the calls of the service to GitHub, git and the model, and its commits; does something at one of them. */
