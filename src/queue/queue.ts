@@ -28,6 +28,10 @@ export async function openQueue(url: string, isWorker: boolean, onError: ErrorSi
     application_name: 'deckhand-queue',
     max: 6,
     supervise: isWorker,
+    // Jobs of a worker that was killed come back after their heartbeat's 10 s and this; with pg-boss's own 60 s GitHub
+    // showed an old state of a task for over a minute.
+    superviseIntervalSeconds: 5,
+    monitorIntervalSeconds: 5,
     schedule: false,
     useListenNotify: isWorker,
     // Nobody waits for these connections but jobs, and the start.
