@@ -6,6 +6,8 @@ import { gitOut } from '../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';
 
 /** Every call of a run to the outside and every commit is a point; all of them: `KILL_POINTS=all npm test -- test/e2e/kill-points`. */
+/** What every run comes to, however much or little is done beside it. */
+const ofEveryRun = /^(GIT|model|commit of (run_steps|run_turns|handoffs))/;
 /** What is to be tried: `all`, or those in whose name it stands, such as `lost commit`; without it a few. */
 const asked = process.env.KILL_POINTS;
 const samples = 4;
@@ -140,12 +142,13 @@ function commandOf(pid: string): string {
 }
 
 test('killed before or after any call to the outside, or its answer lost: one branch, one pull request, one handoff', async () => {
+  // The first one also does what is done once: labels are made, what came before the start is caught up.
+  await expectOneOfEach(await play());
   await expectOneOfEach(await play());
   const points = calls.map((name, i) => ({ name, nth: calls.slice(0, i).filter((c) => c === name).length }));
   const cases = (['before', 'after', 'lost'] as const).flatMap((kind) => points.map((at) => ({ kind, at })));
   expect(points.length).toBeGreaterThan(20);
-  // Those that every run comes to, whatever is done beside it.
-  const surest = cases.filter(({ at }) => /^(GIT|model|commit of (run_steps|run_turns|handoffs))/.test(at.name));
+  const surest = cases.filter(({ at }) => ofEveryRun.test(at.name));
   const isAsked = (kind: string, name: string) => asked === 'all' || `${kind} ${name}`.includes(asked ?? '');
   const chosen =
     asked === undefined
@@ -170,11 +173,11 @@ test('killed before or after any call to the outside, or its answer lost: one br
     }
     target = undefined;
     if (!isHit) missed.push(name);
+    if (!isHit && ofEveryRun.test(at.name)) wrong.push(`${name}: not reached`);
     if (asked !== undefined) process.stderr.write(`${name}: ${Math.round(performance.now() - began)} ms\n`);
   }
   // What is done beside the run is sometimes done in fewer steps, so a point of the golden run may not come again.
   if (missed.length > 0)
     process.stderr.write(`not reached, ${missed.length} of ${chosen.length}:\n${missed.join('\n')}\n`);
   expect(wrong).toEqual([]);
-  expect(missed.length).toBeLessThanOrEqual(asked === undefined ? 0 : chosen.length / 10);
 }, 3_600_000);
