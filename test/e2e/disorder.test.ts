@@ -6,7 +6,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const repo = '/repos/mona/sample';
 // All 50 take two minutes: `DISORDERS=50 npm test -- test/e2e/disorder`.
-const orders = Number(process.env.DISORDERS ?? 6);
+const orders = Number(process.env.DISORDERS ?? 4);
 const eventsOfAnOrder = 200;
 const script: Script = [
   [{ name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } }],
