@@ -108,11 +108,15 @@ async function expectOneOfEach(task: Shown): Promise<void> {
     '/repos/mona/sample/pulls?state=all&per_page=100',
   );
   expect(pulls.filter((p) => p.head.ref === task.branchName)).toHaveLength(1);
+  let shown = '';
   await until('one label and one comment', async () => {
     await answerTo('/me');
     const labels = (await world.labels(task.issueNumber)).filter((l) => l.startsWith('agent:'));
     const own = (await world.comments(task.issueNumber)).filter((c) => c.user.login === 'deckhand[bot]');
+    shown = `${labels.join()} and ${own.map((c) => c.body).join('\n---\n')}`;
     return labels.join() === 'agent:in-review' && own.length === 1;
+  }).catch((error: Error) => {
+    throw new Error(`${error.message}; there is ${shown}`);
   });
 }
 
