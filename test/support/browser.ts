@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
-import { chromiumPath, launchBrowser } from '../../src/demo/browser.ts';
+import { chromiumPath, launchBrowser, signIn } from '../../src/demo/browser.ts';
+import type { World } from './world.ts';
 
 /** Runs where there is a browser; elsewhere it says what is missing. In CI there has to be one. */
 export const inBrowser = chromiumPath === undefined && !process.env.CI ? test.skip : test;
@@ -23,7 +24,22 @@ export async function openPerson(): Promise<Page> {
   return page;
 }
 
-export async function closeBrowser(): Promise<void> {
-  await browser?.close();
-  browser = undefined;
+/** The owner of a world before a browser, signed in. */
+export async function openOwner({ service }: Pick<World, 'service'>): Promise<Page> {
+  const page = await openPerson();
+  await signIn(page, service.url, 'mona');
+  return page;
+}
+
+/** To be called once in a test file: ends the browser and what `close` ends, and no test may leave a complaint. */
+export function watchBrowser(close: () => Promise<void> | undefined): void {
+  afterAll(async () => {
+    await browser?.close();
+    browser = undefined;
+    await close();
+  });
+  beforeEach(() => {
+    complaints.length = 0;
+  });
+  afterEach(() => expect(complaints).toEqual([]));
 }

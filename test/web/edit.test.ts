@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { chromiumPath, signIn } from '../../src/demo/browser.ts';
-import { closeBrowser, complaints, inBrowser, openPerson } from '../support/browser.ts';
+import { chromiumPath } from '../../src/demo/browser.ts';
+import { complaints, inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -11,14 +11,9 @@ beforeAll(async () => {
   if (chromiumPath === undefined) return;
   world = await openWorld([]);
   base = `/projects/${world.project.id}`;
-  page = await openPerson();
-  await signIn(page, world.service.url, 'mona');
+  page = await openOwner(world);
 }, 60_000);
-afterAll(async () => {
-  await closeBrowser();
-  await world?.close();
-});
-afterEach(() => expect(complaints.splice(0)).toEqual([]));
+watchBrowser(() => world?.close());
 
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 const api = <T>(method: string, path: string, body?: object) => world.service.api<T>(world.token, method, path, body);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { chromiumPath, settled, signIn } from '../../src/demo/browser.ts';
-import { closeBrowser, complaints, inBrowser, openPerson } from '../support/browser.ts';
+import { inBrowser, openOwner, openPerson, watchBrowser } from '../support/browser.ts';
 import { planner } from '../support/planner.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -52,17 +52,9 @@ beforeAll(async () => {
   });
   sessionId = begun.sessionId;
   await world.taskIn('in_review');
-  page = await openPerson();
-  await signIn(page, world.service.url, 'mona');
+  page = await openOwner(world);
 }, 60_000);
-afterAll(async () => {
-  await closeBrowser();
-  await world?.close();
-});
-beforeEach(() => {
-  complaints.length = 0;
-});
-afterEach(() => expect(complaints).toEqual([]));
+watchBrowser(() => world?.close());
 
 const pages = () => ({
   projects: '/',

@@ -3,7 +3,7 @@ import { chromiumPath, signIn } from '../../src/demo/browser.ts';
 import type { ModelRequest, Said } from '../../src/demo/model.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { script } from '../../src/demo/story.ts';
-import { closeBrowser, complaints, inBrowser, openPerson } from '../support/browser.ts';
+import { complaints, inBrowser, openOwner, openPerson, watchBrowser } from '../support/browser.ts';
 import { planner } from '../support/planner.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -23,17 +23,9 @@ beforeAll(async () => {
   if (chromiumPath === undefined) return;
   world = await openWorld(model, { seed: { people: ['mona', 'stranger', 'hubot'] } });
   base = `/projects/${world.project.id}`;
-  page = await openPerson();
-  await signIn(page, world.service.url, 'mona');
+  page = await openOwner(world);
 }, 60_000);
-afterAll(async () => {
-  await closeBrowser();
-  await world?.close();
-});
-beforeEach(() => {
-  complaints.length = 0;
-});
-afterEach(() => expect(complaints).toEqual([]));
+watchBrowser(() => world?.close());
 
 const go = (path: string, on = page) => on.goto(`${world.service.url}${path}`);
 const button = (name: string | RegExp, on = page) => on.getByRole('button', { name, exact: typeof name === 'string' });

@@ -1,11 +1,11 @@
-import { Button, Flash, FormControl, Textarea, TextInput } from '@primer/react';
+import { Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../api.ts';
 import { changedOf } from '../changed-of.ts';
 import { explain } from '../client.ts';
 import { submitting } from '../submitting.ts';
-import { FormDialog } from './form-dialog.tsx';
+import { FormDialog, FormEnd } from './form-dialog.tsx';
 
 type Fields = Pick<api.Agent, 'name' | 'team' | 'description' | 'model' | 'systemPrompt'>;
 
@@ -72,12 +72,7 @@ export function AgentForm({ agent, onClose }: { agent?: api.Agent; onClose(): vo
             onChange={(event) => set({ systemPrompt: event.target.value })}
           />
         </FormControl>
-        <div className="row end">
-          <Button onClick={onClose}>Close</Button>
-          <Button type="submit" variant="primary" loading={save.isPending}>
-            {agent === undefined ? 'Make the agent' : 'Save'}
-          </Button>
-        </div>
+        <FormEnd act={agent === undefined ? 'Make the agent' : 'Save'} isBusy={save.isPending} onClose={onClose} />
       </form>
     </FormDialog>
   );

@@ -7,7 +7,7 @@ import { explain } from '../client.ts';
 import { counted } from '../counted.ts';
 import * as q from '../queries.ts';
 import { submitting } from '../submitting.ts';
-import { FormDialog } from './form-dialog.tsx';
+import { FormDialog, FormEnd } from './form-dialog.tsx';
 
 /** A version beside the one before it: what it is told, and how it did. */
 export function AgentVersions({ projectId, agent }: { projectId: string; agent: api.Agent }) {
@@ -98,12 +98,7 @@ export function Evolve({ agent }: { agent: api.Agent }) {
               <Textarea block rows={8} value={prompt} onChange={(event) => setPrompt(event.target.value)} />
             </FormControl>
             <p className="muted">The tasks that are not done move to the new version; this one stays readable.</p>
-            <div className="row end">
-              <Button onClick={() => setOpen(false)}>Close</Button>
-              <Button type="submit" variant="primary" loading={evolve.isPending}>
-                Make the version
-              </Button>
-            </div>
+            <FormEnd act="Make the version" isBusy={evolve.isPending} onClose={() => setOpen(false)} />
           </form>
         </FormDialog>
       )}

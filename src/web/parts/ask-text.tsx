@@ -1,6 +1,6 @@
-import { Button, FormControl, Textarea } from '@primer/react';
+import { FormControl, Textarea } from '@primer/react';
 import { useState } from 'react';
-import { FormDialog } from './form-dialog.tsx';
+import { FormDialog, FormEnd } from './form-dialog.tsx';
 
 /** Asks for some words in a dialog. */
 export function AskText(props: {
@@ -43,12 +43,7 @@ export function AskText(props: {
             <FormControl.Validation variant="error">Say it in a few words.</FormControl.Validation>
           )}
         </FormControl>
-        <div className="row end">
-          <Button onClick={onClose}>Close</Button>
-          <Button type="submit" variant="primary">
-            {button}
-          </Button>
-        </div>
+        <FormEnd act={button} onClose={onClose} />
       </form>
     </FormDialog>
   );

@@ -1,4 +1,4 @@
-import { Button, Flash, FormControl, Textarea, TextInput } from '@primer/react';
+import { Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../api.ts';
@@ -7,7 +7,7 @@ import { putTask } from '../live.ts';
 import * as q from '../queries.ts';
 import { submitting } from '../submitting.ts';
 import { Chosen } from './chosen.tsx';
-import { FormDialog } from './form-dialog.tsx';
+import { FormDialog, FormEnd } from './form-dialog.tsx';
 import { Several } from './several.tsx';
 
 /** Changes what a task says and who does it; only what was changed is sent. */
@@ -84,12 +84,7 @@ export function EditTask({ task: shown, onClose }: { task: api.Task; onClose(): 
           options={(others.data ?? []).filter((t) => t.id !== task.id).map((t) => ({ id: t.id, name: t.title }))}
           onChosen={(dependsOn) => set({ dependsOn })}
         />
-        <div className="row end">
-          <Button onClick={onClose}>Close</Button>
-          <Button type="submit" variant="primary" loading={save.isPending}>
-            Save
-          </Button>
-        </div>
+        <FormEnd act="Save" isBusy={save.isPending} onClose={onClose} />
       </form>
     </FormDialog>
   );

@@ -9,7 +9,7 @@ import { putTask } from '../live.ts';
 import * as q from '../queries.ts';
 import { mutateOnce } from '../submitting.ts';
 import { Chosen } from './chosen.tsx';
-import { FormDialog } from './form-dialog.tsx';
+import { FormDialog, FormEnd } from './form-dialog.tsx';
 import { notify } from './notices.tsx';
 
 /** The service takes so many at once. */
@@ -132,12 +132,11 @@ function Form({ projectId, isMany, onClose }: { projectId: string; isMany: boole
         <Checkbox checked={given.issue} onChange={(event) => set({ issue: event.target.checked })} />
         <FormControl.Label>{isMany ? 'Make a GitHub issue for each' : 'Make a GitHub issue for it'}</FormControl.Label>
       </FormControl>
-      <div className="row end">
-        <Button onClick={onClose}>Close</Button>
-        <Button type="submit" variant="primary" loading={make.isPending}>
-          {isMany ? `Make ${wanted.length} tasks` : 'Make the task'}
-        </Button>
-      </div>
+      <FormEnd
+        act={isMany ? `Make ${wanted.length} tasks` : 'Make the task'}
+        isBusy={make.isPending}
+        onClose={onClose}
+      />
     </form>
   );
 }

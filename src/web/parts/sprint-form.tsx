@@ -1,11 +1,11 @@
-import { Button, Flash, FormControl, Textarea, TextInput } from '@primer/react';
+import { Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../api.ts';
 import { changedOf } from '../changed-of.ts';
 import { explain } from '../client.ts';
 import { submitting } from '../submitting.ts';
-import { FormDialog } from './form-dialog.tsx';
+import { FormDialog, FormEnd } from './form-dialog.tsx';
 
 type Fields = Pick<api.Sprint, 'name' | 'goal' | 'startDate' | 'endDate'>;
 
@@ -59,12 +59,7 @@ export function SprintForm(props: {
           )}
           <DayField label="Last day" value={given.endDate} onChange={(endDate) => set({ endDate })} />
         </div>
-        <div className="row end">
-          <Button onClick={onClose}>Close</Button>
-          <Button type="submit" variant="primary" loading={save.isPending}>
-            {sprint === undefined ? 'Make the sprint' : 'Save'}
-          </Button>
-        </div>
+        <FormEnd act={sprint === undefined ? 'Make the sprint' : 'Save'} isBusy={save.isPending} onClose={onClose} />
       </form>
     </FormDialog>
   );
