@@ -169,7 +169,9 @@ async function clearOrphans(all: string, own: string, log: Logger): Promise<void
     const [, host, pid] = /^(?:(.*)-)?(\d+)$/.exec(name) ?? [];
     if (pid === undefined) continue;
     const isHere = host === undefined || host === hostname();
-    const isLeft = isHere ? !isAlive(Number(pid)) : (await stat(folder)).mtimeMs < Date.now() - forgottenMs;
+    // Another worker that starts may have removed it by now.
+    const changedMs = (await stat(folder).catch(() => undefined))?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    const isLeft = isHere ? !isAlive(Number(pid)) : changedMs < Date.now() - forgottenMs;
     // Our own is that of a process which had our number before; in a container that is every one.
     if (isLeft || folder === own)
       await removeTree(folder).catch((error) => log.warn({ err: error, folder }, 'old workspaces were not removed'));

@@ -51,7 +51,7 @@ export function objectReader(gitDir: string, signal: AbortSignal | undefined): O
     folder: async (tree) => parseTree(await contents(tree, 'tree')),
     size: async (oid) => (await ask('info', oid)).size,
     blob: (oid) => contents(oid, 'blob'),
-    forget: () => running?.end(closed()),
+    forget: () => running?.end(new GitFailed('broken', 'git: objects were fetched while one was asked for')),
     close: () => {
       isClosed = true;
       running?.end(closed());

@@ -78,25 +78,23 @@ function plainHost({ node, toolHost, looseEdit, who }: WallParts, workTree: stri
 
 function openTools({ child, end }: Walled, wall: Wall | undefined, signal: AbortSignal): ToolHost {
   const client = hostClient(child);
+  /** Where the host was ended with its run, that is the reason, and not that it is gone. */
+  const ask = (tool: string, args: object) =>
+    client.call(tool, args).catch((error) => {
+      signal.throwIfAborted();
+      throw error;
+    });
   const abort = () => void end();
   signal.addEventListener('abort', abort, { once: true });
   return {
     hasShell: wall !== undefined,
     call: async (tool, args) => {
-      if (tool !== 'run_command')
-        return client.call(tool, args).catch((error) => {
-          // It was ended with its run; that is the reason, not that it is gone.
-          signal.throwIfAborted();
-          throw error;
-        });
+      if (tool !== 'run_command') return ask(tool, args);
       if (wall === undefined) return { ok: false, text: 'run_command needs a working sandbox, and there is none here' };
       return runCommand(wall, args as { command: string }, signal);
     },
     restore: async (files) => {
-      const answer = await client.call('restore', { files }).catch((error) => {
-        signal.throwIfAborted();
-        throw error;
-      });
+      const answer = await ask('restore', { files });
       if (!answer.ok) throw new RunFailed('sandbox', `the workspace could not be restored: ${answer.text}`);
     },
     mount: (name, workTree, gitDir) => {

@@ -5,17 +5,19 @@ import { until } from '../../src/demo/real-service.ts';
 import { gitOut } from '../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';
 
-/** Every call of a run to the outside and every commit is a point; all of them: `KILL_POINTS=all npm test -- test/e2e/kill-points`. */
 /** What every run comes to, however much or little is done beside it. */
 const ofEveryRun = /^(GIT|model|commit of (run_steps|run_turns|handoffs))/;
-/** What is to be tried: `all`, or those in whose name it stands, such as `lost commit`; without it a few. */
+/**
+ * Every call of a run to the outside and every commit is a point. `KILL_POINTS=all npm test -- test/e2e/kill-points` tries
+ * them all; a text instead of `all` those in whose name it stands, such as `lost commit`; without it a few are tried.
+ */
 const asked = process.env.KILL_POINTS;
 const samples = 4;
 
 let world: World;
 /** Counts the calls of the service to GitHub, git and the model, and its commits; does something at one of them. */
 let calls: string[] = [];
-/** Which call is due: the how manieth of its name, because the order of what is done side by side differs. */
+/** Which call is due: the first, second, … of its name, because the order of what is done side by side differs. */
 let target: { name: string; nth: number } | undefined;
 let how: 'before' | 'after' | 'lost' = 'before';
 let isKilled = false;
