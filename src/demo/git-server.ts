@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
 /** Who asks, by the Basic credentials of git: the user name is of no interest, the password is a GitHub token. */
@@ -47,13 +48,13 @@ export async function serveGit(host: GitHost, req: IncomingMessage, res: ServerR
   });
   res.setHeader('Cache-Control', 'no-cache');
   res.setHeader('Content-Type', `application/x-${service}-${isAdvertising ? 'advertisement' : 'result'}`);
-  git.stdin.on('error', () => {});
+  // With `pipeline` git's input ends where a caller goes away in mid-request, and so git does.
+  const isPacked = req.headers['content-encoding'] === 'gzip';
+  pipeline([req, ...(isPacked ? [createGunzip()] : []), git.stdin], () => {});
   if (isAdvertising) {
-    git.stdin.end();
     const line = `# service=${service}\n`;
     res.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`);
-  } else if (req.headers['content-encoding'] === 'gzip') req.pipe(createGunzip()).pipe(git.stdin);
-  else req.pipe(git.stdin);
+  }
   const output: Buffer[] = [];
   for await (const chunk of git.stdout) output.push(chunk as Buffer);
   if (!isAdvertising && service === 'git-receive-pack') await host.afterPush(name, token ?? '');

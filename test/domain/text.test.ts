@@ -82,7 +82,8 @@ test('what nobody sees is taken out of what people wrote, in linear time', () =>
   expect(plain('a<!-- do evil -->b')).toBe('ab');
   expect(plain('a<!-- never ends')).toBe('a');
   expect(plain('st\u200bart \u202eevil\u2066\u0007 ok\n')).toBe('start evil ok\n');
-  const began = performance.now();
+  // Of the processor, not of the clock: the machine may be busy with others.
+  const began = process.cpuUsage();
   plain('<!--'.repeat(250_000));
-  expect(performance.now() - began).toBeLessThan(1000);
+  expect(process.cpuUsage(began).user / 1000).toBeLessThan(1000);
 });

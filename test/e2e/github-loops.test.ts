@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { until } from '../../src/demo/real-service.ts';
 import { type Face, openFace, repo } from '../support/face.ts';
 import { gitOut } from '../support/git.ts';
@@ -73,6 +74,7 @@ test('a conflict with the base is mended by a merge commit that keeps both sides
   const { world, next, say, get, kinds, pullOf, fileOn, inReview, push } = face;
   const { task } = await inReview({ 'README.md': 'by the agent\n' });
   next({ 'README.md': 'by both\n' });
+  await push('main', 'NEWS.md', 'by a person\n');
   await push('main', 'README.md', 'by a person\n');
   await until('the revision', async () => (await kinds(task)).join() === 'revise,start');
   const done = await until('review', async () => {
@@ -84,6 +86,14 @@ test('a conflict with the base is mended by a merge commit that keeps both sides
   expect(fileOn(done.branchName ?? '', 'README.md')).toBe('by both');
   expect(gitOut(folder, 'rev-list', '--parents', '-n1', done.branchName ?? '').split(' ')).toHaveLength(3);
   expect(gitOut(folder, 'merge-base', 'main', done.branchName ?? '')).toBe(gitOut(folder, 'rev-parse', 'main'));
+  // What a worker would go on from is the agent's work only; the base's comes from git.
+  const [turn] = await world.sql<{ workspace: Buffer }>(
+    `select workspace from run_turns join runs on runs.id = run_id
+      where task_id = $1 and kind = 'revise' and workspace is not null`,
+    [task.id],
+  );
+  const stored: { path: string }[][] = Object.values(JSON.parse(String(gunzipSync(turn?.workspace ?? ''))));
+  expect(stored.flat().map((file) => file.path)).toEqual(['README.md']);
   await say(pullOf(done), '/agent merge');
   await until('done', async () => (await get(task)).status === 'done');
   expect(fileOn('main', 'README.md')).toBe('by both');

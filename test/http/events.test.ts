@@ -1,5 +1,6 @@
 import { until } from '../../src/demo/real-service.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
+import { usualTime } from '../support/usual-time.ts';
 
 let service: TestApp;
 let token: string;
@@ -66,10 +67,13 @@ const named = (heard: Heard[], event: string) => heard.filter((h) => h.event ===
 test('a change of the project is heard within half a second, and what was missed after coming back', async () => {
   const stream = await listen(`/projects/${project}/events`);
   expect(stream.status).toBe(200);
-  const began = performance.now();
   const task = (await call('POST', `/projects/${project}/tasks`, { title: 't' })).body;
   await until('the task', async () => named(stream.heard, 'task').length > 0);
-  expect(performance.now() - began).toBeLessThan(500);
+  const time = await usualTime(async (nth) => {
+    await call('POST', `/projects/${project}/tasks`, { title: 't' });
+    await until('the task', async () => named(stream.heard, 'task').length === nth + 2);
+  });
+  expect(time).toBeLessThan(500);
   expect(named(stream.heard, 'task')[0]?.data).toEqual({
     id: task.id,
     status: 'backlog',

@@ -43,3 +43,29 @@ export function watchBrowser(close: () => Promise<void> | undefined): void {
   });
   afterEach(() => expect(complaints).toEqual([]));
 }
+
+/**
+ * The longest that one task kept a page from answering while `act` went on, in ms of the processor: what else the machine
+ * does meanwhile makes a page late too, but that is not the page's doing.
+ */
+export async function longestTask(act: () => Promise<void>): Promise<number> {
+  if (!browser) throw new Error('no browser is open');
+  await browser.startTracing(undefined, { categories: ['toplevel', '__metadata'] });
+  await act();
+  const { traceEvents } = JSON.parse(String(await browser.stopTracing())) as { traceEvents: TraceEvent[] };
+  // The main thread of a process has the number of the process.
+  const pages = new Set(traceEvents.flatMap((e) => (e.args.name === 'CrRendererMain' ? e.pid : [])));
+  const isTask = (e: TraceEvent) => e.name === 'ThreadControllerImpl::RunTask' && e.tid === e.pid && pages.has(e.pid);
+  const tasks = traceEvents.filter(isTask);
+  if (!tasks.some((e) => e.tdur)) throw new Error('the trace has no tasks with their time of the processor');
+  return Math.max(...tasks.map((e) => (e.tdur ?? 0) / 1000));
+}
+
+/** As Chromium's trace has it, durations in µs; `tdur` is that of the thread. */
+interface TraceEvent {
+  name: string;
+  pid: number;
+  tid: number;
+  tdur?: number;
+  args: { name?: string };
+}

@@ -5,6 +5,7 @@ import { until } from '../../src/demo/real-service.ts';
 import { script } from '../../src/demo/story.ts';
 import { complaints, inBrowser, openOwner, openPerson, watchBrowser } from '../support/browser.ts';
 import { planner } from '../support/planner.ts';
+import { usualTime } from '../support/usual-time.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -146,12 +147,14 @@ inBrowser('two people see what the other does, within half a second', async () =
   await page.getByRole('menuitem', { name: 'Move to Ready' }).click();
   await ready(page).waitFor();
   await ready(other).waitFor();
-  const shown = other.getByRole('link', { name: 'Seen by both, renamed' }).waitFor();
-  const began = performance.now();
-  await world.service.api(world.token, 'PATCH', `/tasks/${task.id}`, { title: 'Seen by both, renamed' });
-  await shown;
-  // From before the request was sent; on a busy machine a second is allowed for what takes 100 ms.
-  expect(performance.now() - began).toBeLessThan(1000);
+  // From before the request was sent.
+  const time = await usualTime(async (nth) => {
+    const title = `Seen by both, renamed ${nth}`;
+    const shown = other.getByRole('link', { name: title }).waitFor();
+    await world.service.api(world.token, 'PATCH', `/tasks/${task.id}`, { title });
+    await shown;
+  });
+  expect(time).toBeLessThan(500);
   // What a member may not do is said before it is tried, or explained.
   await go(`${base}/settings`, other);
   await other.getByText('You are a member: an admin or owner of the project can change these.').waitFor();
