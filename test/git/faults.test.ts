@@ -48,10 +48,6 @@ async function drip(from: IncomingMessage, to: ServerResponse) {
   to.end();
 }
 
-function residentMb(): number {
-  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024;
-}
-
 /** The processes that this one has started. */
 function children(): string[] {
   return readdirSync('/proc')
@@ -160,52 +156,6 @@ describe.each<[string, () => GitEngine]>([
     await two.close();
     while (children().length > before.length) await new Promise((resolve) => setTimeout(resolve, 10));
   });
-});
-
-describe('a repository of 100 MB', () => {
-  let host: Awaited<ReturnType<typeof serveSampleRepository>>;
-  beforeAll(async () => {
-    host = await serveSampleRepository();
-    for (let i = 0; i < 5; i++) writeFileSync(join(host.work, `${i}.bin`), randomBytes(20_000_000));
-    gitOut(host.work, 'config', 'core.compression', '0');
-    gitOut(host.bare, 'config', 'core.compression', '0');
-    gitOut(host.work, 'add', '-A');
-    gitOut(host.work, 'commit', '-q', '-m', 'large');
-    gitOut(host.work, 'push', '-q', host.bare, 'main');
-  }, 60_000);
-  afterAll(() => host.close());
-
-  const cloned = async (engine: GitEngine, name: string) => {
-    const folders = { gitDir: join(host.root, name, 'g'), workTree: join(host.root, name, 'w') };
-    return engine.open({ url: host.url, token: 'good-token' }, folders);
-  };
-
-  test.each<[string, () => GitEngine]>([
-    ['native', nativeGit],
-    ['isomorphic', isomorphicProcess],
-  ])(
-    'leaves the service under 600 MB: %s',
-    async (name, make) => {
-      let most = 0;
-      const look = setInterval(() => {
-        most = Math.max(most, residentMb());
-      }, 50);
-      const checkout = await cloned(make(), name);
-      const base = (await checkout.fetch('main')) ?? '';
-      await checkout.checkout(base);
-      writeFileSync(join(checkout.workTree, 'made.txt'), 'x\n');
-      const tree = await checkout.snapshot();
-      const commit = await checkout.commit({ tree, parents: [base], message: 'm\n', author, at });
-      await checkout.push(commit, `agent/${name}`);
-      await checkout.close();
-      clearInterval(look);
-      expect(gitOut(host.bare, 'log', '-1', '--format=%s', `agent/${name}`)).toBe('m');
-      expect(readFileSync(join(checkout.workTree, '3.bin')).length).toBe(20_000_000);
-      // The tests' own git server lives in this process too.
-      expect(most).toBeLessThan(600);
-    },
-    60_000,
-  );
 });
 
 describe('git in JavaScript within its limits', () => {
