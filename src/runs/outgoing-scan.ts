@@ -1,4 +1,5 @@
-import { blobsOf, isBinary } from '../git/diff.ts';
+import { blobsOf } from '../git/diff.ts';
+import { isBinary } from '../git/diff-files.ts';
 import type { Change, Checkout } from '../git/engine.ts';
 
 /** A change that may not leave the house, named by its file. */
