@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants, type Dirent, lstatSync, type Stats } from 'node:fs';
-import { type FileHandle, open, readdir, readlink, realpath } from 'node:fs/promises';
+import { type FileHandle, open, opendir, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { blobOid, writeLoose } from './loose-object.ts';
 
@@ -16,6 +16,10 @@ const maxChangedBytes = 100_000_000;
 const streamedBytes = 20_000_000;
 /** So many files are read at once; each under `streamedBytes`. */
 const readAtOnce = 16;
+/** So many files and folders may there be that the repository does not have; ignored folders are not looked into. */
+const maxOthers = 100_000;
+/** Names of a folder are read so many at a time. */
+const readNamesAtOnce = 512;
 /** So many are looked at before others get their turn: under a millisecond. */
 const lookedInARow = 256;
 
@@ -54,8 +58,10 @@ export async function readWorkTree(reading: Reading): Promise<Map<string, TreeEn
   const folders = new Set([...base.keys()].flatMap(parentsOf));
   const found = new Map([...base].filter(([, { mode }]) => mode === '160000'));
   const spent = { files: 0, bytes: 0 };
+  let left = base.size + folders.size + maxOthers;
   const walk = async (folder: string): Promise<void> => {
-    const entries = await entriesOf(join(workTree, folder), folder, folder === '' || folders.has(folder));
+    const entries = await entriesOf(join(workTree, folder), folder, folder === '' || folders.has(folder), left);
+    left -= entries.length;
     const rules = entries.find((entry) => entry.name === '.gitignore');
     // Whoever opens a pipe waits for ever.
     if (rules !== undefined && !rules.isFile() && !rules.isSymbolicLink())
@@ -127,11 +133,20 @@ function parentsOf(path: string): string[] {
 }
 
 /** A folder that cannot be read is nothing only where the repository has nothing either; else its files would seem deleted. */
-async function entriesOf(folder: string, path: string, isTracked: boolean): Promise<Dirent[]> {
-  return readdir(folder, { withFileTypes: true }).catch((error) => {
-    if (isTracked) throw new UnfitWorkTree(`${path || 'the workspace'} cannot be read (${error.code})`);
+async function entriesOf(folder: string, path: string, isTracked: boolean, most: number): Promise<Dirent[]> {
+  const entries: Dirent[] = [];
+  try {
+    // One after the other: millions of names at once are gigabytes.
+    for await (const entry of await opendir(folder, { bufferSize: readNamesAtOnce }))
+      if (entries.push(entry) > most)
+        throw tooLarge(`${maxOthers} files and folders that the repository does not have`);
+  } catch (error) {
+    if (error instanceof UnfitWorkTree) throw error;
+    if (isTracked)
+      throw new UnfitWorkTree(`${path || 'the workspace'} cannot be read (${(error as { code?: string }).code})`);
     return [];
-  });
+  }
+  return entries;
 }
 
 async function readEntry(
