@@ -1,4 +1,5 @@
 import type OpenAI from 'openai';
+import { z } from 'zod';
 import { type Message, ModelFailed, type ModelSource, type Reply, type ReplyOptions, type ToolSpec } from './model.ts';
 
 type Client = Pick<OpenAI, 'chat'>;
@@ -69,16 +70,63 @@ function sent(message: Message): OpenAI.ChatCompletionMessageParam {
   return { role: 'assistant', content: message.content, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
 }
 
-function received(completion: OpenAI.ChatCompletion): Reply {
-  const choice = completion.choices?.[0];
-  if (choice?.message === undefined) throw new ModelFailed('model', 'the model answered without a message');
-  const calls = (choice.message.tool_calls ?? []).filter((call) => call.type === 'function');
+/** Whatever a compatible server counts, our sums take whole numbers. */
+const tokens = z
+  .number()
+  .transform((n) => Math.min(Math.max(Math.round(n), 0), 1e9))
+  .catch(0);
+
+/** What we read of an answer. Text may come in parts; arguments as JSON of JSON, or as the JSON itself. */
+const answer = z.object({
+  choices: z.tuple(
+    [
+      z.object({
+        message: z.object({
+          content: z
+            .union([z.string(), z.array(z.object({ text: z.string().catch('') })).transform(joined)])
+            .nullish()
+            .transform((text) => text ?? ''),
+          tool_calls: z
+            .array(
+              z.object({
+                id: z.string().catch(''),
+                type: z.string().catch('function'),
+                function: z.object({
+                  name: z.string(),
+                  arguments: z.union([z.string(), z.looseObject({}).transform((given) => JSON.stringify(given))]),
+                }),
+              }),
+            )
+            .nullish()
+            .transform((calls) => calls ?? []),
+        }),
+        finish_reason: z.string().nullish(),
+      }),
+    ],
+    z.unknown(),
+  ),
+  usage: z.object({ prompt_tokens: tokens, completion_tokens: tokens }).nullish().catch(null),
+});
+
+function joined(parts: { text: string }[]): string {
+  return parts.map((part) => part.text).join('');
+}
+
+/** @throws ModelFailed for what is no Chat Completion: compatible servers and proxies before them answer all sorts of things */
+function received(completion: unknown): Reply {
+  const { data, error } = answer.safeParse(completion);
+  if (data === undefined) {
+    const where = error.issues[0]?.path.join('.') || 'the answer itself';
+    throw new ModelFailed('model', `the model server's answer is no Chat Completion: ${where} is not as it should be`);
+  }
+  const [{ message, finish_reason }] = data.choices;
+  const calls = message.tool_calls.filter((call) => call.type === 'function');
   return {
-    text: choice.message.content ?? '',
-    toolCalls: calls.map((call) => ({ id: call.id, name: call.function.name, arguments: call.function.arguments })),
-    inputTokens: completion.usage?.prompt_tokens ?? 0,
-    outputTokens: completion.usage?.completion_tokens ?? 0,
-    isCut: choice.finish_reason === 'length',
+    text: message.content,
+    toolCalls: calls.map(({ id, function: { name, arguments: args } }) => ({ id, name, arguments: args })),
+    inputTokens: data.usage?.prompt_tokens ?? 0,
+    outputTokens: data.usage?.completion_tokens ?? 0,
+    isCut: finish_reason === 'length',
   };
 }
 

@@ -42,6 +42,8 @@ export interface LoopContext {
   note(type: string, text: string, data?: object): Promise<void>;
 }
 
+/** Of the calls of one turn so many are done. */
+const maxCalls = 100;
 /** So often the same call with the same arguments, one after the other, and nothing new comes of it. */
 const maxRepeats = 3;
 /** So many errors in a row and the model is not getting anywhere. */
@@ -64,9 +66,11 @@ export async function converse(context: LoopContext, messages: Message[]): Promi
     let ending: Ending | undefined;
     if (reply.toolCalls.length === 0 && !reply.isCut)
       ending = { finish: { summary: storableText(reply.text.trim()) || 'Done.', nextSteps: [] }, isCalled: false };
-    for (const call of reply.toolCalls) {
+    for (const [i, call] of reply.toolCalls.entries()) {
       context.signal.throwIfAborted();
-      const result = ending === undefined ? await callTool(context.host, call, context.offered) : skipped();
+      const skipped =
+        ending !== undefined ? 'the work was ended before' : i >= maxCalls ? `over ${maxCalls} calls` : '';
+      const result = skipped === '' ? await callTool(context.host, call, context.offered) : notRun(skipped);
       if (result.kind === 'give_up') {
         await context.keep(turn, reply, changed);
         throw new RunFailed('gave_up', result.reason);
@@ -115,8 +119,8 @@ function splitInto(subtasks: NewSubtask[]): Ending {
   return { finish: { summary: `Split into ${subtasks.length} subtasks.`, nextSteps }, isCalled: true, subtasks };
 }
 
-function skipped(): ToolResult {
-  return { kind: 'answer', text: 'not run: the work was ended before', ok: true, changed: false };
+function notRun(why: string): ToolResult {
+  return { kind: 'answer', text: `not run: ${why}`, ok: true, changed: false };
 }
 
 /** So often the conversation is told shorter when the model finds it too long. */

@@ -99,7 +99,7 @@ const tools = {
     };
     await walk(start, 1, '');
     if (lines.length >= limits.listEntries) lines.push(`[cut after ${limits.listEntries} entries; name a path]`);
-    return lines.join('\n') || '(empty)';
+    return capped(lines.join('\n')) || '(empty)';
   },
 
   async read_file({ path, startLine = 1, endLine }) {

@@ -15,7 +15,7 @@ afterAll(() => world.close());
 
 const write = { name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } };
 const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
-const answer = (message: object, finish_reason = 'tool_calls'): Said => ({
+const answer = (message: object, finish_reason = 'tool_calls') => ({
   headers: { 'Content-Type': 'application/json' },
   body: JSON.stringify({
     id: 'x',
@@ -28,6 +28,13 @@ const answer = (message: object, finish_reason = 'tool_calls'): Said => ({
 });
 const call = (name: string, args: string) =>
   answer({ tool_calls: [{ id: 'c', type: 'function', function: { name, arguments: args } }] });
+
+const odd = answer({ content: [{ type: 'text', text: 'I will now' }] }, 'length');
+odd.body = odd.body
+  .replace('"prompt_tokens":1', '"prompt_tokens":1.5')
+  .replace('"completion_tokens":1', '"completion_tokens":"x"');
+
+const told = () => JSON.stringify(world.model.requests.at(-1)?.messages);
 
 async function play(wrong: Said[], status: string): Promise<WorldTask> {
   faults = [...wrong];
@@ -52,6 +59,8 @@ test.each<[string, Said[]]>([
   ['broken JSON as arguments', [call('write_file', '{"path": "made.txt", "conte')]],
   ['an unknown tool', [call('deploy', '{}')]],
   ['arguments that do not fit', [call('write_file', '{"file": "x"}')]],
+  ['a text in parts, and counts that are none', [odd]],
+  ['three hundred calls in one turn', [Array.from({ length: 300 }, () => ({ name: 'list_files', arguments: {} }))]],
   ['a stop by length', [answer({ content: 'I will now' }, 'length')]],
   [
     'a conversation that is too long',
@@ -66,6 +75,7 @@ test.each<[string, Said[]]>([
 ])('%s: the run goes on and succeeds', async (_what, wrong) => {
   const task = await play(wrong, 'in_review');
   expect(task.failure).toBeNull();
+  if (Array.isArray(wrong[0])) expect(told()).toContain('not run: over 100 calls');
 });
 
 test.each<[string, Said[], string, RegExp]>([
@@ -82,8 +92,9 @@ test.each<[string, Said[], string, RegExp]>([
     'an answer without a choice',
     [{ headers: { 'Content-Type': 'application/json' }, body: '{"choices":[]}' }],
     'model',
-    /without a message/,
+    /no Chat Completion: choices/,
   ],
+  ['a call of nothing', [answer({ tool_calls: [{ id: 'c', type: 'function' }] })], 'model', /tool_calls/],
   ['an empty answer', [answer({ content: '' }, 'stop')], 'no_changes', /without changing anything/],
 ])('%s: a clear failure', async (_what, wrong, category, message) => {
   const task = await play(wrong, 'ready');
