@@ -126,7 +126,12 @@ async function chooseBranch(
     order: { createdAt: 'DESC', number: 'DESC' },
   });
   const known = repository.id === task.repositoryId ? task.branchName : (pulls[0]?.headBranch ?? null);
-  if (known === null) return { name: branchName(task.id, task.title), from: base, base, continues: false };
+  if (known === null) {
+    const name = branchName(task.id, task.title);
+    // A run that was cancelled while it pushed may have left its branch.
+    const left = task.runCount > 1 ? await checkout.fetch(name) : undefined;
+    return { name, from: left ?? base, base, continues: left !== undefined };
+  }
   const isMerged = pulls.some((p) => p.headBranch === known && p.status === 'merged');
   const head = isMerged ? undefined : await checkout.fetch(known);
   if (head !== undefined) return { name: known, from: head, base, continues: true };

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../src/demo/real-service.ts';
 import { gitOut } from '../support/git.ts';
@@ -68,6 +68,22 @@ test('a token that ends while the agent works is replaced before the push', asyn
   expect(task).toMatchObject({ status: 'in_review', failure: null });
   expect(spent.size).toBe(1);
   expect(spent).not.toContain(github.pushes.at(-1)?.token);
+});
+
+test('a branch that a cancelled run was pushing is gone on from', async () => {
+  const hook = join(bare(), 'hooks/pre-receive');
+  const isHere = join(bare(), 'hook-runs');
+  writeFileSync(hook, `#!/bin/sh\ntouch ${isHere}\nsleep 1\n`, { mode: 0o755 });
+  const [agent] = await call<{ id: string }[]>('GET', `/agents?projectId=${world.project.id}`);
+  const body = { title: 'Make a file', owner: agent?.id };
+  const { id } = await call<{ id: string }>('POST', `/projects/${world.project.id}/tasks`, body);
+  await call('POST', `/tasks/${id}/start`);
+  await until('the push', async () => existsSync(isHere));
+  await call('POST', `/tasks/${id}/cancel`);
+  await until('the branch', async () => gitOut(bare(), 'for-each-ref', `refs/heads/agent/${id.slice(-8)}*`) !== '');
+  rmSync(hook);
+  await call('POST', `/tasks/${id}/start`);
+  expect(await ended(id)).toMatchObject({ status: 'in_review', failure: null });
 });
 
 test('a base that is pushed by force meanwhile does not disturb the run', async () => {
