@@ -16,6 +16,8 @@ import { type ReadBefore, readWorkTree, rememberWorkTree, type TreeEntry } from 
 
 /** How much history a first fetch brings, and how far each look for a common ancestor goes back. */
 const firstDepth = 1;
+/** Names that git would leave out without a word are refused by name before the push (core.protectHFS, core.protectNTFS). */
+const everyName = ['-c', 'core.protectHFS=false', '-c', 'core.protectNTFS=false'];
 /** So many are remembered of the differences between two trees. */
 const maxDifferences = 8;
 const deepenBy = [100, 1000, 2_147_483_647];
@@ -133,7 +135,8 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
         ].join('');
         if (lastSnapshot?.input === input) return lastSnapshot.tree;
         await copyFile(`${gitDir}/index`, env.GIT_INDEX_FILE);
-        if (input !== '') await bare(['update-index', '-z', '--add', '--replace', '--index-info'], { env, input });
+        if (input !== '')
+          await bare([...everyName, 'update-index', '-z', '--add', '--replace', '--index-info'], { env, input });
         const tree = (await bare(['write-tree'], { env })).toString('utf8').trim();
         lastSnapshot = { input, tree };
         return tree;

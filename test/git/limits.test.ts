@@ -1,0 +1,65 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { diffOf } from '../../src/git/diff.ts';
+import type { Checkout } from '../../src/git/engine.ts';
+import { nativeGit } from '../../src/git/native.ts';
+import { at, author } from '../support/each-engine.ts';
+import { gitOut, serveSampleRepository } from '../support/git.ts';
+
+const host = await serveSampleRepository();
+// In memory, because a hundred thousand folders take a disk a quarter of a minute.
+const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'deckhand-limits-'));
+afterAll(() => {
+  host.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+async function open(name: string): Promise<{ checkout: Checkout; base: string }> {
+  const folders = { gitDir: join(root, name, 'g'), workTree: join(root, name, 'w') };
+  const checkout = await nativeGit().open({ url: host.url, token: 'good-token' }, folders);
+  const base = (await checkout.fetch('main')) ?? '';
+  await checkout.checkout(base);
+  return { checkout, base };
+}
+
+/** The longest that nobody else was heard while something went on, in ms. */
+async function longestStall(act: () => Promise<unknown>): Promise<number> {
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  await act();
+  delay.disable();
+  return delay.max / 1e6;
+}
+
+test('the diff of a rewritten file stalls nobody', async () => {
+  const rewrite = (folder: string, end: string) => {
+    const lines = Array.from({ length: 5000 }, (_, i) => `${(i * 7919) % 99_991}${end}`);
+    writeFileSync(join(folder, 'data.csv'), lines.join('\n'));
+  };
+  rewrite(host.work, ',x');
+  gitOut(host.work, 'add', '-A');
+  gitOut(host.work, 'commit', '-q', '-m', 'data');
+  gitOut(host.work, 'push', '-q', host.bare, 'main');
+  const { checkout, base } = await open('diff');
+  rewrite(checkout.workTree, ';y');
+  const tree = await checkout.snapshot();
+  const commit = await checkout.commit({ tree, parents: [base], message: 'm\n', author, at });
+  let statuses: string[] = [];
+  const stall = await longestStall(async () => {
+    statuses = (await diffOf(checkout, base, commit)).files.map((f) => f.status);
+  });
+  await checkout.close();
+  expect(statuses).toEqual(['modified']);
+  // On the service's own thread it was two seconds for each file.
+  expect(stall).toBeLessThan(1500);
+});
+
+test('a work tree of more names than anybody works with is refused before they are held', async () => {
+  const { checkout } = await open('names');
+  mkdirSync(join(checkout.workTree, 'many'));
+  for (let i = 0; i <= 100_100; i++) mkdirSync(join(checkout.workTree, 'many', String(i)));
+  await expect(checkout.snapshot()).rejects.toThrow(/over 100000 files and folders that the repository does not have/);
+  await checkout.close();
+});
