@@ -6,5 +6,11 @@ import { promisify } from 'node:util';
  * with paths longer than the system takes in one piece, where Node's own `rm` gives up.
  */
 export async function removeTree(folder: string): Promise<void> {
-  await promisify(execFile)('rm', ['-rf', '--', folder], { env: { PATH: '/usr/bin:/bin' } });
+  const run = (program: string, ...args: string[]) =>
+    promisify(execFile)(program, [...args, '--', folder], { env: { PATH: '/usr/bin:/bin' } });
+  // Who is not root is held up by folders that were closed; `chmod -R` follows no link either.
+  await run('rm', '-rf').catch(async () => {
+    await run('chmod', '-R', 'u+rwx').catch(() => {});
+    await run('rm', '-rf');
+  });
 }

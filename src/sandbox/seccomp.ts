@@ -1,7 +1,7 @@
 /** What differs between the processors that we know (linux/audit.h, and the tables of system calls). */
-const machines: Record<string, { audit: number; socket: number }> = {
-  x64: { audit: 0xc000003e, socket: 41 },
-  arm64: { audit: 0xc00000b7, socket: 198 },
+const machines: Record<string, { audit: number; socket: number; keyrings: number[] }> = {
+  x64: { audit: 0xc000003e, socket: 41, keyrings: [248, 249, 250] },
+  arm64: { audit: 0xc00000b7, socket: 198, keyrings: [217, 218, 219] },
 };
 
 /** unix, inet, inet6 and netlink; inside there is no network for them to reach. */
@@ -12,7 +12,8 @@ const [noSuchCall, noSuchFamily] = [38, 97];
 /**
  * A filter of system calls for `bwrap --seccomp`, as the kernel's classic BPF; undefined for a processor that we do not
  * know. A network namespace does not hold back every kind of socket: those of virtual machines (vsock) reach the host
- * whatever the namespace. io_uring goes, because it makes sockets past any filter; so do calls of other processors' kinds
+ * whatever the namespace. Keyrings go (add_key, request_key, keyctl), because that of the service's session would be shared
+ * with every run. io_uring goes, because it makes sockets past any filter; so do calls of other processors' kinds
  * (i386, x32), which have other numbers. (man 2 seccomp; linux/seccomp.h)
  */
 export function socketFilter(machine: string = process.arch): Buffer | undefined {
@@ -28,6 +29,7 @@ export function socketFilter(machine: string = process.arch): Buffer | undefined
     [load, number, 'next', 'next'],
     [jumpAtLeast, 0x40000000, 'noCall', 'next'],
     [jumpEqual, ioUringSetup, 'noCall', 'next'],
+    ...known.keyrings.map((call): (typeof checks)[number] => [jumpEqual, call, 'noCall', 'next']),
     [jumpEqual, known.socket, 'next', 'allowed'],
     [load, firstArgument, 'next', 'next'],
     ...families.map((family): (typeof checks)[number] => [jumpEqual, family, 'allowed', 'next']),
