@@ -153,7 +153,8 @@ async function withRepository(em: EntityManager, task: TaskView): Promise<TaskVi
 }
 
 /**
- * Stops the live run of a task; the branch stays. A push that is under way is waited for, none begins after.
+ * Stops the live run of a task; the branch stays. A push that is under way is waited for, then broken off, which the remote
+ * may be past hearing; none begins after.
  * @throws Refused when nothing runs
  */
 export async function cancelTask(app: App, taskId: string): Promise<TaskView> {

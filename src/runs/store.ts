@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import { newId } from '../db/ids.ts';
 import { type RunRow, Runs } from '../db/work-tables.ts';
@@ -108,9 +109,16 @@ export async function lockForPush(em: EntityManager, runId: string): Promise<voi
   await em.query(`select pg_advisory_xact_lock_shared(${pushLock})`, [runId]);
 }
 
-/** Waits for a push that is under way, then locks the run's row. */
+/** So long a cancel waits for what is leaving the house; a remote may take minutes to answer a push. */
+const patienceMs = 3000;
+const lookMs = 100;
+
+/** Waits a little for a push that is under way, then locks the run's row. */
 export async function lockForCancel(em: EntityManager, runId: string): Promise<void> {
-  await em.query(`select pg_advisory_xact_lock(${pushLock})`, [runId]);
+  for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(lookMs)) {
+    const [{ isLocked }] = await em.query(`select pg_try_advisory_xact_lock(${pushLock}) as "isLocked"`, [runId]);
+    if (isLocked) break;
+  }
   await em.query('select 1 from runs where id = $1 for update', [runId]);
 }
 

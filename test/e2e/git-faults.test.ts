@@ -70,16 +70,18 @@ test('a token that ends while the agent works is replaced before the push', asyn
   expect(spent).not.toContain(github.pushes.at(-1)?.token);
 });
 
-test('a branch that a cancelled run was pushing is gone on from', async () => {
+test('cancel waits for no remote that holds a push; the branch that comes of it later is gone on from', async () => {
   const hook = join(bare(), 'hooks/pre-receive');
-  const isHere = join(bare(), 'hook-runs');
-  writeFileSync(hook, `#!/bin/sh\ntouch ${isHere}\nsleep 1\n`, { mode: 0o755 });
+  const [isHere, goOn] = [join(bare(), 'hook-runs'), join(bare(), 'hook-ends')];
+  const wait = `while [ -d ${bare()} ] && [ ! -e ${goOn} ]; do sleep 0.1; done`;
+  writeFileSync(hook, `#!/bin/sh\ntouch ${isHere}\n${wait}\n`, { mode: 0o755 });
   const [agent] = await call<{ id: string }[]>('GET', `/agents?projectId=${world.project.id}`);
   const body = { title: 'Make a file', owner: agent?.id };
   const { id } = await call<{ id: string }>('POST', `/projects/${world.project.id}/tasks`, body);
   await call('POST', `/tasks/${id}/start`);
   await until('the push', async () => existsSync(isHere));
-  await call('POST', `/tasks/${id}/cancel`);
+  expect(await call('POST', `/tasks/${id}/cancel`)).toMatchObject({ status: 'ready' });
+  writeFileSync(goOn, '');
   await until('the branch', async () => gitOut(bare(), 'for-each-ref', `refs/heads/agent/${id.slice(-8)}*`) !== '');
   rmSync(hook);
   await call('POST', `/tasks/${id}/start`);
