@@ -47,6 +47,8 @@ export interface GitHub {
 export interface App {
   config: Config;
   keys: { jwtSecret: string };
+  /** The service's own credentials, which must not leave the house by any run. */
+  ownSecrets: () => string[];
   log: Logger;
   db: Database;
   queue: Queue;

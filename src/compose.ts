@@ -13,7 +13,7 @@ import { type Config, ConfigError, type GitHubAppConfig } from './config.ts';
 import { openDatabase } from './db/database.ts';
 import { isAlive, isReachable, startEmbedded } from './db/embedded.ts';
 import { reachableRoot } from './db/embedded-binaries.ts';
-import { readKeys } from './db/keys.ts';
+import { type Keys, readKeys } from './db/keys.ts';
 import { secretBox } from './db/secret-box.ts';
 import { cached } from './git/cached.ts';
 import type { GitEngine } from './git/engine.ts';
@@ -98,6 +98,7 @@ async function build(
   const app: App = {
     config,
     keys: { jwtSecret: keys.jwtSecret },
+    ownSecrets: () => secretsOf(app, keys, url),
     log,
     db,
     queue,
@@ -122,6 +123,20 @@ async function build(
   if (place !== config.DATA_DIR)
     notes.push(`${config.DATA_DIR} is closed to the tools' user, so workspaces lie in ${place}`);
   return { app, notes, broken };
+}
+
+/** A shorter password of a database may be a word that stands in any file. */
+const leastPasswordLength = 16;
+
+function secretsOf({ config, githubApp }: App, keys: Keys, databaseUrl: string): string[] {
+  const password = decodeURIComponent(new URL(databaseUrl).password);
+  const sealing = keys.encryptionKeys().flatMap((key) => [key.toString('hex'), key.toString('base64')]);
+  // Line by line, because a key is known by any of them.
+  const lines = githubApp?.privateKey.split(/\r?\n/).filter((line) => /^[A-Za-z0-9+/]{64}$/.test(line)) ?? [];
+  const ours = [config.OPENAI_API_KEY, keys.jwtSecret, githubApp?.client?.secret, ...(githubApp?.webhookSecrets ?? [])];
+  return [...ours, ...sealing, ...lines, password.length < leastPasswordLength ? undefined : password].filter(
+    (secret) => secret !== undefined,
+  );
 }
 
 /** The database of the settings, or the embedded one. */

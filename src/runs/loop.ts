@@ -40,6 +40,8 @@ export interface LoopContext {
   /** What speaks against ending here, in words for the model; undefined when nothing does, or nothing more is said. */
   objection(ending: Ending, messages: Message[]): Promise<string | undefined>;
   note(type: string, text: string, data?: object): Promise<void>;
+  /** A value with every text in it as it may be shown. */
+  shown<T>(value: T): T;
 }
 
 /** Of the calls of one turn so many are done. */
@@ -65,7 +67,7 @@ export async function converse(context: LoopContext, messages: Message[]): Promi
     let changed = false;
     let ending: Ending | undefined;
     if (reply.toolCalls.length === 0 && !reply.isCut)
-      ending = { finish: { summary: storableText(reply.text.trim()) || 'Done.', nextSteps: [] }, isCalled: false };
+      ending = endingOf({ summary: storableText(reply.text.trim()) || 'Done.', nextSteps: [] }, false, context);
     for (const [i, call] of reply.toolCalls.entries()) {
       context.signal.throwIfAborted();
       const skipped =
@@ -73,10 +75,10 @@ export async function converse(context: LoopContext, messages: Message[]): Promi
       const result = skipped === '' ? await callTool(context.host, call, context.offered) : notRun(skipped);
       if (result.kind === 'give_up') {
         await context.keep(turn, reply, changed);
-        throw new RunFailed('gave_up', result.reason);
+        throw new RunFailed('gave_up', cut(context.shown(result.reason)));
       }
-      if (result.kind === 'finish') ending = { finish: result.finish, isCalled: true };
-      if (result.kind === 'split') ending = splitInto(result.subtasks);
+      if (result.kind === 'finish') ending = endingOf(result.finish, true, context);
+      if (result.kind === 'split') ending = splitInto(context.shown(result.subtasks));
       if (result.kind === 'answer') {
         changed ||= result.changed;
         errors = result.ok ? 0 : errors + 1;
@@ -112,6 +114,20 @@ function repeatedCall(messages: Message[]): ToolCall | undefined {
   const [first] = calls;
   const isSame = calls.every((c) => c.name === first?.name && c.arguments === first?.arguments);
   return calls.length === maxRepeats && isSame ? first : undefined;
+}
+
+/** Who goes on with the work is told all of it, and a pull request has room for 65,536 characters. */
+const maxWords = 10_000;
+const maxSteps = 20;
+
+function cut(text: string): string {
+  return text.length > maxWords ? `${text.slice(0, maxWords)}\n[… ${text.length - maxWords} characters cut …]` : text;
+}
+
+function endingOf(given: FinishArguments, isCalled: boolean, { shown }: LoopContext): Ending {
+  const finish = shown(given);
+  const nextSteps = finish.nextSteps.slice(0, maxSteps).map((step) => step.slice(0, 500));
+  return { finish: { ...finish, summary: cut(finish.summary), nextSteps }, isCalled };
 }
 
 function splitInto(subtasks: NewSubtask[]): Ending {

@@ -4,7 +4,7 @@ import type { ToolHost } from '../sandbox/sandbox.ts';
 import type { Ending } from './loop.ts';
 import { objectionsTo, stillTorn } from './outgoing-scan.ts';
 import type { Work } from './publish.ts';
-import { isProtected, type RepositorySettings } from './repository-settings.ts';
+import { isProtected } from './repository-settings.ts';
 import { checkText, failed, runChecks } from './verify.ts';
 
 /** A refused change goes back to the model once, failing checks three times. */
@@ -14,9 +14,9 @@ const refused = 'The change was refused before the push.';
 
 /**
  * What speaks against ending a conversation, in words for the model: first what the host does not push, then the
- * repository's own checks. How often it was said is counted in the conversation, so a crash forgets nothing.
+ * own checks of each changed repository. How often it was said is counted in the conversation, so a crash forgets nothing.
  */
-export function objectionOf(work: Work, settings: RepositorySettings) {
+export function objectionOf(work: Work) {
   return async (ending: Ending, messages: Message[], host: ToolHost): Promise<string | undefined> => {
     const saidBefore = (beginning: string) =>
       messages.filter((m) => m.role === 'user' && m.content.startsWith(beginning)).length;
@@ -25,8 +25,19 @@ export function objectionOf(work: Work, settings: RepositorySettings) {
     if (found !== undefined)
       return saidBefore(refused) < maxRefusals ? `${refused} Mend it and call finish again:\n${found}` : undefined;
     ending.judged = treeOf;
-    if (ending.subtasks !== undefined || (await changesOf(work, treeOf)).length === 0) return undefined;
-    ending.checks = await runChecks(settings, host, work.checkout, work.journal.note);
+    if (ending.subtasks !== undefined) return undefined;
+    ending.checks = [];
+    for (const each of [work, ...work.also]) {
+      if ((await changesOf(each, treeOf)).length === 0) continue;
+      const results = await runChecks(
+        each.settings,
+        each === work ? host : each.host,
+        each.checkout,
+        work.journal.note,
+      );
+      ending.checks.push(...results.map((result) => ({ ...result, repositoryId: each.repository.id })));
+      if (failed(results) !== undefined) break;
+    }
     const failing = failed(ending.checks);
     if (failing === undefined) return undefined;
     return saidBefore('The checks failed.') < maxCheckRounds ? checkText(failing) : undefined;

@@ -31,9 +31,7 @@ export async function openWork(
       readSettings(workspace.checkout, workspace.baseHead),
     );
     const modelToken = await revealSecret(app, run.projectId, 'model_token');
-    const { webhookSecrets = [], client } = app.githubApp ?? {};
-    const ours = [app.config.OPENAI_API_KEY, app.keys.jwtSecret, client?.secret, ...webhookSecrets];
-    const secrets = [remote.token, modelToken, ...ours].filter((s) => s !== undefined);
+    const secrets = [remote.token, modelToken, ...app.ownSecrets()].filter((s) => s !== undefined);
     return {
       ...given,
       ...workspace,

@@ -9,6 +9,7 @@ export interface Objection {
 }
 
 const maxFileBytes = 5_000_000;
+const removed = '[a credential was removed]';
 /** A shorter text would be found by chance. */
 const minSecretLength = 8;
 
@@ -17,8 +18,15 @@ const tokenShapes: [string, RegExp][] = [
   ['a GitHub token', /\b(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})/],
   ['an OpenAI key', /\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,}/],
   ['an AWS access key', /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/],
-  ['a Slack token', /\bxox[abprs]-[A-Za-z0-9-]{20,}/],
-  ['a private key', /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----/],
+  ['a Slack token', /\b(?:xox[abprs]|xapp)-[A-Za-z0-9-]{20,}|hooks\.slack\.com\/services\/T\w+\/B\w+\/\w+/],
+  ['a GitLab token', /\bglpat-[A-Za-z0-9_-]{20,}/],
+  ['a Google API key', /\bAIza[A-Za-z0-9_-]{35}\b/],
+  ['an npm token', /\bnpm_[A-Za-z0-9]{36}\b/],
+  ['a PyPI token', /\bpypi-[A-Za-z0-9_-]{50,}/],
+  ['a Stripe key', /\b[rs]k_live_[A-Za-z0-9]{20,}/],
+  ['a Hugging Face token', /\bhf_[A-Za-z0-9]{30,}/],
+  ['a SendGrid key', /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/],
+  ['a private key', /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----/],
 ];
 
 /**
@@ -42,8 +50,9 @@ export async function objectionsTo(checkout: Checkout, changes: Change[], secret
 function objectionToPath({ path, newMode }: Change, secrets: string[]): string | undefined {
   if (newMode !== '000000' && secrets.some((secret) => path.includes(secret)))
     return 'has a live credential in its name';
-  const parts = path.split('/').map((part) => part.toLowerCase());
-  if (parts.some((part) => part === '.git' || part === '..')) return "is inside git's own folder";
+  if (path.split('/').some((part) => part === '..' || isGitFolder(part))) return "is inside git's own folder";
+  if (newMode === '120000' && /(^|\/)\.git(modules|attributes|ignore)$/i.test(path))
+    return 'is a link in place of a file of git';
   if (path.toLowerCase().startsWith('.github/workflows/')) return 'is a workflow, which agents may not change';
   return newMode === '160000' ? 'is a submodule, which agents may not add' : undefined;
 }
@@ -56,16 +65,46 @@ function objectionToContent(
 ): string | undefined {
   if (change.newMode === '000000') return undefined;
   const content = news.get(change.newOid) ?? Buffer.alloc(0);
-  if (change.newMode === '120000' && leadsOut(change.path, content.toString('utf8')))
-    return 'is a link out of the repository';
+  if (change.newMode === '120000') {
+    const target = content.toString('utf8');
+    if (leadsOut(change.path, target)) return 'is a link out of the repository';
+    if (target.split('/').some(isGitFolder)) return "is a link into git's own folder";
+  }
   if (content.length > maxFileBytes) return `has ${content.length} bytes, more than ${maxFileBytes}`;
   // latin1 keeps every byte, so a secret in a binary file is found too.
   const text = content.toString('latin1');
-  if (secrets.some((secret) => text.includes(secret))) return 'contains a live credential';
+  // Also over several lines, as base64 and hex are printed, and in two bytes for each letter.
+  const flat = text.replace(/[\s\0]+/g, '');
+  if (secrets.some((secret) => text.includes(secret) || flat.includes(secret))) return 'contains a live credential';
   const before = change.oldMode === '000000' ? '' : (olds.get(change.oldOid)?.toString('latin1') ?? '');
-  const shape = tokenShapes.find(([, pattern]) => pattern.test(text) && !pattern.test(before));
+  const shape = tokenShapes.find(([, pattern]) => matchesOf(pattern, text).some((found) => !before.includes(found)));
   if (shape !== undefined) return `contains what looks like ${shape[0]}`;
   return isBinary(content) && change.oldMode === '000000' ? 'is a new binary file' : undefined;
+}
+
+function matchesOf(pattern: RegExp, text: string): string[] {
+  return [...text.matchAll(new RegExp(pattern, 'g'))].map(([found]) => found);
+}
+
+/** The names that some file system takes for git's folder, as git itself refuses them (core.protectHFS, core.protectNTFS). */
+function isGitFolder(part: string): boolean {
+  const seen = part.replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '').replace(/[ .]+$|:.*$/g, '');
+  return /^(\.git|git~1)$/i.test(seen);
+}
+
+/**
+ * A value with every text in it as it may be shown: live credentials and what looks like a token are taken out. For words
+ * of a model, which go to GitHub and into logs.
+ */
+export function withoutSecrets<T>(value: T, secrets: string[]): T {
+  const forms = secrets.filter((s) => s.length >= minSecretLength).flatMap(formsOf);
+  const clean = (text: string) => {
+    let shown = text;
+    for (const form of forms) shown = shown.replaceAll(form, removed);
+    for (const [, pattern] of tokenShapes) shown = shown.replace(new RegExp(pattern, 'g'), removed);
+    return shown;
+  };
+  return JSON.parse(JSON.stringify(value, (_key, v) => (typeof v === 'string' ? clean(v) : v)));
 }
 
 function leadsOut(path: string, target: string): boolean {

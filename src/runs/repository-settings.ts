@@ -12,10 +12,27 @@ const command = z.string().trim().min(1).max(2000);
 const commands = z.union([command.transform((c) => [c]), z.array(command).max(20)]);
 const positive = z.number().positive();
 
+/** Each star more of one name makes a long name take that many times longer to look at. */
+const maxStars = 3;
+
+/** A path, folder or glob; of the kinds of glob those that are quickly told from any path. */
+const pattern = z
+  .string()
+  .min(1)
+  .max(500)
+  .refine((text) => !/[@!+?*]\(/.test(text), 'a glob of *, **, ?, [] and {} was expected, without +(…) and the like')
+  .refine(
+    (text) =>
+      text.split('**').length - 1 <= maxStars &&
+      text.split('{').length - 1 <= 1 &&
+      text.split('/').every((name) => name === '**' || name.split('*').length - 1 <= maxStars),
+    `at most ${maxStars} stars in a name, ${maxStars} ** and one {} were expected`,
+  );
+
 const Settings = z.strictObject({
   setup: commands.default([]),
   checks: commands.default([]),
-  protected: z.union([z.string().transform((p) => [p]), z.array(z.string().min(1).max(500)).max(200)]).default([]),
+  protected: z.union([pattern.transform((p) => [p]), z.array(pattern).max(200)]).default([]),
   agent: z.string().trim().min(1).max(200).optional(),
   budget: z
     .strictObject({ minutes: positive, steps: positive, tokens: positive, costUsd: positive })
@@ -69,7 +86,8 @@ export function isProtected({ protected: patterns }: RepositorySettings, path: s
     // What begins with a dot is meant too: it is what needs it most.
     return folders.some(
       (folder) =>
-        folder.toLowerCase() === wanted.toLowerCase() || minimatch(folder, wanted, { dot: true, nocase: true }),
+        folder.toLowerCase() === wanted.toLowerCase() ||
+        minimatch(folder, wanted, { dot: true, nocase: true, noext: true }),
     );
   });
 }

@@ -17,7 +17,7 @@ import { budgetsOfRepository } from './repository-settings.ts';
 import { workInside } from './session.ts';
 import { splitTask } from './split.ts';
 import { endRun } from './store.ts';
-import { failed } from './verify.ts';
+import { type CheckResult, failed } from './verify.ts';
 
 /** A run that is taken over this often kills whoever works on it. */
 const maxTakeovers = 20;
@@ -45,7 +45,7 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     const budgets = lowest(given.budgets, budgetsOfRepository(settings));
     const left = begins + budgets.runMinutes * 60_000 - Date.now();
     timer = setTimeout(() => time.abort(new DOMException('over', 'TimeoutError')), Math.min(left, maxTimerMs));
-    const objection = objectionOf(work, settings);
+    const objection = objectionOf(work);
     const ending = await workInside(app, { ...given, budgets }, work, { signals, objection });
     await conclude(app, work, ending);
   } catch (error) {
@@ -75,7 +75,7 @@ async function conclude(app: App, work: Work, ending: Ending): Promise<void> {
       throw new RunFailed(/conflict markers$/m.test(found) ? 'conflict' : 'push_rejected', found);
     const failing = failed(checks);
     if (failing !== undefined) {
-      work.checks = checks;
+      giveChecks(work, checks);
       throw new RunFailed('checks', `${failing.command} still fails: ${failing.output.trim().slice(-500)}`);
     }
     for (const each of changed) await pushWork(app, each, await treeOf(each), finish.prTitle || task.title);
@@ -85,7 +85,7 @@ async function conclude(app: App, work: Work, ending: Ending): Promise<void> {
     changed.includes(work) || (branch.continues && !(await work.checkout.isAncestor(branch.from, branch.base)));
   const proposed = isAhead ? [...new Set([work, ...changed])] : changed;
   if (proposed.length > 0) {
-    work.checks = checks;
+    giveChecks(work, checks);
     for (const each of proposed) await proposeWork(app, each, finish, false);
     if (proposed.length > 1) await linkPulls(app, work);
     return succeed(app, work, finish, (em) => propose(app, em, task.id));
@@ -97,6 +97,12 @@ async function conclude(app: App, work: Work, ending: Ending): Promise<void> {
   await succeed(app, work, finish, (em) =>
     tryMoveTask(app, em, task.id, 'finish', { facts: { finishedUnchanged: true } }),
   );
+}
+
+/** Each pull request tells what the checks of its repository said. */
+function giveChecks(work: Work, checks: CheckResult[]): void {
+  for (const each of [work, ...work.also])
+    each.checks = checks.filter(({ repositoryId = work.repository.id }) => repositoryId === each.repository.id);
 }
 
 async function propose(app: App, em: EntityManager, taskId: string): Promise<void> {

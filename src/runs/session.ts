@@ -12,6 +12,7 @@ import { type AtHand, openable, repositoriesAtHand } from './at-hand.ts';
 import { readInstructions, withNestedInstructions } from './instructions.ts';
 import { insertTurn, listTurns } from './journal-store.ts';
 import { converse, type Ending } from './loop.ts';
+import { withoutSecrets } from './outgoing-scan.ts';
 import { openingMessages } from './prompts.ts';
 import type { Work } from './publish.ts';
 import { addUsage, costOfDay, findRun, spentByFamily } from './store.ts';
@@ -64,6 +65,7 @@ export async function workInside(
       checks: settings.checks,
       others: (await openable(app, work)).map((r) => r.name),
     });
+    const shown = <T>(value: T) => withoutSecrets(value, work.secrets);
     let count = turns.length;
     await journal.note('loop', count > 0 ? `${agent.name} goes on after ${count} turns` : `${agent.name} begins`);
     const ending = await converse(
@@ -75,7 +77,8 @@ export async function workInside(
         signal: about.signals.tools,
         objection: (ending, messages) => about.objection(ending, messages, work.host),
         spent: () => spentOf(app, run, task),
-        note: journal.note,
+        note: (type, text, data = {}) => journal.note(type, shown(text), shown(data)),
+        shown,
         keep: async (messages, { inputTokens, outputTokens }, changed) => {
           const state = changed ? await filesOf(atHand) : null;
           const costUsd = costOf(app.config.MODEL_PRICES, model.name, inputTokens, outputTokens);

@@ -5,6 +5,8 @@ import { filesBetween } from './workspace.ts';
 
 /** What a check of the repository came to. */
 export interface CheckResult {
+  /** Whose check it is; unset in results that were stored when a run checked its own repository only. */
+  repositoryId?: string;
   command: string;
   passed: boolean;
   seconds: number;

@@ -1,5 +1,6 @@
 import type { Said } from '../../src/demo/model.ts';
 import { until } from '../../src/demo/real-service.ts';
+import { gitOut } from '../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';
 
 let world: World;
@@ -99,4 +100,30 @@ test.each<[string, Said[], string, RegExp]>([
 ])('%s: a clear failure', async (_what, wrong, category, message) => {
   const task = await play(wrong, 'ready');
   expect(task.failure).toMatchObject({ category, message: expect.stringMatching(message) });
+});
+
+test('a credential in the words of a model goes neither to GitHub nor into the log', async () => {
+  const canary = world.settings.JWT_SECRET ?? '';
+  const words = { summary: `I found ${canary}.`, nextSteps: [canary], prTitle: `Use ${canary}`, prBody: canary };
+  const look = { name: 'run_command', arguments: { command: `echo ${canary}` } };
+  const task = await play([[write, look], [{ name: 'finish', arguments: words }]], 'in_review');
+  const [run] = await world.get<{ id: string }[]>(`/tasks/${task.id}/runs`);
+  const number = /\d+$/.exec(task.prUrl ?? '')?.[0];
+  const pull = await world.github.as('mona')<{ title: string }>('GET', `/repos/mona/sample/pulls/${number}`);
+  expect(pull.title).toBe('Use [a credential was removed]');
+  const handoffs = await world.get(`/tasks/${task.id}/handoffs`);
+  const stop = new AbortController();
+  const log = await fetch(`${world.service.url}/api/v1/runs/${run?.id}/events`, {
+    headers: { Authorization: `Bearer ${world.token}` },
+    signal: stop.signal,
+  });
+  let heard = '';
+  for await (const chunk of log.body as unknown as AsyncIterable<Uint8Array>) {
+    heard += Buffer.from(chunk).toString('utf8');
+    if (heard.includes('pull request')) break;
+  }
+  stop.abort();
+  expect(heard).toContain('run_command echo [a credential');
+  const message = gitOut(world.github.folderOf('mona/sample'), 'log', '-1', '--format=%B', task.branchName ?? '');
+  expect(JSON.stringify([pull, handoffs, heard, message])).not.toContain(canary);
 });

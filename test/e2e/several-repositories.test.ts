@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Script } from '../../src/demo/model.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { gitOut } from '../support/git.ts';
+import { gitAsync, gitOut } from '../support/git.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -27,6 +30,14 @@ afterAll(() => world.close());
 
 test('each repository that was changed gets branch and pull request, cross-linked; the task is done when both are merged', async () => {
   await until('both repositories', async () => (await world.get<unknown[]>('/repositories')).length === 2);
+  const docs = mkdtempSync(join(tmpdir(), 'deckhand-docs-'));
+  const url = `${world.github.url.replace('http://', 'http://x:person-mona@')}/mona/Docs.git`;
+  await gitAsync(docs, 'clone', '-q', url, '.');
+  writeFileSync(join(docs, '.deckhand.yml'), 'checks: grep there guide.md\n');
+  await gitAsync(docs, 'add', '-A');
+  await gitAsync(docs, 'commit', '-q', '-m', 'checks');
+  await gitAsync(docs, 'push', '-q', 'origin', 'HEAD');
+  rmSync(docs, { recursive: true, force: true });
   await world.issue('/agent start');
   const task = await world.taskIn('in_review');
   const answers =
@@ -56,6 +67,7 @@ test('each repository that was changed gets branch and pull request, cross-linke
       `/repos/${name}/pulls/${pulls[i]?.prNumber}`,
     );
     expect(body).toContain(`- ${pulls[1 - i]?.prUrl}`);
+    expect(body.includes('✅ `grep there guide.md`')).toBe(name === 'mona/Docs');
   }
   // The diff of a task is that of its own repository.
   const { files } = await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`);

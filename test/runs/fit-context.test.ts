@@ -29,6 +29,8 @@ test.each([
   ['budget: { steps: -1 }', /budget.steps/],
   ['- x', /the file/],
   ['agent: ""', /agent/],
+  ['protected: ["+(a|aa)+(a|aa)b"]', /without \+/],
+  ['protected: ["*a*a*a*a*b"]', /at most 3 stars in a name/],
 ])('settings %j are refused', (text, wanted) => {
   expect(() => parseSettings(text)).toThrow(wanted);
 });

@@ -1,5 +1,5 @@
 import type { Change, Checkout } from '../../src/git/engine.ts';
-import { objectionsTo } from '../../src/runs/outgoing-scan.ts';
+import { objectionsTo, withoutSecrets } from '../../src/runs/outgoing-scan.ts';
 
 const blobs = new Map<string, Buffer>();
 const checkout = { readBlobs: async () => blobs } as unknown as Checkout;
@@ -13,6 +13,10 @@ async function reasonFor(
   blobs.set('new', Buffer.from(content));
   const whole = { path, oldMode: '000000', newMode: '100644', oldOid: 'none', newOid: 'new', ...change };
   return (await objectionsTo(checkout, [whole], [secret]))[0]?.reason;
+}
+
+function wrapped(text: string, columns: number): string {
+  return (text.match(new RegExp(`.{1,${columns}}`, 'g')) ?? []).join('\n');
 }
 
 test('ordinary files pass', async () => {
@@ -39,6 +43,20 @@ test.each([
   ['base64', Buffer.from(`x${secret}y`).toString('base64'), {}, /live credential/],
   ['base64 shifted', Buffer.from(`xy${secret}yy`).toString('base64'), {}, /live credential/],
   ['basic', Buffer.from(`x-access-token:${secret}`).toString('base64url'), {}, /live credential/],
+  [
+    'base64 in lines',
+    wrapped(Buffer.from(`x${'y'.repeat(27)}${secret}`).toString('base64'), 64),
+    {},
+    /live credential/,
+  ],
+  ['hex in lines', wrapped(Buffer.from(secret).toString('hex'), 60), {}, /live credential/],
+  ['two bytes each', Buffer.from(secret, 'utf16le'), { oldMode: '100644', oldOid: 'old' }, /live credential/],
+  ['docs/cfg', '../.git/config', { newMode: '120000' }, /git's own folder/],
+  ['.g\u200cit/config', 'x', {}, /git's own folder/],
+  ['GIT~1/config', 'x', {}, /git's own folder/],
+  ['.git./config', 'x', {}, /git's own folder/],
+  ['.gitmodules', 'a', { newMode: '120000' }, /link in place/],
+  ['npm', `npm_${'a1B2'.repeat(9)}`, {}, /npm token/],
   ['other', `ghp_${'a1B2'.repeat(9)}`, {}, /GitHub token/],
   ['key', '-----BEGIN RSA PRIVATE KEY-----\n', {}, /private key/],
   ['aws', 'AKIAIOSFODNN7EXAMPLE', {}, /AWS/],
@@ -49,4 +67,16 @@ test.each([
 test('what was there before may stay', async () => {
   blobs.set('old', Buffer.from('AKIAIOSFODNN7EXAMPLE'));
   expect(await reasonFor('doc.md', 'see AKIAIOSFODNN7EXAMPLE', { oldMode: '100644', oldOid: 'old' })).toBeUndefined();
+  const another = { oldMode: '100644', oldOid: 'old' };
+  expect(await reasonFor('doc.md', 'AKIAIOSFODNN7EXAMPLE AKIAIOSFODNN7EXAMPLF', another)).toMatch(/AWS/);
+});
+
+test('words of a model are shown without credentials', () => {
+  const hex = Buffer.from(secret).toString('hex');
+  const told = { summary: `it is ${secret}.`, nextSteps: [`or ${hex}`, `ghp_${'a1B2'.repeat(9)}`, 'fine'] };
+  const removed = '[a credential was removed]';
+  expect(withoutSecrets(told, [secret])).toEqual({
+    summary: `it is ${removed}.`,
+    nextSteps: [`or ${removed}`, removed, 'fine'],
+  });
 });
