@@ -56,7 +56,8 @@ export async function openQueue(url: string, isWorker: boolean, onError: ErrorSi
         ...(afterSeconds === undefined ? {} : { startAfter: afterSeconds }),
         ...(em === undefined ? {} : inside(em)),
       };
-      await boss.send(name, data, options);
+      while ((await boss.send(name, data, options)) === null && em !== undefined && key !== undefined)
+        if (await holdWaiting(em, name, key)) return;
     },
     work: async (handlers, concurrency) => {
       for (const name of Object.keys(queues) as JobName[])
@@ -65,6 +66,19 @@ export async function openQueue(url: string, isWorker: boolean, onError: ErrorSi
     },
     stop: (timeoutMs) => boss.stop({ graceful: true, timeout: timeoutMs }),
   };
+}
+
+/**
+ * Keeps the job that waits with this key from being taken before our transaction commits: it would look at what was
+ * before, and nobody would look again. Fetching skips what is locked; transactions that share the lock do not wait for one
+ * another. False when it was taken meanwhile.
+ */
+async function holdWaiting(em: EntityManager, name: JobName, key: string): Promise<boolean> {
+  const waiting = await em.query(
+    `select 1 from pgboss.job where name = $1 and singleton_key = $2 and state = 'created' for key share`,
+    [name, key],
+  );
+  return waiting.length > 0;
 }
 
 /** One worker that takes jobs as long as there are any. */

@@ -1,0 +1,35 @@
+import { openDatabase } from '../../src/db/database.ts';
+import { until } from '../../src/demo/real-service.ts';
+import { queues } from '../../src/queue/names.ts';
+import { type Handlers, openQueue } from '../../src/queue/queue.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+const database = await createTestDatabase();
+const db = await openDatabase(database.url, [], { poolSize: 4 });
+const queue = await openQueue(database.url, true, () => {});
+afterAll(async () => {
+  await queue.stop(1000);
+  await db.close();
+  await database.drop();
+});
+
+test('a job that waits already is not taken before the transaction that asks for it once more has committed', async () => {
+  const taken: string[] = [];
+  const handlers = Object.fromEntries(Object.keys(queues).map((name) => [name, async () => {}])) as unknown as Handlers;
+  handlers.mirror = async ({ taskId }) => {
+    taken.push(taskId);
+  };
+  const ask = (taskId: string, em = db.manager) => queue.send(em, 'mirror', { taskId }, { key: taskId });
+  await ask('one');
+  await db.transaction(async (em) => {
+    await ask('one', em);
+    const concurrency = Object.fromEntries(Object.keys(queues).map((name) => [name, 1]));
+    await queue.work(handlers, concurrency as Record<keyof typeof queues, number>);
+    // Others may share the wait, and who asks for something else is not held up.
+    await db.transaction((other) => ask('one', other));
+    await ask('another');
+    await until('another job', async () => taken.includes('another'));
+    expect(taken).toEqual(['another']);
+  });
+  await until('the one job', async () => taken.includes('one'));
+});
