@@ -131,12 +131,15 @@ const leastPasswordLength = 16;
 function secretsOf({ config, githubApp }: App, keys: Keys, databaseUrl: string): string[] {
   const password = decodeURIComponent(new URL(databaseUrl).password);
   const sealing = keys.encryptionKeys().flatMap((key) => [key.toString('hex'), key.toString('base64')]);
-  // Line by line, because a key is known by any of them.
+  // A key is known by any of its lines; the first is much the same in all keys.
   const lines = githubApp?.privateKey.split(/\r?\n/).filter((line) => /^[A-Za-z0-9+/]{64}$/.test(line)) ?? [];
   const ours = [config.OPENAI_API_KEY, keys.jwtSecret, githubApp?.client?.secret, ...(githubApp?.webhookSecrets ?? [])];
-  return [...ours, ...sealing, ...lines, password.length < leastPasswordLength ? undefined : password].filter(
-    (secret) => secret !== undefined,
-  );
+  return [
+    ...ours,
+    ...sealing,
+    ...lines.slice(1, 4),
+    password.length < leastPasswordLength ? undefined : password,
+  ].filter((secret) => secret !== undefined);
 }
 
 /** The database of the settings, or the embedded one. */

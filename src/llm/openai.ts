@@ -73,7 +73,7 @@ function sent(message: Message): OpenAI.ChatCompletionMessageParam {
 /** Whatever a compatible server counts, our sums take whole numbers. */
 const tokens = z
   .number()
-  .transform((n) => Math.min(Math.max(Math.round(n), 0), 1e9))
+  .transform((n) => Math.min(Math.max(Math.round(n), 0), 1e7))
   .catch(0);
 
 /** What we read of an answer. Text may come in parts; arguments as JSON of JSON, or as the JSON itself. */

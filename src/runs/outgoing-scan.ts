@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { blobsOf } from '../git/diff.ts';
 import { isBinary } from '../git/diff-files.ts';
 import type { Change, Checkout } from '../git/engine.ts';
@@ -43,6 +44,8 @@ export async function objectionsTo(checkout: Checkout, changes: Change[], secret
   for (const change of changes) {
     const reason = objectionToPath(change, forms) ?? objectionToContent(before, after, change, forms);
     if (reason !== undefined) objections.push({ path: change.path, reason });
+    // A large change takes seconds, in which others want to be heard.
+    await setImmediate();
   }
   return objections;
 }

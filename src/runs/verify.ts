@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Checkout } from '../git/engine.ts';
 import type { ToolHost } from '../sandbox/sandbox.ts';
 import type { RepositorySettings } from './repository-settings.ts';
@@ -31,9 +32,15 @@ export async function runChecks(
   if (checks.length === 0 || !host.hasShell) return [];
   const before = await checkout.snapshot();
   const results: CheckResult[] = [];
+  // A home that the agent has not seen: else it could configure the checks away, and no diff would show it.
+  const home = `/tmp/checks-${randomUUID()}`;
+  const inside = (command: string) => `mkdir -p ${home} && export HOME=${home} TMPDIR=${home}\n${command}`;
   for (const [i, command] of [...setup, ...checks].entries()) {
     const began = performance.now();
-    const { text, exitCode } = await host.call('run_command', { command, timeoutSeconds: commandSeconds });
+    const { text, exitCode } = await host.call('run_command', {
+      command: inside(command),
+      timeoutSeconds: commandSeconds,
+    });
     const passed = exitCode === 0;
     const seconds = Math.round((performance.now() - began) / 1000);
     await note('check', `${command}: ${passed ? 'passed' : 'failed'}`, { passed, seconds });

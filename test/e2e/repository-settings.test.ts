@@ -9,7 +9,7 @@ beforeAll(async () => {
   await push(
     'main',
     '.deckhand.yml',
-    'setup: echo ready > junk.txt\nchecks:\n  - grep -q good made.txt\nprotected: [infra/, "**/*.lock"]\nagent: Reviewer\nbudget: { steps: 12 }\n',
+    'setup: test -z "$(git config --global alias.x)" && echo ready > junk.txt\nchecks:\n  - grep -q good made.txt\nprotected: [infra/, "**/*.lock"]\nagent: Reviewer\nbudget: { steps: 12 }\n',
   );
 });
 afterAll(() => face.world.close());
@@ -19,7 +19,9 @@ const told = (face: Face) => JSON.stringify(face.world.model.requests.at(-1)?.me
 
 test('failing checks go back to the model; what they leave behind is no part of the change', async () => {
   const { world, plays, mona, pullOf, taskOf, settled } = face;
-  plays([write('made.txt', 'bad\n'), finish], [write('made.txt', 'good\n'), finish]);
+  // What the agent leaves in its home is none of the checks' business.
+  const hidden = { name: 'run_command', arguments: { command: 'git config --global alias.x y' } };
+  plays([hidden, write('made.txt', 'bad\n'), finish], [write('made.txt', 'good\n'), finish]);
   const number = await world.issue('/agent start');
   const task = await settled(number, 'in_review', 1);
   expect(told(face)).toContain('The checks failed.');
