@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { type FileDiff, maxRenameCandidates, maxTextBytes, type Sides } from './diff-files.ts';
+import { diffFiles, type FileDiff, maxRenameCandidates, maxTextBytes, type Sides } from './diff-files.ts';
 import type { Change, Checkout } from './engine.ts';
 
 export interface TreeDiff {
@@ -9,6 +9,8 @@ export interface TreeDiff {
 
 /** Limit of decisions, section 5. */
 const maxFiles = 300;
+/** So many lines are compared in tens of milliseconds; a thread takes a hundred to start. */
+const maxLinesHere = 2000;
 
 /** The difference of two commits as the API shows it; the same for every git engine. */
 export async function diffOf(checkout: Checkout, base: string, head: string): Promise<TreeDiff> {
@@ -21,7 +23,7 @@ export async function diffOf(checkout: Checkout, base: string, head: string): Pr
     old: contentOf(before, change.oldMode, change.oldOid),
     new: contentOf(after, change.newMode, change.newOid),
   }));
-  const files = sides.length === 0 ? [] : await inThread(sides);
+  const files = countLines(sides) > maxLinesHere ? await inThread(sides) : diffFiles(sides);
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return { files: files.slice(0, maxFiles), truncated: files.length > maxFiles || changes.length > sides.length };
 }
@@ -48,6 +50,13 @@ function contentOf(blobs: Map<string, Buffer>, mode: string, oid: string): Buffe
   // A submodule has no content of its own; git shows its commit as one line.
   if (mode === '160000') return Buffer.from(`Subproject commit ${oid}\n`);
   return blobs.get(oid) ?? unread;
+}
+
+function countLines(sides: Sides[]): number {
+  let lines = 0;
+  for (const content of sides.flatMap((side) => [side.old, side.new]))
+    for (let at = content.indexOf(10); at >= 0 && lines <= maxLinesHere; at = content.indexOf(10, at + 1)) lines += 1;
+  return lines;
 }
 
 /** Many rewritten files take seconds, in which the service would answer nobody and lose the leases of its runs. */
