@@ -93,7 +93,11 @@ const answer = z.object({
                 type: z.string().catch('function'),
                 function: z.object({
                   name: z.string(),
-                  arguments: z.union([z.string(), z.looseObject({}).transform((given) => JSON.stringify(given))]),
+                  // Some compatible servers leave them out of a call that takes none.
+                  arguments: z
+                    .union([z.string(), z.looseObject({}).transform((given) => JSON.stringify(given))])
+                    .nullish()
+                    .transform((given) => given ?? '{}'),
                 }),
               }),
             )

@@ -61,6 +61,7 @@ test.each<[string, Said[]]>([
   ['an unknown tool', [call('deploy', '{}')]],
   ['arguments that do not fit', [call('write_file', '{"file": "x"}')]],
   ['a text in parts, and counts that are none', [odd]],
+  ['a call without arguments', [answer({ tool_calls: [{ id: 'c', type: 'function', function: { name: 'search' } }] })]],
   ['three hundred calls in one turn', [Array.from({ length: 300 }, () => ({ name: 'list_files', arguments: {} }))]],
   ['a stop by length', [answer({ content: 'I will now' }, 'length')]],
   [
