@@ -1,11 +1,11 @@
-import type { App } from '../app.ts';
+import type { App, Octokit } from '../app.ts';
 import { readMark, setMark, wasDelivered } from './delivery-store.ts';
 import { statusOf } from './place.ts';
 
 const markName = 'hook deliveries';
 const pageSize = 100;
-/** GitHub keeps deliveries for three days; more at once than this is left to the next time. */
-const mostPages = 10;
+/** 30,000 deliveries. Beyond that the comparison with GitHub (heal.ts) has to find what was missed. */
+const maxPages = 300;
 
 interface HookDelivery {
   id: number;
@@ -16,36 +16,47 @@ interface HookDelivery {
 }
 
 /**
- * Asks GitHub again for deliveries that we never got, since the newest one looked at last time (docs.github.com,
- * "Handling failed webhook deliveries"). Two at once take turns.
+ * Asks GitHub to repeat the deliveries that never arrived, back to the newest one of the previous look
+ * (docs.github.com, "Handling failed webhook deliveries"). Two processes take turns.
  */
 export async function redeliverFailed(app: App): Promise<void> {
   if (app.github === undefined) return;
   const octokit = await app.github.asApp();
-  const em = app.db.manager;
   await app.db.turn('redeliver', async () => {
-    const upTo = Number((await readMark(em, markName)) ?? 0);
-    let newest = upTo;
-    let cursor: string | undefined;
-    for (let page = 0; page < mostPages; page++) {
-      const { data, headers } = await octokit.request('GET /app/hook/deliveries', {
-        per_page: pageSize,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
-      const found = data as unknown as HookDelivery[];
-      for (const { id, guid, status_code } of found) {
-        newest = Math.max(newest, id);
-        if (id <= upTo || (status_code >= 200 && status_code < 300) || (await wasDelivered(em, guid))) continue;
-        await octokit
-          .request('POST /app/hook/deliveries/{delivery_id}/attempts', { delivery_id: id })
-          .catch((error) => {
-            // Too old to be sent again.
-            if (![404, 422].includes(statusOf(error))) throw error;
-          });
-      }
-      cursor = /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(headers.link ?? '')?.[1];
-      if (cursor === undefined || found.some((d) => d.id <= upTo)) break;
+    const upTo = Number((await readMark(app.db.manager, markName)) ?? 0);
+    const { newest, failed } = await listFailed(octokit, upTo);
+    // The oldest first, so that a look that is interrupted leaves what the next one lists again.
+    for (const { id, guid } of failed.reverse())
+      if (!(await wasDelivered(app.db.manager, guid))) await askAgain(octokit, id);
+    await setMark(app.db.manager, markName, String(newest));
+  });
+}
+
+/** The failed deliveries that are newer than `upTo`, newest first, and the id of the newest delivery of all. */
+async function listFailed(octokit: Octokit, upTo: number) {
+  const failed: HookDelivery[] = [];
+  let newest = upTo;
+  let cursor: string | undefined;
+  for (let page = 0; page < maxPages; page++) {
+    const { data, headers } = await octokit.request('GET /app/hook/deliveries', {
+      per_page: pageSize,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const found = data as unknown as HookDelivery[];
+    for (const delivery of found) {
+      newest = Math.max(newest, delivery.id);
+      const hasArrived = delivery.status_code >= 200 && delivery.status_code < 300;
+      if (delivery.id > upTo && !hasArrived) failed.push(delivery);
     }
-    await setMark(em, markName, String(newest));
+    cursor = /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(headers.link ?? '')?.[1];
+    if (cursor === undefined || found.some((d) => d.id <= upTo)) break;
+  }
+  return { newest, failed };
+}
+
+async function askAgain(octokit: Octokit, id: number): Promise<void> {
+  await octokit.request('POST /app/hook/deliveries/{delivery_id}/attempts', { delivery_id: id }).catch((error) => {
+    // Too old to be sent again.
+    if (![404, 422].includes(statusOf(error))) throw error;
   });
 }

@@ -17,6 +17,7 @@ let repositories: {
   default_branch: string;
 }[];
 let hookDeliveries: { id: number; guid: string; status_code: number }[] = [];
+const deliveriesOfAPage = 100;
 const asked: string[] = [];
 let github: Server;
 let service: TestApp;
@@ -44,7 +45,13 @@ beforeAll(async () => {
     if (path.startsWith('/app/installations/1')) return json(200, installation);
     if (path.startsWith('/app/installations')) return json(200, [installation]);
     if (path.startsWith('/users/acme')) return json(200, { ...account, name: 'Acme', avatar_url: '' });
-    if (path.startsWith('/app/hook/deliveries')) return json(req.method === 'POST' ? 202 : 200, hookDeliveries);
+    if (path.startsWith('/app/hook/deliveries')) {
+      if (req.method === 'POST') return json(202, {});
+      const from = Number(/cursor=(\d+)/.exec(path)?.[1] ?? 0);
+      const next = from + deliveriesOfAPage;
+      if (next < hookDeliveries.length) res.setHeader('Link', `</app/hook/deliveries?cursor=${next}>; rel="next"`);
+      return json(200, hookDeliveries.slice(from, next));
+    }
     if (/\/labels/.test(path)) return json(req.method === 'POST' ? 201 : 200, req.method === 'POST' ? {} : []);
     json(404, { message: 'Not Found' });
   });
@@ -141,8 +148,17 @@ test('deliveries that failed are asked for again, once; those that we have are n
   ];
   const again = () => asked.filter((a) => a.startsWith('POST /app/hook/deliveries/'));
   await Promise.all([redeliverFailed(service.app), redeliverFailed(service.app)]);
-  expect(again()).toEqual(['POST /app/hook/deliveries/14/attempts', 'POST /app/hook/deliveries/11/attempts']);
+  expect(again()).toEqual(['POST /app/hook/deliveries/11/attempts', 'POST /app/hook/deliveries/14/attempts']);
   hookDeliveries = [{ id: 15, guid: 'later', status_code: 503 }, ...hookDeliveries];
   await redeliverFailed(service.app);
   expect(again()).toHaveLength(3);
+});
+
+test('after a long outage every page of deliveries is read', async () => {
+  asked.length = 0;
+  const failed = { id: 16, guid: 'first of the outage', status_code: 0 };
+  const arrived = Array.from({ length: 1500 }, (_, i) => ({ id: 2000 - i, guid: `g${i}`, status_code: 202 }));
+  hookDeliveries = [...arrived, failed, ...hookDeliveries];
+  await redeliverFailed(service.app);
+  expect(asked.filter((a) => a.startsWith('POST /app/hook'))).toEqual(['POST /app/hook/deliveries/16/attempts']);
 });
