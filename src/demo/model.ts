@@ -25,6 +25,15 @@ export interface ModelRequest {
   stream?: boolean;
 }
 
+/** Whether the request offers that tool. */
+export const offers = (request: ModelRequest, tool: string) =>
+  request.tools?.some((t) => t.function.name === tool) ?? false;
+
+/** The first message that is not the system's: what the service says the conversation is about. */
+export function textOf({ messages }: ModelRequest): string {
+  return String(messages.find((m) => m.role === 'user')?.content ?? '');
+}
+
 /** What the scripted model does: a list of turns, or what it says to a request. */
 export type Script = Said[] | ((request: ModelRequest, turn: number) => Said);
 

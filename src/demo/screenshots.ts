@@ -4,25 +4,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { launchBrowser, settled, signIn } from './browser.ts';
 import { startGitHub } from './github.ts';
-import { type ModelRequest, type Said, startModel } from './model.ts';
+import { startModel } from './model.ts';
+import { player } from './player.ts';
 import { startService, until } from './real-service.ts';
 import { demoSettings, freePort } from './settings.ts';
-import { issue, script } from './story.ts';
+import { issue } from './story.ts';
 
 const folder = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url));
-
-const written: Record<string, object> = {
-  ask_question: { question: 'Which letters matter most?', options: ['Accents', 'Cyrillic', 'Emoji'], done: false },
-};
-
-/** Works on a task, plans, or talks, as it is asked. */
-function model(request: ModelRequest, turn: number): Said {
-  const forced = request.tool_choice?.function.name;
-  if (forced !== undefined) return [{ name: forced, arguments: written[forced] ?? {} }];
-  if (!request.tools?.some((t) => t.function.name === 'finish'))
-    return '`slugify` takes the accents off **before** it throws away what is no letter. A test holds it.';
-  return (script as Said[])[Math.min(turn, script.length - 1)] ?? 'Done.';
-}
 
 const titles = [
   'Describe the options in the README',
@@ -37,7 +25,7 @@ const ends: (() => Promise<unknown>)[] = [];
 try {
   const github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['hubot'] });
   ends.push(github.close);
-  const scripted = await startModel(model);
+  const scripted = await startModel(player);
   ends.push(scripted.close);
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-screenshots-'));
   ends.push(() => rm(dataDir, { recursive: true, force: true }));

@@ -1,0 +1,50 @@
+import { type ModelRequest, type Said, textOf } from './model.ts';
+
+const questions = [
+  { question: 'Who should notice the difference first?', options: ['Readers', 'Editors', 'Developers'] },
+  { question: 'What matters most?', options: ['Correct results', 'Speed', 'Documentation'] },
+];
+
+/** The demo's answer to the function that the wizard asks for, made from the goal and the answers. */
+export function plannerOf(name: string, request: ModelRequest): Said {
+  const text = textOf(request);
+  const goal = /^# The goal\n(.+)$/m.exec(text)?.[1] ?? 'the goal';
+  const answers = [...text.matchAll(/^- (.+\? .+)$/gm)].map(([, answer]) => answer ?? '');
+  const write = writers[name];
+  return write === undefined ? 'There is nothing to add.' : [{ name, arguments: write(goal, answers) }];
+}
+
+const writers: Record<string, (goal: string, answers: string[]) => object> = {
+  ask_question: (_goal, answers) => {
+    const next = questions[answers.length];
+    return next === undefined ? { question: '', options: [], done: true } : { ...next, done: false };
+  },
+  write_prd: (goal, answers) => ({
+    title: goal.slice(0, 100),
+    markdown: [
+      `# ${goal}`,
+      `## Problem\nToday the library does not do this: ${goal}.`,
+      `## What we learned\n${answers.map((a) => `- ${a}`).join('\n') || '- Nothing was asked.'}`,
+      '## Requirements\n1. The behaviour is implemented. Accepted when its tests pass.\n2. It is documented. Accepted when the documentation shows an example.',
+      '## Non-goals\n- Changes to the existing interface.',
+    ].join('\n\n'),
+  }),
+  write_plan: (goal) => ({
+    phases: [
+      { name: 'Build', goal, reason: 'Everything else depends on it.' },
+      { name: 'Prove', goal: 'Tests show the new behaviour.', reason: 'They need something to test.' },
+      { name: 'Explain', goal: 'The documentation has an example.', reason: 'It describes what was built.' },
+    ],
+  }),
+  write_tasks: (goal) => ({
+    tasks: [
+      task('build', goal.slice(0, 150), 'Developer', []),
+      task('tests', `Tests: ${goal}`.slice(0, 150), 'QA Engineer', ['build']),
+      task('docs', `Document: ${goal}`.slice(0, 150), 'Technical Writer', ['build']),
+    ],
+  }),
+};
+
+function task(ref: string, title: string, owner: string, dependsOn: string[]) {
+  return { ref, title, description: `${title}.\n\nAccepted when \`npm test\` passes.`, owner, dependsOn };
+}

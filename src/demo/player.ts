@@ -1,0 +1,102 @@
+import { type ModelRequest, offers, type Said, type Script, textOf } from './model.ts';
+import { plannerOf } from './planner.ts';
+import { script as accents } from './story.ts';
+
+/**
+ * What stands in for a model in the demo. It reads what it is asked like a model would, and answers each kind of
+ * request: it works on tasks, each in its own way, answers chats from what they are about, and plans with the wizard.
+ */
+export const player: Script = (request, turn) => {
+  const forced = request.tool_choice?.function.name;
+  if (forced !== undefined) return plannerOf(forced, request);
+  if (!offers(request, 'finish')) return talk(request);
+  return work(textOf(request), request, turn);
+};
+
+function work(assignment: string, request: ModelRequest, turn: number): Said {
+  const steps = /accent/i.test(assignment) ? (accents as Said[]) : stepsFor(titleIn(assignment, 'Task'));
+  const said = steps[Math.min(turn, steps.length - 1)] ?? 'Done.';
+  // Without a shell the file is read again instead of tested.
+  const needsShell = Array.isArray(said) && said.some((call) => call.name === 'run_command');
+  return needsShell && !offers(request, 'run_command') ? [{ name: 'list_files', arguments: {} }] : said;
+}
+
+/** Tests, documentation and everything else are each done in files of their own, so that changes do not collide. */
+function stepsFor(title: string): Said[] {
+  const slug = slugOf(title);
+  const kinds: [RegExp, string, string][] = [
+    [/\btests?\b/i, `test/${slug}.test.js`, testFor(title)],
+    [/readme|document|describe|notes?\b|guide/i, `docs/${slug}.md`, `# ${title}\n\n${usage}`],
+    [/./, `src/${slug}.js`, moduleFor(title)],
+  ];
+  const [, path = '', content = ''] = kinds.find(([words]) => words.test(title)) ?? [];
+  return [
+    [{ name: 'list_files', arguments: {} }],
+    [{ name: 'read_file', arguments: { path: 'src/slugify.js' } }],
+    [{ name: 'write_file', arguments: { path, content } }],
+    [{ name: 'run_command', arguments: { command: 'npm test --silent' } }],
+    [
+      {
+        name: 'finish',
+        arguments: {
+          summary: `Added \`${path}\` for "${title}". This change comes from the scripted model of the demo; connect a real one to see real work.`,
+          nextSteps: [],
+          prTitle: title.slice(0, 72),
+        },
+      },
+    ],
+  ];
+}
+
+const usage = `\`slugify\` turns a title into the last part of an address:
+
+    import { slugify } from '../src/slugify.js';
+    slugify('Hello, world'); // hello-world
+`;
+
+const testFor = (title: string) => `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { slugify } from '../src/slugify.js';
+
+test(${JSON.stringify(title)}, () => {
+  assert.equal(slugify('Release 2.0'), 'release-2-0');
+});
+`;
+
+const moduleFor = (title: string) => `import { slugify } from './slugify.js';
+
+/** ${title.replaceAll('*/', '')} */
+export function slugsOf(titles) {
+  return titles.map((title) => slugify(title));
+}
+`;
+
+/** Answers from what the service says the conversation is about, and names itself. */
+function talk(request: ModelRequest): string {
+  const context = textOf(request);
+  const question = String(request.messages.findLast((m) => m.role === 'user')?.content ?? '').slice(0, 200);
+  const about = /^# The (task|sprint): (.+)$/m.exec(context);
+  const status = /^Status: (.+)$/m.exec(context)?.[1] ?? 'unknown';
+  const files = [...new Set([...context.matchAll(/"path":"([^"]+)"/g)].map(([, path]) => `\`${path}\``))].slice(0, 5);
+  return [
+    `You asked: "${question}"`,
+    about === null ? '' : `The ${about[1]} **${about[2]}** is ${status.replaceAll('_', ' ')}.`,
+    files.length === 0 ? '' : `Its change touches ${files.join(', ')}.`,
+    'I am the scripted model of the demo, so this is all I can tell.',
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+function titleIn(text: string, heading: string): string {
+  return new RegExp(`^# ${heading}: (.+)$`, 'm').exec(text)?.[1]?.trim() ?? 'the task';
+}
+
+function slugOf(title: string): string {
+  const slug = title
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 40);
+  return slug || 'change';
+}

@@ -1,0 +1,17 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const main = fileURLToPath(new URL('../../src/demo/main.ts', import.meta.url));
+
+test('the demo tells each event once, from the issue to the sprint, without colour codes in a pipe', async () => {
+  const env = { PATH: process.env.PATH ?? '' };
+  const { stdout } = await promisify(execFile)(process.execPath, [main, '--once'], { env });
+  const timesOf = (text: string) => stdout.split('\n').filter((line) => line.includes(text)).length;
+  for (const text of ['loop: Developer begins', 'tool: edit_file src/slugify.js', 'push: ', 'pull: pull request'])
+    expect([text, timesOf(text)]).toEqual([text, 1]);
+  expect(stdout).toContain('is closed, labels: agent:done');
+  expect(stdout).toContain('Its change touches `src/slugify.js`');
+  expect(stdout).toMatch(/sprint ".+" with 3 tasks/);
+  expect(stdout).not.toContain('\x1b');
+}, 60_000);
