@@ -8,7 +8,7 @@ import pg from 'pg';
 import { startEmbedded } from '../src/db/embedded.ts';
 import { startGitHub } from '../src/demo/github.ts';
 import { startModel } from '../src/demo/model.ts';
-import { startService, until } from '../src/demo/real-service.ts';
+import { type RunningService, startService, until } from '../src/demo/real-service.ts';
 import { demoSettings, freePort } from '../src/demo/settings.ts';
 import { issue, script } from '../src/demo/story.ts';
 import { seedCrowd } from './crowd.ts';
@@ -18,63 +18,66 @@ import { againstTwin, paced, underCrowd } from './reads.ts';
 import { burndownSpeed } from './sprint.ts';
 import { twoWorkerSpeed } from './two-workers.ts';
 
-const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-bench-'));
-const postgres = await startEmbedded({ dataDir: join(dataDir, 'database') });
-const github = await startGitHub({ owner: 'mona', repository: 'sample', people: [] });
-const model = await startModel(script);
-const jwtSecret = 'a secret of the bench that is long enough';
-const settings: Record<string, string> = {
-  ...demoSettings({ github, model, port: await freePort(), dataDir }),
-  DATABASE_URL: postgres.url,
-  JWT_SECRET: jwtSecret,
-  ENCRYPTION_KEY: '22'.repeat(32),
-  LOG_LEVEL: 'warn',
-};
-const service = await startService(settings);
-const twin = fork(fileURLToPath(new URL('./twin.ts', import.meta.url)), [
-  postgres.url,
-  jwtSecret,
-  settings.BASE_URL ?? '',
-]);
-const twinPort = await new Promise<number>((resolve) => twin.once('message', (port) => resolve(port as number)));
-try {
-  const token = await service.token('mona');
-  const [project] = await until('the project', async () => {
-    const found = await service.api<{ id: string }[]>(token, 'GET', '/projects');
-    const repositories = await service.api<unknown[]>(token, 'GET', '/repositories');
-    return repositories.length > 0 && found;
-  });
-  const projectId = project?.id ?? '';
-  const crowd = await seedCrowd(postgres.url);
-  const sides = {
-    ours: `${service.url}/api/v1`.replace('localhost', '127.0.0.1'),
-    twin: `http://127.0.0.1:${twinPort}`,
-    token,
+/** How fast the service is, against plain twins where there is one. */
+export async function speed(): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-bench-'));
+  const postgres = await startEmbedded({ dataDir: join(dataDir, 'database') });
+  const github = await startGitHub({ owner: 'mona', repository: 'sample', people: [] });
+  const model = await startModel(script);
+  const jwtSecret = 'a secret of the bench that is long enough';
+  const settings: Record<string, string> = {
+    ...demoSettings({ github, model, port: await freePort(), dataDir }),
+    DATABASE_URL: postgres.url,
+    JWT_SECRET: jwtSecret,
+    ENCRYPTION_KEY: '22'.repeat(32),
+    LOG_LEVEL: 'warn',
   };
-  await againstTwin(sides, `/tasks/${crowd.task}`, 1);
-  await againstTwin(sides, `/projects/${crowd.large}/tasks?limit=50`, 0.8);
-  await underCrowd(sides, crowd);
-  await burndownSpeed(postgres.url, projectId, { url: sides.ours, token });
-  await receiverSpeed();
-  await runSpeed(token, projectId);
-  await largeRepositorySpeed(await emptyDatabase(postgres.url, 'large'));
-  await twoWorkerSpeed(await emptyDatabase(postgres.url, 'two'));
-} finally {
-  twin.disconnect();
-  await service.stop();
-  await model.close();
-  await github.close();
-  await postgres.stop();
-  await rm(dataDir, { recursive: true, force: true });
+  const service = await startService(settings);
+  const twin = fork(fileURLToPath(new URL('./twin.ts', import.meta.url)), [
+    postgres.url,
+    jwtSecret,
+    settings.BASE_URL ?? '',
+  ]);
+  const twinPort = await new Promise<number>((resolve) => twin.once('message', (port) => resolve(port as number)));
+  try {
+    const token = await service.token('mona');
+    const [project] = await until('the project', async () => {
+      const found = await service.api<{ id: string }[]>(token, 'GET', '/projects');
+      const repositories = await service.api<unknown[]>(token, 'GET', '/repositories');
+      return repositories.length > 0 && found;
+    });
+    const projectId = project?.id ?? '';
+    const crowd = await seedCrowd(postgres.url);
+    const sides = {
+      ours: `${service.url}/api/v1`.replace('localhost', '127.0.0.1'),
+      twin: `http://127.0.0.1:${twinPort}`,
+      token,
+    };
+    await againstTwin(sides, `/tasks/${crowd.task}`, 1);
+    await againstTwin(sides, `/projects/${crowd.large}/tasks?limit=50`, 0.8);
+    await underCrowd(sides, crowd);
+    await burndownSpeed(postgres.url, projectId, { url: sides.ours, token });
+    await receiverSpeed(service.url, github.webhookSecret);
+    await runSpeed(service, token, projectId);
+    await largeRepositorySpeed(await emptyDatabase(postgres.url, 'large'));
+    await twoWorkerSpeed(await emptyDatabase(postgres.url, 'two'));
+  } finally {
+    twin.disconnect();
+    await service.stop();
+    await model.close();
+    await github.close();
+    await postgres.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
 }
 
 /** Signed deliveries of 9 kB, 50 a second for 10 s, database commit included. */
-async function receiverSpeed(): Promise<void> {
+async function receiverSpeed(url: string, webhookSecret: string): Promise<void> {
   const body = JSON.stringify({ action: 'none', filler: 'x'.repeat(9000) });
-  const signature = `sha256=${createHmac('sha256', github.webhookSecret).update(body).digest('hex')}`;
+  const signature = `sha256=${createHmac('sha256', webhookSecret).update(body).digest('hex')}`;
   const times = await paced(500, 20, async () => {
     const headers = { 'X-GitHub-Event': 'ping', 'X-GitHub-Delivery': randomUUID(), 'X-Hub-Signature-256': signature };
-    const response = await fetch(`${service.url}/api/github/webhooks`, { method: 'POST', body, headers });
+    const response = await fetch(`${url}/api/github/webhooks`, { method: 'POST', body, headers });
     await response.arrayBuffer();
     if (response.status !== 202) throw new Error(`the receiver answered ${response.status}`);
   });
@@ -95,7 +98,7 @@ async function emptyDatabase(url: string, name: string): Promise<string> {
 }
 
 /** From start to in_review with a model that answers at once: the service's own time. */
-async function runSpeed(token: string, projectId: string): Promise<void> {
+async function runSpeed(service: RunningService, token: string, projectId: string): Promise<void> {
   const agents = await service.api<{ id: string; name: string }[]>(token, 'GET', '/agents');
   const owner = agents.find((a) => a.name === 'Developer')?.id;
   const times: number[] = [];

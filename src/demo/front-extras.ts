@@ -49,6 +49,7 @@ interface Asked {
 interface Answer {
   status: number;
   json: unknown;
+  headers?: Record<string, string>;
 }
 
 /** Answers the addresses of GitHub's API that the emulator lacks; undefined for all others. */
@@ -107,6 +108,8 @@ async function markReady({ names, call }: Around, { authorization, body }: Asked
   return { status: 200, json: { errors: [{ message: 'not found' }] } };
 }
 
+const deliveriesOfAPage = 100;
+
 /** What was sent, newest first, and sending it again. */
 async function hookDeliveries({ hooks }: Around, { method, path }: Asked): Promise<Answer> {
   const again = /^\/app\/hook\/deliveries\/(\d+)\/attempts$/.exec(path);
@@ -116,15 +119,18 @@ async function hookDeliveries({ hooks }: Around, { method, path }: Asked): Promi
     await hooks.repeat(delivery.guid, true);
     return { status: 202, json: {} };
   }
-  const shown = hooks.deliveries.map(({ guid, event, status }, i) => ({
-    id: i + 1,
+  const cursor = Number(new URL(path, 'http://github').searchParams.get('cursor') ?? hooks.deliveries.length);
+  const first = Math.max(0, cursor - deliveriesOfAPage);
+  const shown = hooks.deliveries.slice(first, cursor).map(({ guid, event, status }, i) => ({
+    id: first + i + 1,
     guid,
     event,
     status_code: status,
     delivered_at: new Date().toISOString(),
     redelivery: false,
   }));
-  return { status: 200, json: shown.reverse().slice(0, 100) };
+  const next = `<http://github/app/hook/deliveries?cursor=${first}>; rel="next"`;
+  return { status: 200, json: shown.reverse(), ...(first > 0 ? { headers: { link: next } } : {}) };
 }
 
 /** A reply to a review comment; the emulator knows it by another address. */

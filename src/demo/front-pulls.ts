@@ -93,3 +93,11 @@ export class FrontPulls {
     return undefined;
   }
 }
+
+/** GitHub closes the issues that a merged pull request says it closes. `path` is that of the merge. */
+export async function closeIssuesOf(path: string, call: Call): Promise<void> {
+  const { body } = await call<{ body: string | null }>('GET', path.replace(/\/merge$/, ''));
+  const repo = path.split('/').slice(2, 4).join('/');
+  for (const [, number] of (body ?? '').matchAll(/\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?) #(\d+)/gi))
+    await call('PATCH', `/repos/${repo}/issues/${number}`, { state: 'closed' });
+}

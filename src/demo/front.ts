@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import type { Allowance } from './allowance.ts';
 import { answerExtra, endingSoon, type Faults, happens, type Reaction, replyAsComment } from './front-extras.ts';
-import { FrontPulls, type PullLike } from './front-pulls.ts';
+import { closeIssuesOf, FrontPulls, type PullLike } from './front-pulls.ts';
 import { type Call, feedPush, gitIn, pullRefs } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
 import { makeSampleRepository } from './sample-repository.ts';
@@ -22,6 +23,7 @@ interface Seeded {
   installationId: number;
   /** A token with every right on the repository. */
   ownerToken: string;
+  allowance: Allowance;
 }
 
 /**
@@ -88,7 +90,9 @@ export class Front {
     const around = { hooks: this.hooks, reactions: this.reactions, names: this.names, call: this.call.bind(this) };
     const extra = await answerExtra(around, { method, path, authorization, body });
     if (extra !== undefined) {
-      res.writeHead(extra.status, { 'content-type': 'application/json' }).end(JSON.stringify(extra.json));
+      res
+        .writeHead(extra.status, { 'content-type': 'application/json', ...extra.headers })
+        .end(JSON.stringify(extra.json));
       return;
     }
     const type = req.headers['content-type'];
@@ -170,11 +174,11 @@ export class Front {
         throw error;
       });
     if (refusal) return { status: refusal.status, headers, text: JSON.stringify({ message: refusal.message }) };
-    if (answer.status < 300) await this.closeIssuesOf(path, authorization.replace(/^(token|bearer) /i, ''));
+    if (answer.status < 300) await closeIssuesOf(path, this.caller(authorization.replace(/^(token|bearer) /i, '')));
     return answer;
   }
 
-  private call(
+  private async call(
     method: string,
     path: string,
     authorization: string,
@@ -185,7 +189,7 @@ export class Front {
       method,
       redirect: 'manual',
       headers: {
-        Authorization: authorization,
+        Authorization: await this.seeded.allowance.spend(authorization),
         Accept: 'application/vnd.github+json',
         'Content-Type': type,
       },
@@ -236,14 +240,5 @@ export class Front {
     const person = await call('GET', `/users/${sender}`);
     const body = { ...rest, repository, sender: person, installation: { id: this.seeded.installationId } };
     await this.hooks.send(event, JSON.stringify(body));
-  }
-
-  /** GitHub closes the issues that a merged pull request says it closes. */
-  private async closeIssuesOf(path: string, token: string): Promise<void> {
-    const call = this.caller(token);
-    const { body } = await call<{ body: string | null }>('GET', path.replace(/\/merge$/, ''));
-    const repo = path.split('/').slice(2, 4).join('/');
-    for (const [, number] of (body ?? '').matchAll(/\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?) #(\d+)/gi))
-      await call('PATCH', `/repos/${repo}/issues/${number}`, { state: 'closed' });
   }
 }

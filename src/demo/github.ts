@@ -3,7 +3,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createAppAuth } from '@octokit/auth-app';
+import { request } from '@octokit/request';
 import { createEmulator } from 'emulate';
+import { Allowance, spareToken, spareTokens } from './allowance.ts';
 import { Front, type Push } from './front.ts';
 import type { Faults, Reaction } from './front-extras.ts';
 import type { Call } from './git-objects.ts';
@@ -30,6 +33,8 @@ export interface DemoGitHub {
   deliverTo(url: string): void;
   /** Sends an event again, under another delivery. */
   redeliver(guid: string): Promise<void>;
+  /** Sends an event as it is. */
+  deliver(event: string, body: string): Promise<void>;
   /** Sends an event of the repository that the emulator does not know; `sender` is a login. */
   send(event: string, payload: { sender: string; [field: string]: unknown }): Promise<void>;
   close(): Promise<void>;
@@ -75,7 +80,9 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
     baseUrl: url,
     seed: {
       tokens: Object.fromEntries(
-        users.map((login) => [`person-${login}`, { login, scopes: ['repo', 'user', 'admin:org'] }]),
+        users.flatMap((login) =>
+          tokensOf(login).map((token) => [token, { login, scopes: ['repo', 'user', 'admin:org'] }]),
+        ),
       ),
       github: {
         users: [...users, botLogin].map((login) => ({ login, name: login, email: `${login}@example.com` })),
@@ -115,6 +122,12 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
       },
     },
   });
+  const privateKey = emulator.generatedSecrets.find((s) => s.kind === 'github.app_private_key')?.value ?? '';
+  const appAuth = createAppAuth({
+    appId,
+    privateKey,
+    request: request.defaults({ baseUrl: `http://127.0.0.1:${innerPort}` }),
+  });
   const ownerToken = `person-${seed.isOrganization ? seed.people[0] : seed.owner}`;
   const name = `${seed.owner}/${seed.repository}`;
   const front = new Front(`http://127.0.0.1:${innerPort}`, root, {
@@ -123,6 +136,11 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
     webhookSecret,
     installationId,
     ownerToken,
+    allowance: new Allowance(async (used, count) =>
+      used.startsWith('person-')
+        ? spareToken(used, count)
+        : (await appAuth({ type: 'installation', installationId, refresh: true })).token,
+    ),
   });
   server.on('request', (req, res) => {
     front.answer(req, res).catch((error: Error) => {
@@ -134,7 +152,7 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
   return {
     url,
     appId,
-    privateKey: emulator.generatedSecrets.find((s) => s.kind === 'github.app_private_key')?.value ?? '',
+    privateKey,
     webhookSecret,
     pushes: front.pushes,
     deliveries: front.hooks.deliveries,
@@ -151,6 +169,7 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
       front.tokenSeconds = seconds;
     },
     redeliver: (guid) => front.hooks.repeat(guid),
+    deliver: (event, body) => front.hooks.send(event, body),
     send: (event, payload) => front.send(event, payload),
     close: async () => {
       server.close();
@@ -159,6 +178,11 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
       await rm(root, { recursive: true, force: true });
     },
   };
+}
+
+function tokensOf(login: string): string[] {
+  const token = `person-${login}`;
+  return [token, ...Array.from({ length: spareTokens }, (_, i) => spareToken(token, i + 1))];
 }
 
 function listen(server: Server): Promise<number> {

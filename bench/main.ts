@@ -1,0 +1,11 @@
+// What is measured: `npm run bench` for speed, `npm run bench -- siege [scale] [quiet minutes]` for load and attacks.
+const [name = 'speed', ...numbers] = process.argv.slice(2);
+const benches: Record<string, () => Promise<void>> = {
+  speed: async () => (await import('./speed.ts')).speed(),
+  siege: async () => (await import('./siege/main.ts')).siege(...numbers.map(Number)),
+};
+const bench = benches[name];
+if (bench === undefined) {
+  process.stderr.write(`There is no bench ${name}. Choose one of: ${Object.keys(benches).join(', ')}.\n`);
+  process.exitCode = 2;
+} else await bench();

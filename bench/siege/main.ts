@@ -1,0 +1,171 @@
+import { fork } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { startEmbedded } from '../../src/db/embedded.ts';
+import { type DemoGitHub, startGitHub } from '../../src/demo/github.ts';
+import { startModel } from '../../src/demo/model.ts';
+import { startService, until } from '../../src/demo/real-service.ts';
+import { demoSettings, freePort } from '../../src/demo/settings.ts';
+import { percentile, say } from '../figures.ts';
+import { paced } from '../reads.ts';
+import { startCourier } from './courier.ts';
+import { siegeScript } from './model.ts';
+import { doubledPulls, wrongAfter } from './outcome.ts';
+import { planTraffic, seeded, shuffled } from './traffic.ts';
+
+const owner = 'mona';
+const repositories = Array.from({ length: 20 }, (_, i) => `part-${i}`);
+const deliveriesPerSecond = 200;
+/** GitHub's hour, shortened; its limit is GitHub's own. */
+const hourMs = 60_000;
+const callsPerHour = 5000;
+const patienceMs = 45 * 60_000;
+
+/**
+ * Everything at once: deliveries at 200 a second, lost and doubled; runs through four slots, one of them hostile; and
+ * GitHub's hourly limit reached on the way. `scale` 1 is 10,000 deliveries for 500 issues and 200 runs. Prints what was
+ * lost or doubled, the slowest answers of /healthz, and the memory before and after `quietMinutes`.
+ */
+export async function siege(scale = 1, quietMinutes = 10): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-siege-'));
+  const [repository = '', ...more] = repositories;
+  const postgres = await startEmbedded({ dataDir: join(dataDir, 'database') });
+  const github = await startGitHub({ owner, repository, more, people: ['stranger'] });
+  const model = await startModel(siegeScript);
+  const settings = {
+    ...demoSettings({ github, model, port: await freePort(), dataDir: join(dataDir, 'service') }),
+    DATABASE_URL: postgres.url,
+    JWT_SECRET: 'a secret of the bench that is long enough',
+    ENCRYPTION_KEY: '22'.repeat(32),
+    MAX_CONCURRENT_RUNS: '4',
+    REDELIVERY_MINUTES: '1',
+    RECONCILE_MINUTES: '2',
+    MAX_RUN_DISK_MB: '1024',
+    LOG_LEVEL: 'warn',
+  };
+  const service = await startService(settings);
+  const probe = startProbe(service.url);
+  const next = seeded(1);
+  const courier = await startCourier(`${service.url}/api/github/webhooks`, next);
+  try {
+    const token = await service.token(owner);
+    await until('the repositories', async () => {
+      const found = await service.api<unknown[]>(token, 'GET', '/repositories');
+      return found.length === repositories.length;
+    });
+    const size = { issues: Math.ceil(500 * scale), runs: Math.ceil(200 * scale) };
+    const traffic = await planTraffic(github, owner, repositories, size);
+    const limit = limitCalls(github);
+    const atStart = await memoryMb(service.process.pid);
+    await probe.read();
+    say(`siege            ${traffic.deliveries.length} deliveries for ${size.issues} issues, ${size.runs} runs`);
+    github.deliverTo(courier.url);
+    const began = performance.now();
+    const order = shuffled(traffic.deliveries, next);
+    await paced(order.length, 1000 / deliveriesPerSecond, async () => {
+      const { event, body } = order.pop() ?? { event: 'ping', body: '{}' };
+      await github.deliver(event, body);
+    });
+    say(`  delivered      in ${seconds(began)} s: ${JSON.stringify(courier.counts)}`);
+    const highest = await settled(postgres.url, service.process.pid);
+    say(`  settled        after ${seconds(began)} s; GitHub refused ${limit.refused} calls over its hourly limit`);
+    await service.api(token, 'POST', '/agents/pool/reconcile');
+    await settled(postgres.url, service.process.pid);
+    const { times, failures } = await probe.read();
+    const slow = times.filter((t) => t > 200).length;
+    say(
+      `  /healthz       ${times.length} answers: p99 ${percentile(times, 0.99).toFixed(0)} ms, slowest ${Math.max(...times).toFixed(0)} ms, ${slow} over 200 ms, ${failures} failed (none over 200 ms wanted)`,
+    );
+    github.fail(() => undefined);
+    const wrong = await wrongAfter(postgres.url, github, owner, traffic.issues);
+    const doubled = await doubledPulls(github, owner, repositories);
+    say(`  outcome        ${wrong.length} things wrong, ${doubled} pull requests doubled (none wanted)`);
+    for (const each of wrong.slice(0, 20)) say(`    ${each}`);
+    await sleep(quietMinutes * 60_000);
+    const atEnd = await memoryMb(service.process.pid);
+    say(
+      `  memory         ${atStart} MB at the start, ${highest} at most, ${atEnd} after ${quietMinutes} quiet minutes: ${(atEnd / atStart).toFixed(2)} (at most 1.20 wanted)`,
+    );
+  } finally {
+    probe.stop();
+    courier.close();
+    await service.stop();
+    await model.close();
+    await github.close();
+    await postgres.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Refuses the App's calls beyond GitHub's limit, with the headers that GitHub sends (docs.github.com, "Rate limits"). */
+function limitCalls(github: DemoGitHub) {
+  const state = { refused: 0, calls: 0, endsAt: Date.now() + hourMs };
+  github.fail((method) => {
+    if (method === 'GIT') return undefined;
+    if (Date.now() > state.endsAt) Object.assign(state, { calls: 0, endsAt: Date.now() + hourMs });
+    if (++state.calls <= callsPerHour) return undefined;
+    state.refused++;
+    return {
+      status: 403,
+      headers: {
+        'x-ratelimit-limit': String(callsPerHour),
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': String(Math.ceil(state.endsAt / 1000)),
+      },
+    };
+  });
+  return state;
+}
+
+/** Waits until no run is live and no job waits; answers the most memory that was seen. */
+async function settled(databaseUrl: string, pid: number | undefined): Promise<number> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  let highest = 0;
+  let quiet = 0;
+  try {
+    await until(
+      'the siege to settle',
+      async () => {
+        highest = Math.max(highest, await memoryMb(pid));
+        const { rows } = await client.query(
+          `select (select count(*) from runs where status in ('queued', 'running'))
+             + (select count(*) from deliveries where handled_at is null)
+             + (select count(*) from pgboss.job where state in ('created', 'retry', 'active')
+                and name not in ('sweep', 'redeliver')) as left`,
+        );
+        quiet = Number(rows[0].left) === 0 ? quiet + 1 : 0;
+        await sleep(500);
+        // Longer than the redelivery's minute, so that what was lost has come.
+        return quiet > 140;
+      },
+      patienceMs,
+    );
+  } finally {
+    await client.end();
+  }
+  return highest;
+}
+
+function startProbe(url: string) {
+  const child = fork(fileURLToPath(new URL('./probe.ts', import.meta.url)), [url]);
+  return {
+    read: () =>
+      new Promise<{ times: number[]; failures: number }>((resolve) => {
+        child.once('message', (message) => resolve(message as { times: number[]; failures: number }));
+        child.send('read');
+      }),
+    stop: () => child.disconnect(),
+  };
+}
+
+async function memoryMb(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024);
+}
+
+const seconds = (began: number) => ((performance.now() - began) / 1000).toFixed(0);

@@ -1,0 +1,86 @@
+import type { DemoGitHub } from '../../src/demo/github.ts';
+
+export interface Planned {
+  event: string;
+  body: string;
+}
+
+export interface SiegeIssue {
+  repository: string;
+  number: number;
+  /** What its owner asks for: `create` only makes a task, `start` starts a run too. */
+  asks: 'create' | 'start';
+}
+
+export interface Traffic {
+  issues: SiegeIssue[];
+  deliveries: Planned[];
+}
+
+export const hostileTitle = 'The hostile one';
+const agents = ['Developer', 'Reviewer', 'QA Engineer', 'Technical Writer', 'Software Architect'];
+const deliveriesPerIssue = 20;
+
+/**
+ * Makes the issues with their comments on the emulator while nobody listens, and plans what GitHub would have sent:
+ * twenty deliveries an issue, of which the owner's command is one, a stranger's command another, and the rest chatter.
+ */
+export async function planTraffic(
+  github: DemoGitHub,
+  owner: string,
+  repositories: string[],
+  { issues, runs }: { issues: number; runs: number },
+): Promise<Traffic> {
+  const planned: Traffic = { issues: [], deliveries: [] };
+  const mona = github.as(owner);
+  for (let i = 0; i < issues; i++) {
+    const repository = repositories[i % repositories.length] ?? '';
+    const repo = `/repos/${owner}/${repository}`;
+    const from = github.deliveries.length;
+    const asks = i < runs ? 'start' : 'create';
+    const title = i === 0 ? hostileTitle : `Issue ${i} of the siege`;
+    const { number } = await mona<{ number: number }>('POST', `${repo}/issues`, { title, body: 'Please.' });
+    const command = asks === 'start' ? `/agent start ${agents[i % agents.length]}` : '/agent create';
+    await mona('POST', `${repo}/issues/${number}/comments`, { body: command });
+    await github.as('stranger')('POST', `${repo}/issues/${number}/comments`, { body: '/agent start' });
+    await mona('POST', `${repo}/issues/${number}/labels`, { labels: ['bug'] });
+    const real = github.deliveries.slice(from).map(({ event, body }) => ({ event, body }));
+    planned.issues.push({ repository, number, asks });
+    planned.deliveries.push(...real, ...chatter(real, deliveriesPerIssue - real.length));
+  }
+  // What was sent while nobody listened counts as never sent.
+  github.deliveries.length = 0;
+  return planned;
+}
+
+const talk = `I think so too. ${'> quoted `code` <!-- hidden --> [link](https://example.org) **bold** '.repeat(80)}`;
+
+/** Comments without a command, in the words of the real one. */
+function chatter(real: Planned[], count: number): Planned[] {
+  const comment = real.find((r) => r.event === 'issue_comment');
+  if (comment === undefined) throw new Error('the emulator sent no comment');
+  return Array.from({ length: count }, (_, i) => {
+    const payload = JSON.parse(comment.body);
+    payload.comment = { ...payload.comment, id: payload.comment.id * 1000 + i, body: `${talk} ${i}` };
+    return { event: 'issue_comment', body: JSON.stringify(payload) };
+  });
+}
+
+/** Numbers that are the same in every run of the bench (mulberry32). */
+export function seeded(seed: number): () => number {
+  let a = seed;
+  return () => {
+    a = (a + 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** In a random order. */
+export function shuffled<T>(list: T[], next: () => number): T[] {
+  return list
+    .map((each) => [next(), each] as const)
+    .sort(([a], [b]) => a - b)
+    .map(([, each]) => each);
+}
