@@ -3,6 +3,7 @@ import { findAgent } from '../agents/store.ts';
 import type { App, Octokit } from '../app.ts';
 import type { RepositoryRow } from '../db/tables.ts';
 import { PullRequests } from '../db/work-tables.ts';
+import { taskPage } from '../domain/task-page.ts';
 import { credentialFor } from '../repositories/credentials.ts';
 import { findRepository } from '../repositories/store.ts';
 import { listEvents } from '../runs/journal-store.ts';
@@ -146,7 +147,7 @@ async function pictureOf(app: App, em: EntityManager, task: TaskView, place: Mir
     pulls: await picturePulls(em, task.id),
     handoff: handoff?.runId === run?.id ? handoff : null,
     costUsd: costs.length === 0 ? null : costs.reduce((sum, c) => sum + c, 0),
-    taskUrl: `${app.config.BASE_URL}/api/v1/tasks/${task.id}`,
+    taskUrl: taskPage(app.config.BASE_URL, task.id),
     commandPrefix: app.config.COMMAND_PREFIX,
   };
 }

@@ -4,6 +4,7 @@ import { PullRequests, type RunRow, Tasks } from '../db/work-tables.ts';
 import { isAgentBranch } from '../domain/branch.ts';
 import { closedBlocks, harmless, harmlessLine } from '../domain/quoted.ts';
 import { RunFailed } from '../domain/run.ts';
+import { taskPage } from '../domain/task-page.ts';
 import { diffOf } from '../git/diff.ts';
 import type { Person } from '../git/engine.ts';
 import { ensurePull, type OpenedPull } from '../github/pulls.ts';
@@ -154,7 +155,7 @@ function pullBody(app: App, { task, repository, agent, run, checks = [] }: Work,
       : '',
     checks.length > 0 ? `### Checks\n${checks.map(checkLine).join('\n')}` : '',
     isHere ? `Closes #${task.issueNumber}` : '',
-    `---\nWork of the agent **${harmlessLine(agent.name, 100, prefix)}** on [${task.id}](${app.config.BASE_URL}/api/v1/tasks/${task.id}), run \`${run.id}\`. A person reviews and merges.`,
+    `---\nWork of the agent **${harmlessLine(agent.name, 100, prefix)}** on [${task.id}](${taskPage(app.config.BASE_URL, task.id)}), run \`${run.id}\`. A person reviews and merges.`,
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }

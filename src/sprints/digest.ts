@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { type Failure, remedies } from '../domain/run.ts';
 import { storableJson, storableText } from '../domain/storable.ts';
+import { taskPage } from '../domain/task-page.ts';
 import { notFound } from '../errors.ts';
 import type { SprintView } from './store.ts';
 
@@ -22,8 +23,13 @@ interface ToldTask {
   failure: Failure | null;
 }
 
-/** Tells what was done, what was not and why, and what it cost; without a model. */
-export async function insertDigest(em: EntityManager, sprint: SprintView, unfinished: string[]): Promise<void> {
+/** Writes what was done, what was not and why, and what it cost; needs no model. `baseUrl` leads to the tasks' pages. */
+export async function insertDigest(
+  em: EntityManager,
+  sprint: SprintView,
+  unfinished: string[],
+  baseUrl: string,
+): Promise<void> {
   const tasks: ToldTask[] = await em.query(
     `select t.id, t.title, t.status = 'done' as "isDone", t.failure from tasks t where t.sprint_id = $1
      order by t.created_at, t.id`,
@@ -41,7 +47,7 @@ export async function insertDigest(em: EntityManager, sprint: SprintView, unfini
     `insert into digests (sprint_id, markdown, completed, carried_over, failed, cost_usd) values ($1, $2, $3, $4, $5, $6)`,
     [
       sprint.id,
-      storableText(report(sprint, tasks, cost)),
+      storableText(report(sprint, tasks, cost, baseUrl)),
       storableJson(tasks.filter((t) => t.isDone).map((t) => t.id)),
       storableJson(unfinished),
       storableJson(failed),
@@ -50,7 +56,8 @@ export async function insertDigest(em: EntityManager, sprint: SprintView, unfini
   );
 }
 
-function report(sprint: SprintView, tasks: ToldTask[], cost: number): string {
+function report(sprint: SprintView, tasks: ToldTask[], cost: number, baseUrl: string): string {
+  const link = ({ id, title }: ToldTask) => `[${title.replace(/[\\[\]]/g, '\\$&')}](${taskPage(baseUrl, id)})`;
   const done = tasks.filter((t) => t.isDone);
   const open = tasks.filter((t) => !t.isDone);
   const failed = open.filter((t) => t.failure !== null);
@@ -62,17 +69,11 @@ function report(sprint: SprintView, tasks: ToldTask[], cost: number): string {
     ...(sprint.goal === '' ? [] : [sprint.goal, '']),
     `${done.length} of ${tasks.length} tasks done; the runs cost $${cost.toFixed(2)}.`,
     '',
-    ...list(
-      'Done',
-      done.map((t) => t.title),
-    ),
-    ...list(
-      'Carried over',
-      open.map((t) => t.title),
-    ),
+    ...list('Done', done.map(link)),
+    ...list('Carried over', open.map(link)),
     ...list(
       'What failed',
-      failed.map((t) => `${t.title}: ${t.failure?.message}`),
+      failed.map((t) => `${link(t)}: ${t.failure?.message}`),
     ),
     ...list('Next steps', [...new Set(failed.map((t) => remedies[(t.failure as Failure).category]))]),
   ]

@@ -93,7 +93,7 @@ export async function completeSprint(app: App, id: string, unfinished: string | 
     const open = await lockUnfinished(em, id);
     const facts = { unfinishedTasks: open, carriesOver: unfinished !== undefined };
     await setSprintStatus(em, id, sprintAfter(sprint.status, 'complete', facts));
-    await insertDigest(em, await getSprint(em, id), open);
+    await insertDigest(em, await getSprint(em, id), open, app.config.BASE_URL);
     await showSprint(app, em, id);
     await moveToSprint(em, open, target);
     await app.queue.send(em, 'digest', { sprintId: id });

@@ -77,6 +77,13 @@ test('the issue shows one state label and one status comment, the comment its re
   );
   const own = (await world.comments(number)).filter((c) => c.user.login === 'deckhand[bot]');
   expect(own).toHaveLength(1);
+  const { id, prUrl } = await world.task();
+  const pull = await world.github.as('mona')<{ body: string }>(
+    'GET',
+    `/repos/mona/sample/pulls/${prUrl?.split('/').at(-1)}`,
+  );
+  const page = `[${id}](${world.service.url}/tasks/${id})`;
+  expect([own[0]?.body, pull.body]).toEqual([expect.stringContaining(page), expect.stringContaining(page)]);
   await until('the rocket', async () => world.github.reactions.some((r) => r.content === 'rocket'));
   expect(world.github.reactions.map((r) => r.content)).toEqual(['eyes', 'rocket']);
 });

@@ -242,7 +242,8 @@ test('completing says where the unfinished go, and freezes the figures before th
     failed: [{ taskId: open.id, category: 'checks', message: 'two tests fail' }],
     costUsd: 0,
   });
-  for (const said of ['Ready one', 'Left one', 'two tests fail', '1 of 2']) expect(digest.markdown).toContain(said);
+  for (const said of ['[Ready one](http', '/tasks/task_', 'Left one', 'two tests fail', '1 of 2'])
+    expect(digest.markdown).toContain(said);
   expect((await call('GET', `/projects/${project}/velocity`)).body).toEqual([
     { sprintId: sprint.id, name: 'S', velocity: 1 },
   ]);
