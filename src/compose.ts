@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createAppAuth } from '@octokit/auth-app';
 import { request } from '@octokit/request';
 import OpenAI from 'openai';
-import pino, { type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { Probot, ProbotOctokit } from 'probot';
 import { migrations } from '../migrations/list.ts';
 import type { App, GitHub, Octokit } from './app.ts';
@@ -48,15 +48,6 @@ export interface ComposeOptions {
 }
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
-
-/** The logger; every path that may hold a secret is cut out. */
-export function createLogger(config: Config): Logger {
-  const paths = ['token', 'password', 'authorization', 'privateKey', 'secret', 'headers', 'request', 'response'];
-  return pino({
-    level: config.LOG_LEVEL,
-    redact: { paths: paths.flatMap((p) => [p, `*.${p}`, `err.${p}`, `*.*.${p}`]), remove: true },
-  });
-}
 
 /** Builds the service's parts from the settings: the only place that makes adapters. What fails ends what was begun. */
 export async function compose(config: Config, log: Logger, options: ComposeOptions): Promise<Composed> {

@@ -1,6 +1,7 @@
-import { type Composed, compose, createLogger } from './compose.ts';
+import { type Composed, compose } from './compose.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { setupAddress } from './github/stored-app.ts';
+import { createLogger } from './logger.ts';
 
 type Finding = { what: string; ok: boolean; says: string };
 

@@ -1,6 +1,7 @@
-import { compose, createLogger } from './compose.ts';
+import { compose } from './compose.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { doctor } from './doctor.ts';
+import { createLogger } from './logger.ts';
 import { printDocs } from './print-docs.ts';
 import { rotateKey } from './rotate-key.ts';
 import { serve } from './serve.ts';

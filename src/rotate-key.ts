@@ -1,8 +1,9 @@
 import type { App } from './app.ts';
-import { compose, createLogger } from './compose.ts';
+import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { makeNewKey } from './db/keys.ts';
 import { resealApp } from './github/stored-app.ts';
+import { createLogger } from './logger.ts';
 import { resealSecrets } from './projects/secrets.ts';
 
 /**

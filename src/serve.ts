@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from './app.ts';
-import { type Composed, compose, createLogger } from './compose.ts';
+import { type Composed, compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { reconcileAll } from './github/heal.ts';
 import { webhookReceiver } from './github/inbox.ts';
@@ -13,6 +13,7 @@ import { dashboard } from './http/dashboard.ts';
 import { serveMetrics } from './http/metrics.ts';
 import { createServer } from './http/server.ts';
 import { concurrencyOf, handlersOf, scheduleOf } from './jobs.ts';
+import { createLogger } from './logger.ts';
 import { startSchedule } from './queue/schedule.ts';
 import { routes } from './routes.ts';
 import { closeInherited } from './sandbox/inherited.ts';
@@ -70,10 +71,20 @@ async function listen(app: App): Promise<Server> {
       if (error) return reject(explained(error, HOST, PORT));
       const { port } = listening.address() as { port: number };
       app.log.info(`listening on http://${HOST}:${port}`);
-      if (setup !== undefined) app.log.info(`no GitHub App is configured; make one in a click, once: ${setup}`);
+      if (setup !== undefined) announceSetup(app, setup);
       resolve(listening);
     });
   });
+}
+
+/** The address stands on a line of its own, so that it can be copied whole. */
+function announceSetup(app: App, address: string): void {
+  const text = 'No GitHub App is configured. Open this address to create one (it works once):';
+  if (process.stdout.isTTY) process.stdout.write(`\n${text}\n\n  ${address}\n\n`);
+  else {
+    app.log.info(text);
+    app.log.info(address);
+  }
 }
 
 function explained(error: Error & { code?: string }, host: string, port: number): Error {

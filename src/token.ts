@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
-import { compose, createLogger } from './compose.ts';
+import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { claimOwnerships } from './github/installation.ts';
+import { createLogger } from './logger.ts';
 import { mintApiToken, userOfLogin } from './projects/tokens.ts';
 
 /** `token --login NAME [--days 90]`: prints one API token and nothing else; makes the user if need be. */

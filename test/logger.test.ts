@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 
-test('an error of GitHub or the model in the log tells no token', () => {
+/** What a logger prints of errors that hold tokens wherever GitHub's and the model's errors hold them. */
+function logged(isTerminal: boolean): string {
   const script = `
-    const { createLogger } = await import(${JSON.stringify(new URL('../src/compose.ts', import.meta.url).href)});
-    const { readConfig } = await import(${JSON.stringify(new URL('../src/config.ts', import.meta.url).href)});
-    const log = createLogger(readConfig({}));
+    const { createLogger } = await import(${JSON.stringify(new URL('../src/logger.ts', import.meta.url).href)});
+    const log = createLogger({ LOG_LEVEL: 'info' }, ${isTerminal});
     const request = { url: 'https://api', headers: { authorization: 'token ghs_canary' } };
     const err = Object.assign(new Error('gone'), { status: 500, request, response: { headers: { 'set-cookie': 'canary' } } });
     log.error({ err, token: 'canary', request, headers: { authorization: 'canary' } }, 'failed');
@@ -12,8 +12,16 @@ test('an error of GitHub or the model in the log tells no token', () => {
     log.warn({ err: new AggregateError([err], 'several') }, 'failed');
     log.warn({ err: new Error('outer', { cause: err }) }, 'failed');
   `;
-  const out = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', env: {} });
-  expect(out.trim().split('\n')).toHaveLength(4);
+  return execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', env: {} });
+}
+
+test.each([true, false])('an error of GitHub or the model in the log tells no token (terminal: %s)', (isTerminal) => {
+  const out = logged(isTerminal);
   expect(out).toContain('gone');
   expect(out).not.toContain('canary');
+});
+
+test('the log is JSON, and lines for people on a terminal', () => {
+  for (const line of logged(false).trim().split('\n')) expect(JSON.parse(line).msg).toEqual(expect.any(String));
+  expect(logged(true)).toMatch(/^\S*\[\d\d:\d\d:\d\d\]\S* \S*ERROR\S*: \S*failed/);
 });

@@ -1,9 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Composed, compose, createLogger } from '../../src/compose.ts';
+import { type Composed, compose } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { ProjectSecrets } from '../../src/db/tables.ts';
+import { createLogger } from '../../src/logger.ts';
 import { createProject } from '../../src/projects/operations.ts';
 import { keepSecret, revealSecret } from '../../src/projects/secrets.ts';
 import { userOfLogin } from '../../src/projects/tokens.ts';
