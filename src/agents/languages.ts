@@ -11,17 +11,20 @@ export async function languageOf(path: string): Promise<string | undefined> {
   return dot <= 0 ? undefined : (await byExtension).get(name.slice(dot).toLowerCase());
 }
 
-/** Several languages may share an ending: its own one wins over a guest, a language over a dialect, a common over a rare one. */
+/** Maps each extension to the most likely of the languages that use it. */
 function index(languages: Language[]): Map<string, string> {
   const best = new Map<string, { name: string; score: number }>();
-  for (const { name, extensions = [], aliases = [], group, codemirrorMode } of languages)
-    for (const [i, extension] of extensions.entries()) {
-      const score =
-        (i === 0 ? 4 : 0) +
-        (group === undefined ? 2 : 0) +
-        (codemirrorMode === undefined ? 0 : 1) +
-        (aliases.includes(extension.slice(1)) ? 1 : 0);
-      if (score > (best.get(extension)?.score ?? -1)) best.set(extension, { name, score });
+  for (const language of languages)
+    for (const extension of language.extensions ?? []) {
+      const score = scoreOf(language, extension);
+      if (score > (best.get(extension)?.score ?? -1)) best.set(extension, { name: language.name, score });
     }
   return new Map([...best].map(([extension, { name }]) => [extension, name]));
+}
+
+/** A language's first extension counts most, then a language over a dialect, then a common one over a rare one. */
+function scoreOf({ extensions = [], aliases = [], group, codemirrorMode }: Language, extension: string): number {
+  const isFirst = extensions[0] === extension;
+  const isAlias = aliases.includes(extension.slice(1));
+  return 4 * Number(isFirst) + 2 * Number(group === undefined) + Number(codemirrorMode !== undefined) + Number(isAlias);
 }

@@ -12,13 +12,15 @@ import { findTask, listSubtasks, type TaskView } from '../tasks/store.ts';
 import { listHandoffs, listPulls } from '../tasks/work-store.ts';
 import { makeIssue } from './make-issue.ts';
 import { syncMilestone } from './milestones.ts';
-import { statusMarker, type TaskPicture, wanted } from './mirror.ts';
+import { wanted } from './mirror.ts';
 import { listMirrored, type Mirrored, markShown } from './mirror-store.ts';
 import { isRefusedWith, writesLeft } from './pacing.ts';
 import { findOwnComment } from './replies.ts';
 import { answerReviews } from './reviews.ts';
+import { statusMarker } from './status-comment.ts';
 import { syncCheck } from './sync-check.ts';
 import { isTripped, noteWrite, syncLabels } from './sync-labels.ts';
+import type { TaskPicture } from './task-picture.ts';
 
 /**
  * Makes GitHub show what the database says of a task: observes, computes the difference, applies it; the handler of

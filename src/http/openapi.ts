@@ -82,30 +82,12 @@ export function openapiDocument(routes: Route[], serverUrl: string): object {
 }
 
 function operation(declared: Route): ZodOpenApiOperationObject {
-  const { access, path, query, body, reply } = declared;
-  const [status, shape] = reply;
-  const params = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
-  const isPost = declared.method === 'post';
-  const hasBody = isPost || declared.method === 'patch';
-  const codes = [400, 401, 429, 503, ...(hasBody ? [413, 415] : []), ...(isPost ? [409, 422] : [])];
-  if (access.names !== undefined) codes.push(403, 404);
-  // A write by cookie from another site is refused too.
-  else if (declared.method !== 'get') codes.push(403);
-  const headers = {
-    ...(isPost ? { 'Idempotent-Replayed': z.literal('true').optional() } : {}),
-    ...(declared.paged
-      ? { Link: z.string().optional().meta({ description: 'rel="next" and rel="prev" (RFC 8288)' }) }
-      : {}),
-  };
+  const { body } = declared;
   return {
     operationId: operationId(declared),
     summary: declared.summary,
     tags: [declared.tag],
-    requestParams: {
-      ...(params.length > 0 ? { path: z.object(Object.fromEntries(params.map((name) => [name, pathId]))) } : {}),
-      ...(query === undefined ? {} : { query: query as z.ZodObject }),
-      ...(isPost ? { header: z.object({ 'Idempotency-Key': idempotencyKey }) } : {}),
-    },
+    requestParams: requestParams(declared),
     ...(body === undefined
       ? {}
       : {
@@ -114,21 +96,49 @@ function operation(declared: Route): ZodOpenApiOperationObject {
             content: { 'application/json': { schema: body } },
           },
         }),
-    responses: {
-      [`${status}` as '200']: {
-        description: declared.summary,
-        ...(Object.keys(headers).length > 0 ? { headers: z.object(headers) } : {}),
-        ...(shape === undefined ? {} : { content: contentOf(declared, shape) }),
-      },
-      ...(declared.repeats === undefined || shape === undefined
-        ? {}
-        : { 200: { description: declared.repeats, content: contentOf(declared, shape) } }),
-      ...Object.fromEntries(codes.map((code) => [code, sharedResponses[code]])),
-      ...Object.fromEntries(
-        Object.entries(declared.errors ?? {}).map(([code, text]) => [code, errorResponse(Number(code), text, text)]),
-      ),
-    },
+    responses: { ...successes(declared), ...failures(declared) },
   };
+}
+
+function requestParams({ path, query, method }: Route) {
+  const params = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  return {
+    ...(params.length > 0 ? { path: z.object(Object.fromEntries(params.map((name) => [name, pathId]))) } : {}),
+    ...(query === undefined ? {} : { query: query as z.ZodObject }),
+    ...(method === 'post' ? { header: z.object({ 'Idempotency-Key': idempotencyKey }) } : {}),
+  };
+}
+
+function successes(declared: Route): ZodOpenApiOperationObject['responses'] {
+  const { reply, repeats, summary, paged, method } = declared;
+  const [status, shape] = reply;
+  const headers = {
+    ...(method === 'post' ? { 'Idempotent-Replayed': z.literal('true').optional() } : {}),
+    ...(paged ? { Link: z.string().optional().meta({ description: 'rel="next" and rel="prev" (RFC 8288)' }) } : {}),
+  };
+  const first = {
+    description: summary,
+    ...(Object.keys(headers).length > 0 ? { headers: z.object(headers) } : {}),
+    ...(shape === undefined ? {} : { content: contentOf(declared, shape) }),
+  };
+  const again = repeats === undefined || shape === undefined ? undefined : contentOf(declared, shape);
+  return {
+    [`${status}` as '200']: first,
+    ...(again === undefined ? {} : { 200: { description: repeats ?? '', content: again } }),
+  };
+}
+
+/** The statuses that every route of this kind can answer, and those that this one names. */
+function failures({ access, method, errors = {} }: Route): ZodOpenApiOperationObject['responses'] {
+  const isPost = method === 'post';
+  const codes = [400, 401, 429, 503];
+  if (isPost || method === 'patch') codes.push(413, 415);
+  if (isPost) codes.push(409, 422);
+  if (access.names !== undefined) codes.push(403, 404);
+  // A write by cookie from another site is refused too.
+  else if (method !== 'get') codes.push(403);
+  const own = Object.entries(errors).map(([code, text]) => [code, errorResponse(Number(code), text, text)]);
+  return { ...Object.fromEntries(codes.map((code) => [code, sharedResponses[code]])), ...Object.fromEntries(own) };
 }
 
 function contentOf({ isStream, streams }: Route, shape: z.ZodType) {
