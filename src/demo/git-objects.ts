@@ -30,28 +30,28 @@ export async function refsOf(folder: string): Promise<Map<string, string>> {
   );
 }
 
-/** Tells the emulator of branches that git has and it has not: objects by its git data API, then the ref. */
+/** Copies branches that only git has into the emulator: the objects by its git data API, then the ref. */
 export async function feedPush(folder: string, repo: string, call: Call): Promise<void> {
   const known = await emulatorRefs(repo, call);
   const now = await refsOf(folder);
   for (const [ref, sha] of now) {
     if (known.get(ref) === sha) continue;
-    const have = [];
-    // A merge that the emulator made for itself is no commit of ours.
-    for (const sha of known.values()) if (await has(folder, sha)) have.push(sha);
-    const commits = await gitText(folder, [
-      'rev-list',
-      '--reverse',
-      '--topo-order',
-      sha,
-      ...(have.length ? ['--not', ...have] : []),
-    ]);
-    for (const commit of commits.split('\n').filter(Boolean)) await feedCommit(folder, repo, commit, call);
+    for (const commit of await newCommits(folder, sha, known.values())) await feedCommit(folder, repo, commit, call);
     if (known.has(ref)) await call('PATCH', `/repos/${repo}/git/${ref}`, { sha, force: true });
     else await call('POST', `/repos/${repo}/git/refs`, { ref, sha });
     known.set(ref, sha);
   }
   for (const ref of known.keys()) if (!now.has(ref)) await call('DELETE', `/repos/${repo}/git/${ref}`);
+}
+
+/** The commits of `sha` that none of the known ones reaches, oldest first. */
+async function newCommits(folder: string, sha: string, known: Iterable<string>): Promise<string[]> {
+  const have: string[] = [];
+  // The emulator makes merge commits of its own, which this repository does not have.
+  for (const each of known) if (await has(folder, each)) have.push(each);
+  const except = have.length > 0 ? ['--not', ...have] : [];
+  const listed = await gitText(folder, ['rev-list', '--reverse', '--topo-order', sha, ...except]);
+  return listed.split('\n').filter(Boolean);
 }
 
 async function feedCommit(folder: string, repo: string, commit: string, call: Call): Promise<void> {

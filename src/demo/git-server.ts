@@ -33,6 +33,20 @@ export async function serveGit(host: GitHost, req: IncomingMessage, res: ServerR
     return true;
   }
   if (isAdvertising) await host.beforeAdvertising(name);
+  const output = await runGit(service, folder, isAdvertising, req);
+  if (!isAdvertising && service === 'git-receive-pack') await host.afterPush(name, token ?? '');
+  res.setHeader('Cache-Control', 'no-cache');
+  res.setHeader('Content-Type', `application/x-${service}-${isAdvertising ? 'advertisement' : 'result'}`);
+  if (isAdvertising) {
+    const line = `# service=${service}\n`;
+    res.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`);
+  }
+  res.end(output);
+  return true;
+}
+
+/** What git answers to one request. */
+async function runGit(service: Service, folder: string, isAdvertising: boolean, req: IncomingMessage): Promise<Buffer> {
   const args = [service.slice(4), '--stateless-rpc', ...(isAdvertising ? ['--advertise-refs'] : []), folder];
   const git = spawn('git', args, {
     env: {
@@ -46,20 +60,12 @@ export async function serveGit(host: GitHost, req: IncomingMessage, res: ServerR
     },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
-  res.setHeader('Cache-Control', 'no-cache');
-  res.setHeader('Content-Type', `application/x-${service}-${isAdvertising ? 'advertisement' : 'result'}`);
-  // With `pipeline` git's input ends where a caller goes away in mid-request, and so git does.
+  // `pipeline` ends git's input when the caller goes away in mid-request, and so git itself.
   const isPacked = req.headers['content-encoding'] === 'gzip';
   pipeline([req, ...(isPacked ? [createGunzip()] : []), git.stdin], () => {});
-  if (isAdvertising) {
-    const line = `# service=${service}\n`;
-    res.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`);
-  }
   const output: Buffer[] = [];
   for await (const chunk of git.stdout) output.push(chunk as Buffer);
-  if (!isAdvertising && service === 'git-receive-pack') await host.afterPush(name, token ?? '');
-  res.end(Buffer.concat(output));
-  return true;
+  return Buffer.concat(output);
 }
 
 function tokenOf(req: IncomingMessage): string | undefined {

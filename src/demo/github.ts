@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { createAppAuth } from '@octokit/auth-app';
 import { request } from '@octokit/request';
 import { createEmulator } from 'emulate';
-import { Allowance, spareToken, spareTokens } from './allowance.ts';
+import { Allowance, spareToken } from './allowance.ts';
+import { appId, emulatorSeed, installationId, type Seed, webhookSecret } from './emulator-seed.ts';
 import { Front, type Push } from './front.ts';
 import type { Faults, Reaction } from './front-extras.ts';
 import type { Call } from './git-objects.ts';
@@ -40,87 +41,17 @@ export interface DemoGitHub {
   close(): Promise<void>;
 }
 
-/** The account, its repository with the sample project, and people who are known; the owner's rights come by GitHub's rules. */
-export interface Seed {
-  owner: string;
-  isOrganization?: boolean;
-  repository: string;
-  /** Further repositories of the account, with the same project in them. */
-  more?: string[];
-  isPrivate?: boolean;
-  people: string[];
-}
-
-const webhookSecret = 'a-secret-between-the-demo-and-itself';
-const appId = 4242;
-const installationId = 77;
-export const appSlug = 'deckhand';
-export const botLogin = `${appSlug}[bot]`;
-
 /** Starts it, with one repository that holds the sample project and the App installed on its owner. */
 export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
   const root = await mkdtemp(join(tmpdir(), 'deckhand-github-'));
   const server = createServer();
   const url = `http://127.0.0.1:${await listen(server)}`;
   const innerPort = await freePort();
-  const permissions = {
-    contents: 'write',
-    issues: 'write',
-    pull_requests: 'write',
-    checks: 'write',
-    actions: 'read',
-    statuses: 'read',
-    metadata: 'read',
-    members: 'read',
-  };
-  const users = [...new Set([seed.owner, ...seed.people])].filter((l) => !(seed.isOrganization && l === seed.owner));
   const emulator = await createEmulator({
     service: 'github',
     port: innerPort,
     baseUrl: url,
-    seed: {
-      tokens: Object.fromEntries(
-        users.flatMap((login) =>
-          tokensOf(login).map((token) => [token, { login, scopes: ['repo', 'user', 'admin:org'] }]),
-        ),
-      ),
-      github: {
-        users: [...users, botLogin].map((login) => ({ login, name: login, email: `${login}@example.com` })),
-        orgs: seed.isOrganization ? [{ login: seed.owner, members: [{ login: seed.people[0], role: 'admin' }] }] : [],
-        repos: [seed.repository, ...(seed.more ?? [])].map((name) => ({
-          owner: seed.owner,
-          name,
-          auto_init: false,
-          private: seed.isPrivate ?? false,
-        })),
-        apps: [
-          {
-            app_id: appId,
-            slug: appSlug,
-            name: 'Deckhand',
-            permissions,
-            events: [
-              'check_run',
-              'check_suite',
-              'issue_comment',
-              'issues',
-              'label',
-              'pull_request',
-              'pull_request_review',
-              'pull_request_review_comment',
-              'push',
-              'repository',
-              'status',
-            ],
-            webhook_url: `${url}/_emulator/webhook`,
-            webhook_secret: webhookSecret,
-            installations: [
-              { installation_id: installationId, account: seed.owner, repository_selection: 'all', permissions },
-            ],
-          },
-        ],
-      },
-    },
+    seed: emulatorSeed(seed, url),
   });
   const privateKey = emulator.generatedSecrets.find((s) => s.kind === 'github.app_private_key')?.value ?? '';
   const appAuth = createAppAuth({
@@ -178,11 +109,6 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
       await rm(root, { recursive: true, force: true });
     },
   };
-}
-
-function tokensOf(login: string): string[] {
-  const token = `person-${login}`;
-  return [token, ...Array.from({ length: spareTokens }, (_, i) => spareToken(token, i + 1))];
 }
 
 function listen(server: Server): Promise<number> {

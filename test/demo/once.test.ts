@@ -14,4 +14,4 @@ test('the demo tells each event once, from the issue to the sprint, without colo
   expect(stdout).toContain('Its change touches `src/slugify.js`');
   expect(stdout).toMatch(/sprint ".+" with 3 tasks/);
   expect(stdout).not.toContain('\x1b');
-}, 60_000);
+}, 120_000);

@@ -1,0 +1,80 @@
+import { spareToken, spareTokens } from './allowance.ts';
+
+/** The account, its repository with the sample project, and people. Their rights follow GitHub's rules. */
+export interface Seed {
+  owner: string;
+  isOrganization?: boolean;
+  repository: string;
+  /** Further repositories of the account, with the same project in them. */
+  more?: string[];
+  isPrivate?: boolean;
+  people: string[];
+}
+
+export const webhookSecret = 'a-secret-between-the-demo-and-itself';
+export const appId = 4242;
+export const installationId = 77;
+export const appSlug = 'deckhand';
+export const botLogin = `${appSlug}[bot]`;
+
+const permissions = {
+  contents: 'write',
+  issues: 'write',
+  pull_requests: 'write',
+  checks: 'write',
+  actions: 'read',
+  statuses: 'read',
+  metadata: 'read',
+  members: 'read',
+};
+
+const events = [
+  'check_run',
+  'check_suite',
+  'issue_comment',
+  'issues',
+  'label',
+  'pull_request',
+  'pull_request_review',
+  'pull_request_review_comment',
+  'push',
+  'repository',
+  'status',
+];
+
+/** What the emulator is told before it starts; `url` is where it can be reached. */
+export function emulatorSeed({ owner, isOrganization, repository, more = [], isPrivate, people }: Seed, url: string) {
+  const users = [...new Set([owner, ...people])].filter((login) => !(isOrganization && login === owner));
+  const scopes = ['repo', 'user', 'admin:org'];
+  const installation = {
+    installation_id: installationId,
+    account: owner,
+    repository_selection: 'all' as const,
+    permissions,
+  };
+  return {
+    tokens: Object.fromEntries(users.flatMap((login) => tokensOf(login).map((token) => [token, { login, scopes }]))),
+    github: {
+      users: [...users, botLogin].map((login) => ({ login, name: login, email: `${login}@example.com` })),
+      orgs: isOrganization ? [{ login: owner, members: [{ login: people[0] ?? '', role: 'admin' as const }] }] : [],
+      repos: [repository, ...more].map((name) => ({ owner, name, auto_init: false, private: isPrivate ?? false })),
+      apps: [
+        {
+          app_id: appId,
+          slug: appSlug,
+          name: 'Deckhand',
+          permissions,
+          events,
+          webhook_url: `${url}/_emulator/webhook`,
+          webhook_secret: webhookSecret,
+          installations: [installation],
+        },
+      ],
+    },
+  };
+}
+
+function tokensOf(login: string): string[] {
+  const token = `person-${login}`;
+  return [token, ...Array.from({ length: spareTokens }, (_, i) => spareToken(token, i + 1))];
+}
