@@ -9,6 +9,7 @@ import { Sprints1764288000000 } from './0008-sprints.ts';
 import { Live1764374400000 } from './0009-live.ts';
 import { Planning1764460800000 } from './0010-planning.ts';
 import { Milestones1764547200000 } from './0011-milestones.ts';
+import { Identity1764633600000 } from './0012-identity.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -23,4 +24,5 @@ export const migrations = [
   Live1764374400000,
   Planning1764460800000,
   Milestones1764547200000,
+  Identity1764633600000,
 ];

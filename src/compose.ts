@@ -77,7 +77,7 @@ async function build(
   const keys = await readKeys(config, config.DATA_DIR);
   const metrics = createMetrics();
   const onError = (error: unknown, what: string) => log.error({ err: error }, `${what} failed`);
-  const queue = await openQueue(url, options.isWorker, onError);
+  const queue = await openQueue(url, options.isWorker, onError, db.ambient);
   atEnd(() => queue.stop(25_000));
   const place = await reachableDir(config.DATA_DIR);
   const sandbox = await openSandbox({ setting: config.SANDBOX, reachableDir: join(place, 'tools') });

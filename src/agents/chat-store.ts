@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { newId } from '../db/ids.ts';
+import { idFrom, newId } from '../db/ids.ts';
 import { storableText } from '../domain/storable.ts';
 
 /** What a chat is about. */
@@ -17,15 +17,30 @@ const columns = (about: Subject) =>
 export async function insertMessage(
   em: EntityManager,
   about: Subject,
-  /** `standsFor`: the last message that a summary sums up. */
-  message: { role: ChatMessage['role']; content: string; userId?: string | undefined; standsFor?: string },
+  message: {
+    role: ChatMessage['role'];
+    content: string;
+    userId?: string | undefined;
+    /** The last message that a summary sums up. */
+    standsFor?: string;
+    /** The request that says it: said again by the same one, the message moves to the end. */
+    request?: string | undefined;
+  },
 ): Promise<void> {
   const [column, id] = columns(about);
   await em.query(
     // The time of the message it stands for is taken as the database has it: finer than ours.
     `insert into chat_messages (id, ${column}, role, user_id, content, at)
-     values ($1, $2, $3, $4, $5, coalesce((select at from chat_messages where id = $6), clock_timestamp()))`,
-    [newId('msg'), id, message.role, message.userId ?? null, storableText(message.content), message.standsFor ?? null],
+     values ($1, $2, $3, $4, $5, coalesce((select at from chat_messages where id = $6), clock_timestamp()))
+     on conflict (id) do update set at = excluded.at`,
+    [
+      message.request === undefined ? newId('msg') : idFrom('msg', message.request),
+      id,
+      message.role,
+      message.userId ?? null,
+      storableText(message.content),
+      message.standsFor ?? null,
+    ],
   );
 }
 

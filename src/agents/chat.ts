@@ -1,6 +1,7 @@
 import type { App } from '../app.ts';
 import type { AgentRow, RepositoryRow } from '../db/tables.ts';
 import { AppError, upstreamFailed } from '../errors.ts';
+import type { Keyed } from '../http/route.ts';
 import { type Message, type Model, ModelFailed, type ToolCall } from '../llm/model.ts';
 import { parseArguments, readTools, specsOf } from '../repositories/read-tools.ts';
 import { openReader, type Reader } from '../repositories/reader.ts';
@@ -11,6 +12,8 @@ import { modelFor } from './model.ts';
 export interface Asking {
   userId: string;
   message: string;
+  /** The request that asks; asked again by it after a crash, the message is kept once. */
+  keyed?: Keyed | undefined;
   onText?: (piece: string) => void;
   signal: AbortSignal;
 }
@@ -49,7 +52,8 @@ export async function converseInChat(app: App, chat: Chat): Promise<string> {
   const { about } = chat;
   const em = app.db.manager;
   const said = { role: 'user' as const, content: chat.message };
-  if (about !== undefined) await insertMessage(em, about, { ...said, userId: chat.userId });
+  const { userId, keyed } = chat;
+  if (about !== undefined) await insertMessage(em, about, { ...said, userId, request: keyed?.id });
   const model = await modelFor(app, chat.agent ?? { model: '' }, chat.projectId);
   const signal = AbortSignal.any([chat.signal, app.stopping, AbortSignal.timeout(answerMs)]);
   const { repository, branch } = chat.reads;
@@ -63,7 +67,8 @@ export async function converseInChat(app: App, chat: Chat): Promise<string> {
       ...history.map(asMessage),
     ];
     const response = await answer(model, opening, reader, { signal, onText: chat.onText });
-    if (about !== undefined) await insertMessage(em, about, { role: 'assistant', content: response });
+    if (about !== undefined)
+      await app.db.transaction((tx) => insertMessage(tx, about, { role: 'assistant', content: response }));
     return response;
   } catch (error) {
     throw explained(error);

@@ -15,7 +15,9 @@ import { listAgents } from './store.ts';
 
 /** Health of agents as one caller sees it: only runs in the caller's projects count. Two statements, however many agents. */
 export async function readHealth(em: EntityManager, userId: string, agentIds: string[]) {
-  const [facts, found] = await Promise.all([findHealthFacts(em, userId, agentIds), findFigures(em, userId, agentIds)]);
+  // One after the other: in a transaction they share a connection.
+  const facts = await findHealthFacts(em, userId, agentIds);
+  const found = await findFigures(em, userId, agentIds);
   const figures = new Map(found.map((f) => [f.agentId, f]));
   return facts.map(({ agentId, consecutiveFailures, hasLapsedRun, lastHeartbeat }) => {
     const own = figures.get(agentId);

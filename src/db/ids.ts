@@ -1,4 +1,5 @@
-import { typeid } from 'typeid-js';
+import { createHash } from 'node:crypto';
+import { TypeID, typeid } from 'typeid-js';
 
 /** The prefixes of our identifiers; the rest is a TypeID, sortable by the time it was made. */
 export type IdPrefix =
@@ -19,4 +20,10 @@ export type IdPrefix =
 /** A new identifier such as `task_01h455vb4pex5vsknk084sn02q`. */
 export function newId(prefix: IdPrefix): string {
   return typeid(prefix).toString();
+}
+
+/** An identifier that is the same for the same text; it is not sortable by time. */
+export function idFrom(prefix: IdPrefix, text: string): string {
+  const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
+  return TypeID.fromUUIDBytes(prefix, bytes).toString();
 }

@@ -5,23 +5,24 @@ import { credentialFor, noCredential, octokitFor } from '../repositories/credent
 import { findRepository } from '../repositories/store.ts';
 import { findLiveRun } from '../runs/store.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
-import { listOpenPulls } from '../tasks/work-store.ts';
+import { hasMergedPull, listOpenPulls } from '../tasks/work-store.ts';
 import { refreshPull } from './refresh-pull.ts';
 
 const methods = ['squash', 'merge', 'rebase'] as const;
 
 /**
  * Merges every open pull request of a task, in the order in which the repositories were connected, each only at the
- * head last seen.
+ * head last seen. `isAgain` after an attempt that was cut off: then it is done when nothing is left to merge.
  * @throws Refused with GitHub's reason and what is merged already; AppError 503 without a credential
  */
-export async function mergeTask(app: App, taskId: string): Promise<TaskView> {
+export async function mergeTask(app: App, taskId: string, isAgain = false): Promise<TaskView> {
   const task = await getTask(app.db.manager, taskId);
+  const pulls = await listOpenPulls(app.db.manager, taskId);
+  if (isAgain && pulls.length === 0 && (await hasMergedPull(app.db.manager, taskId))) return task;
   if (task.status === 'done' || task.status === 'waiting_on_subtasks')
     throw new Refused(`merge requires a task with an open pull request, found status ${task.status}`);
   if ((await findLiveRun(app.db.manager, taskId)) !== null)
     throw new Refused('merge requires no queued or running run, found one; wait or cancel it first');
-  const pulls = await listOpenPulls(app.db.manager, taskId);
   if (pulls.length === 0) throw new Refused('merge requires an open pull request, found none');
   const draft = pulls.find((p) => p.status === 'draft');
   if (draft !== undefined)

@@ -22,7 +22,8 @@ export const githubRoutes: Route[] = [
       502: 'GitHub answered with an error',
       503: 'No git credential is configured',
     },
-    handle: (app, { task }) => mergeTask(app, task.id),
+    waits: 'between writes',
+    handle: (app, { task, keyed }) => mergeTask(app, task.id, keyed?.isAgain),
   }),
   route({
     method: 'post',
@@ -31,6 +32,8 @@ export const githubRoutes: Route[] = [
     tag: 'agents',
     access: anyUser,
     reply: [200, Reconciliation],
+    // Made twice it finds nothing more to recover, and is recorded twice.
+    waits: 'between writes',
     handle: (app, { user }) => reconcileAll(app, 'manual', user.id),
   }),
   route({

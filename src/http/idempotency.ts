@@ -1,7 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Request } from 'express';
 import type { Database } from '../db/database.ts';
+import { isGone } from '../db/presence.ts';
 import { AppError, badField } from '../errors.ts';
+import type { Keyed } from './route.ts';
 
 export interface KeptReply {
   status: number;
@@ -9,64 +11,98 @@ export interface KeptReply {
   body: string | null;
 }
 
-/** A request that carries an `Idempotency-Key` and is the first to do so. */
-export interface FirstUse {
-  /** Keeps the reply for those who ask again within 24 h. */
+/** The right to answer a request that carries an `Idempotency-Key`. */
+export interface Attempt extends Keyed {
+  /**
+   * Keeps the reply for repetitions within 24 h. Called inside the transaction of what the request did, both are
+   * committed or neither.
+   * @throws AppError 409 when another attempt has taken over, which must roll that transaction back
+   */
   keep(reply: KeptReply): Promise<void>;
-  /** The request changed nothing that a repetition would change twice; it may be made again. */
+  /** Frees the key, now or when the database can be reached: nothing was done that a repetition would do twice. */
   forget(): Promise<void>;
 }
 
 const maxLength = 255;
-/** A request that has not answered by then was cut off, by a crash say. */
-const abandonedAfter = `interval '10 minutes'`;
+/** The last resort: an attempt whose process lives and that still has no reply was cut off. No request takes that long. */
+const abandonedMs = 600_000;
+const abandonedAfter = `interval '${abandonedMs} milliseconds'`;
 const keptFor = `interval '24 hours'`;
+/** While the database is away a key cannot be freed; then it is tried again. */
+const freeAgainMs = 1000;
+/** `case` keeps the lock from being tried where it does not matter. */
+const isAbandoned = `(k.status is null and k.digest = excluded.digest and (k.created_at < now() - ${abandonedAfter}
+  or case when k.process is null then false else ${isGone('k.process')} end))`;
+const isExpired = `k.created_at < now() - ${keptFor}`;
 
 /**
  * Looks at the `Idempotency-Key` of a POST (decisions, section 1), scoped to user, method and path: undefined without
- * one, the kept reply of an earlier request, or the right to be the first.
- * @throws AppError 400 for a key that is none, 422 for another body, 409 while the first is under way or was never kept
+ * one, the kept reply of an earlier request, or the right to answer it. An attempt whose process died without a reply
+ * is taken over at once.
+ * @throws AppError 400 for an invalid key, 422 for another body, 409 while the first is under way or was never kept
  */
 export async function takeKey(
   db: Database,
   req: Request,
   userId: string,
   path: string,
-): Promise<KeptReply | FirstUse | undefined> {
+): Promise<KeptReply | Attempt | undefined> {
   const key = req.headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key !== 'string' || key === '' || key.length > maxLength)
     throw badField('Idempotency-Key', `Idempotency-Key must have 1 to ${maxLength} characters`);
   const request = `${req.method} ${path}`;
-  const digest = createHash('sha256')
-    .update(JSON.stringify(req.body ?? null))
-    .digest('hex');
+  const digest = digestOf(req.body);
   const id = [userId, request, key];
-  const claimed = await db.prepared(
+  const claim = randomUUID();
+  const [claimed] = await db.prepared<{ attempts: number }>(
     'idempotency claim',
-    `insert into idempotency_keys as k (user_id, request, key, digest) values ($1, $2, $3, $4)
-     on conflict (user_id, request, key) do update set digest = excluded.digest, status = null, reply = null, created_at = now()
-       where k.created_at < now() - ${keptFor} or (k.status is null and k.created_at < now() - ${abandonedAfter})
-     returning 1`,
-    [...id, digest],
+    `insert into idempotency_keys as k (user_id, request, key, digest, claim, process) values ($1, $2, $3, $4, $5, $6)
+     on conflict (user_id, request, key) do update
+       set digest = excluded.digest, claim = excluded.claim, process = excluded.process, status = null, reply = null,
+         created_at = now(), attempts = case when ${isExpired} then 1 else k.attempts + 1 end
+       where ${isExpired} or ${isAbandoned}
+     returning attempts`,
+    [...id, digest, claim, await db.presence()],
   );
-  if (claimed.length === 0) return earlierReply(db, id, digest);
+  if (claimed === undefined) return earlierReply(db, id, digest);
+  const free = () =>
+    db.prepared(
+      'idempotency forget',
+      // A commit whose answer got lost has kept its reply.
+      'delete from idempotency_keys where user_id = $1 and request = $2 and key = $3 and claim = $4 and status is null',
+      [...id, claim],
+    );
   return {
+    id: digestOf([...id, digest]),
+    isAgain: claimed.attempts > 1,
     keep: async ({ status, body }) => {
-      await db.prepared(
+      const kept = await db.prepared(
         'idempotency keep',
-        'update idempotency_keys set status = $4, reply = $5 where user_id = $1 and request = $2 and key = $3',
-        [...id, status, body],
+        `update idempotency_keys set status = $5, reply = $6
+         where user_id = $1 and request = $2 and key = $3 and claim = $4 returning 1`,
+        [...id, claim, status, body],
       );
+      if (kept.length === 0) throw underWay();
     },
-    forget: async () => {
-      await db.prepared(
-        'idempotency forget',
-        'delete from idempotency_keys where user_id = $1 and request = $2 and key = $3',
-        id,
-      );
-    },
+    forget: () => persist(free, Date.now() + abandonedMs),
   };
+}
+
+async function persist(free: () => Promise<unknown>, until: number): Promise<void> {
+  await free().catch(() => {
+    if (Date.now() < until) setTimeout(() => void persist(free, until), freeAgainMs).unref();
+  });
+}
+
+function digestOf(value: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(value ?? null))
+    .digest('hex');
+}
+
+function underWay(): AppError {
+  return new AppError(409, 'A request with this Idempotency-Key is still under way; repeat it later');
 }
 
 async function earlierReply(db: Database, id: string[], digest: string): Promise<KeptReply> {
@@ -75,8 +111,7 @@ async function earlierReply(db: Database, id: string[], digest: string): Promise
     'select digest, status, reply from idempotency_keys where user_id = $1 and request = $2 and key = $3',
     id,
   );
-  if (row === undefined || (row.digest === digest && row.status === null))
-    throw new AppError(409, 'A request with this Idempotency-Key is still under way; repeat it later');
+  if (row === undefined || (row.digest === digest && row.status === null)) throw underWay();
   if (row.digest !== digest)
     throw new AppError(422, 'This Idempotency-Key was used with another body; use a new key for a new request');
   if (row.reply === null)

@@ -10,6 +10,14 @@ type Input<S extends z.ZodType | undefined> = S extends z.ZodType ? z.output<S> 
 type Output<R extends Reply> = R extends readonly [number, infer S extends z.ZodType] ? z.input<S> : unknown;
 export type Reply = readonly [number, z.ZodType] | readonly [204];
 
+/** What a handler may know of the `Idempotency-Key` that it is called with. */
+export interface Keyed {
+  /** The same for every attempt at this request, whichever process makes it. */
+  id: string;
+  /** An earlier attempt was cut off before it could answer, by a crash say. */
+  isAgain: boolean;
+}
+
 /** The reply of an earlier request, given again: 200, where the first one was 201. */
 export class Repeated<T> {
   readonly value: T;
@@ -18,6 +26,9 @@ export class Repeated<T> {
     this.value = value;
   }
 }
+
+/** What a handler is given. */
+type Given<C, Q, B> = C & { query: Q; body: B; keyed?: Keyed | undefined };
 
 interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | undefined, R extends Reply> {
   method: Method;
@@ -38,11 +49,21 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
   isSecret?: boolean;
   /** Counts against a stricter limit as well. */
   costs?: Costs;
+  /**
+   * When the handler of a POST waits for GitHub or a model. With an `Idempotency-Key` the reply is stored in the same
+   * transaction as what the handler writes, and a transaction must not stay open while something slow is asked:
+   * - absent: never; the whole handler is one transaction.
+   * - `before it writes`: the handler's first `transaction` begins the one that stores the reply, and nothing slow
+   *   follows. Statements before it stand alone, so repeating them must be harmless.
+   * - `between writes`: there is no such transaction; the reply is stored afterwards. A repetition after a crash runs the
+   *   handler once more, with `keyed.isAgain`, and must find what was done.
+   */
+  waits?: 'before it writes' | 'between writes';
   /** The handler answers up to `limit + 1` rows; the server cuts the last and makes the `Link` header. */
   paged?: boolean;
-  handle: (app: App, given: C & { query: Input<Q>; body: Input<B> }) => Promise<Output<R> | Repeated<Output<R>>>;
+  handle: (app: App, given: Given<C, Input<Q>, Input<B>>) => Promise<Output<R> | Repeated<Output<R>>>;
   /** Answers instead when the caller asks for `text/event-stream`; the events it sends are described in `streams`. */
-  stream?: (app: App, given: C & { query: Input<Q>; body: Input<B> }, out: EventStream) => Promise<void>;
+  stream?: (app: App, given: Given<C, Input<Q>, Input<B>>, out: EventStream) => Promise<void>;
   streams?: string;
   /** There is nothing but the stream, whatever the caller accepts. */
   isStream?: boolean;
@@ -51,8 +72,8 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
 /** A declared route, its types folded away. */
 export interface Route extends Omit<Declaration<object, z.ZodType, z.ZodType, Reply>, 'access' | 'handle' | 'stream'> {
   access: Access<object>;
-  handle: (app: App, given: object & { query: unknown; body: unknown }) => Promise<unknown>;
-  stream?: (app: App, given: object & { query: unknown; body: unknown }, out: EventStream) => Promise<void>;
+  handle: (app: App, given: Given<object, unknown, unknown>) => Promise<unknown>;
+  stream?: (app: App, given: Given<object, unknown, unknown>, out: EventStream) => Promise<void>;
 }
 
 /**

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import helmet from 'helmet';
 import type { App } from '../app.ts';
-import { lostRace } from '../db/database.ts';
 import { AppError, unauthorized } from '../errors.ts';
 import { type Caller, findCaller } from './access.ts';
 import { bearerPassport, type TokenClaims } from './auth.ts';
 import { docsPage } from './docs-page.ts';
-import { errorReply, knownError, replyOf } from './error-reply.ts';
-import { answerEvents, type EventStream, wantsEvents } from './events.ts';
-import { type FirstUse, takeKey } from './idempotency.ts';
+import { errorReply } from './error-reply.ts';
+import { answerEvents, wantsEvents } from './events.ts';
+import { takeKey } from './idempotency.ts';
+import { answerOnce, streamOnce } from './once.ts';
 import { openapiDocument } from './openapi.ts';
 import { rateLimits } from './rate-limit.ts';
 import { cutPage, readBody, validated } from './request.ts';
@@ -144,72 +144,29 @@ function operation(
       res.status(use.status).type('json').send(use.body);
       return;
     }
+    const keyed = use && { id: use.id, isAgain: use.isAgain };
     if (declared.stream !== undefined && user !== undefined && (declared.isStream || wantsEvents(req))) {
       const { stream } = declared;
       return answerEvents(req, res, { userId: user.id, stopping: app.stopping, recheck: enter }, (out) =>
-        streamOnce(use, out, (kept) => stream(app, given, kept)),
+        streamOnce(app, declared, use, out, (kept) => stream(app, { ...given, keyed }, kept)),
       );
     }
-    const handled = async (tries = 3): Promise<unknown> => {
-      try {
-        return await declared.handle(app, given);
-      } catch (error) {
-        if (!lostRace(error) || tries === 1) throw error;
-        // Something was deleted meanwhile: looked at again, it says what. Nothing was written, so nothing is repeated.
-        given = await enter();
-        return handled(tries - 1);
-      }
-    };
-    let code: number = status;
     const answer = async () => {
-      let result = await handled();
-      if (result instanceof Repeated) {
-        code = 200;
-        result = result.value;
-      }
-      if (declared.paged)
-        result = cutPage(req, res, result as unknown[], given.query as { limit?: number; offset: number });
-      return shape === undefined ? undefined : JSON.stringify(shape.parse(result));
+      const result = await declared.handle(app, { ...given, keyed });
+      const isRepeated = result instanceof Repeated;
+      const value = isRepeated ? result.value : result;
+      const page = given.query as { limit?: number; offset: number };
+      const shown = declared.paged ? cutPage(req, res, value as unknown[], page) : value;
+      const body = shape === undefined ? undefined : JSON.stringify(shape.parse(shown));
+      return { status: isRepeated ? 200 : status, body };
     };
-    const body = use === undefined ? await answer() : await answerOnce(use, declared, answer, () => code);
-    if (body === undefined) res.status(code).end();
-    else res.status(code).type('json').send(body);
+    const lookAgain = async () => {
+      given = await enter();
+    };
+    const reply = await answerOnce(app, declared, use, answer, lookAgain);
+    if (reply.body === undefined) res.status(reply.status).end();
+    else res.status(reply.status).type('json').send(reply.body);
   };
-}
-
-/** The first request with its key: its reply is kept when it is final (2xx, 409), else the key is free again. */
-async function answerOnce(
-  use: FirstUse,
-  { isSecret }: Route,
-  answer: () => Promise<string | undefined>,
-  code: () => number,
-) {
-  try {
-    const body = await answer();
-    await use.keep({ status: code(), body: isSecret ? null : (body ?? '') });
-    return body;
-  } catch (error) {
-    const known = knownError(error);
-    if (known.status === 409) await use.keep({ status: 409, body: JSON.stringify(replyOf(known)) });
-    else await use.forget();
-    throw error;
-  }
-}
-
-/** The same for a stream: its reply is what comes with `done`. */
-async function streamOnce(use: FirstUse | undefined, out: EventStream, tell: (out: EventStream) => Promise<void>) {
-  if (use === undefined) return tell(out);
-  let reply: unknown;
-  const send: EventStream['send'] = (event) => {
-    if (event.event === 'done') reply = event.data;
-    out.send(event);
-  };
-  try {
-    await tell({ ...out, send });
-  } finally {
-    if (reply === undefined) await use.forget();
-    else await use.keep({ status: 200, body: JSON.stringify(reply) });
-  }
 }
 
 function methodsByPath(routes: Route[]): Map<string, Method[]> {

@@ -83,6 +83,7 @@ const generating = (part: 'prd' | 'plan' | 'tasks', summary: string) =>
     reply: [200, WizardSession],
     errors: { 409: 'Out of order, or no session named and not exactly one open', ...modelErrors },
     costs: 'model',
+    waits: 'before it writes',
     handle: async (app, { projectId, session, body }) =>
       view(await generate(app, await chosen(app, projectId, session), part, body.feedback)),
   });
@@ -136,6 +137,7 @@ export const planningRoutes: Route[] = [
     reply: [200, WizardSession],
     errors: { 409: 'The session is finalized, or somebody changed it meanwhile', 502: modelErrors[502] },
     costs: 'model',
+    waits: 'before it writes',
     handle: async (app, { session, body }) => view(await answerWizard(app, session, body.answer)),
   }),
   route({

@@ -179,6 +179,7 @@ export const projectRoutes: Route[] = [
     body: AddMember,
     reply: [201, Member],
     errors: { 409: 'Already a member', 502: 'GitHub answered with an error' },
+    waits: 'before it writes',
     handle: (app, { projectId, role, body }) => addMember(app, projectId, role, body),
   }),
   route({

@@ -10,7 +10,10 @@ export interface SendOptions {
 
 export type Handlers = { [name in JobName]: (data: Jobs[name]) => Promise<void> };
 
-/** Jobs on PostgreSQL. A job sent in a transaction exists when and only when that transaction commits. */
+/**
+ * Jobs on PostgreSQL. A job sent in a transaction exists when and only when that transaction commits; without one it
+ * belongs to the ambient transaction, if there is any.
+ */
 export interface Queue {
   send<N extends JobName>(em: EntityManager | undefined, name: N, data: Jobs[N], options?: SendOptions): Promise<void>;
   /** Begins to take jobs; `concurrency` is how many of each this process works on at once. */
@@ -22,7 +25,12 @@ export interface Queue {
 type ErrorSink = (error: unknown, what: string) => void;
 
 /** Connects the queue; its tables are made when missing. A worker supervises, a web process only sends. */
-export async function openQueue(url: string, isWorker: boolean, onError: ErrorSink): Promise<Queue> {
+export async function openQueue(
+  url: string,
+  isWorker: boolean,
+  onError: ErrorSink,
+  ambient: () => EntityManager | undefined = () => undefined,
+): Promise<Queue> {
   const boss = new PgBoss({
     connectionString: url,
     application_name: 'deckhand-queue',
@@ -50,7 +58,8 @@ export async function openQueue(url: string, isWorker: boolean, onError: ErrorSi
       deleteAfterSeconds: 3600,
     });
   return {
-    send: async (em, name, data, { key, afterSeconds } = {}) => {
+    send: async (given, name, data, { key, afterSeconds } = {}) => {
+      const em = given ?? ambient();
       const options = {
         ...(key === undefined ? {} : { singletonKey: key }),
         ...(afterSeconds === undefined ? {} : { startAfter: afterSeconds }),

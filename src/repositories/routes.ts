@@ -30,6 +30,7 @@ export const repositoryRoutes: Route[] = [
     body: ConnectRepository,
     reply: [201, Repository],
     errors: { 409: 'The name or the URL is taken in the project' },
+    waits: 'before it writes',
     handle: (app, { user, body }) => connectRepository(app, user.id, body),
   }),
   route({
@@ -81,6 +82,8 @@ export const repositoryRoutes: Route[] = [
     tag,
     access: onRepository('member'),
     reply: [200, Validation],
+    // It writes nothing.
+    waits: 'between writes',
     handle: (app, { repository }) => validateRepository(app, repository),
   }),
 ];

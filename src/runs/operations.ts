@@ -169,7 +169,7 @@ export async function cancelTask(app: App, taskId: string): Promise<TaskView> {
     if (live !== null) await endRun(em, live.id, 'cancelled', null);
     return getTask(em, taskId);
   });
-  if (run !== null) abortHere(run.id);
+  if (run !== null) app.db.afterCommit(() => abortHere(run.id));
   return task;
 }
 

@@ -38,6 +38,7 @@ export const runRoutes: Route[] = [
     reply: [200, Task],
     errors: startErrors,
     costs: 'start',
+    waits: 'before it writes',
     handle: (app, { task, user }) => startTask(app, { taskId: task.id, startedBy: user.id, kind: 'start' }),
   }),
   route({
@@ -50,6 +51,7 @@ export const runRoutes: Route[] = [
     reply: [200, Task],
     errors: startErrors,
     costs: 'start',
+    waits: 'before it writes',
     handle: (app, { task, user, body }) =>
       startTask(app, { taskId: task.id, startedBy: user.id, kind: 'retry', instructions: body.text }),
   }),
@@ -63,6 +65,7 @@ export const runRoutes: Route[] = [
     reply: [200, Task],
     errors: startErrors,
     costs: 'start',
+    waits: 'before it writes',
     handle: (app, { task, user, body }) =>
       reviseTask(app, { taskId: task.id, source: 'person', text: body.text, cause: null, askedBy: user.id }),
   }),

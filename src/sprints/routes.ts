@@ -224,15 +224,17 @@ export const sprintRoutes: Route[] = [
     reply: [200, SprintReply],
     errors: { 502: 'The model answered with an error', 503: 'No model is configured' },
     costs: 'model',
+    waits: 'before it writes',
     streams: 'Events `text` with `{ text }`, a piece of the answer each, then `done` with the whole reply, or `error`',
-    stream: async (app, { sprint, user, body }, { signal, send }) => {
+    stream: async (app, { sprint, user, body, keyed }, { signal, send }) => {
       const onText = (text: string) => send({ event: 'text', data: { text } });
-      const response = await chatAboutSprint(app, sprint, { userId: user.id, message: body.message, onText, signal });
+      const asking = { userId: user.id, message: body.message, keyed, onText, signal };
+      const response = await chatAboutSprint(app, sprint, asking);
       send({ event: 'done', data: { response } });
     },
-    handle: async (app, { sprint, user, body }) => {
-      const { signal } = new AbortController();
-      return { response: await chatAboutSprint(app, sprint, { userId: user.id, message: body.message, signal }) };
+    handle: async (app, { sprint, user, body, keyed }) => {
+      const asking = { userId: user.id, message: body.message, keyed, signal: new AbortController().signal };
+      return { response: await chatAboutSprint(app, sprint, asking) };
     },
   }),
 ];

@@ -163,18 +163,17 @@ export const taskRoutes: Route[] = [
     reply: [200, TaskReply],
     errors: { 502: 'The model answered with an error', 503: 'No model is configured' },
     costs: 'model',
+    waits: 'before it writes',
     streams: 'Events `text` with `{ text }`, a piece of the answer each, then `done` with the whole reply, or `error`',
-    stream: async (app, { task, user, body }, { signal, send }) => {
+    stream: async (app, { task, user, body, keyed }, { signal, send }) => {
       const onText = (text: string) => send({ event: 'text', data: { text } });
-      const response = await chatAboutTask(app, task, { userId: user.id, message: body.message, onText, signal });
+      const asking = { userId: user.id, message: body.message, keyed, onText, signal };
+      const response = await chatAboutTask(app, task, asking);
       send({ event: 'done', data: { response, taskId: task.id } });
     },
-    handle: async (app, { task, user, body }) => {
-      const { signal } = new AbortController();
-      return {
-        response: await chatAboutTask(app, task, { userId: user.id, message: body.message, signal }),
-        taskId: task.id,
-      };
+    handle: async (app, { task, user, body, keyed }) => {
+      const asking = { userId: user.id, message: body.message, keyed, signal: new AbortController().signal };
+      return { response: await chatAboutTask(app, task, asking), taskId: task.id };
     },
   }),
 ];

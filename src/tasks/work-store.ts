@@ -49,6 +49,11 @@ export async function listOpenPulls(em: EntityManager, taskId: string) {
     .getMany();
 }
 
+/** Whether a pull request was merged that still counts for where the task belongs. */
+export async function hasMergedPull(em: EntityManager, taskId: string): Promise<boolean> {
+  return em.existsBy(PullRequests, { taskId, status: 'merged', counts: true });
+}
+
 export interface StoredDiff extends TreeDiff {
   branchName: string;
   baseBranch: string;

@@ -72,7 +72,7 @@ test('it streams where that is asked for', async () => {
 });
 
 test('the same key streams the same answer again, and another body is refused', async () => {
-  says = () => 'Once.';
+  says = () => 'One answer.';
   const ask = (message: string) =>
     fetch(`${service.url}/api/v1/tasks/${task}/chat`, {
       method: 'POST',
@@ -166,4 +166,21 @@ test('it reads in the repository through the wall, and what it may not read is a
     await other.close();
     repository.close();
   }
+});
+
+test('a message that is sent again with its key stands in the conversation once', async () => {
+  const key = { 'Idempotency-Key': 'ask' };
+  const ask = () => call('POST', `/tasks/${task}/chat`, { message: 'Only once?' }, key);
+  says = () => '';
+  expect((await ask()).status).toBe(502);
+  says = () => 'One answer.';
+  const answer = await ask();
+  expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([200, null]);
+  expect(texts(last()).filter((text) => text === 'Only once?')).toHaveLength(1);
+  const again = await ask();
+  expect([again.body, again.headers.get('idempotent-replayed')]).toEqual([answer.body, 'true']);
+  const kept = await service.app.db.manager.query(
+    `select role from chat_messages where content in ('Only once?', 'One answer.')`,
+  );
+  expect(kept).toHaveLength(2);
 });

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { migrations } from '../../migrations/list.ts';
 import { type Database, openDatabase, violatedUnique } from '../../src/db/database.ts';
 import { tables, Users } from '../../src/db/tables.ts';
@@ -54,6 +55,38 @@ test('a transaction that throws leaves nothing behind', async () => {
   });
   await expect(insert).rejects.toThrow('on the way');
   expect(await db.manager.existsBy(Users, { login: 'half' })).toBe(false);
+});
+
+test('what is done together is one transaction, and what fails inside goes back to its savepoint', async () => {
+  const logins = async () =>
+    (await db.manager.query(`select login from users where id like 'user_t%' order by 1`)).map(
+      (row: { login: string }) => row.login,
+    );
+  const insert = (id: string) => db.transaction((em) => em.insert(Users, { id, login: id }));
+  let isCommitted = false;
+  await db.together('start', async () => {
+    await insert('user_t1');
+    await expect(insert('user_t1')).rejects.toThrow('users_pkey');
+    await db.prepared('together', 'insert into users (id, login) values ($1, $1)', ['user_t2']);
+    db.afterCommit(() => {
+      isCommitted = true;
+    });
+    expect([await logins(), isCommitted]).toEqual([['user_t1', 'user_t2'], false]);
+    await expect(db.turn('x', async () => {})).rejects.toThrow('inside a transaction');
+  });
+  expect([await logins(), isCommitted]).toEqual([['user_t1', 'user_t2'], true]);
+  let later = async () => {};
+  const failed = db.together('first transaction', async () => {
+    await db.manager.query(`insert into users (id, login) values ('user_t3', 'user_t3')`);
+    await insert('user_t4');
+    expect(await logins()).toEqual(['user_t1', 'user_t2', 'user_t3', 'user_t4']);
+    later = AsyncLocalStorage.bind(() => insert('user_t5').then(() => {}));
+    throw new Error('on the way');
+  });
+  await expect(failed).rejects.toThrow('on the way');
+  // What outlives it has transactions of its own again.
+  await later();
+  expect(await logins()).toEqual(['user_t1', 'user_t2', 'user_t3', 'user_t5']);
 });
 
 test('a violated index is told by its name', async () => {

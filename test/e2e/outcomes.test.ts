@@ -163,7 +163,20 @@ test('a pull request closed by a person makes the task ready, reopened in review
     await world.taskIn('ready');
     await world.github.as('mona')('PATCH', pull, { state: 'open' });
     await world.taskIn('in_review');
-    expect(await world.service.api(world.token, 'POST', `/tasks/${task.id}/merge`)).toMatchObject({ status: 'done' });
+    const merge = async () => {
+      const headers = { Authorization: `Bearer ${world.token}`, 'Idempotency-Key': 'merge' };
+      const answer = await fetch(`${world.service.url}/api/v1/tasks/${task.id}/merge`, { method: 'POST', headers });
+      const { status } = (await answer.json()) as { status: string };
+      return [answer.status, answer.headers.get('idempotent-replayed'), status];
+    };
+    expect(await merge()).toEqual([200, null, 'done']);
+    expect(await merge()).toEqual([200, 'true', 'done']);
+    // As when the service was killed before it could keep the reply: what is merged is not asked for again.
+    await world.sql(
+      `update idempotency_keys set status = null, reply = null, process = 'gone' where key = 'merge'`,
+      [],
+    );
+    expect(await merge()).toEqual([200, null, 'done']);
     await expect(world.service.api(world.token, 'POST', `/tasks/${task.id}/merge`)).rejects.toThrow(/409/);
   });
 });

@@ -1,4 +1,10 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { openPresence } from '../../src/db/presence.ts';
+import { until } from '../../src/demo/real-service.ts';
+import { routes } from '../../src/routes.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
+import { privateKey } from '../support/keys.ts';
 
 let service: TestApp;
 let token: string;
@@ -54,4 +60,130 @@ test('a token is never kept: a repetition is 409', async () => {
   expect((await post('/me/tokens', { name: 'n' }, 'k')).status).toBe(409);
   const kept = await service.app.db.manager.query(`select reply from idempotency_keys where request like '%tokens'`);
   expect(kept).toEqual([{ reply: null }]);
+});
+
+describe('with GitHub slow', () => {
+  let github: Server;
+  let busy: TestApp;
+  let owner: string;
+  let members: string;
+  /** Called for each login that is looked up; GitHub answers when it resolves. */
+  let lookedUp: (login: string) => Promise<unknown> = async () => {};
+  const add = (login: string, key: string) =>
+    busy.call('POST', members, { token: owner, body: { login }, headers: { 'Idempotency-Key': key } });
+  const memberCount = async () => (await busy.call('GET', members, { token: owner })).body.length;
+
+  beforeAll(async () => {
+    github = createServer(async (req, res) => {
+      const json = (body: unknown) => res.setHeader('Content-Type', 'application/json').end(JSON.stringify(body));
+      const [, login] = /^\/users\/person-(\d+)$/.exec(req.url ?? '') ?? [];
+      if (login === undefined) return json([]);
+      await lookedUp(login);
+      json({ id: 1000 + Number(login), login: `person-${login}`, name: null, avatar_url: '' });
+    });
+    await new Promise<void>((resolve) => github.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(github.address() as AddressInfo).port}`;
+    const settings = { APP_ID: '1', PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'x', GITHUB_API_URL: url };
+    busy = await openTestApp({ ...settings, GITHUB_SERVER_URL: url });
+    owner = await busy.token('person-0');
+    const project = (await busy.call('POST', '/projects', { token: owner, body: { name: 'P' } })).body;
+    members = `/projects/${project.id}/members`;
+  });
+  afterAll(async () => {
+    await busy.close();
+    github.close();
+    github.closeAllConnections();
+  });
+
+  test('fifty requests hold no connection while they wait, and none waits for another', async () => {
+    const before = await memberCount();
+    let waiting = 0;
+    const all = new Promise<void>((resolve) => {
+      lookedUp = () => {
+        waiting += 1;
+        // More than there are connections to the database.
+        if (waiting === 50) resolve();
+        return all;
+      };
+    });
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => add(`person-${i + 1}`, `crowd ${i}`)));
+    expect(answers.map((a) => a.status)).toEqual(Array(50).fill(201));
+    expect(await memberCount()).toBe(before + 50);
+    const tasks = members.replace('members', 'tasks');
+    const made = await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        busy.call('POST', tasks, { token: owner, body: { title: 't' }, headers: { 'Idempotency-Key': `task ${i}` } }),
+      ),
+    );
+    expect(made.map((a) => a.status)).toEqual(Array(50).fill(201));
+  });
+
+  test('an attempt that lost its key to another one writes nothing', async () => {
+    const before = await memberCount();
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const reached = new Promise<void>((resolve) => {
+      lookedUp = async () => {
+        lookedUp = async () => {};
+        resolve();
+        await held;
+      };
+    });
+    const first = add('person-60', 'lost');
+    await reached;
+    expect((await add('person-60', 'lost')).status).toBe(409);
+    // As when the database was restarted: the process lives and its lock is gone.
+    const em = busy.app.db.manager;
+    const ended = `select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where application_name = 'deckhand-presence' and datname = current_database()`;
+    await em.query(ended);
+    const again = await until('the key to be free', async () => {
+      const answer = await add('person-60', 'lost');
+      return answer.status !== 409 && answer;
+    });
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, null]);
+    release();
+    const { status, body } = await first;
+    expect([status, body.message]).toEqual([409, expect.stringContaining('still under way')]);
+    const replayed = await add('person-60', 'lost');
+    expect([replayed.body, replayed.headers.get('idempotent-replayed')]).toEqual([again.body, 'true']);
+    expect(await memberCount()).toBe(before + 1);
+  });
+});
+
+test('a key of a process that lives stays taken; when the process dies the next attempt takes over at once', async () => {
+  const other = openPresence(service.app.config.DATABASE_URL as string, 30);
+  await post('/projects', { name: 'Elsewhere' }, 'e');
+  await service.app.db.manager.query(
+    `update idempotency_keys set status = null, reply = null, process = $1 where key = 'e'`,
+    [await other.name()],
+  );
+  expect((await post('/projects', { name: 'Elsewhere' }, 'e')).status).toBe(409);
+  await other.close();
+  const again = await until('the key to be free', async () => {
+    const answer = await post('/projects', { name: 'Elsewhere' }, 'e');
+    return answer.status !== 409 && answer;
+  });
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, null]);
+});
+
+test('what asks GitHub or a model holds no transaction meanwhile', () => {
+  const asks = routes.filter(({ method, errors = {} }) => method === 'post' && (502 in errors || 503 in errors));
+  expect(asks.length).toBeGreaterThan(8);
+  expect(asks.filter((route) => route.waits === undefined).map((route) => route.path)).toEqual([]);
+});
+
+test('what an operation wrote before it failed is rolled back with its reply', async () => {
+  const { id } = (await post('/projects', { name: 'Bulk' }, 'bulk')).body;
+  const before = await count('tasks');
+  const body = { tasks: [{ title: 'a' }, { title: 'b', sprintId: 'sprint_x' }] };
+  expect((await post(`/projects/${id}/tasks/bulk`, body, 'half')).status).toBe(400);
+  expect(await count('tasks')).toBe(before);
+  expect((await post(`/projects/${id}/tasks/bulk`, { tasks: [{ title: 'a' }] }, 'half')).status).toBe(201);
+  const named = { name: 'Taken' };
+  expect((await post('/agents', named, 'first agent')).status).toBe(201);
+  const refused = await post('/agents', named, 'second agent');
+  expect([refused.status, (await post('/agents', named, 'second agent')).body]).toEqual([409, refused.body]);
 });

@@ -6,7 +6,7 @@ import { createTestDatabase } from '../support/database.ts';
 
 const database = await createTestDatabase();
 const db = await openDatabase(database.url, [], { poolSize: 4 });
-const queue = await openQueue(database.url, true, () => {});
+const queue = await openQueue(database.url, true, () => {}, db.ambient);
 afterAll(async () => {
   await queue.stop(1000);
   await db.close();
@@ -32,4 +32,18 @@ test('a job that waits already is not taken before the transaction that asks for
     expect(taken).toEqual(['another']);
   });
   await until('the one job', async () => taken.includes('one'));
+});
+
+test('a job that is asked for inside an ambient transaction exists when that commits', async () => {
+  const waiting = async () =>
+    (await db.manager.query(`select 1 from pgboss.job where name = 'cancel' and state = 'created'`)).length;
+  const ask = () => queue.send(undefined, 'cancel', { taskId: 't', runId: 'r' }, { afterSeconds: 600 });
+  const failed = db.together('start', async () => {
+    await ask();
+    throw new Error('on the way');
+  });
+  await expect(failed).rejects.toThrow('on the way');
+  expect(await waiting()).toBe(0);
+  await db.together('start', ask);
+  expect(await waiting()).toBe(1);
 });

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+
+/** The second key of the advisory locks by which processes show that they live; turns have another. */
+const lockSpace = 101;
+const connectMs = 5_000;
+
+/** Lets every process see which others live, so that what a dead one left unfinished can be taken over at once. */
+export interface Presence {
+  /**
+   * The name under which this process holds a lock. When the connection breaks, the lock is gone and the next call
+   * answers another name; so the old name stands for a process that may be dead.
+   */
+  name(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** SQL: whether the process of that name, a column or parameter, is gone. It must be evaluated by one statement alone. */
+export function isGone(name: string): string {
+  return `pg_try_advisory_xact_lock_shared(hashtextextended(${name}, ${lockSpace}))`;
+}
+
+/** The lock is one of a session that ends when it shows no life for `leaseSeconds`, such as that of a stopped process. */
+export function openPresence(url: string, leaseSeconds: number): Presence {
+  let client: pg.Client | undefined;
+  let name: Promise<string> | undefined;
+  let heart: NodeJS.Timeout | undefined;
+  const leave = async (lost: pg.Client | undefined) => {
+    if (lost === undefined || client !== lost) return;
+    clearInterval(heart);
+    client = name = undefined;
+    await lost.end().catch(() => {});
+  };
+  const enter = async (): Promise<string> => {
+    const made = new pg.Client({
+      connectionString: url,
+      application_name: 'deckhand-presence',
+      connectionTimeoutMillis: connectMs,
+      options: `-c idle_session_timeout=${leaseSeconds * 1000}`,
+    });
+    client = made;
+    const lost = () => void leave(made);
+    made.on('error', lost).on('end', lost);
+    const entered = randomUUID();
+    try {
+      await made.connect();
+      await made.query(`select pg_advisory_lock(hashtextextended($1, ${lockSpace}))`, [entered]);
+    } catch (error) {
+      await leave(made);
+      throw error;
+    }
+    heart = setInterval(() => made.query('select 1').catch(lost), leaseSeconds * 250).unref();
+    return entered;
+  };
+  return {
+    name: () => {
+      name ??= enter();
+      return name;
+    },
+    close: () => leave(client),
+  };
+}
