@@ -27,10 +27,13 @@ export interface GitHub {
   asApp(): Promise<Octokit>;
   /** Speaks as an installation. */
   asInstallation(installationId: number): Promise<Octokit>;
-  /** A fresh installation token for one repository and nothing more; GitHub lets it end after an hour. */
+  /**
+   * A fresh installation token for one repository and nothing more; GitHub lets it end after an hour. By number where it
+   * is known: another repository that took over the name is not opened.
+   */
   mintToken(
     installationId: number,
-    repository: string,
+    repository: { githubId: number | null; repo: string },
     permissions: TokenPermissions,
   ): Promise<{ token: string; endsAt: Date }>;
   /** Hands a stored webhook delivery to its handlers. @throws when one of them fails */

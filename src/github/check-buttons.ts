@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { Refused } from '../domain/machine.ts';
 import { AppError } from '../errors.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
-import { mayWrite } from '../repositories/credentials.ts';
+import { asWriter } from '../repositories/permission.ts';
 import { cancelTask, startTask } from '../runs/operations.ts';
 import { showTask } from '../tasks/move.ts';
 import { setNotice } from './mirror-store.ts';
@@ -17,9 +17,10 @@ export async function takeButton(
 ): Promise<void> {
   const shown = await findPlaceOfCheck(app.db.manager, repository.id, about.checkRunId);
   if (shown === undefined || about.sender.type === 'Bot') return;
-  if (!(await mayWrite(octokit, name, about.sender.login))) return;
+  const writer = await asWriter(octokit, name, about.sender);
+  if (writer === undefined) return;
   const { taskId, number } = shown;
-  const user = await upsertUser(app.db.manager, about.sender);
+  const user = await upsertUser(app.db.manager, writer);
   let said = '';
   try {
     if (about.button === 'retry') await startTask(app, { taskId, startedBy: user.id, kind: 'retry' });

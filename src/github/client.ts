@@ -28,12 +28,11 @@ export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
   const github: GitHub = {
     asApp,
     asInstallation: async (id) => keepPace((await probot.auth(id)) as Octokit, id, pace),
-    mintToken: async (installationId, repository, permissions) => {
-      const repositoryNames = [repository];
+    mintToken: async (installationId, { githubId, repo }, permissions) => {
       const { token, expiresAt } = await appAuth({
         type: 'installation',
         installationId,
-        repositoryNames,
+        ...(githubId === null ? { repositoryNames: [repo] } : { repositoryIds: [githubId] }),
         permissions,
         refresh: true,
       });

@@ -6,7 +6,8 @@ import { Refused } from '../domain/machine.ts';
 import { oneLine } from '../domain/quoted.ts';
 import { AppError } from '../errors.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
-import { nameOnGitHub, rightOf } from '../repositories/credentials.ts';
+import { nameOnGitHub } from '../repositories/credentials.ts';
+import { rightOf } from '../repositories/permission.ts';
 import { showTask } from '../tasks/move.ts';
 import { obey, planVerbs, verbs } from './command-verbs.ts';
 import { insertHandledCommand, wasCommandHandled } from './delivery-store.ts';
@@ -34,7 +35,7 @@ export interface Spoken {
  */
 export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
   if (spoken.sender.type === 'Bot' || app.github === undefined) return;
-  // Who is spoken to by name has to know it; the address is asked for once.
+  // The App's slug is looked up once; mentions are matched against it.
   const slug = spoken.body.includes('@') ? await app.github.slug() : undefined;
   const commands = parseCommands(spoken.body, app.config.COMMAND_PREFIX, slug);
   if (commands.length === 0) return;
@@ -43,7 +44,7 @@ export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
   const name = repository && nameOnGitHub(app, repository.url);
   if (repository === undefined || name === undefined) return;
   const octokit = await app.github.asInstallation(spoken.installationId);
-  const right = await rightOf(octokit, name, spoken.sender.login);
+  const { right, login } = await rightOf(octokit, name, spoken.sender);
   const isPrivate = spoken.repository.private;
   if (right === 'none' || (right === 'read' && !(isPrivate && commands.every((c) => isForReaders(c))))) {
     // In a public repository a stranger gets no answer at all, so that nobody can make us noisy.
@@ -51,7 +52,7 @@ export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
     return;
   }
   if (!(await isStillThere(octokit, name, spoken.commentId))) return;
-  const user = await upsertUser(em, spoken.sender);
+  const user = await upsertUser(em, { ...spoken.sender, login });
   const place = `${spoken.repository.id}/${spoken.issue.number}/${spoken.commentId ?? 'body'}`;
   // The same comment under several deliveries at once: they take turns, and all but the first find it handled.
   // Those about one plan take turns by its issue.

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
-import { mayWrite } from '../repositories/credentials.ts';
+import { asWriter } from '../repositories/permission.ts';
 import { showTask } from '../tasks/move.ts';
 import { insertHandledCommand, wasCommandHandled } from './delivery-store.ts';
 import { handleLabel } from './handle-commands.ts';
@@ -24,26 +24,26 @@ interface Labelled {
  */
 export async function labelChanged(app: App, place: Place, about: Labelled): Promise<void> {
   const { label, number } = about;
-  const botLogin = (await app.github?.bot())?.login;
-  if (about.sender.login === botLogin || (label !== runLabel && !ownLabels.has(label))) return;
-  const put = await lastPut(place, number, label, botLogin);
+  const botId = (await app.github?.bot())?.id;
+  if (about.sender.id === botId || (label !== runLabel && !ownLabels.has(label))) return;
+  const put = await lastPut(place, number, label, botId);
   const isOn = await hasLabel(place, number, label);
-  // Whoever put it on counts; the event may be late, or about its being taken off.
+  // The person who put it on counts; the event may be late, or about its being taken off.
   const person = put?.person ?? (isOn ? about.sender : undefined);
-  if (person !== undefined && person.login === botLogin) return;
-  const isAllowed =
-    person !== undefined && person.type !== 'Bot' && (await mayWrite(place.octokit, place.name, person.login));
+  if (person !== undefined && person.id === botId) return;
+  const isPerson = person !== undefined && person.type !== 'Bot';
+  const writer = isPerson ? await asWriter(place.octokit, place.name, person) : undefined;
   if (label === runLabel) {
     if (!isOn) return;
     await takeOff(place, number, runLabel);
-    if (isAllowed && !about.isPull) await handleLabel(app, place, number, await upsertUser(app.db.manager, person));
+    if (writer && !about.isPull) await handleLabel(app, place, number, await upsertUser(app.db.manager, writer));
     return;
   }
   const taskId = await taskOfPlace(app, place.repository.id, number, about.isPull);
   if (taskId === undefined) return;
   const key = put && `label ${place.repository.githubId}/${put.eventId}`;
   const isKnown = key !== undefined && (await wasCommandHandled(app.db.manager, key));
-  if (!isAllowed || isKnown) return showTask(app, undefined, taskId);
+  if (writer === undefined || isKnown) return showTask(app, undefined, taskId);
   await obeyLabel(app, place, { taskId, number, label });
   if (key !== undefined) await insertHandledCommand(app.db.manager, key);
 }
@@ -62,7 +62,7 @@ async function lastPut(
   { octokit, name }: Place,
   number: number,
   label: string,
-  botLogin: string | undefined,
+  botId: number | undefined,
 ): Promise<Put | undefined> {
   try {
     const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/events';
@@ -70,7 +70,7 @@ async function lastPut(
     const events = all.filter((event) => (event as { label?: { name: string } }).label?.name === label);
     const at = events.findLastIndex((event) => event.event === 'labeled');
     const put = events[at];
-    const isTakenBack = events.slice(at + 1).some((e) => e.event === 'unlabeled' && e.actor?.login !== botLogin);
+    const isTakenBack = events.slice(at + 1).some((e) => e.event === 'unlabeled' && e.actor?.id !== botId);
     if (put?.actor == null || isTakenBack) return undefined;
     return { eventId: Number(put.id), person: put.actor as Labelled['sender'] };
   } catch (error) {
@@ -81,7 +81,7 @@ async function lastPut(
 
 /** The same for those who look by themselves. */
 export async function labellerOf(app: App, place: Place, number: number, label: string) {
-  return (await lastPut(place, number, label, (await app.github?.bot())?.login))?.person;
+  return (await lastPut(place, number, label, (await app.github?.bot())?.id))?.person;
 }
 
 async function hasLabel({ octokit, name }: Place, number: number, label: string): Promise<boolean> {

@@ -20,7 +20,7 @@ export async function makeIssue(app: App, em: EntityManager, task: TaskView): Pr
     per_page: 100,
   });
   const prefix = app.config.COMMAND_PREFIX;
-  const found = recent.find((issue) => issue.body?.startsWith(marker) && issue.user?.login === bot?.login);
+  const found = recent.find((issue) => issue.body?.startsWith(marker) && issue.user?.id === bot?.id);
   const { number, html_url } =
     found ??
     (

@@ -62,9 +62,7 @@ async function findPull(octokit: Octokit, { owner, repo, head }: WantedPull): Pr
     state: 'open',
     head: `${owner}:${head}`,
   });
-  const own = data.find(
-    (p) => p.head.ref === head && p.head.repo?.full_name.toLowerCase() === `${owner}/${repo}`.toLowerCase(),
-  );
+  const own = data.find((p) => p.head.ref === head && p.head.repo?.id === p.base.repo.id);
   if (own === undefined) return undefined;
   return { number: own.number, url: own.html_url, status: pullStatus(own), headSha: own.head.sha, nodeId: own.node_id };
 }

@@ -14,7 +14,7 @@ export async function findOwnComment(app: App, octokit: Octokit, place: Place, m
     ...place,
     per_page: 100,
   });
-  return comments.find((c) => c.body?.startsWith(marker) && c.user?.login === bot?.login);
+  return comments.find((c) => c.body?.startsWith(marker) && c.user?.id === bot?.id);
 }
 
 const replyMarker = '<!-- deckhand:reply -->';

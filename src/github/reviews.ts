@@ -4,7 +4,7 @@ import { Refused } from '../domain/machine.ts';
 import { plain } from '../domain/quoted.ts';
 import { AppError } from '../errors.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
-import { mayWrite } from '../repositories/credentials.ts';
+import { asWriter } from '../repositories/permission.ts';
 import { reviseTask } from '../runs/operations.ts';
 import { showTask } from '../tasks/move.ts';
 import { setNotice } from './mirror-store.ts';
@@ -26,9 +26,9 @@ export async function takeReview(app: App, place: Place, pull: PullRequestRow, r
     'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}',
     at,
   );
-  const reviewer = review.user as GitHubUser | null;
-  if (review.state !== 'CHANGES_REQUESTED' || reviewer === null || review.user?.type === 'Bot') return;
-  if (!(await mayWrite(octokit, name, reviewer.login))) return;
+  if (review.state !== 'CHANGES_REQUESTED' || review.user === null || review.user.type === 'Bot') return;
+  const reviewer = await asWriter(octokit, name, review.user as GitHubUser);
+  if (reviewer === undefined) return;
   const comments = await octokit.paginate(
     'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/comments',
     { ...at, per_page: 100 },
@@ -89,7 +89,7 @@ async function answerReview(app: App, { octokit, name }: Place, number: number, 
     per_page: 100,
   });
   const answered = new Set(
-    all.filter((c) => c.user?.login === bot?.login && c.body.startsWith(answerMarker)).map((c) => c.in_reply_to_id),
+    all.filter((c) => c.user?.id === bot?.id && c.body.startsWith(answerMarker)).map((c) => c.in_reply_to_id),
   );
   for (const comment of all) {
     if (comment.pull_request_review_id !== reviewId || answered.has(comment.id)) continue;

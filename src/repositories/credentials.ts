@@ -1,14 +1,16 @@
 import type { App, Octokit, TokenPermissions } from '../app.ts';
-import { type RepositoryRow, Users } from '../db/tables.ts';
+import { Repositories, type RepositoryRow, Users } from '../db/tables.ts';
 import { notConfigured } from '../errors.ts';
 import type { Remote } from '../git/engine.ts';
 import { githubName, type HostRules, resolveOnce } from '../git/remote-url.ts';
 import { revealSecret } from '../projects/secrets.ts';
+import { upsertUser } from '../projects/store.ts';
+import { rightOf } from './permission.ts';
 import { findActiveInstallation } from './store.ts';
 
 /** How the service may reach a repository: whose right it uses, and what speaks with it. */
 export type Credential =
-  | { kind: 'installation'; installationId: number; owner: string; repo: string }
+  | { kind: 'installation'; installationId: number; owner: string; repo: string; githubId: number | null }
   | { kind: 'git-token'; token: string; owner: string; repo: string }
   | { kind: 'none' };
 
@@ -34,7 +36,12 @@ export async function credentialFor(app: App, repository: RepositoryRow): Promis
     if (installation !== null) {
       const isOwn = installation.projectId === repository.projectId && repository.isInstalled;
       if (isOwn || (await connectorMayWrite(app, repository, name, installation.installationId)))
-        return { kind: 'installation', installationId: installation.installationId, ...name };
+        return {
+          kind: 'installation',
+          installationId: installation.installationId,
+          ...name,
+          githubId: repository.githubId,
+        };
     }
   }
   const origin = new URL(repository.url).origin;
@@ -45,6 +52,10 @@ export async function credentialFor(app: App, repository: RepositoryRow): Promis
     : { kind: 'git-token', token, owner: name?.owner ?? '', repo: name?.repo ?? '' };
 }
 
+/**
+ * Whether the person who connected a repository may write there now, under whatever login, and it still is the
+ * repository that they connected, not another one that took over its name.
+ */
 async function connectorMayWrite(
   app: App,
   repository: RepositoryRow,
@@ -54,33 +65,28 @@ async function connectorMayWrite(
   if (repository.connectedBy === null || app.github === undefined) return false;
   const person = await app.db.manager.findOneBy(Users, { id: repository.connectedBy });
   if (person === null || person.githubId === null) return false;
-  return mayWrite(await app.github.asInstallation(installationId), name, person.login);
+  const octokit = await app.github.asInstallation(installationId);
+  const { right, login } = await rightOf(octokit, name, { id: person.githubId, login: person.login });
+  if (login !== person.login) await upsertUser(app.db.manager, { id: person.githubId, login });
+  return right === 'write' && isSame(app, octokit, repository, name);
 }
 
-/** Whether somebody has write permission on a repository. */
-export async function mayWrite(octokit: Octokit, name: { owner: string; repo: string }, login: string) {
-  return (await rightOf(octokit, name, login)) === 'write';
-}
-
-/** What somebody may do on a repository, by GitHub's collaborator endpoint. Whoever is not known there may nothing. */
-export async function rightOf(
+async function isSame(
+  app: App,
   octokit: Octokit,
+  repository: RepositoryRow,
   name: { owner: string; repo: string },
-  login: string,
-): Promise<'write' | 'read' | 'none'> {
-  try {
-    const { data } = await octokit.request('GET /repos/{owner}/{repo}/collaborators/{username}/permission', {
-      ...name,
-      username: login,
-    });
-    // `permission` folds maintain into write and custom roles into their base; `role_name` names the plain roles.
-    if (['admin', 'write'].includes(data.permission) || ['admin', 'maintain', 'write'].includes(data.role_name))
-      return 'write';
-    return data.permission === 'none' ? 'none' : 'read';
-  } catch (error) {
-    if ((error as { status?: number }).status === 404) return 'none';
-    throw error;
+): Promise<boolean> {
+  const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);
+  const githubId = Number(data.id);
+  if (repository.githubId !== null && repository.githubId !== githubId) {
+    app.log.warn({ repositoryId: repository.id, url: repository.url }, 'another repository has this address by now');
+    return false;
   }
+  // It was connected while GitHub could not be asked; or it is being connected, and no row has this address yet.
+  const { id, url } = repository;
+  if (repository.githubId === null) await app.db.manager.update(Repositories, { id, url }, { githubId });
+  return true;
 }
 
 /** Where to fetch from, with a token that can do no more than is asked for. */
@@ -102,7 +108,7 @@ async function tokenOf(
 ): Promise<Pick<Remote, 'token' | 'tokenEndsAt'>> {
   if (credential.kind === 'git-token') return { token: credential.token };
   if (credential.kind === 'none' || app.github === undefined) return {};
-  const { token, endsAt } = await app.github.mintToken(credential.installationId, credential.repo, permissions);
+  const { token, endsAt } = await app.github.mintToken(credential.installationId, credential, permissions);
   return { token, tokenEndsAt: endsAt };
 }
 

@@ -42,8 +42,8 @@ export async function connectRepository(app: App, userId: string, input: z.outpu
 }
 
 /**
- * Changes what was given. A new URL counts as connecting anew: the same rules, and whoever changes it is from then on
- * the person who connected it.
+ * Changes what was given. A new URL counts as a new connection: the same rules apply, and the caller becomes the person
+ * who connected it.
  */
 export async function updateRepository(
   app: App,
@@ -55,7 +55,9 @@ export async function updateRepository(
   const problem = url === undefined ? undefined : urlProblem(url, hostRules(app));
   if (problem !== undefined) throw badField('url', `url: ${problem}`);
   const isMoved = url !== undefined && normalUrl(url) !== repository.url;
-  const moved = isMoved ? { ...repository, url: normalUrl(url), connectedBy: userId, isInstalled: false } : repository;
+  const moved = isMoved
+    ? { ...repository, url: normalUrl(url), connectedBy: userId, isInstalled: false, githubId: null }
+    : repository;
   const seen = isMoved ? await lookUp(app, moved) : {};
   return app.db.transaction(async (em) => {
     const { branch } = await holdsOn(em, repository.id);

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { type InstallationRow, Installations, Repositories, type RepositoryRow } from '../db/tables.ts';
 
 export const repositoryColumns = `r.id, r.project_id as "projectId", r.name, r.url, r.default_branch as "defaultBranch",
-  r.is_primary as "isPrimary", r.is_docs_repo as "isDocsRepo", r.is_private as "isPrivate", r.is_installed as "isInstalled", r.is_archived as "isArchived", r.github_id as "githubId",
+  r.is_primary as "isPrimary", r.is_docs_repo as "isDocsRepo", r.is_private as "isPrivate", r.is_installed as "isInstalled", r.is_archived as "isArchived", r.github_id::float8 as "githubId",
   r.connected_by as "connectedBy", r.created_at as "createdAt"`;
 
 export async function insertRepository(

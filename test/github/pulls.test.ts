@@ -23,7 +23,8 @@ const pull = (more: object = {}) => ({
   state: 'open',
   draft: false,
   node_id: 'PR_7',
-  head: { ref: 'agent/x', sha: 's', repo: { full_name: 'o/r' } },
+  head: { ref: 'agent/x', sha: 's', repo: { id: 1 } },
+  base: { repo: { id: 1 } },
   ...more,
 });
 const api = () => nock('https://api.github.com');
@@ -31,7 +32,7 @@ const list = (found: object[]) =>
   api().get('/repos/o/r/pulls').query({ state: 'open', head: 'o:agent/x' }).reply(200, found);
 
 test("the pull request that is there is taken, a fork's never", async () => {
-  list([pull({ head: { ref: 'agent/x', sha: 'evil', repo: { full_name: 'stranger/r' } } }), pull()]);
+  list([pull({ head: { ref: 'agent/x', sha: 'evil', repo: { id: 2 } } }), pull()]);
   expect(await ensurePull(octokit, wanted)).toMatchObject({ number: 7, headSha: 's', status: 'open' });
 });
 
