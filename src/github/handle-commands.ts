@@ -6,7 +6,6 @@ import { Refused } from '../domain/machine.ts';
 import { oneLine } from '../domain/quoted.ts';
 import { AppError } from '../errors.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
-import { nameOnGitHub } from '../repositories/credentials.ts';
 import { rightOf } from '../repositories/permission.ts';
 import { showTask } from '../tasks/move.ts';
 import { obey, planVerbs, verbs } from './command-verbs.ts';
@@ -14,14 +13,13 @@ import { insertHandledCommand, wasCommandHandled } from './delivery-store.ts';
 import { setNotice } from './mirror-store.ts';
 import { taskOfPlace } from './order.ts';
 import { isRefusedWith } from './pacing.ts';
-import { type Place, statusOf } from './place.ts';
+import { type Place, placeOfEvent, statusOf } from './place.ts';
 import { reply } from './replies.ts';
-import { findInstalledRepository } from './store.ts';
 
 /** A text on GitHub that may hold commands: a new comment, or the body of a new issue. */
 export interface Spoken {
   installationId: number;
-  repository: { id: number; private: boolean };
+  repository: { id: number; private: boolean; full_name?: string };
   issue: { number: number; title: string; body: string; url: string; isPull: boolean };
   sender: GitHubUser & { type?: string };
   body: string;
@@ -39,11 +37,9 @@ export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
   const slug = spoken.body.includes('@') ? await app.github.slug() : undefined;
   const commands = parseCommands(spoken.body, app.config.COMMAND_PREFIX, slug);
   if (commands.length === 0) return;
-  const em = app.db.manager;
-  const repository = await findInstalledRepository(em, spoken.installationId, spoken.repository.id);
-  const name = repository && nameOnGitHub(app, repository.url);
-  if (repository === undefined || name === undefined) return;
-  const octokit = await app.github.asInstallation(spoken.installationId);
+  const found = await placeOfEvent(app, { id: spoken.installationId }, spoken.repository);
+  if (found === undefined) return;
+  const { octokit, name, repository } = found;
   const { right, login } = await rightOf(octokit, name, spoken.sender);
   const isPrivate = spoken.repository.private;
   if (right === 'none' || (right === 'read' && !(isPrivate && commands.every((c) => isForReaders(c))))) {
@@ -52,7 +48,7 @@ export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
     return;
   }
   if (!(await isStillThere(octokit, name, spoken.commentId))) return;
-  const user = await upsertUser(em, { ...spoken.sender, login });
+  const user = await upsertUser(app.db.manager, { ...spoken.sender, login });
   const place = `${spoken.repository.id}/${spoken.issue.number}/${spoken.commentId ?? 'body'}`;
   // The same comment under several deliveries at once: they take turns, and all but the first find it handled.
   // Those about one plan take turns by its issue.

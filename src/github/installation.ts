@@ -86,6 +86,12 @@ async function upsertInstallation(
     projectId: known?.projectId ?? (await insertProject(em, { name: account.login, description: '' })).id,
     status: info.suspended_at ? 'suspended' : 'active',
   };
+  // An account that had this name before has another one by now; the next comparison learns which.
+  await em.query(
+    `update installations set account_login = account_login || '~' || account_id
+     where lower(account_login) = lower($1) and account_id <> $2`,
+    [account.login, account.id],
+  );
   await em.upsert(Installations, { ...row, updatedAt: new Date() }, ['accountId']);
   return { ...row, updatedAt: new Date() };
 }
@@ -136,13 +142,16 @@ async function connectInstalled(
   }
 }
 
-/** Repositories that moved give up their addresses first: two may have swapped their names. */
+/**
+ * Repositories that moved give up their addresses first: two may have swapped their names, and a new one may have the
+ * name of one that is gone. What stays aside has an address that leads nowhere.
+ */
 async function setMovedAside(app: App, em: EntityManager, projectId: string, found: GitHubRepository[]): Promise<void> {
   const urls = found.map((r) => normalUrl(`${app.config.GITHUB_SERVER_URL}/${r.full_name}`));
   await em.query(
-    `update repositories r set url = r.url || '#moved-' || r.id
+    `update repositories r set url = r.url || '/replaced/' || r.id
      from unnest($2::bigint[], $3::text[]) as now (github_id, url)
-     where r.project_id = $1 and r.github_id = now.github_id and lower(r.url) <> lower(now.url)`,
+     where r.project_id = $1 and (r.github_id = now.github_id) <> (lower(r.url) = lower(now.url))`,
     [projectId, found.map((r) => r.id), urls],
   );
 }

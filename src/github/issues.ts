@@ -27,9 +27,11 @@ async function readIssue({ octokit, name, repository }: Place, number: number) {
   try {
     const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
     const { data } = await octokit.request(path, { ...name, issue_number: number });
-    // GitHub leads on to where an issue was transferred.
+    // GitHub leads on to where an issue was transferred, and to where its repository was renamed.
     const isHere = data.repository_url.toLowerCase().endsWith(`/repos/${name.owner}/${name.repo}`.toLowerCase());
-    return isHere || repository.githubId === null ? data : 'gone';
+    if (isHere || repository.githubId === null) return data;
+    const now = await octokit.request('GET /repos/{owner}/{repo}', name);
+    return now.data.url === data.repository_url && Number(now.data.id) === repository.githubId ? data : 'gone';
   } catch (error) {
     if ([404, 410].includes(statusOf(error))) return 'gone';
     throw error;

@@ -2,6 +2,7 @@ import type { App, Octokit } from '../app.ts';
 import type { RepositoryRow } from '../db/tables.ts';
 import { nameOnGitHub } from '../repositories/credentials.ts';
 import { findRepository } from '../repositories/store.ts';
+import { observeInstallation } from './installation.ts';
 import { findActiveInstallationOf, findInstalledRepository } from './store.ts';
 
 /** A repository that an installation serves, with what speaks to it. */
@@ -12,15 +13,40 @@ export interface Place {
   repository: RepositoryRow;
 }
 
-/** Where an event happened; undefined when it is none of ours. */
+/**
+ * Where an event happened; undefined when no installation of ours covers it. An event that tells another name of the
+ * repository than the stored one is older or newer than it, so GitHub is asked which name leads there.
+ */
 export async function placeOfEvent(
   app: App,
   installation: { id: number } | undefined,
-  repository: { id: number } | undefined,
+  repository: { id: number; full_name?: string } | undefined,
 ): Promise<Place | undefined> {
   if (installation === undefined || repository === undefined) return undefined;
-  const row = await findInstalledRepository(app.db.manager, installation.id, repository.id);
-  return row && placeAt(app, row, installation.id);
+  const find = async () => {
+    const row = await findInstalledRepository(app.db.manager, installation.id, repository.id);
+    return row && placeAt(app, row, installation.id);
+  };
+  const place = await find();
+  const told = repository.full_name;
+  if (place === undefined || told === undefined || isCalled(place, told) || (await leadsThere(place))) return place;
+  await observeInstallation(app, installation.id);
+  return find();
+}
+
+function isCalled({ name }: Place, fullName: string): boolean {
+  return `${name.owner}/${name.repo}`.toLowerCase() === fullName.toLowerCase();
+}
+
+/** Whether the stored name is the repository's own and not one that GitHub forwards, or that another one took over. */
+async function leadsThere(place: Place): Promise<boolean> {
+  try {
+    const { data } = await place.octokit.request('GET /repos/{owner}/{repo}', place.name);
+    return Number(data.id) === place.repository.githubId && isCalled(place, data.full_name);
+  } catch (error) {
+    if (statusOf(error) === 404) return false;
+    throw error;
+  }
 }
 
 /** A connected repository of a project whose own installation covers it. */

@@ -66,13 +66,13 @@ function lineOf({ line, original_line }: { line?: number; original_line?: number
 
 /** Answers the threads of reviews that a run has taken up and asks for the review again; each once. */
 export async function answerReviews(app: App, taskId: string): Promise<void> {
-  for (const { id, cause, reviewer, headSha } of await listUnansweredReviews(app.db.manager, taskId)) {
+  for (const { id, cause, headSha } of await listUnansweredReviews(app.db.manager, taskId)) {
     const [, repositoryId = '', number = '', reviewId = ''] = cause.split('/');
     const place = await placeOfRepository(app, repositoryId);
     if (place !== undefined)
       try {
         await answerReview(app, place, Number(number), Number(reviewId), headSha);
-        await askAgain(place.octokit, { ...place.name, pull_number: Number(number) }, reviewer);
+        await askAgain(place.octokit, { ...place.name, pull_number: Number(number) }, Number(reviewId));
       } catch (error) {
         // The pull request or the review is gone, or the reviewer cannot be asked any more.
         if (!isRefusedWith(error, 403, 404, 422)) throw error;
@@ -101,11 +101,14 @@ async function answerReview(app: App, { octokit, name }: Place, number: number, 
   }
 }
 
-async function askAgain(octokit: Octokit, at: { owner: string; repo: string; pull_number: number }, reviewer: string) {
+/** Asks the author of a review for another one, under their login of now. */
+async function askAgain(octokit: Octokit, at: { owner: string; repo: string; pull_number: number }, reviewId: number) {
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}';
+  const { user: reviewer } = (await octokit.request(path, { ...at, review_id: reviewId })).data;
   const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', at);
-  if (data.requested_reviewers?.some((user) => user.login === reviewer)) return;
+  if (reviewer === null || data.requested_reviewers?.some((user) => user.id === reviewer.id)) return;
   await octokit.request('POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers', {
     ...at,
-    reviewers: [reviewer],
+    reviewers: [reviewer.login],
   });
 }

@@ -87,10 +87,9 @@ export async function listOpenPullsOf(em: EntityManager, repositoryId: string) {
 
 /** Reviews of a task that a run has taken up with success and nobody has answered yet. */
 export async function listUnansweredReviews(em: EntityManager, taskId: string) {
-  const rows: { id: string; cause: string; reviewer: string; headSha: string }[] = await em.query(
-    `select v.id, v.cause, u.login as reviewer, p.head_sha as "headSha"
+  const rows: { id: string; cause: string; headSha: string }[] = await em.query(
+    `select v.id, v.cause, p.head_sha as "headSha"
      from revisions v join runs r on r.id = v.run_id and r.status = 'succeeded'
-     join users u on u.id = v.asked_by
      join pull_requests p on p.repository_id = split_part(v.cause, '/', 2) and p.number = split_part(v.cause, '/', 3)::int
      where v.task_id = $1 and v.source = 'review' and v.answered_at is null order by v.created_at`,
     [taskId],

@@ -14,7 +14,7 @@ import { takeReview } from './reviews.ts';
 import { findPullsByGitHub, listOpenPullsOf } from './store.ts';
 import { makeLabels } from './sync-labels.ts';
 
-type Named = { installation?: { id: number } | undefined; repository?: { id: number } | undefined };
+type Named = { installation?: { id: number } | undefined; repository?: { id: number; full_name: string } | undefined };
 
 /** What happens on which event. Handlers read the ids of a payload and look the rest up. */
 export function registerWebhooks(probot: Probot, app: App): void {
@@ -52,13 +52,19 @@ export function registerWebhooks(probot: Probot, app: App): void {
 }
 
 function registerInstallation(probot: Probot, app: App): void {
-  const sync = (installation: unknown, isNew = false) => syncInstallation(app, installation as InstallationInfo, isNew);
-  probot.on('installation.created', ({ payload }) => sync(payload.installation, true));
+  probot.on('installation.created', ({ payload }) =>
+    syncInstallation(app, payload.installation as unknown as InstallationInfo, true),
+  );
   probot.on(
-    ['installation.unsuspend', 'installation.new_permissions_accepted', 'installation.deleted', 'installation.suspend'],
+    [
+      'installation.unsuspend',
+      'installation.new_permissions_accepted',
+      'installation.deleted',
+      'installation.suspend',
+      'installation_repositories',
+    ],
     ({ payload }) => observeInstallation(app, payload.installation.id),
   );
-  probot.on('installation_repositories', ({ payload }) => sync(payload.installation));
   probot.on('repository', ({ payload }) => followRepository(app, payload));
 }
 

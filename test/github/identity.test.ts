@@ -123,10 +123,10 @@ async function connected(name = 'acme/secret') {
   return { start, members, validate };
 }
 
-const say = (id: number, login: string, body: string, number = 1) =>
+const say = (id: number, login: string, body: string, number = 1, fullName = 'acme/app') =>
   handleCommands(service.app, {
     installationId: 1,
-    repository: { id: 1, private: true },
+    repository: { id: 1, private: true, full_name: fullName },
     issue: { number, title: 'An issue', body: '', url: `${url}/acme/app/issues/${number}`, isPull: false },
     sender: shown(id, login),
     body,
@@ -168,6 +168,37 @@ test('another repository under the old name is not the one that was connected', 
   repositories.set('acme/secret', 3);
   writers.add('100 3');
   expect(await start()).toBe(503);
+});
+
+test('a repository that was renamed is followed before anybody is obeyed in it', async () => {
+  repositories.delete('acme/app');
+  repositories.set('acme/renamed', 1).set('acme/app', 3);
+  // Of mona's right on the new repository under the old name nothing follows for this one.
+  writers.add('100 3');
+  await say(100, 'mona', '/agent create', 21, 'acme/renamed');
+  expect(await taskOf(21)).toBe(0);
+  writers.clear();
+  writers.add('100 1');
+  await say(100, 'mona', '/agent create', 22, 'acme/renamed');
+  // Said before the renaming, told after it.
+  await say(100, 'mona', '/agent create', 23, 'acme/app');
+  expect([await taskOf(22), await taskOf(23)]).toEqual([1, 1]);
+});
+
+test('an account that took over the name of another one gets its own installation only', async () => {
+  const { start } = await connected();
+  const other = { id: 2, account: { id: 8, login: 'acme', type: 'User' }, suspended_at: null };
+  people.delete(7);
+  people.set(8, 'acme');
+  await syncInstallation(service.app, other, true);
+  asked.length = 0;
+  await start();
+  expect(asked.map(({ path }) => path).filter((path) => path.includes('/1/'))).toEqual([]);
+  const rows = await service.app.db.manager.query(
+    `select account_id::int as id from installations where account_login = 'acme'`,
+  );
+  expect(rows).toEqual([{ id: 8 }]);
+  await service.app.db.manager.query('delete from installations where account_id = 8');
 });
 
 test('our comment is known by the number of its author', async () => {

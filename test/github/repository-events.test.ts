@@ -136,6 +136,27 @@ test('a repository that the installation no longer covers keeps its history and 
   ]);
 });
 
+test('a new repository under the name of one that is gone is another one', async () => {
+  const before = await list();
+  repositories = [repository(1, 'two'), repository(3, 'one')];
+  await tell(1);
+  const after = await list();
+  expect(after).toHaveLength(3);
+  const gone = after.find((r) => r.id === before.find((each) => nameOf(each.url) === 'acme/one')?.id);
+  const rows = await service.app.db.manager.query(
+    'select github_id::int as id, url, is_installed as ours from repositories order by 1',
+  );
+  expect(gone?.url).toContain('/acme/one/replaced/');
+  expect(
+    rows.map((r: { id: number; url: string; ours: boolean }) => [r.id, r.url.endsWith('/acme/one'), r.ours]),
+  ).toEqual([
+    [1, false, true],
+    [2, false, false],
+    [3, true, true],
+  ]);
+  expect((await service.call('POST', `/repositories/${gone?.id}/validate`, { token })).body.valid).toBe(false);
+});
+
 test('deliveries that failed are asked for again, once; those that we have are not', async () => {
   await service.app.db.manager.query(
     `insert into deliveries (guid, event, signature, payload) values ('have', 'ping', '', '{}')`,
