@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
-import { chmod, cp, lstat, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { existsSync } from 'node:fs';
+import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -38,15 +39,26 @@ export async function usableBinaries(uid: number | undefined): Promise<string> {
   const found = await lstat(copy).catch(() => undefined);
   if (found !== undefined && found.uid !== own) throw new Error(`${copy} belongs to somebody else; remove it`);
   if (found !== undefined && (await answers(copy, uid))) return copy;
+  await removeUnfinished(copy);
   const making = `${copy}.${process.pid}`;
   await rm(making, { recursive: true, force: true });
   await cp(native, making, { recursive: true, verbatimSymlinks: true });
   await chmod(making, 0o755);
   await link(making);
   await rm(copy, { recursive: true, force: true });
-  await rename(making, copy);
+  // Another service that starts now may have put the same copy there first.
+  await rename(making, copy).catch(() => rm(making, { recursive: true, force: true }));
   if (await answers(copy, uid)) return copy;
   throw new Error(`the embedded PostgreSQL in ${copy} does not run; set DATABASE_URL to a PostgreSQL server`);
+}
+
+/** A service that was killed while it copied leaves 60 MB under a name that holds its pid. */
+async function removeUnfinished(copy: string): Promise<void> {
+  for (const name of await readdir(dirname(copy))) {
+    const pid = name.startsWith(`${basename(copy)}.`) ? name.slice(basename(copy).length + 1) : '';
+    if (/^\d+$/.test(pid) && !existsSync(`/proc/${pid}`))
+      await rm(join(dirname(copy), name), { recursive: true, force: true });
+  }
 }
 
 async function answers(native: string, uid: number | undefined): Promise<boolean> {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeOnce } from './write-once.ts';
 
 interface GivenKeys {
   JWT_SECRET?: string | undefined;
@@ -56,10 +57,7 @@ function parseKey(text: string, file: string): Buffer {
 async function kept(dataDir: string, name: string): Promise<Buffer> {
   const file = join(dataDir, name);
   await mkdir(dataDir, { recursive: true, mode: 0o711 });
-  // `wx`: of two processes that start at once one writes, and both read the same.
-  await writeFile(file, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' }).catch((error) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
+  await writeOnce(file, randomBytes(32).toString('hex'));
   return parseKey(await readFile(file, 'utf8'), file);
 }
 

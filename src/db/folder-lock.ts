@@ -1,0 +1,21 @@
+import { stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+
+/**
+ * Holds a folder for this process, or answers undefined while another process (or another part of this one) holds it.
+ * The lock is the name of a unix socket that exists in the kernel only: it vanishes with its holder, however that ends,
+ * and needs no pid, which somebody else may have by the next look. It is named after the folder's inode, because two
+ * containers on the host's network may mount different folders at one path.
+ */
+export async function holdFolder(folder: string): Promise<(() => Promise<void>) | undefined> {
+  const { dev, ino } = await stat(folder);
+  const holder = createServer((asked) => asked.destroy()).unref();
+  return new Promise((resolve, reject) => {
+    holder.once('error', (error: Error & { code?: string }) =>
+      error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error),
+    );
+    holder.listen(`\0deckhand-database-${dev}-${ino}`, () =>
+      resolve(() => new Promise<void>((released) => void holder.close(() => released()))),
+    );
+  });
+}

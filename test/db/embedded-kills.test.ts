@@ -1,0 +1,271 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { startEmbedded } from '../../src/db/embedded.ts';
+
+/**
+ * A service and its embedded PostgreSQL are killed at one point after the other, and each time the next start must succeed
+ * and find what was written. `KILL_POINTS=all npm test -- test/db/embedded-kills` adds kills at random moments.
+ */
+const isThorough = process.env.KILL_POINTS === 'all';
+const randomKills = 60;
+
+const root = mkdtempSync(join(tmpdir(), 'deckhand-kills-'));
+chmodSync(root, 0o755);
+const begun: ChildProcess[] = [];
+afterAll(async () => {
+  for (const child of begun) child.kill('SIGKILL');
+  for (const name of readdirSync(root)) for (const pid of processesUnder(join(root, name))) end(pid);
+  rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+});
+
+const source = new URL('../../src/db/embedded.ts', import.meta.url).href;
+
+/** A service as far as its database goes: starts it in a process of its own, and stays. */
+function startElsewhere(dataDir: string) {
+  const script = `
+    const { startEmbedded } = await import(${JSON.stringify(source)});
+    const { url } = await startEmbedded({ dataDir: ${JSON.stringify(dataDir)} });
+    console.log(url);
+    setInterval(() => {}, 1e6);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    env: {},
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  begun.push(child);
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    said += chunk;
+  });
+  const url = new Promise<string>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').once('data', (line: string) => resolve(line.trim()));
+    child.once('exit', () => reject(new Error(`it did not start: ${said}`)));
+  });
+  url.catch(() => {});
+  const kill = () => {
+    child.kill('SIGKILL');
+    return gone;
+  };
+  return { url, kill };
+}
+
+interface Running {
+  dataDir: string;
+  /** Processes of PostgreSQL that run a program and lie in the data folder. */
+  processes(): number[];
+}
+
+/** As the kernel knows them, independently of how the service finds them. */
+function processesUnder(dataDir: string): number[] {
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid))
+    .filter((pid) => {
+      try {
+        if (!/^(postgres|initdb)/.test(basename(readlinkSync(`/proc/${pid}/exe`)))) return false;
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        return readlinkSync(`/proc/${pid}/cwd`).startsWith(`${dataDir}/`) || command.includes(`${dataDir}/`);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+function end(pid: number, by: NodeJS.Signals = 'SIGKILL') {
+  try {
+    process.kill(pid, by);
+  } catch {
+    // It has ended.
+  }
+}
+
+async function until<T>(what: string, look: () => T | undefined | false): Promise<T> {
+  for (const began = Date.now(); ; await sleep(2)) {
+    const found = look();
+    if (found) return found;
+    if (Date.now() - began > 20_000) throw new Error(`waited 20 s for ${what}`);
+  }
+}
+
+async function ask(url: string, text: string): Promise<unknown> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return (await client.query({ text, rowMode: 'array' })).rows[0]?.[0];
+  } finally {
+    await client.end();
+  }
+}
+
+const serverOf = (dataDir: string) =>
+  Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
+
+/** Where to kill: each waits for its moment, and says what is to die besides the service. */
+const points: [string, (running: Running, url: Promise<string>) => Promise<number[]>][] = [
+  [
+    'while initdb begins, initdb living on',
+    async ({ processes }) => {
+      await until('initdb', () => processes().length > 0);
+      return [];
+    },
+  ],
+  [
+    'while initdb makes the databases, with initdb',
+    async ({ dataDir, processes }) => {
+      const isHalf = () =>
+        readdirSync(dataDir).some((n) => {
+          try {
+            return readdirSync(join(dataDir, n, 'base')).length > 1;
+          } catch {
+            return false;
+          }
+        });
+      await until('the first databases', isHalf);
+      return processes();
+    },
+  ],
+  [
+    'while the server starts, the server living on',
+    async ({ processes }) => {
+      await until('the server', () => processes().length > 0);
+      return [];
+    },
+  ],
+  [
+    'while the server starts, with the server',
+    async ({ processes }) => until('the server', () => processes().length > 0 && processes()),
+  ],
+  [
+    'at work, the server living on',
+    async (_running, url) => {
+      await ask(await url, 'create table if not exists kept (x int)');
+      return [];
+    },
+  ],
+  [
+    'at work, with the server and all its children',
+    async ({ processes }, url) => {
+      await ask(await url, 'insert into kept values (1)');
+      return processes();
+    },
+  ],
+  [
+    'at work, a child of the server that does not notice',
+    async ({ dataDir, processes }, url) => {
+      await ask(await url, 'insert into kept values (1)');
+      const server = serverOf(dataDir);
+      // Held still, it keeps the shared memory as one that computes or waits for a disk does.
+      for (const pid of processes()) if (pid !== server) end(pid, 'SIGSTOP');
+      return [server];
+    },
+  ],
+  [
+    'while the server recovers, the server living on',
+    async ({ processes }) => {
+      await until('the server', () => processes().length > 1);
+      return [];
+    },
+  ],
+  [
+    'while the server recovers, with the server',
+    async ({ processes }) => until('the server', () => processes().length > 1 && processes()),
+  ],
+];
+
+test('after a kill at any point the next start succeeds', async () => {
+  const dataDir = join(root, 'points');
+  for (const [name, moment] of points) {
+    const { url, kill } = startElsewhere(dataDir);
+    try {
+      const victims = await moment({ dataDir, processes: () => processesUnder(dataDir) }, url);
+      // The service first: it must have no time to clear up.
+      await kill();
+      for (const pid of victims) end(pid);
+    } catch (error) {
+      await kill();
+      throw new Error(`to be killed ${name}: ${(error as Error).message}`);
+    }
+  }
+  const last = await startEmbedded({ dataDir });
+  expect(await ask(last.url, 'select count(*) from kept')).toBe('2');
+  await last.stop();
+  expect(processesUnder(dataDir)).toEqual([]);
+  expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.password']);
+});
+
+test('a pid file that names somebody else does not keep the server from starting', async () => {
+  const dataDir = join(root, 'reused');
+  const first = await startEmbedded({ dataDir, unsafe: true });
+  const isRoot = process.getuid?.() === 0;
+  // Under the database's own number: PostgreSQL takes nobody else's process for a server.
+  const other = spawn('sleep', ['1000'], isRoot ? { uid: 65_534 } : {});
+  begun.push(other);
+  const pidFile = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8');
+  await first.stop();
+  writeFileSync(join(dataDir, 'postgres/postmaster.pid'), pidFile.replace(/^\d+/, String(other.pid)), { mode: 0o600 });
+  writeFileSync(join(dataDir, 'postgres.owner'), String(process.ppid));
+  const second = await startEmbedded({ dataDir, unsafe: true });
+  expect(await ask(second.url, 'select 1')).toBe(1);
+  await second.stop();
+  expect(other.exitCode ?? other.signalCode).toBeNull();
+});
+
+test('a port that somebody took a moment before is given up for another', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => taken.once('listening', resolve));
+  const { port } = taken.address() as AddressInfo;
+  const free = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => free.once('listening', resolve));
+  const ports = [port, (free.address() as AddressInfo).port];
+  await new Promise((resolve) => free.close(resolve));
+  const choosePort = async () => ports.shift() ?? 0;
+  const embedded = await startEmbedded({ dataDir: join(root, 'port'), unsafe: true, choosePort });
+  expect(await ask(embedded.url, 'select 1')).toBe(1);
+  await embedded.stop();
+  taken.close();
+});
+
+test('what initdb of an earlier version left half-made is put aside', async () => {
+  const dataDir = join(root, 'half');
+  mkdirSync(join(dataDir, 'postgres/base/1'), { recursive: true });
+  writeFileSync(join(dataDir, 'postgres/PG_VERSION'), '18\n');
+  writeFileSync(join(dataDir, 'postgres.password'), '');
+  const embedded = await startEmbedded({ dataDir, unsafe: true });
+  expect(await ask(embedded.url, 'select 1')).toBe(1);
+  expect(embedded.notes.join()).toMatch(/was never finished, so a new database was made/);
+  await embedded.stop();
+});
+
+test('kills at random moments', async () => {
+  if (!isThorough) return console.warn(`not tried: ${randomKills} kills at random moments; KILL_POINTS=all tries them`);
+  let dataDir = '';
+  for (let i = 0; i < randomKills; i++) {
+    if (i % 5 === 0) dataDir = join(root, `random-${i}`);
+    const { kill, url } = startElsewhere(dataDir);
+    const isLate = i % 3 === 0;
+    if (isLate) await ask(await url, 'create table if not exists kept as select generate_series(1, 100000)');
+    await sleep(Math.random() * (isLate ? 50 : 1500));
+    const victims = processesUnder(dataDir);
+    await kill();
+    for (const pid of i % 4 === 0 ? [] : victims) end(pid);
+    const next = await startEmbedded({ dataDir }).catch((error) => `kill ${i}: ${error.message}`);
+    if (typeof next === 'string') throw new Error(next);
+    expect(await ask(next.url, 'select 1')).toBe(1);
+    await next.stop();
+  }
+}, 600_000);
