@@ -8,7 +8,7 @@ const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
 
 /** Features in their order: each may import those to its left. */
 const features = ['projects', 'repositories', 'agents', 'tasks', 'sprints', 'planning', 'runs', 'github'];
-const adapters = ['git', 'llm', 'sandbox', 'queue', 'db'];
+const adapters = ['threads', 'git', 'llm', 'sandbox', 'queue', 'db'];
 
 function mayImport(from: string, to: string): boolean {
   const [a = '', b = ''] = [from.split('/')[0], to.split('/')[0]];
@@ -18,7 +18,7 @@ function mayImport(from: string, to: string): boolean {
   // The dashboard knows the service by its interface, and shares its rules.
   if (a === 'web') return b === 'domain';
   if (a === 'domain') return false;
-  if (adapters.includes(a)) return ['domain', 'errors.ts'].includes(b);
+  if (adapters.includes(a)) return ['domain', 'errors.ts', 'threads'].includes(b);
   if (a === 'http') return ['domain', 'db', 'errors.ts', 'app.ts'].includes(b);
   if (['domain', 'errors.ts', 'app.ts', 'http', ...adapters].includes(b)) return true;
   if (a === 'runs' || a === 'github') return features.includes(b);

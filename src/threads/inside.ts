@@ -1,0 +1,25 @@
+// Runs in the threads of start-thread.ts: loads one module and calls its functions, one question after the other.
+import { parentPort, workerData } from 'node:worker_threads';
+
+export interface Question {
+  name: string;
+  args: unknown[];
+}
+
+export type Answer = { value?: unknown } | { threw: string };
+
+const port = parentPort;
+if (port === null) throw new Error('this is the inside of a thread');
+const functions: Record<string, (...args: unknown[]) => unknown> = await import(workerData);
+
+async function answer({ name, args }: Question): Promise<Answer> {
+  try {
+    return { value: await functions[name]?.(...args) };
+  } catch (error) {
+    return { threw: (error as Error).message };
+  }
+}
+
+port.on('message', async (question: Question) => port.postMessage(await answer(question)));
+// It is loaded.
+port.postMessage({} satisfies Answer);

@@ -1,0 +1,90 @@
+import { Worker } from 'node:worker_threads';
+import type { Answer, Question } from './inside.ts';
+
+/** What one call may take before its thread is ended. */
+export interface Limits {
+  seconds: number;
+  /** Of V8's heap; buffers and very long texts lie outside it. */
+  heapMb: number;
+}
+
+/** A call needed more time or memory than it may have. */
+export class OverLimit extends Error {
+  constructor(limit: string) {
+    super(`it takes more than ${limit}`);
+    this.name = 'OverLimit';
+  }
+}
+
+/** A thread that answers one question at a time. */
+export interface Thread {
+  /** @throws OverLimit, and then the thread is gone; Error with the message of what was thrown inside */
+  ask(question: Question): Promise<unknown>;
+  /** Ends it unless it is asked again before. */
+  endAfter(ms: number): void;
+}
+
+/** Loading a module of ours may take long on a busy machine. */
+const loadSeconds = 60;
+
+/** Starts a thread with the functions of a module; `gone` is told when it has ended for whatever reason. */
+export function startThread(module: URL, { seconds, heapMb }: Limits, gone: () => void): Thread {
+  const worker = new Worker(new URL('./inside.ts', import.meta.url), {
+    workerData: module.href,
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: heapMb },
+  });
+  let over: Error | undefined;
+  let ending: NodeJS.Timeout | undefined;
+  let hear: ((answer: Answer | Error) => void) | undefined;
+  const end = (why: Error) => {
+    if (over !== undefined) return;
+    over = why;
+    clearTimeout(ending);
+    gone();
+    void worker.terminate();
+    hear?.(why);
+  };
+  worker.on('message', (answer: Answer) => hear?.(answer));
+  worker.on('messageerror', end);
+  worker.on('error', (error: Error & { code?: string }) =>
+    end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new OverLimit(`${heapMb} MB of memory`) : error),
+  );
+  worker.on('exit', (code) => end(new Error(`the thread ended with ${code}`)));
+
+  const next = (withinSeconds: number, late: Error) =>
+    new Promise<Answer>((resolve, reject) => {
+      if (over !== undefined) return reject(over);
+      // When the service itself was held up, the timer goes off before the answer that has long been there is read.
+      const timer = setTimeout(() => setImmediate(() => hear === settle && end(late)), withinSeconds * 1000);
+      const settle = (answer: Answer | Error) => {
+        clearTimeout(timer);
+        hear = undefined;
+        if (answer instanceof Error) reject(answer);
+        else resolve(answer);
+      };
+      hear = settle;
+    });
+  let loaded: Promise<unknown> | undefined = next(loadSeconds, new Error('the thread did not start'));
+
+  return {
+    ask: async (question) => {
+      clearTimeout(ending);
+      worker.ref();
+      try {
+        await loaded;
+        loaded = undefined;
+        worker.postMessage(question);
+        const answer = await next(seconds, new OverLimit(`${seconds} s`));
+        if ('threw' in answer) throw new Error(answer.threw);
+        return answer.value;
+      } finally {
+        // An idle thread keeps no process from ending.
+        worker.unref();
+      }
+    },
+    endAfter: (ms) => {
+      ending = setTimeout(() => end(new Error('the thread was idle')), ms).unref();
+    },
+  };
+}

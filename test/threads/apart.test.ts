@@ -1,0 +1,57 @@
+import { apart } from '../../src/threads/apart.ts';
+import type * as hostile from './hostile.ts';
+
+const module = new URL('./hostile.ts', import.meta.url);
+const patient = apart<typeof hostile>(module, { seconds: 20, heapMb: 40 });
+const strict = apart<typeof hostile>(module, { seconds: 0.5, heapMb: 40 });
+
+test('functions of a module are called in a thread that stays', async () => {
+  expect(await patient.call('add', 1, 2)).toBe(3);
+  expect(await patient.call('sizes', [Buffer.alloc(3), Buffer.alloc(5)])).toEqual([3, 5]);
+  expect(await patient.call('nameOfThread')).toBe(await patient.call('nameOfThread'));
+  expect(await patient.call('environment')).toEqual([]);
+});
+
+test('what a function throws arrives with its message, and the thread goes on', async () => {
+  const before = await patient.call('nameOfThread');
+  await expect(patient.call('fail', 'no such thing')).rejects.toThrow('no such thing');
+  expect(await patient.call('nameOfThread')).toBe(before);
+});
+
+test.each(['forever', 'backtrack'] as const)('%s is ended at the limit while others are served', async (name) => {
+  let ticks = 0;
+  const ticking = setInterval(() => {
+    ticks += 1;
+  }, 10);
+  const others = Array.from({ length: 8 }, (_, i) => strict.call('add', i, 1));
+  await expect(strict.call(name)).rejects.toMatchObject({ name: 'OverLimit', message: 'it takes more than 0.5 s' });
+  clearInterval(ticking);
+  expect(await Promise.all(others)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(ticks).toBeGreaterThan(3);
+  expect(await strict.call('add', 1, 2)).toBe(3);
+});
+
+test('more hostile calls than threads: each ends, and then there are threads again', async () => {
+  const calls = Array.from({ length: 6 }, () => strict.call('forever'));
+  const ended = await Promise.allSettled(calls);
+  expect(ended.map((each) => each.status)).toEqual(Array(6).fill('rejected'));
+  expect(await strict.call('add', 1, 2)).toBe(3);
+});
+
+test('a call that hoards memory or ends its thread fails, and the process lives', async () => {
+  await expect(patient.call('hoard')).rejects.toMatchObject({
+    name: 'OverLimit',
+    message: 'it takes more than 40 MB of memory',
+  });
+  await expect(patient.call('leave')).rejects.toThrow('the thread ended with 3');
+  expect(await patient.call('add', 2, 2)).toBe(4);
+});
+
+test('an answer that is there counts, although the service was held up beyond the limit', async () => {
+  await strict.call('add', 0, 0);
+  const answer = strict.call('add', 1, 2);
+  await new Promise(setImmediate);
+  const until = performance.now() + 700;
+  while (performance.now() < until);
+  expect(await answer).toBe(3);
+});
