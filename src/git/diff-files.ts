@@ -21,11 +21,11 @@ export interface FileDiff {
   truncated?: boolean;
 }
 
-/** A changed file with its contents. */
+/** A changed file with its contents. Bytes arrive in a thread as bare arrays. */
 export interface Sides {
   change: Change;
-  old: Buffer;
-  new: Buffer;
+  old: Uint8Array;
+  new: Uint8Array;
 }
 
 /** Lines shown of one file; limit of decisions, section 5. */
@@ -35,19 +35,35 @@ export const maxTextBytes = 2_000_000;
 /** Share of equal lines from which a deleted and an added file are one renamed file; git's own threshold. */
 const renameSimilarity = 0.5;
 export const maxRenameCandidates = 50;
+/** Characters shown of all files together; a line may be as long as its file. */
+const maxShown = 4_000_000;
 /** What takes longer is shown as truncated: one file, and all of them. */
 const fileMs = 2000;
 const allMs = 10_000;
 
 /** What changed in each file, line by line, renames paired. Computes for up to ten seconds without a pause. */
 export function diffFiles(sides: Sides[]): FileDiff[] {
-  const endsAt = performance.now() + allMs;
-  return pairRenames(sides, endsAt).map((side) => fileDiff(side, endsAt));
+  const left = { endsAt: performance.now() + allMs, characters: maxShown };
+  return pairRenames(sides, left.endsAt).map((side) => fileDiff(side, left));
 }
 
+/** A file of which nothing is shown but that it changed. */
+export function truncatedFile(change: Change): FileDiff {
+  return {
+    path: change.path,
+    status: statusOf(change, undefined),
+    additions: 0,
+    deletions: 0,
+    hunks: [],
+    truncated: true,
+  };
+}
+
+type Paired = Sides & { previousPath?: string };
+
 function fileDiff(
-  { change, old, new: now, previousPath }: Sides & { previousPath?: string },
-  endsAt: number,
+  { change, old, new: now, previousPath }: Paired,
+  left: { endsAt: number; characters: number },
 ): FileDiff {
   const file: FileDiff = {
     path: change.path,
@@ -58,31 +74,41 @@ function fileDiff(
   };
   if (previousPath !== undefined) file.previousPath = previousPath;
   if (isBinary(old) || isBinary(now)) return { ...file, binary: true };
-  const leftMs = endsAt - performance.now();
+  const leftMs = left.endsAt - performance.now();
   const patch =
     leftMs > 0
-      ? structuredPatch('', '', old.toString('utf8'), now.toString('utf8'), '', '', {
-          context: 3,
-          timeout: Math.min(fileMs, leftMs),
-        })
+      ? structuredPatch('', '', textOf(old), textOf(now), '', '', { context: 3, timeout: Math.min(fileMs, leftMs) })
       : undefined;
   if (patch === undefined) return { ...file, truncated: true };
   let lines = 0;
   for (const hunk of patch.hunks) {
     file.additions += hunk.lines.filter((l) => l.startsWith('+')).length;
     file.deletions += hunk.lines.filter((l) => l.startsWith('-')).length;
-    if (lines >= maxLines) file.truncated = true;
+    if (lines >= maxLines || left.characters <= 0) file.truncated = true;
     else {
       const { oldStart, oldLines, newStart, newLines } = hunk;
-      // "\\ No newline at end of file" is a remark of the format and no line of the file.
-      const own = hunk.lines.filter((l) => !l.startsWith('\\'));
-      const kept = own.slice(0, maxLines - lines);
-      if (kept.length < own.length) file.truncated = true;
-      lines += kept.length;
-      file.hunks.push({ oldStart, oldLines, newStart, newLines, lines: kept });
+      const kept = shownOf(hunk.lines, maxLines - lines, left);
+      if (kept.isCut) file.truncated = true;
+      lines += kept.lines.length;
+      if (kept.lines.length > 0) file.hunks.push({ oldStart, oldLines, newStart, newLines, lines: kept.lines });
     }
   }
   return file;
+}
+
+function shownOf(lines: string[], most: number, left: { characters: number }): { lines: string[]; isCut: boolean } {
+  // "\\ No newline at end of file" is a remark of the format and no line of the file.
+  const own = lines.filter((line) => !line.startsWith('\\'));
+  const shown: string[] = [];
+  for (const line of own.slice(0, most)) {
+    if (line.length > left.characters) {
+      left.characters = 0;
+      break;
+    }
+    left.characters -= line.length;
+    shown.push(line);
+  }
+  return { lines: shown, isCut: shown.length < own.length };
 }
 
 function statusOf(change: Change, previousPath: string | undefined): FileDiff['status'] {
@@ -91,14 +117,14 @@ function statusOf(change: Change, previousPath: string | undefined): FileDiff['s
   return change.newMode === '000000' ? 'deleted' : 'modified';
 }
 
-export function isBinary(content: Buffer): boolean {
+export function isBinary(content: Uint8Array): boolean {
   return content.length > maxTextBytes || content.subarray(0, 8000).includes(0);
 }
 
 /** Puts a deleted and an added file of like content together. */
-function pairRenames(sides: Sides[], endsAt: number): (Sides & { previousPath?: string })[] {
+function pairRenames(sides: Sides[], endsAt: number): Paired[] {
   const gone = new Set(sides.filter((s) => s.change.newMode === '000000').slice(0, maxRenameCandidates));
-  const result: (Sides & { previousPath?: string })[] = [];
+  const result: Paired[] = [];
   for (const side of sides) {
     const source = side.change.oldMode === '000000' ? mostAlike(side, gone, endsAt) : undefined;
     if (source === undefined) result.push(side);
@@ -122,16 +148,20 @@ function mostAlike(added: Sides, gone: Set<Sides>, endsAt: number): Sides | unde
   return best;
 }
 
-function similarity(a: Buffer, b: Buffer): number {
+function similarity(a: Uint8Array, b: Uint8Array): number {
   if (a.length === 0 || b.length === 0 || isBinary(a) || isBinary(b)) return 0;
   const count = new Map<string, number>();
-  for (const line of a.toString('utf8').split('\n')) count.set(line, (count.get(line) ?? 0) + 1);
+  for (const line of textOf(a).split('\n')) count.set(line, (count.get(line) ?? 0) + 1);
   let common = 0;
-  for (const line of b.toString('utf8').split('\n')) {
+  for (const line of textOf(b).split('\n')) {
     const left = count.get(line) ?? 0;
     if (left === 0) continue;
     count.set(line, left - 1);
     common += line.length + 1;
   }
   return common / Math.max(a.length, b.length);
+}
+
+function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
 }

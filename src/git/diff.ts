@@ -1,5 +1,13 @@
-import { Worker } from 'node:worker_threads';
-import { diffFiles, type FileDiff, maxRenameCandidates, maxTextBytes, type Sides } from './diff-files.ts';
+import { apart } from '../threads/apart.ts';
+import { OverLimit } from '../threads/start-thread.ts';
+import {
+  diffFiles,
+  type FileDiff,
+  maxRenameCandidates,
+  maxTextBytes,
+  type Sides,
+  truncatedFile,
+} from './diff-files.ts';
 import type { Change, Checkout } from './engine.ts';
 
 export interface TreeDiff {
@@ -9,26 +17,66 @@ export interface TreeDiff {
 
 /** Limit of decisions, section 5. */
 const maxFiles = 300;
-/** So many lines are compared in tens of milliseconds; a thread takes a hundred to start. */
-const maxLinesHere = 2000;
+/** Of all files before and after; those beyond are shown as truncated. */
+const maxBytes = 20_000_000;
+const readAtOnce = 8;
+/** Compared in about 20 ms at worst, which is less than a thread takes to start. */
+const inPlace = { lines: 400, bytes: 100_000 };
+
+/** It stops after ten seconds of its own accord; this is for what it cannot foresee. */
+const comparing = apart<typeof import('./diff-files.ts')>(new URL('./diff-files.ts', import.meta.url), {
+  seconds: 30,
+  heapMb: 512,
+});
 
 /** The difference of two commits as the API shows it; the same for every git engine. */
 export async function diffOf(checkout: Checkout, base: string, head: string): Promise<TreeDiff> {
   const changes = await checkout.changes(base, head);
   const looked = changes.slice(0, maxFiles + maxRenameCandidates);
-  const before = await blobsOf(checkout, looked, 'old', maxTextBytes);
-  const after = await blobsOf(checkout, looked, 'new', maxTextBytes);
-  const sides = looked.map((change) => ({
-    change,
-    old: contentOf(before, change.oldMode, change.oldOid),
-    new: contentOf(after, change.newMode, change.newOid),
-  }));
-  const files = countLines(sides) > maxLinesHere ? await inThread(sides) : diffFiles(sides);
+  const sides = await contentsOf(checkout, looked);
+  const unread = looked.slice(sides.length).map(truncatedFile);
+  const files = [...(await compare(sides)), ...unread];
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { files: files.slice(0, maxFiles), truncated: files.length > maxFiles || changes.length > sides.length };
+  return { files: files.slice(0, maxFiles), truncated: files.length > maxFiles || changes.length > looked.length };
 }
 
-/** The contents before or after some changes; without submodules, and without files of more than so many bytes. */
+/** Some changes with their contents, from the first to where there are enough of them. */
+async function contentsOf(checkout: Checkout, changes: Change[]): Promise<Sides[]> {
+  const sides: Sides[] = [];
+  let bytes = 0;
+  for (let at = 0; at < changes.length && bytes <= maxBytes; at += readAtOnce) {
+    const some = changes.slice(at, at + readAtOnce);
+    const before = await blobsOf(checkout, some, 'old', maxTextBytes);
+    const after = await blobsOf(checkout, some, 'new', maxTextBytes);
+    for (const change of some) {
+      const old = contentOf(before, change.oldMode, change.oldOid);
+      const now = contentOf(after, change.newMode, change.newOid);
+      sides.push({ change, old, new: now });
+      bytes += old.length + now.length;
+    }
+  }
+  return sides;
+}
+
+/** Many rewritten files take seconds, in which the service would answer nobody and lose the leases of its runs. */
+async function compare(sides: Sides[]): Promise<FileDiff[]> {
+  if (isSmall(sides)) return diffFiles(sides);
+  return comparing.call('diffFiles', sides).catch((error) => {
+    if (error instanceof OverLimit) return sides.map(({ change }) => truncatedFile(change));
+    throw error;
+  });
+}
+
+function isSmall(sides: Sides[]): boolean {
+  const contents = sides.flatMap((side) => [side.old, side.new]);
+  if (contents.reduce((sum, content) => sum + content.length, 0) > inPlace.bytes) return false;
+  let lines = 0;
+  for (const content of contents)
+    for (let at = content.indexOf(10); at >= 0; at = content.indexOf(10, at + 1)) lines += 1;
+  return lines <= inPlace.lines;
+}
+
+/** The contents before or after some changes; without submodules, and without files of more than `maxBytes`. */
 export function blobsOf(
   checkout: Checkout,
   changes: Change[],
@@ -45,26 +93,9 @@ export function blobsOf(
 /** Stands for what is too large to be read: it is shown like a binary file. */
 const unread = Buffer.of(0);
 
-function contentOf(blobs: Map<string, Buffer>, mode: string, oid: string): Buffer {
+function contentOf(blobs: Map<string, Buffer>, mode: string, oid: string): Uint8Array {
   if (mode === '000000') return Buffer.alloc(0);
   // A submodule has no content of its own; git shows its commit as one line.
   if (mode === '160000') return Buffer.from(`Subproject commit ${oid}\n`);
   return blobs.get(oid) ?? unread;
-}
-
-function countLines(sides: Sides[]): number {
-  let lines = 0;
-  for (const content of sides.flatMap((side) => [side.old, side.new]))
-    for (let at = content.indexOf(10); at >= 0 && lines <= maxLinesHere; at = content.indexOf(10, at + 1)) lines += 1;
-  return lines;
-}
-
-/** Many rewritten files take seconds, in which the service would answer nobody and lose the leases of its runs. */
-function inThread(sides: Sides[]): Promise<FileDiff[]> {
-  return new Promise((resolve, reject) => {
-    const thread = new Worker(new URL('./diff-thread.ts', import.meta.url), { workerData: sides, env: {} });
-    thread.once('message', resolve);
-    thread.once('error', reject);
-    thread.once('exit', (code) => reject(new Error(`the thread that computes diffs ended with ${code}`)));
-  });
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { diffOf } from '../../src/git/diff.ts';
+import type { FileDiff } from '../../src/git/diff-files.ts';
 import type { Checkout } from '../../src/git/engine.ts';
 import { nativeGit } from '../../src/git/native.ts';
 import { at, author } from '../support/each-engine.ts';
@@ -53,6 +54,25 @@ test('the diff of a rewritten file stalls nobody', async () => {
   await checkout.close();
   expect(statuses).toEqual(['modified']);
   // On the service's own thread it was two seconds for each file.
+  expect(stall).toBeLessThan(1500);
+});
+
+test('the diff of many files of one long line stalls nobody, and shows as much as people read', async () => {
+  const text = (i: number) => `${String(i).padStart(3, 'x')}`.repeat(600_000);
+  const none = { mode: '000000', oid: '0' };
+  const changes = Array.from({ length: 100 }, (_, i) => {
+    const [old, now] = i < 50 ? [{ mode: '100644', oid: String(i) }, none] : [none, { mode: '100644', oid: String(i) }];
+    return { path: `${i}.txt`, oldMode: old.mode, oldOid: old.oid, newMode: now.mode, newOid: now.oid };
+  });
+  const readBlobs = async (oids: string[]) => new Map(oids.map((oid) => [oid, Buffer.from(text(Number(oid)))]));
+  const checkout = { changes: async () => changes, readBlobs } as unknown as Checkout;
+  let files: FileDiff[] = [];
+  const stall = await longestStall(async () => {
+    files = (await diffOf(checkout, 'a', 'b')).files;
+  });
+  expect(files).toHaveLength(100);
+  expect(files.filter((f) => f.truncated).length).toBeGreaterThan(80);
+  expect(JSON.stringify(files).length).toBeLessThan(5_000_000);
   expect(stall).toBeLessThan(1500);
 });
 
