@@ -1,0 +1,82 @@
+/**
+ * Files that tell a CI system what to run. Such a system runs what a pushed branch says, with the repository's secrets.
+ * A path is relative to the root unless it begins with a double star; a star stands for any part of a name; what lies
+ * below counts too.
+ *
+ * Listed are files that serve a CI and nothing else, by the names of each system's own documentation. Configurations of
+ * hosting services (netlify.toml, vercel.json, render.yaml, app.json) are left out: they also hold redirects, headers and
+ * the like, which agents are asked to change, and their build runs the repository's own scripts anyway.
+ */
+export const ciFiles: Record<string, string[]> = {
+  // https://docs.gitlab.com/ci/
+  'GitLab CI': ['.gitlab-ci*.yml', '.gitlab-ci', '.gitlab/ci'],
+  // https://circleci.com/docs/configuration-reference/
+  CircleCI: ['.circleci', 'circle.yml'],
+  // https://docs.travis-ci.com/user/customizing-the-build/
+  'Travis CI': ['.travis.yml', '.travis.yaml'],
+  // https://learn.microsoft.com/azure/devops/pipelines/yaml-schema/
+  'Azure Pipelines': [
+    'azure-pipelines*.yml',
+    'azure-pipelines*.yaml',
+    '.azure-pipelines*.yml',
+    '.azure-pipelines*.yaml',
+    'azure-pipelines',
+    '.azure-pipelines',
+    '.azuredevops',
+    '.vsts-ci.yml',
+  ],
+  // https://www.jenkins.io/doc/book/pipeline/jenkinsfile/
+  Jenkins: ['**/Jenkinsfile', '**/Jenkinsfile.*', '**/*.jenkinsfile'],
+  // https://support.atlassian.com/bitbucket-cloud/docs/bitbucket-pipelines-configuration-reference/
+  'Bitbucket Pipelines': ['bitbucket-pipelines.yml'],
+  // https://confluence.atlassian.com/bamboo/bamboo-specs-894743906.html
+  Bamboo: ['bamboo-specs'],
+  // https://buildkite.com/docs/agent/v3/cli-pipeline
+  Buildkite: ['.buildkite', 'buildkite.yml', 'buildkite.yaml', 'buildkite.json', 'buildkite/pipeline.*'],
+  // https://www.appveyor.com/docs/build-configuration/
+  AppVeyor: ['appveyor.yml', '.appveyor.yml', 'appveyor.yaml', '.appveyor.yaml'],
+  // https://cloud.google.com/build/docs/build-config-file-schema
+  'Google Cloud Build': ['cloudbuild.yaml', 'cloudbuild.yml', 'cloudbuild.json'],
+  // https://docs.aws.amazon.com/codebuild/latest/userguide/build-spec-ref.html, the Amplify and CodeCatalyst guides
+  AWS: ['buildspec.yml', 'buildspec.yaml', 'amplify.yml', 'amplify.yaml', '.codecatalyst'],
+  // https://docs.drone.io/pipeline/overview/
+  Drone: ['.drone.yml', '.drone.yaml', '.drone.star', '.drone.jsonnet'],
+  // https://developer.harness.io/docs/platform/git-experience/
+  Harness: ['.harness'],
+  // https://woodpecker-ci.org/docs/usage/project-settings
+  Woodpecker: ['.woodpecker', '.woodpecker.yml', '.woodpecker.yaml'],
+  // https://crowci.dev/
+  'Crow CI': ['.crow', '.crow.yml', '.crow.yaml'],
+  // https://docs.semaphoreci.com/reference/pipeline-yaml-reference/
+  Semaphore: ['.semaphore'],
+  // https://www.jetbrains.com/help/teamcity/storing-project-settings-in-version-control.html
+  TeamCity: ['.teamcity'],
+  // https://cirrus-ci.org/guide/writing-tasks/
+  'Cirrus CI': ['.cirrus.yml', '.cirrus.yaml', '.cirrus.star'],
+  // https://docs.gitea.com/usage/actions/overview, https://forgejo.org/docs/latest/user/actions/
+  'Gitea and Forgejo Actions': ['.gitea/workflows', '.gitea/actions', '.forgejo/workflows', '.forgejo/actions'],
+  // https://codefresh.io/docs/docs/pipelines/what-is-the-codefresh-yaml/
+  Codefresh: ['codefresh.yml', 'codefresh.yaml', '.codefresh'],
+  // https://devcenter.wercker.com/
+  Wercker: ['wercker.yml', '.wercker.yml'],
+  // https://pipelinesascode.com/docs/guide/
+  Tekton: ['.tekton'],
+  // https://man.sr.ht/builds.sr.ht/
+  'builds.sr.ht': ['.build.yml', '.build.yaml', '.builds'],
+  // https://docs.cloudbees.com/docs/cloudbees-codeship/latest/pro-builds-and-configuration/
+  CodeShip: ['codeship-services.yml', 'codeship-steps.yml'],
+  // https://docs.bitrise.io/, https://docs.codemagic.io/yaml-basic/yaml-getting-started/
+  'Bitrise and Codemagic': ['bitrise.yml', 'bitrise.yaml', '.bitrise', 'codemagic.yaml', 'codemagic.yml'],
+  // https://developer.apple.com/documentation/xcode/writing-custom-build-scripts
+  'Xcode Cloud': ['**/ci_scripts/ci_*.sh'],
+  // https://go-vela.github.io/docs/, https://docs.screwdriver.cd/user-guide/configuration/
+  'Vela and Screwdriver': ['.vela.yml', '.vela.yaml', '.vela.star', '.vela.py', 'screwdriver.yaml'],
+  // https://zuul-ci.org/docs/zuul/latest/project-config.html
+  Zuul: ['zuul.yaml', 'zuul.d', '.zuul.yaml', '.zuul.d'],
+  // https://docs.prow.k8s.io/docs/inrepoconfig/, https://docs.taskcluster.net/
+  'Prow and Taskcluster': ['.prow.yaml', '.prow', '.taskcluster.yml'],
+  // https://docs.gocd.org/current/advanced_usage/pipelines_as_code.html, https://scrutinizer-ci.com/docs/
+  'GoCD and Scrutinizer': ['**/*.gocd.yaml', '**/*.gocd.yml', '.scrutinizer.yml'],
+  // https://docs.readthedocs.com/platform/stable/config-file/
+  'Read the Docs': ['.readthedocs.yaml', '.readthedocs.yml'],
+};

@@ -1,0 +1,133 @@
+import { filterLines, filterMacros } from '../../src/domain/git-filters.ts';
+import { isAllowed, isAttributesFile, problemWithAllowed, protectionOf } from '../../src/domain/protected-paths.ts';
+
+test.each([
+  '.github',
+  '.github/workflows/ci.yml',
+  '.GitHub/Workflows/ci.yml',
+  '.github/actions/build/action.yml',
+  '.github/CODEOWNERS',
+  '.github/dependabot.yml',
+  '.github/copilot-instructions.md',
+  '.github/ISSUE_TEMPLATES/x.md',
+  'CODEOWNERS',
+  'docs/codeowners',
+  'renovate.json',
+  '.deckhand.yml',
+  '.Deckhand.YML',
+  '.gitmodules',
+  '.lfsconfig',
+  '.devcontainer/devcontainer.json',
+  '.devcontainer.json',
+  '.husky/pre-commit',
+  'frontend/.husky/pre-commit',
+  '.vscode/tasks.json',
+  '.gitlab-ci.yml',
+  '.circleci/config.yml',
+  '.travis.yml',
+  'azure-pipelines.yml',
+  'azure-pipelines-release.yml',
+  'Jenkinsfile',
+  'deploy/Jenkinsfile.prod',
+  '.drone.yml',
+  'bitbucket-pipelines.yml',
+  '.buildkite/pipeline.yml',
+  'appveyor.yml',
+  '.appveyor.yml',
+  'cloudbuild.yaml',
+  'buildspec.yml',
+  '.woodpecker/test.yaml',
+  '.woodpecker.yml',
+  '.semaphore/semaphore.yml',
+  '.teamcity/settings.kts',
+  '.cirrus.yml',
+  '.gitea/workflows/ci.yml',
+  '.forgejo/workflows/ci.yml',
+  'codefresh.yml',
+  'wercker.yml',
+  '.tekton/push.yaml',
+  '.build.yml',
+  '.builds/test.yml',
+  // What some file system takes for the same.
+  '.git\u200chub/workflows/ci.yml',
+  '.deckhand.yml.',
+  '.gitmodules::$DATA',
+  '.hu\u017fky/pre-commit',
+])('%s is protected by default', (path) => {
+  expect(protectionOf(path)?.why).toEqual(expect.any(String));
+});
+
+test.each([
+  'src/index.ts',
+  '.github/ISSUE_TEMPLATE/bug.yml',
+  '.github/issue_template/config.yml',
+  '.github/ISSUE_TEMPLATE.md',
+  '.github/Pull_Request_Template/default.md',
+  '.github/pull_request_template.md',
+  '.githubx/workflows/ci.yml',
+  'packages/a/.github/workflows/ci.yml',
+  'docs/CODEOWNERS.md',
+  '.vscode/settings.json',
+  'test/Jenkinsfiles.md',
+  'vercel.json',
+  '.travis.yml.bak',
+  '.gitattributes',
+])('%s is not', (path) => {
+  expect(protectionOf(path)).toBeUndefined();
+});
+
+test('a path of any form is told in time that grows with its length', () => {
+  const odd = [' ', '.', '.husky ', 'a/', '/jenkinsfil', 'azure-pipelines', '\u200b.g', ':'];
+  const began = process.cpuUsage();
+  for (const each of odd) protectionOf(`${each.repeat(500_000 / each.length)}x`);
+  expect(process.cpuUsage(began).user / 1000).toBeLessThan(2000);
+});
+
+test('allowed: exact paths and folders, by the exact letters', () => {
+  const allowed = ['.github/workflows/docs.yml', '.husky'];
+  for (const path of ['.github/workflows/docs.yml', '.husky', '.husky/pre-commit'])
+    expect([path, isAllowed(allowed, path)]).toEqual([path, true]);
+  for (const path of ['.github/workflows/Docs.yml', '.github/workflows/docs.yml.bak', '.huskyx', 'a/.husky'])
+    expect([path, isAllowed(allowed, path)]).toEqual([path, false]);
+});
+
+test.each([
+  ['.deckhand.yml', /cannot be allowed, because it says what agents may do/],
+  ['.GitModules', /cannot be allowed/],
+  ['.lfsconfig', /cannot be allowed/],
+  ['sub/.gitattributes', /filters in .gitattributes cannot be allowed/],
+  ['src', /not protected by default/],
+  ['vercel.json', /not protected by default/],
+])('allowed: %s is a mistake', (entry, wanted) => {
+  expect(problemWithAllowed(entry)).toMatch(wanted);
+});
+
+test.each([
+  '.github',
+  '.github/workflows/docs.yml',
+  '.github/ISSUE_TEMPLATE',
+  'docs',
+  '.vscode',
+  'app/.husky',
+])('allowed: %s opens something', (entry) => {
+  expect(problemWithAllowed(entry)).toBeUndefined();
+});
+
+test.each([
+  ['*.md text\n*.png -text diff=exif merge=ours\n# *.bin filter=lfs\n', []],
+  ['*.bin filter=lfs diff=lfs -text\r\n', ['*.bin filter=lfs diff=lfs -text']],
+  ['\ufeff  *.bin\tfilter=lfs', ['*.bin filter=lfs']],
+  ['a -filter\nb !filter\nc filter\n', ['a -filter', 'b !filter', 'c filter']],
+  ['"a b" filter=x\n"\\z filter=y "\n', ['"a b" filter=x', '"\\z filter=y "']],
+  ['[attr]big filter=lfs\n*.bin big\n*.md text\n', ['[attr]big filter=lfs', '*.bin big']],
+  ['x two\n[attr]two one\n[attr]one filter=f\n', ['x two', '[attr]two one', '[attr]one filter=f']],
+  ['filter=lfs text\nfilters=x y\n', []],
+])('%j names filters in %j', (text, wanted) => {
+  expect(filterLines(text)).toEqual(wanted);
+});
+
+test('a macro of the root gives a file below it a filter', () => {
+  const macros = filterMacros('[attr]big filter=lfs\n[attr]plain text\n');
+  expect(filterLines('*.bin big\n*.md plain\n', macros)).toEqual(['*.bin big']);
+  expect(isAttributesFile('sub/.gitAttributes')).toBe(true);
+});
