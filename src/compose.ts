@@ -13,7 +13,7 @@ import { type Config, ConfigError, type GitHubAppConfig } from './config.ts';
 import { openDatabase } from './db/database.ts';
 import { isAlive, isReachable, startEmbedded } from './db/embedded.ts';
 import { reachableRoot } from './db/embedded-binaries.ts';
-import { type Keys, readKeys } from './db/keys.ts';
+import { readKeys } from './db/keys.ts';
 import { secretBox } from './db/secret-box.ts';
 import { cached } from './git/cached.ts';
 import type { GitEngine } from './git/engine.ts';
@@ -26,6 +26,8 @@ import { adoptStoredApp } from './github/stored-app.ts';
 import { registerWebhooks } from './github/webhooks.ts';
 import { createMetrics } from './http/metrics.ts';
 import { openaiModels } from './llm/openai.ts';
+import { fetchFromGitHub, fetchFromModel } from './outgoing/fetch-from.ts';
+import { secretsOf } from './own-secrets.ts';
 import { openQueue } from './queue/queue.ts';
 import { openSandbox } from './sandbox/bubblewrap.ts';
 import { removeTree } from './sandbox/remove-tree.ts';
@@ -96,7 +98,7 @@ async function build(
     secrets: secretBox(keys.encryptionKeys),
     git: patient(await chooseGit(config, join(place, 'git-cache'), log)),
     sandbox,
-    models: openaiModels((apiKey) => openaiClient(config, apiKey)),
+    models: openaiModels((apiKey) => openaiClient(config, apiKey), config.MODEL_ANSWER_SECONDS),
     github: undefined,
     githubApp: undefined,
     connectGitHub: (credentials) => {
@@ -114,23 +116,6 @@ async function build(
   if (place !== config.DATA_DIR)
     notes.push(`${config.DATA_DIR} is closed to the tools' user, so workspaces lie in ${place}`);
   return { app, notes, broken };
-}
-
-/** A shorter password of a database may be a word that stands in any file. */
-const leastPasswordLength = 16;
-
-function secretsOf({ config, githubApp }: App, keys: Keys, databaseUrl: string): string[] {
-  const password = decodeURIComponent(new URL(databaseUrl).password);
-  const sealing = keys.encryptionKeys().flatMap((key) => [key.toString('hex'), key.toString('base64')]);
-  // A key is known by any of its lines; the first is much the same in all keys.
-  const lines = githubApp?.privateKey.split(/\r?\n/).filter((line) => /^[A-Za-z0-9+/]{64}$/.test(line)) ?? [];
-  const ours = [config.OPENAI_API_KEY, keys.jwtSecret, githubApp?.client?.secret, ...(githubApp?.webhookSecrets ?? [])];
-  return [
-    ...ours,
-    ...sealing,
-    ...lines.slice(1, 4),
-    password.length < leastPasswordLength ? undefined : password,
-  ].filter((secret) => secret !== undefined);
 }
 
 /** The database of the settings, or the embedded one. */
@@ -190,7 +175,12 @@ async function clearOrphans(all: string, own: string, log: Logger): Promise<void
 }
 
 function openaiClient(config: Config, apiKey: string): OpenAI {
-  return new OpenAI({ apiKey, baseURL: config.OPENAI_BASE_URL, maxRetries: 4, logLevel: 'off' });
+  const fetch = fetchFromModel(config.MODEL_ANSWER_SECONDS);
+  return new OpenAI({ apiKey, baseURL: config.OPENAI_BASE_URL, maxRetries: 0, logLevel: 'off', fetch });
+}
+
+function toApi(config: Config) {
+  return request.defaults({ baseUrl: config.GITHUB_API_URL, request: { fetch: fetchFromGitHub } });
 }
 
 /** Probot's Octokit without its own retries and throttling, which repeat a POST whose answer got lost. */
@@ -202,8 +192,9 @@ function quietOctokit(config: Config) {
     userAgent: `deckhand/${version}`,
     retry: { enabled: false },
     throttle: { ...given.throttle, enabled: false },
+    request: { ...given.request, fetch: fetchFromGitHub },
     // With `baseUrl` alone the installation tokens would still be asked of api.github.com.
-    auth: { ...given.auth, request: request.defaults({ baseUrl }) },
+    auth: { ...given.auth, request: toApi(config) },
   }));
 }
 
@@ -213,6 +204,7 @@ const anonymously = -1;
 function octokitWith(config: Config, token?: string): Octokit {
   const Client = ProbotOctokit.defaults({
     baseUrl: config.GITHUB_API_URL,
+    request: { fetch: fetchFromGitHub },
     retry: { enabled: false },
     throttle: { enabled: false },
   });
@@ -231,7 +223,6 @@ function connectGitHub(config: Config, credentials: GitHubAppConfig, log: Logger
     Octokit: quietOctokit(config) as unknown as typeof ProbotOctokit,
   });
   registerWebhooks(probot, app);
-  const toApi = request.defaults({ baseUrl: config.GITHUB_API_URL });
-  const appAuth = createAppAuth({ appId, privateKey, request: toApi });
+  const appAuth = createAppAuth({ appId, privateKey, request: toApi(config) });
   return githubApp({ probot, appAuth, pace, anonymous: keepPace(octokitWith(config), anonymously, pace) });
 }

@@ -114,6 +114,7 @@ const schema = z.object({
   OPENAI_BASE_URL: httpUrl.default('https://api.openai.com/v1'),
   OPENAI_MODEL: z.string().default(''),
   MODEL_PRICES: priceTable,
+  MODEL_ANSWER_SECONDS: whole(1, 3600, 600),
   COMMAND_PREFIX: z
     .string()
     .regex(/^\/[A-Za-z0-9_-]{1,30}$/, 'must be a slash and 1 to 30 letters, digits, - or _')

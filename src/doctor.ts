@@ -2,6 +2,7 @@ import { type Composed, compose } from './compose.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { setupAddress } from './github/stored-app.ts';
 import { createLogger } from './logger.ts';
+import { fetchFromModel } from './outgoing/fetch-from.ts';
 
 type Finding = { what: string; ok: boolean; says: string };
 
@@ -91,10 +92,8 @@ async function model(config: Config): Promise<Finding> {
   if (missing.length > 0)
     return { what, ok: true, says: `${missing.join(' and ')} unset: each project and agent needs its own` };
   const headers = { Authorization: `Bearer ${config.OPENAI_API_KEY}` };
-  const response = await fetch(`${config.OPENAI_BASE_URL}/models`, {
-    headers,
-    signal: AbortSignal.timeout(10_000),
-  }).catch(() => undefined);
+  const ask = fetchFromModel(10);
+  const response = await ask(`${config.OPENAI_BASE_URL}/models`, { headers }).catch(() => undefined);
   const price = Object.hasOwn(config.MODEL_PRICES, config.OPENAI_MODEL)
     ? ''
     : '; no price in MODEL_PRICES, so budgets in dollars do not count';

@@ -55,3 +55,21 @@ export function upstreamFailed(who: string, what: string): AppError {
 export function notConfigured(message: string): AppError {
   return new AppError(503, message);
 }
+
+/** The answer of another server was given up, because it went beyond a limit. Asking again would bring the same. */
+export class AnswerRefused extends Error {
+  /** The end of a sentence about the answer, such as `is larger than 4 MB`. */
+  readonly what: string;
+
+  constructor(what: string) {
+    super(`the answer ${what}`);
+    this.name = 'AnswerRefused';
+    this.what = what;
+  }
+}
+
+/** The refusal behind an error of a client library, which wraps what `fetch` throws; undefined when there is none. */
+export function refusedAnswer(error: unknown): AnswerRefused | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) if (each instanceof AnswerRefused) return each;
+  return undefined;
+}

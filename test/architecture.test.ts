@@ -8,7 +8,7 @@ const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
 
 /** Features in their order: each may import those to its left. */
 const features = ['projects', 'repositories', 'agents', 'tasks', 'sprints', 'planning', 'runs', 'github'];
-const adapters = ['threads', 'git', 'llm', 'sandbox', 'queue', 'db'];
+const adapters = ['threads', 'git', 'llm', 'sandbox', 'queue', 'db', 'outgoing'];
 
 function mayImport(from: string, to: string): boolean {
   const [a = '', b = ''] = [from.split('/')[0], to.split('/')[0]];

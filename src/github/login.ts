@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import { AppError, notConfigured, upstreamFailed } from '../errors.ts';
 import { type About, sendPage } from '../http/dashboard.ts';
 import { clearCookie, readCookie, refuseCrossSite, sessionCookie, sessionMs, setCookie } from '../http/session.ts';
+import { fetchFromGitHub } from '../outgoing/fetch-from.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
 import { endSession, mintSession } from '../projects/tokens.ts';
 import { claimOwnerships } from './installation.ts';
@@ -111,7 +112,7 @@ async function finish(app: App, req: Request, res: Response): Promise<void> {
 /** Exchanges the code and asks whose it is. The user's GitHub token is used for that and not kept. */
 async function whoSignedIn(app: App, code: string, verifier: string): Promise<GitHubUser> {
   const client = credentials(app);
-  const response = await fetch(`${app.config.GITHUB_SERVER_URL}/login/oauth/access_token`, {
+  const response = await fetchFromGitHub(`${app.config.GITHUB_SERVER_URL}/login/oauth/access_token`, {
     method: 'POST',
     headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
     body: JSON.stringify({

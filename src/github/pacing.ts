@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Octokit } from '../app.ts';
 import type { Database } from '../db/database.ts';
 import { assertTurn } from '../db/turns.ts';
+import { refusedAnswer } from '../errors.ts';
 import type { Metrics } from '../http/metrics.ts';
 
 export interface Pace {
@@ -53,12 +54,18 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
         const pause = pauseAsked(error);
         if (pause !== undefined) await park(pace, installationId, pause);
         const pauseMs = readRetriesMs[tries];
-        if (isWrite || pauseMs === undefined || ((error as { status?: number }).status ?? 500) < 500) throw error;
+        if (isWrite || pauseMs === undefined || !isStumble(error)) throw error;
         await sleep(pauseMs);
       }
     }
   });
   return octokit;
+}
+
+/** Whether GitHub failed to answer, so that it may answer the next time. */
+export function isStumble(error: unknown): boolean {
+  // Octokit gives whatever `fetch` throws the status 500.
+  return ((error as { status?: number }).status ?? 500) >= 500 && refusedAnswer(error) === undefined;
 }
 
 /** Takes the next free turn; how long until it comes. */

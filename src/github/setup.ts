@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { App } from '../app.ts';
 import { AppError, upstreamFailed } from '../errors.ts';
 import { clearCookie, readCookie, setCookie } from '../http/session.ts';
+import { fetchFromGitHub } from '../outgoing/fetch-from.ts';
 import { insertSignIn, takeSignIn } from './login-store.ts';
 import { manifestFrom } from './manifest.ts';
 import { digest, random } from './one-time.ts';
@@ -83,7 +84,7 @@ async function finish(app: App, req: Request, res: Response): Promise<void> {
 async function convert(app: App, code: string) {
   const url = `${app.config.GITHUB_API_URL}/app-manifests/${encodeURIComponent(code)}/conversions`;
   const signal = AbortSignal.timeout(15_000);
-  const response = await fetch(url, {
+  const response = await fetchFromGitHub(url, {
     method: 'POST',
     headers: { Accept: 'application/vnd.github+json' },
     signal,

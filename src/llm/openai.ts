@@ -1,20 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type OpenAI from 'openai';
-import { z } from 'zod';
+import { growingPauseMs, retryAfterMs } from '../domain/patience.ts';
+import { refusedAnswer } from '../errors.ts';
+import { replyOf } from './completion.ts';
+import { gather } from './completion-stream.ts';
 import { type Message, ModelFailed, type ModelSource, type Reply, type ReplyOptions, type ToolSpec } from './model.ts';
 
+/** A client that repeats nothing of its own accord. */
 type Client = Pick<OpenAI, 'chat'>;
 
-/** How long one answer may take. */
-const answerMs = 300_000;
-
-/** Models behind Chat Completions, at OpenAI or any compatible server. `connect` makes the client for a key. */
-export function openaiModels(connect: (key: string) => Client): ModelSource {
+/**
+ * Models behind Chat Completions, at OpenAI or any compatible server. `connect` makes the client for a key; an answer takes
+ * at most `seconds`, repetitions and pauses included.
+ */
+export function openaiModels(connect: (key: string) => Client, seconds: number): ModelSource {
   return {
     withKey: (name, key) => {
       const client = connect(key);
       return {
         name,
-        reply: (messages, tools, signal, options) => ask(client, name, { messages, tools, signal, ...options }),
+        reply: (messages, tools, signal, options) =>
+          ask(client, name, seconds, { messages, tools, signal, ...options }),
       };
     },
   };
@@ -26,37 +32,62 @@ interface Asked extends ReplyOptions {
   signal: AbortSignal;
 }
 
-async function ask(client: Client, model: string, { messages, tools, signal, force, onText }: Asked): Promise<Reply> {
+async function ask(client: Client, model: string, seconds: number, asked: Asked): Promise<Reply> {
+  const { messages, tools, force, onText } = asked;
   const body = {
     model,
     messages: messages.map(sent),
     ...(tools.length > 0 ? { tools: tools.map((tool) => ({ type: 'function' as const, function: { ...tool } })) } : {}),
     ...(force === undefined ? {} : { tool_choice: { type: 'function' as const, function: { name: force } } }),
   };
-  const limits = { signal, timeout: answerMs };
+  const over = AbortSignal.timeout(1000 * seconds);
+  const signal = AbortSignal.any([asked.signal, over]);
+  const limits = { signal, timeout: 1000 * seconds };
+  let isTold = false;
+  const tell = (text: string) => {
+    isTold = true;
+    onText?.(text);
+  };
+  const once = async () => {
+    if (onText === undefined) return replyOf(await client.chat.completions.create(body, limits));
+    const streamed = { ...body, stream: true as const, stream_options: { include_usage: true } };
+    return replyOf(await gather(await client.chat.completions.create(streamed, limits), tell));
+  };
   try {
-    if (onText === undefined)
-      return received(await unbroken(() => client.chat.completions.create(body, limits), signal));
-    const stream = client.chat.completions.stream({ ...body, stream_options: { include_usage: true } }, limits);
-    stream.on('content', onText);
-    return received(await stream.finalChatCompletion());
+    return await repeated(once, { signal, endsAt: performance.now() + 1000 * seconds, isOver: () => isTold });
   } catch (error) {
-    signal.throwIfAborted();
+    asked.signal.throwIfAborted();
+    if (over.aborted) throw new ModelFailed('model', `the model server's answer was not complete after ${seconds} s`);
     throw failed(error);
   }
 }
 
-/** How often an answer that breaks off on its way is asked for again; the client itself repeats what never began. */
-const maxBreaks = 2;
+const maxRetries = 4;
+const firstPauseMs = 500;
+const longestPauseMs = 8000;
 
-async function unbroken<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  for (let breaks = 0; ; breaks++)
+/** Asks again while the server stumbles, after the pause that it asks for, or growing ones. */
+async function repeated<T>(
+  once: () => Promise<T>,
+  { signal, endsAt, isOver }: { signal: AbortSignal; endsAt: number; isOver: () => boolean },
+): Promise<T> {
+  for (let retries = 0; ; retries++)
     try {
-      return await ask();
+      return await once();
     } catch (error) {
-      const isBroken = !('status' in (error as object)) && !signal.aborted;
-      if (!isBroken || breaks === maxBreaks) throw error;
+      const { status, headers } = error as { status?: number; headers?: Headers };
+      const isFinal = error instanceof ModelFailed || refusedAnswer(error) !== undefined || isOver();
+      if (isFinal || !isPassing(status) || retries === maxRetries || signal.aborted) throw error;
+      const pauseMs =
+        retryAfterMs(headers?.get('retry-after')) ?? growingPauseMs(retries, firstPauseMs, longestPauseMs);
+      if (performance.now() + pauseMs > endsAt) throw error;
+      await sleep(pauseMs, undefined, { signal });
     }
+}
+
+/** Without a status the server could not be reached, or its answer broke off. */
+function isPassing(status: number | undefined): boolean {
+  return status === undefined || status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
 function sent(message: Message): OpenAI.ChatCompletionMessageParam {
@@ -70,72 +101,10 @@ function sent(message: Message): OpenAI.ChatCompletionMessageParam {
   return { role: 'assistant', content: message.content, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
 }
 
-/** Whatever a compatible server counts, our sums take whole numbers. */
-const tokens = z
-  .number()
-  .transform((n) => Math.min(Math.max(Math.round(n), 0), 1e7))
-  .catch(0);
-
-/** What we read of an answer. Text may come in parts; arguments as JSON of JSON, or as the JSON itself. */
-const answer = z.object({
-  choices: z.tuple(
-    [
-      z.object({
-        message: z.object({
-          content: z
-            .union([z.string(), z.array(z.object({ text: z.string().catch('') })).transform(joined)])
-            .nullish()
-            .transform((text) => text ?? ''),
-          tool_calls: z
-            .array(
-              z.object({
-                id: z.string().catch(''),
-                type: z.string().catch('function'),
-                function: z.object({
-                  name: z.string(),
-                  // Some compatible servers leave them out of a call that takes none.
-                  arguments: z
-                    .union([z.string(), z.looseObject({}).transform((given) => JSON.stringify(given))])
-                    .nullish()
-                    .transform((given) => given ?? '{}'),
-                }),
-              }),
-            )
-            .nullish()
-            .transform((calls) => calls ?? []),
-        }),
-        finish_reason: z.string().nullish(),
-      }),
-    ],
-    z.unknown(),
-  ),
-  usage: z.object({ prompt_tokens: tokens, completion_tokens: tokens }).nullish().catch(null),
-});
-
-function joined(parts: { text: string }[]): string {
-  return parts.map((part) => part.text).join('');
-}
-
-/** @throws ModelFailed for what is no Chat Completion: compatible servers and proxies before them answer all sorts of things */
-function received(completion: unknown): Reply {
-  const { data, error } = answer.safeParse(completion);
-  if (data === undefined) {
-    const where = error.issues[0]?.path.join('.') || 'the answer itself';
-    throw new ModelFailed('model', `the model server's answer is no Chat Completion: ${where} is not as it should be`);
-  }
-  const [{ message, finish_reason }] = data.choices;
-  const calls = message.tool_calls.filter((call) => call.type === 'function');
-  return {
-    text: message.content,
-    toolCalls: calls.map(({ id, function: { name, arguments: args } }) => ({ id, name, arguments: args })),
-    inputTokens: data.usage?.prompt_tokens ?? 0,
-    outputTokens: data.usage?.completion_tokens ?? 0,
-    isCut: finish_reason === 'length',
-  };
-}
-
 function failed(error: unknown): ModelFailed {
   if (error instanceof ModelFailed) return error;
+  const refused = refusedAnswer(error);
+  if (refused !== undefined) return new ModelFailed('model', `the model server's answer ${refused.what}`);
   const { status, code } = error as { status?: number; code?: unknown };
   if (status === 413 || (status === 400 && code === 'context_length_exceeded'))
     return new ModelFailed('context', 'the conversation is longer than the model takes');

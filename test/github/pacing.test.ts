@@ -3,6 +3,7 @@ import { ProbotOctokit } from 'probot';
 import type { Octokit } from '../../src/app.ts';
 import { isDatabaseAway } from '../../src/db/database.ts';
 import { keepPace } from '../../src/github/pacing.ts';
+import { fetchFromGitHub } from '../../src/outgoing/fetch-from.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 
 let service: TestApp;
@@ -23,6 +24,7 @@ function octokit(intervalMs = 0, id = ++installation): Octokit {
   const Client = ProbotOctokit.defaults({
     retry: { enabled: false },
     throttle: { enabled: false },
+    request: { fetch: fetchFromGitHub },
     log: { debug() {}, info() {}, warn() {}, error() {} } as never,
   });
   const { db, metrics } = service.app;
@@ -52,6 +54,13 @@ test('a read is tried again when GitHub stumbles, a write never', async () => {
     .reply(201, {});
   await expect(write(octokit())).rejects.toMatchObject({ status: 502 });
   expect(second.pendingMocks()).toHaveLength(1);
+});
+
+test('an answer that was given up for its size is not asked for again', async () => {
+  const large = 'x'.repeat(33_000_000);
+  const reads = api().get('/repos/a/b').reply(200, large).get('/repos/a/b').reply(200, { id: 1 });
+  await expect(read(octokit())).rejects.toMatchObject({ status: 500, message: 'the answer is larger than 32 MB' });
+  expect(reads.pendingMocks()).toHaveLength(1);
 });
 
 test('whoever lost the turn writes no more, and says so like a database that is away', async () => {

@@ -1,0 +1,38 @@
+import { AnswerRefused } from '../errors.ts';
+
+const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
+const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
+/** Deeper than any answer that people designed. */
+const maxDepth = 100;
+
+/**
+ * Counts what a JSON parser would have to make of a text that comes in pieces: what opens or separates values outside of
+ * strings. Its bytes alone say little: 2 MB of `[],` take 180 ms to parse, 2 MB of one string 3 ms.
+ */
+export function jsonCost(maxValues: number) {
+  let [isString, isEscaped] = [false, false];
+  let [values, depth] = [0, 0];
+  return {
+    /** @throws AnswerRefused with more than `maxValues`, or nested too deep */
+    add: (piece: Uint8Array): void => {
+      for (const byte of piece) {
+        if (isString) {
+          if (isEscaped) isEscaped = false;
+          else if (byte === backslash) isEscaped = true;
+          else if (byte === quote) isString = false;
+        } else if (byte === quote) isString = true;
+        else if (byte === comma || byte === colon) values += 1;
+        else if (byte === openList || byte === openObject) {
+          values += 1;
+          depth += 1;
+          if (depth > maxDepth) throw new AnswerRefused(`is nested more than ${maxDepth} deep`);
+        } else if (byte === closeList || byte === closeObject) depth -= 1;
+      }
+      if (values > maxValues) throw new AnswerRefused(`holds more than ${maxValues} values`);
+    },
+    /** Another text begins. */
+    reset: (): void => {
+      [isString, isEscaped, values, depth] = [false, false, 0, 0];
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { AnswerRefused } from '../errors.ts';
+import { growingBytes } from './growing-bytes.ts';
+import { jsonCost } from './json-cost.ts';
+import { takeTurns } from './take-turns.ts';
+
+interface Limits {
+  maxBytes: number;
+  /** What is longer is cut instead of refused. */
+  cuts?: boolean;
+  maxValues?: number | undefined;
+  /** Throws when the time is over. */
+  check: () => void;
+}
+
+/** Reads a body into one buffer, whatever the size of its pieces. @throws AnswerRefused beyond a limit */
+export async function readWhole(body: ReadableStream<Uint8Array>, limits: Limits): Promise<Uint8Array<ArrayBuffer>> {
+  const { maxBytes, cuts = false, maxValues, check } = limits;
+  const whole = growingBytes();
+  const cost = maxValues === undefined ? undefined : jsonCost(maxValues);
+  const turn = takeTurns();
+  for await (const piece of body) {
+    check();
+    const room = maxBytes - whole.length;
+    if (piece.length > room) {
+      if (!cuts) throw new AnswerRefused(`is larger than ${maxBytes / 1_000_000} MB`);
+      whole.add(piece.subarray(0, room));
+      break;
+    }
+    cost?.add(piece);
+    whole.add(piece);
+    await turn();
+  }
+  return whole.take();
+}

@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { until } from '../../src/demo/real-service.ts';
+import { openWorld, type World, type WorldTask } from '../support/world.ts';
+
+let hostile: ChildProcess;
+let url: string;
+let world: World;
+
+beforeAll(async () => {
+  const file = fileURLToPath(new URL('../support/hostile-model.ts', import.meta.url));
+  hostile = spawn(process.execPath, [file], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const [port] = await once(hostile.stdout as NodeJS.ReadableStream, 'data');
+  url = `http://127.0.0.1:${String(port).trim()}`;
+  const settings = { OPENAI_BASE_URL: `${url}/v1`, MODEL_ANSWER_SECONDS: '2', SANDBOX: 'off' };
+  world = await openWorld([], { settings });
+});
+afterAll(async () => {
+  hostile.kill();
+  await world.close();
+});
+
+const residentMb = () =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${world.service.process.pid}/status`, 'utf8'))?.[1]) / 1024;
+const post = <T>(path: string, body = {}) => world.service.api<T>(world.token, 'POST', path, body);
+
+/** What came of something, how much the service grew meanwhile, and how it answered others. */
+async function watched<T>(act: () => Promise<T>) {
+  const before = residentMb();
+  const [waits, asked]: [number[], Promise<void>[]] = [[], []];
+  let most = before;
+  const watch = setInterval(() => {
+    most = Math.max(most, residentMb());
+    const began = performance.now();
+    const answer = fetch(`${world.service.url}/healthz`).then((r) => r.arrayBuffer());
+    asked.push(answer.then(() => void waits.push(performance.now() - began)));
+  }, 25);
+  const result = await act().finally(() => clearInterval(watch));
+  await Promise.all(asked);
+  return { result, grownMb: most - before, waits };
+}
+
+function expectUnharmed({ grownMb, waits }: Awaited<ReturnType<typeof watched>>) {
+  expect(grownMb).toBeLessThan(100);
+  // Of a service that listens to nobody for a second 40 answers are late; a busy machine delays a few.
+  const late = waits.filter((ms) => ms > 200);
+  expect(late.length).toBeLessThan(Math.max(20, waits.length / 3));
+}
+
+async function run(): Promise<WorldTask> {
+  const [agent] = await world.get<{ id: string }[]>(`/agents?projectId=${world.project.id}`);
+  const { id } = await post<{ id: string }>(`/projects/${world.project.id}/tasks`, { title: 'x', owner: agent?.id });
+  await post(`/tasks/${id}/start`);
+  return until('the end of the run', async () => {
+    const task = await world.get<WorldTask>(`/tasks/${id}`);
+    return task.status !== 'in_progress' && task;
+  });
+}
+
+test.each([
+  ['endless-text', /larger than 4 MB/],
+  ['gzip-bomb', /larger than 4 MB/],
+  ['empty-lists', /more than 100000 values/],
+  ['endless-error', /HTTP 400/],
+  ['drip', /not complete after 2 s/],
+  ['silence', /not complete after 2 s/],
+  ['redirect', /redirects to another host/],
+])('%s from a model server ends the run with a clear failure, and harms nobody', async (attack, message) => {
+  await fetch(`${url}/attack/${attack}`);
+  const seen = await watched(run);
+  expect(seen.result.failure).toMatchObject({ category: 'model', message: expect.stringMatching(message) });
+  expectUnharmed(seen);
+});
+
+test.each([
+  ['endless-content', /larger than 4 MB/],
+  ['endless-event', /event larger than 1 MB/],
+  ['empty-events', /more than 400000 events|not complete/],
+  ['idle-events', /larger than 64 MB|not complete/],
+  ['call-number', /more than 1000 calls/],
+  ['dripped-events', /not complete after 2 s/],
+])('a stream of %s ends the chat with a clear failure, and harms nobody', async (attack, message) => {
+  await fetch(`${url}/attack/${attack}`);
+  const { id } = await post<{ id: string }>(`/projects/${world.project.id}/tasks`, { title: 'Talk' });
+  const headers = { Authorization: `Bearer ${world.token}`, Accept: 'text/event-stream' };
+  const seen = await watched(async () => {
+    const answer = await fetch(`${world.service.url}/api/v1/tasks/${id}/chat`, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      body: '{"message":"hello"}',
+    });
+    return answer.text();
+  });
+  expect(seen.result.slice(-500)).toMatch(message);
+  expectUnharmed(seen);
+});
