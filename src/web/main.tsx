@@ -1,17 +1,17 @@
 import '@primer/primitives/dist/css/primitives.css';
 import '@primer/primitives/dist/css/functional/themes/light.css';
 import '@primer/primitives/dist/css/functional/themes/dark.css';
-import './dashboard.css';
+import './frame/dashboard.css';
 import { BaseStyles } from '@primer/react';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createBrowserRouter } from 'react-router';
 import { RouterProvider } from 'react-router/dom';
-import { client } from './client.ts';
-import { Notices } from './parts/notices.tsx';
+import { Notices } from './frame/notices.tsx';
+import { applyTheme } from './frame/theme.ts';
+import { client } from './live/query-client.ts';
 import { routes } from './routes.tsx';
-import { applyTheme } from './theme.ts';
 
 applyTheme();
 

@@ -1,0 +1,95 @@
+import { queryOptions } from '@tanstack/react-query';
+import * as api from '../api.ts';
+
+/** Everything the dashboard asks for, by the key under which it is kept. The first word of a key names what it is. */
+export const me = () => queryOptions({ queryKey: ['me'], queryFn: () => api.getMe() });
+export const myTokens = () => queryOptions({ queryKey: ['tokens'], queryFn: () => api.getMeTokens({ limit: 100 }) });
+
+export const projects = () =>
+  queryOptions({ queryKey: ['projects'], queryFn: () => all((page) => api.getProjects(page)) });
+export const project = (id: string) =>
+  queryOptions({ queryKey: ['project', id], queryFn: () => api.getProjectsByProjectId(id) });
+export const members = (id: string) =>
+  queryOptions({ queryKey: ['members', id], queryFn: () => api.getProjectsByProjectIdMembers(id) });
+export const repositories = (id: string) =>
+  queryOptions({ queryKey: ['repositories', id], queryFn: () => api.getRepositories({ projectId: id }) });
+export const gitToken = (id: string) =>
+  queryOptions({ queryKey: ['git-token', id], queryFn: () => api.getProjectsByProjectIdGitToken(id) });
+export const modelToken = (id: string) =>
+  queryOptions({ queryKey: ['model-token', id], queryFn: () => api.getProjectsByProjectIdModelToken(id) });
+
+export const tasks = (projectId: string) =>
+  queryOptions({
+    queryKey: ['tasks', projectId],
+    queryFn: () => all((page) => api.getProjectsByProjectIdTasks(projectId, page)),
+    // Long, and kept as it is by the project's events.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+export const task = (id: string) => queryOptions({ queryKey: ['task', id], queryFn: () => api.getTasksById(id) });
+export const diff = (id: string) => queryOptions({ queryKey: ['diff', id], queryFn: () => api.getTasksByIdDiff(id) });
+export const handoffs = (id: string) =>
+  queryOptions({ queryKey: ['handoffs', id], queryFn: () => api.getTasksByIdHandoffs(id) });
+export const pulls = (id: string) => queryOptions({ queryKey: ['pulls', id], queryFn: () => api.getTasksByIdPrs(id) });
+export const subtasks = (id: string) =>
+  queryOptions({ queryKey: ['subtasks', id], queryFn: () => api.getTasksByIdSubtasks(id) });
+export const runs = (taskId: string) =>
+  queryOptions({ queryKey: ['runs', taskId], queryFn: () => api.getTasksByIdRuns(taskId, { limit: 100 }) });
+
+export const agentsOf = (projectId: string) =>
+  queryOptions({ queryKey: ['agents', projectId], queryFn: () => api.getAgents({ projectId }) });
+export const agent = (id: string) => queryOptions({ queryKey: ['agent', id], queryFn: () => api.getAgentsById(id) });
+export const agentsHealth = () => queryOptions({ queryKey: ['health'], queryFn: () => api.getAgentsHealthAll() });
+export const performance = (id: string) =>
+  queryOptions({ queryKey: ['performance', id], queryFn: () => api.getAgentsByIdPerformance(id, { weeks: 12 }) });
+export const skills = (id: string) =>
+  queryOptions({ queryKey: ['skills', id], queryFn: () => api.getAgentsByIdSkills(id) });
+export const suggestions = (id: string) =>
+  queryOptions({ queryKey: ['suggestions', id], queryFn: () => api.getAgentsByIdSuggestions(id) });
+export const run = (id: string) => queryOptions({ queryKey: ['run', id], queryFn: () => api.getRunsByRunId(id) });
+export const reconciliations = () =>
+  queryOptions({ queryKey: ['reconciliations'], queryFn: () => api.getAgentsPoolReconciliations({ limit: 20 }) });
+
+export const sprints = (projectId: string) =>
+  queryOptions({
+    queryKey: ['sprints', projectId],
+    queryFn: () => all((page) => api.getProjectsByProjectIdSprints(projectId, page)),
+  });
+export const sprint = (id: string) =>
+  queryOptions({ queryKey: ['sprint', id], queryFn: () => api.getSprintsBySprintId(id) });
+export const metrics = (id: string) =>
+  queryOptions({ queryKey: ['metrics', id], queryFn: () => api.getSprintsBySprintIdMetrics(id) });
+export const burndown = (id: string) =>
+  queryOptions({ queryKey: ['burndown', id], queryFn: () => api.getSprintsBySprintIdBurndown(id) });
+export const digest = (id: string) =>
+  queryOptions({ queryKey: ['digest', id], queryFn: () => api.getSprintsBySprintIdDigest(id) });
+export const velocity = (projectId: string) =>
+  queryOptions({
+    queryKey: ['velocity', projectId],
+    queryFn: () => api.getProjectsByProjectIdVelocity(projectId, { count: 12 }),
+  });
+
+export const wizard = (projectId: string, sessionId: string) =>
+  queryOptions({
+    queryKey: ['wizard', sessionId],
+    queryFn: () => api.getProjectsByProjectIdWizardBySessionId(projectId, sessionId),
+  });
+
+const pageSize = 100;
+const pagesAtOnce = 4;
+
+/** A whole list, page by page, a few pages side by side. What moves between pages meanwhile is kept once. */
+async function all<T extends { id: string }>(
+  ask: (page: { limit: number; offset: number }) => Promise<T[]>,
+): Promise<T[]> {
+  const found = new Map<string, T>();
+  for (let offset = 0; ; offset += pagesAtOnce * pageSize) {
+    const first = await ask({ limit: pageSize, offset });
+    for (const item of first) found.set(item.id, item);
+    if (first.length < pageSize) break;
+    const offsets = Array.from({ length: pagesAtOnce - 1 }, (_, i) => offset + (i + 1) * pageSize);
+    const more = await Promise.all(offsets.map((from) => ask({ limit: pageSize, offset: from })));
+    for (const item of more.flat()) found.set(item.id, item);
+    if ((more.at(-1)?.length ?? 0) < pageSize) break;
+  }
+  return [...found.values()];
+}
