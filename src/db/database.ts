@@ -5,6 +5,7 @@ import { openListener } from './listener.ts';
 import { openPresence } from './presence.ts';
 import { tables } from './tables.ts';
 import { openTurns, TurnLost } from './turns.ts';
+import { writeProbe } from './writable.ts';
 
 type MigrationClass = new () => MigrationInterface;
 
@@ -40,6 +41,8 @@ export interface Database {
   /** Calls `hear` whenever something about the topic (`run <id>`, `project <id>`) may have changed, by any process. */
   listen(topic: string, hear: () => void): () => void;
   ping(): Promise<void>;
+  /** Writes a little and undoes it. @throws what PostgreSQL says when it cannot write, on a full disk for example */
+  tryWrite(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -101,6 +104,9 @@ export async function openDatabase(
     listen: listener.on,
     ping: async () => {
       await pool.query('select 1');
+    },
+    tryWrite: async () => {
+      await pool.query(writeProbe);
     },
     close: async () => {
       await listener.close();

@@ -12,13 +12,11 @@ import { takeKey } from './idempotency.ts';
 import { answerOnce, streamOnce } from './once.ts';
 import { openapiDocument } from './openapi.ts';
 import { rateLimits } from './rate-limit.ts';
+import { readiness } from './readiness.ts';
 import { cutPage, readBody, validated } from './request.ts';
 import { type Method, Repeated, type Route } from './route.ts';
 import { refuseCrossSite } from './session.ts';
 import { tokenUse } from './token-use.ts';
-
-/** A database that does not answer in that time is away. */
-const readyMs = 2000;
 
 export const basePath = '/api/v1';
 
@@ -44,14 +42,10 @@ export function createServer(app: App, routes: Route[], extras: Extras = {}): Ex
   });
   server.use(securityHeaders(app.config.BASE_URL));
   server.get('/healthz', (_req, res) => res.json({ status: 'ok' }));
+  const isReady = readiness(app);
   server.get('/readyz', async (_req, res) => {
-    const late = new Promise<boolean>((resolve) => setTimeout(resolve, readyMs, false).unref());
-    const asked = app.db.ping().then(
-      () => true,
-      () => false,
-    );
-    const ready = await Promise.race([asked, late]);
-    res.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'database away' });
+    const status = await isReady();
+    res.status(status === 'ok' ? 200 : 503).json({ status });
   });
   if (extras.webhooks) server.post(extras.webhooks.path, ...extras.webhooks.handlers);
   for (const pages of extras.pages ?? []) server.use(pages);

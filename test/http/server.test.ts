@@ -1,3 +1,5 @@
+import { writeProbe } from '../../src/db/writable.ts';
+import { readiness } from '../../src/http/readiness.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 
 let service: TestApp;
@@ -16,6 +18,32 @@ test('health, readiness and the public documents', async () => {
   expect(document.paths['/tasks/{id}'].get.responses['404']).toBeDefined();
   for (const path of ['/docs/', '/docs/swagger-ui-bundle.js', '/docs/start.js'])
     expect((await service.call('GET', path)).status).toBe(200);
+});
+
+test('however often readiness is asked for, the database writes once in five seconds', async () => {
+  const { db, log } = service.app;
+  let writes = 0;
+  const counting = {
+    ...db,
+    tryWrite: () => {
+      writes += 1;
+      return db.tryWrite();
+    },
+  };
+  const isReady = readiness({ db: counting, log });
+  for (let i = 0; i < 3; i++)
+    expect(new Set(await Promise.all(Array.from({ length: 50 }, isReady)))).toEqual(new Set(['ok']));
+  expect(writes).toBe(1);
+});
+
+test('a database that only reads is not ready', async () => {
+  const { db, log } = service.app;
+  const refused = () =>
+    db.transaction(async (em) => {
+      await em.query('set transaction read only');
+      await em.query(writeProbe);
+    });
+  expect(await readiness({ db: { ...db, tryWrite: refused }, log })()).toBe('database cannot write');
 });
 
 test('replies name no server, are not stored, and carry the id of the request', async () => {
