@@ -1,7 +1,5 @@
-import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { createAppAuth } from '@octokit/auth-app';
 import { request } from '@octokit/request';
 import OpenAI from 'openai';
@@ -10,9 +8,9 @@ import { Probot, ProbotOctokit } from 'probot';
 import { migrations } from '../migrations/list.ts';
 import type { App, GitHub, Octokit } from './app.ts';
 import { type Config, ConfigError, type GitHubAppConfig } from './config.ts';
+import { clearLeftovers, makeWorkFolder, openDataFolders } from './data-folders.ts';
 import { openDatabase } from './db/database.ts';
-import { isAlive, isReachable, startEmbedded } from './db/embedded.ts';
-import { reachableRoot } from './db/embedded-binaries.ts';
+import { startEmbedded } from './db/embedded.ts';
 import { readKeys } from './db/keys.ts';
 import { secretBox } from './db/secret-box.ts';
 import { cached } from './git/cached.ts';
@@ -38,6 +36,8 @@ export interface Composed {
   notes: string[];
   /** Rejects when a part that was started here ended by itself. */
   broken: Promise<never>;
+  /** Where the embedded database lies when it was started here. */
+  databaseFolder: string | undefined;
   close(): Promise<void>;
 }
 
@@ -73,7 +73,9 @@ async function build(
   options: ComposeOptions,
   atEnd: (end: () => Promise<unknown>) => void,
 ) {
-  const { url, notes, broken } = await databaseUrl(config, options.attach ?? false, atEnd);
+  const folders = await openDataFolders(config.DATA_DIR);
+  if (options.isWorker) await clearLeftovers(folders, log);
+  const { url, notes, broken, folder: databaseFolder } = await databaseUrl(config, options.attach ?? false, atEnd);
   const db = await openDatabase(url, migrations, { leaseSeconds: config.RUN_LEASE_SECONDS });
   atEnd(db.close);
   const keys = await readKeys(config, config.DATA_DIR);
@@ -81,12 +83,10 @@ async function build(
   const onError = (error: unknown, what: string) => log.error({ err: error }, `${what} failed`);
   const queue = await openQueue(url, options.isWorker, onError, db.ambient);
   atEnd(() => queue.stop(25_000));
-  const place = await reachableDir(config.DATA_DIR);
-  const sandbox = await openSandbox({ setting: config.SANDBOX, reachableDir: join(place, 'tools') });
+  const sandbox = await openSandbox({ setting: config.SANDBOX, reachableDir: folders.tools });
   if (config.SANDBOX === 'bwrap' && !sandbox.state.works) throw new ConfigError([`SANDBOX: ${sandbox.state.says}`]);
-  const workDir = join(place, 'runs', `${hostname()}-${process.pid}`);
-  if (options.isWorker) await clearOrphans(join(place, 'runs'), workDir, log);
-  atEnd(() => removeTree(workDir));
+  if (options.isWorker) await makeWorkFolder(folders);
+  atEnd(() => removeTree(folders.work));
   const pace: Pace = { db, metrics, intervalMs: config.GITHUB_WRITE_INTERVAL_MS };
   const app: App = {
     config,
@@ -96,7 +96,7 @@ async function build(
     db,
     queue,
     secrets: secretBox(keys.encryptionKeys),
-    git: patient(await chooseGit(config, join(place, 'git-cache'), log)),
+    git: patient(await chooseGit(config, folders.gitCache, log)),
     sandbox,
     models: openaiModels((apiKey) => openaiClient(config, apiKey), config.MODEL_ANSWER_SECONDS),
     github: undefined,
@@ -107,21 +107,21 @@ async function build(
     },
     githubWithToken: (token) => keepPace(octokitWith(config, token), anonymously, pace),
     metrics,
-    workDir,
+    workDir: folders.work,
     stopping: options.stopping,
   };
   if (config.githubApp !== undefined) app.connectGitHub(config.githubApp);
   else await adoptStoredApp(app);
   notes.push(`sandbox: ${sandbox.state.says}`);
-  if (place !== config.DATA_DIR)
-    notes.push(`${config.DATA_DIR} is closed to the tools' user, so workspaces lie in ${place}`);
-  return { app, notes, broken };
+  if (folders.place !== config.DATA_DIR)
+    notes.push(`${config.DATA_DIR} is closed to the tools' user, so workspaces lie in ${folders.place}`);
+  return { app, notes, broken, databaseFolder };
 }
 
 /** The database of the settings, or the embedded one. */
 async function databaseUrl(config: Config, attach: boolean, atEnd: (end: () => Promise<unknown>) => void) {
   if (config.DATABASE_URL !== undefined)
-    return { url: config.DATABASE_URL, notes: [] as string[], broken: new Promise<never>(() => {}) };
+    return { url: config.DATABASE_URL, notes: [] as string[], broken: new Promise<never>(() => {}), folder: undefined };
   const embedded = await startEmbedded({ dataDir: config.DATA_DIR, attach });
   atEnd(embedded.stop);
   return embedded;
@@ -139,39 +139,6 @@ async function chooseGit({ GIT_ENGINE }: Config, cacheDir: string, log: Logger):
   if (!works) return isomorphicProcess();
   await mkdir(cacheDir, { recursive: true, mode: 0o700 });
   return cached(native, cacheDir, (error) => log.warn({ err: error }, 'the git cache of a repository was not used'));
-}
-
-/** A folder that the tools' uid can pass into: the data folder, or as root one of its own where that one is closed. */
-async function reachableDir(dataDir: string): Promise<string> {
-  const isRoot = process.getuid?.() === 0;
-  await mkdir(dataDir, { recursive: true, mode: isRoot ? 0o711 : 0o700 });
-  if (!isRoot || (await isReachable(dataDir))) return dataDir;
-  const place = join(await reachableRoot(), 'work');
-  await mkdir(place, { recursive: true, mode: 0o711 });
-  await chmod(place, 0o711);
-  return place;
-}
-
-/** What a machine that is not heard of left behind this long ago belongs to no run. */
-const forgottenMs = 2 * 86_400_000;
-
-/** Makes our folder for workspaces, and removes those of processes that are gone; their runs make theirs anew. */
-async function clearOrphans(all: string, own: string, log: Logger): Promise<void> {
-  await mkdir(all, { recursive: true, mode: 0o711 });
-  for (const name of await readdir(all)) {
-    const folder = join(all, name);
-    const [, host, pid] = /^(?:(.*)-)?(\d+)$/.exec(name) ?? [];
-    if (pid === undefined) continue;
-    const isHere = host === undefined || host === hostname();
-    // Another worker that starts may have removed it by now.
-    const changedMs = (await stat(folder).catch(() => undefined))?.mtimeMs ?? Number.POSITIVE_INFINITY;
-    const isLeft = isHere ? !isAlive(Number(pid)) : changedMs < Date.now() - forgottenMs;
-    // Our own is that of a process which had our number before; in a container that is every one.
-    if (isLeft || folder === own)
-      await removeTree(folder).catch((error) => log.warn({ err: error, folder }, 'old workspaces were not removed'));
-  }
-  await mkdir(own, { recursive: true, mode: 0o711 });
-  for (const folder of [all, own]) await chmod(folder, 0o711);
 }
 
 function openaiClient(config: Config, apiKey: string): OpenAI {

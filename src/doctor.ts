@@ -1,5 +1,7 @@
 import { type Composed, compose } from './compose.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { freeBytes } from './db/reserve.ts';
+import { inMegabytes, lowBytes } from './disk.ts';
 import { setupAddress } from './github/stored-app.ts';
 import { createLogger } from './logger.ts';
 import { fetchFromModel } from './outgoing/fetch-from.ts';
@@ -34,6 +36,7 @@ export async function doctor(): Promise<number> {
         ok: true,
         says: config.DATABASE_URL === undefined ? 'embedded PostgreSQL, up to date' : 'reached, up to date',
       },
+      await disk(config),
       sandbox(composed, config),
       await git(composed),
       await github(composed),
@@ -56,6 +59,16 @@ function node(): Finding {
     what: 'node',
     ok: isNew,
     says: `${process.version}${isNew ? '' : '; 24 or newer is needed: start with npm, which brings its own'}`,
+  };
+}
+
+async function disk({ DATA_DIR }: Config): Promise<Finding> {
+  const free = await freeBytes(DATA_DIR);
+  const isLow = free < lowBytes;
+  return {
+    what: 'disk',
+    ok: !isLow,
+    says: `${inMegabytes(free)} free for ${DATA_DIR}${isLow ? '; make room there' : ''}`,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { App } from './app.ts';
+import { hasRoom } from './disk.ts';
 import { deleteOldDeliveries } from './github/delivery-store.ts';
 import { reconcileAll } from './github/heal.ts';
 import { handleDelivery, requeueForgotten } from './github/inbox.ts';
@@ -24,7 +25,10 @@ import { writeDigest } from './sprints/write-digest.ts';
 export function handlersOf(app: App): Handlers {
   return {
     delivery: ({ guid }) => handleDelivery(app, guid),
-    run: () => workOnRuns(app),
+    run: async () => {
+      // Runs that wait are looked for again every few seconds.
+      if (await hasRoom(app.workDir)) await workOnRuns(app);
+    },
     continue: ({ taskId }) => continueTask(app, taskId),
     mirror: ({ taskId }) => syncTask(app, taskId),
     sprint: ({ projectId }) => advanceSprint(app, projectId),

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from './app.ts';
 import { type Composed, compose } from './compose.ts';
 import type { Config } from './config.ts';
+import { watchDisks } from './disk.ts';
 import { reconcileAll } from './github/heal.ts';
 import { webhookReceiver } from './github/inbox.ts';
 import { syncInstallations } from './github/installation.ts';
@@ -33,6 +34,7 @@ export async function serve(config: Config): Promise<number> {
   const composed = await compose(config, log, { isWorker, stopping: stop.signal });
   const { app, notes } = composed;
   for (const note of notes) log.info(note);
+  const unwatch = watchDisks([config.DATA_DIR, ...(isWorker ? [app.workDir] : [])], composed.databaseFolder, log);
   const servers: Server[] = [];
   let schedule: { stop(): Promise<void> } | undefined;
   try {
@@ -53,6 +55,7 @@ export async function serve(config: Config): Promise<number> {
     throw error;
   } finally {
     stop.abort(new Error('stopping'));
+    unwatch();
     await schedule?.stop();
     await end(servers, composed);
   }

@@ -8,6 +8,7 @@ import { reachableRoot, usableBinaries } from './embedded-binaries.ts';
 import { type ServerSettings, startServer, stopServer } from './embedded-server.ts';
 import { holdFolder } from './folder-lock.ts';
 import { makeCluster } from './make-cluster.ts';
+import { freeBytes, giveUpReserve } from './reserve.ts';
 import { writeOnce } from './write-once.ts';
 
 /** PostgreSQL refuses to run as root; `nobody` has a passwd entry everywhere, which initdb wants. */
@@ -19,6 +20,8 @@ export interface EmbeddedPostgres {
   notes: string[];
   /** Rejects when the server ends although nobody stopped it. */
   broken: Promise<never>;
+  /** Where the cluster and its reserve lie, when the server was started here. */
+  folder: string | undefined;
   stop(): Promise<void>;
 }
 
@@ -47,22 +50,30 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   const held = await holdOrAttach(dataDir, dir, options.attach ?? false);
   if ('port' in held) {
     const url = address(held.port, await readPassword(dataDir));
-    return { url, notes, broken: new Promise(() => {}), stop: async () => {} };
+    return { url, notes, broken: new Promise(() => {}), folder: undefined, stop: async () => {} };
   }
+  const folder = dirname(dir);
   try {
     const native = await usableBinaries(uid);
     await endLeftProcesses(dir);
+    if (await giveUpReserve(folder))
+      notes.push(`the disk of ${folder} is full, and its reserve is used up; make room there`);
     const password = await clusterPassword(dataDir);
     notes.push(...(await makeCluster({ native, dir, password, uid })));
     // A full disk may have no room for it.
     await writeFile(ownerFile(dataDir), String(process.pid)).catch(() => {});
     const { server, port } = await startServer({ native, dir, uid }, options);
-    return { url: address(port, password), notes, ...ending(server, dataDir, held.release) };
+    return { url: address(port, password), notes, folder, ...ending(server, dataDir, held.release) };
   } catch (error) {
     await held.release();
-    throw error;
+    const free = await freeBytes(folder);
+    if (free > fullBytes) throw error;
+    throw new Error(`the disk of ${folder} is full; make room there and start again (${(error as Error).message})`);
   }
 }
+
+/** With less than one segment of its log PostgreSQL cannot start. */
+const fullBytes = 16 * 2 ** 20;
 
 /** Only for the message that names who holds the folder; whether somebody does, the lock tells. */
 const ownerFile = (dataDir: string) => join(dataDir, 'postgres.owner');

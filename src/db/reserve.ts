@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { open, rm, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Four segments of PostgreSQL's log: enough to recover and to write the checkpoint that follows. */
+export const reserveBytes = 64 * 2 ** 20;
+
+const chunkBytes = 2 ** 20;
+
+/** What ordinary users can still write to the disk of a folder; the last blocks are often root's only. */
+export async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+const fileOf = (folder: string) => join(folder, 'reserve');
+
+/**
+ * Makes the reserve unless it is there, or would leave less than its own size free. It is written, because a file that
+ * was only made longer has no blocks, and with random bytes, because some file systems keep none for zeros.
+ */
+export async function makeReserve(folder: string): Promise<void> {
+  const file = fileOf(folder);
+  const size = (await stat(file).catch(() => undefined))?.size ?? 0;
+  if (size === reserveBytes || (await freeBytes(folder)) < 2 * reserveBytes) return;
+  const chunk = randomBytes(chunkBytes);
+  const handle = await open(file, 'w', 0o600);
+  try {
+    for (let written = 0; written < reserveBytes; written += chunkBytes) await handle.write(chunk);
+  } catch (error) {
+    await rm(file, { force: true });
+    throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Gives the reserve up when the disk is full; answers whether it did. */
+export async function giveUpReserve(folder: string): Promise<boolean> {
+  if ((await freeBytes(folder)) >= reserveBytes) return false;
+  return rm(fileOf(folder)).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,57 @@
+import { stat } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import { freeBytes, makeReserve, reserveBytes } from './db/reserve.ts';
+
+const megabyte = 2 ** 20;
+/** Below this the log warns and `doctor` complains. */
+export const lowBytes = 1024 * megabyte;
+/** Below this no run is taken: what is left belongs to the database. */
+const fullBytes = 2 * reserveBytes;
+const lookMs = 5000;
+
+/** Whether the disk of a folder has room for another run. */
+export async function hasRoom(folder: string): Promise<boolean> {
+  return (await freeBytes(folder)) >= fullBytes;
+}
+
+/**
+ * Watches the disks of these folders: warns once each time one gets low. Keeps the reserve of an embedded database, which
+ * is in `databaseFolder`, whenever there is room for it. Answers how to stop.
+ */
+export function watchDisks(folders: string[], databaseFolder: string | undefined, log: Logger): () => void {
+  const low = new Set<string>();
+  const look = async () => {
+    if (databaseFolder !== undefined) await makeReserve(databaseFolder);
+    const disks = new Set<number>();
+    for (const folder of folders) {
+      const { dev } = await stat(folder);
+      if (disks.has(dev)) continue;
+      disks.add(dev);
+      const free = await freeBytes(folder);
+      if (low.has(folder) === free < lowBytes) continue;
+      if (low.delete(folder)) log.info(`the disk of ${folder} has room again: ${inMegabytes(free)} are free`);
+      else {
+        low.add(folder);
+        log.warn(`only ${inMegabytes(free)} are free on the disk of ${folder}; make room there`);
+      }
+    }
+  };
+  let isLooking = false;
+  let failed = '';
+  const lookOnce = async () => {
+    if (isLooking) return;
+    isLooking = true;
+    await look().catch((error: Error) => {
+      if (error.message !== failed) log.warn({ err: error }, 'the disk could not be looked at');
+      failed = error.message;
+    });
+    isLooking = false;
+  };
+  void lookOnce();
+  const timer = setInterval(lookOnce, lookMs).unref();
+  return () => clearInterval(timer);
+}
+
+export function inMegabytes(bytes: number): string {
+  return `${Math.floor(bytes / megabyte)} MB`;
+}
