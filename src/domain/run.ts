@@ -52,7 +52,8 @@ export const remedies: Record<FailureCategory, string> = {
   gave_up: 'Answer what the agent asks in the description, then retry.',
   no_changes: 'Say more exactly what should change, then retry.',
   conflict: 'Retry to merge the base branch in.',
-  push_rejected: 'Look at the named files; change the task or the protected paths, then retry.',
+  push_rejected:
+    'Look at the named files; change the task, or `protected` and `allowed` in .deckhand.yml on the base branch, then retry.',
   repository: 'Check that the repository exists and can be reached, then retry.',
   internal: 'Retry; if it happens again tell the operator, the log has the details.',
 };

@@ -7,6 +7,7 @@ import { Tasks } from '../db/work-tables.ts';
 import { defaultAgentName } from '../domain/agent.ts';
 import { Refused } from '../domain/machine.ts';
 import { oneLine, plain } from '../domain/quoted.ts';
+import { RunFailed } from '../domain/run.ts';
 import { cancelTask, reviseTask, startTask } from '../runs/operations.ts';
 import { parseSettings, settingsFile } from '../runs/repository-settings.ts';
 import { addTasks, removeTask } from '../sprints/operations.ts';
@@ -201,14 +202,12 @@ async function defaultAgent(em: EntityManager, order: Order): Promise<AgentRow> 
     },
   );
   const content = file !== undefined && 'content' in file ? file.content : '';
-  const text = Buffer.from(content, 'base64').toString('utf8');
-  let named: string | undefined;
-  try {
-    named = parseSettings(text).agent;
-  } catch {
+  const settings = await parseSettings(Buffer.from(content, 'base64')).catch((error) => {
     // The run will say what is wrong with the file.
-  }
-  return agentNamed(em, order, named ?? defaultAgentName);
+    if (error instanceof RunFailed) return undefined;
+    throw error;
+  });
+  return agentNamed(em, order, settings?.agent ?? defaultAgentName);
 }
 
 /** A task without an owner gets one. */

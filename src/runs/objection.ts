@@ -1,10 +1,12 @@
+import { RunFailed } from '../domain/run.ts';
 import { UnfitWorkTree } from '../git/work-tree.ts';
 import type { Message } from '../llm/model.ts';
 import type { ToolHost } from '../sandbox/sandbox.ts';
 import type { Ending } from './loop.ts';
-import { objectionsTo, stillTorn } from './outgoing-scan.ts';
+import { protectedChanges } from './outgoing/protected.ts';
+import { stillTorn } from './outgoing/search.ts';
+import { objectionsTo } from './outgoing-scan.ts';
 import type { Work } from './publish.ts';
-import { isProtected } from './repository-settings.ts';
 import { checkText, failed, runChecks } from './verify.ts';
 
 /** A refused change goes back to the model once, failing checks three times. */
@@ -68,33 +70,53 @@ export async function changesOf(work: Work, treeOf: TreeOf) {
   return work.checkout.changes(await work.checkout.treeOf(work.branch.from), await treeOf(work));
 }
 
+/** Named to the model and to people; the rest is counted. */
+const maxNamed = 50;
+
 /** What the host has against pushing the change, a line per file, over all repositories; undefined when nothing. */
 export async function objections(work: Work, treeOf: TreeOf): Promise<string | undefined> {
-  const all = [];
+  const all: string[] = [];
   for (const each of [work, ...work.also]) {
     const changes = await ownChanges(each, treeOf);
-    const found = await objectionsTo(each.checkout, changes, each.secrets);
-    const guarded = changes.filter((c) => isProtected(each.settings, c.path));
-    const torn = await stillTorn(each.checkout, changes, each.branch.conflicts ?? []);
+    const found = [
+      ...(await protectedChanges(each.settings, changes, each)),
+      ...(await objectionsTo(each.checkout, changes, each.secrets, each.branch.conflicts)),
+    ];
     const where = each === work ? '' : `../${each.repository.name}/`;
-    all.push(
-      ...found.map(({ path, reason }) => `- ${where}${path} ${reason}`),
-      ...guarded.map(({ path }) => `- ${where}${path} is protected by the .deckhand.yml of the repository`),
-      ...torn.map((path) => `- ${where}${path} still holds conflict markers`),
-    );
+    all.push(...found.map(({ path, reason }) => `- ${where}${shownPath(path)} ${reason}`));
   }
-  return all.length === 0 ? undefined : all.join('\n');
+  if (all.length === 0) return undefined;
+  // Last, so that whatever else there is gets named.
+  all.sort((a, b) => Number(isConflict(a)) - Number(isConflict(b)));
+  const more = all.length > maxNamed ? [`- and ${all.length - maxNamed} more`] : [];
+  return [...all.slice(0, maxNamed), ...more].join('\n');
+}
+
+/** The failure of a run whose change is not pushed. Conflicts alone go away when the base is merged in again. */
+export function rejection(objections: string): RunFailed {
+  return new RunFailed(isConflict(objections.split('\n', 1)[0] ?? '') ? 'conflict' : 'push_rejected', objections);
+}
+
+function isConflict(line: string): boolean {
+  return line.endsWith(stillTorn);
+}
+
+/** A name may hold line breaks, which would look like another line of ours. */
+function shownPath(path: string): string {
+  return path.replace(/\p{Cc}/gu, '?').slice(0, 300);
 }
 
 /**
- * Of a merge what differs from the two sides joined, and from the base: what comes from the base branch was accepted there,
- * and what takes it back again is the agent's doing.
+ * Of a merge only what differs both from the two sides joined and from the base branch: what comes from the base was
+ * accepted there, and a change that takes it back is the agent's own. So is a conflict that was left as it was.
  */
 async function ownChanges(work: Work, treeOf: TreeOf) {
   const { checkout, branch } = work;
   if (branch.conflicts === undefined) return changesOf(work, treeOf);
   const tree = await treeOf(work);
   const { tree: joined } = await checkout.merge(branch.from, branch.base);
-  const unlikeBase = new Set((await checkout.changes(await checkout.treeOf(branch.base), tree)).map((c) => c.path));
-  return (await checkout.changes(joined, tree)).filter((c) => unlikeBase.has(c.path));
+  const sinceJoined = new Map((await checkout.changes(joined, tree)).map((change) => [change.path, change]));
+  const sinceBase = await checkout.changes(await checkout.treeOf(branch.base), tree);
+  const conflicts = new Set(branch.conflicts);
+  return sinceBase.flatMap((change) => sinceJoined.get(change.path) ?? (conflicts.has(change.path) ? change : []));
 }

@@ -6,7 +6,7 @@ import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import type { Assignment } from './assignment.ts';
 import { type Journal, stepOf } from './journal.ts';
 import type { Work } from './publish.ts';
-import { readSettings } from './repository-settings.ts';
+import { noSettings, readSettings } from './repository-settings.ts';
 import { openWorkspace, type Signals } from './workspace.ts';
 
 /** Even a run of seconds must clone. */
@@ -27,9 +27,11 @@ export async function openWork(
   const remote = { ...(await remoteFor(app, repository, credential, { contents: 'write' })), limitSeconds };
   const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals });
   try {
-    const settings = await journal.once(stepOf('settings', given.task, repository), () =>
+    const stored = await journal.once(stepOf('settings', given.task, repository), () =>
       readSettings(workspace.checkout, workspace.baseHead),
     );
+    // A version before this one may have stored them, without what is new.
+    const settings = { ...noSettings, ...stored };
     const modelToken = await revealSecret(app, run.projectId, 'model_token');
     const secrets = [remote.token, modelToken, ...app.ownSecrets()].filter((s) => s !== undefined);
     return {

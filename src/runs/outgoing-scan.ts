@@ -1,110 +1,138 @@
 import { setImmediate } from 'node:timers/promises';
+import { isInGitFolder, seenAs } from '../domain/seen-names.ts';
 import { blobsOf } from '../git/diff.ts';
-import { isBinary } from '../git/diff-files.ts';
 import type { Change, Checkout } from '../git/engine.ts';
+import { apart } from '../threads/apart.ts';
+import { OverLimit } from '../threads/start-thread.ts';
+import { type Contents, type Found, search, searchChanged } from './outgoing/search.ts';
+import { formsOf } from './outgoing/secret-forms.ts';
+import { tokenShapes } from './outgoing/token-shapes.ts';
 
-/** A change that may not leave the house, named by its file. */
+/** A change that must not be pushed, named by its file. */
 export interface Objection {
   path: string;
   reason: string;
 }
 
 const maxFileBytes = 5_000_000;
-const removed = '[a credential was removed]';
-/** A shorter text would be found by chance. */
-const minSecretLength = 8;
+/** The longest path that Linux follows. */
+const maxLinkBytes = 4096;
+/** Read and searched at once: 40 MB at most, and as much again for files that held tokens before. */
+const filesAtOnce = 8;
+/** So few bytes are searched in 10 ms at worst, which is less than copying them to a thread may take. */
+const inPlaceBytes = 200_000;
 
-/** Tokens by their well-known shapes; each begins with what its maker chose so that scanners find it. */
-const tokenShapes: [string, RegExp][] = [
-  ['a GitHub token', /\b(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})/],
-  ['an OpenAI key', /\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,}/],
-  ['an AWS access key', /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/],
-  ['a Slack token', /\b(?:xox[abprs]|xapp)-[A-Za-z0-9-]{20,}|hooks\.slack\.com\/services\/T\w+\/B\w+\/\w+/],
-  ['a GitLab token', /\bglpat-[A-Za-z0-9_-]{20,}/],
-  ['a Google API key', /\bAIza[A-Za-z0-9_-]{35}\b/],
-  ['an npm token', /\bnpm_[A-Za-z0-9]{36}\b/],
-  ['a PyPI token', /\bpypi-[A-Za-z0-9_-]{50,}/],
-  ['a Stripe key', /\b[rs]k_live_[A-Za-z0-9]{20,}/],
-  ['a Hugging Face token', /\bhf_[A-Za-z0-9]{30,}/],
-  ['a SendGrid key', /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/],
-  ['a private key', /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----/],
-];
+/** 5 MB take 0.6 s at worst. */
+const searching = apart<typeof import('./outgoing/search.ts')>(new URL('./outgoing/search.ts', import.meta.url), {
+  seconds: 30,
+  heapMb: 256,
+});
 
 /**
  * Looks at what a run is about to push, at git's objects and not at the workspace, so that nothing changes between look
- * and push. `secrets` are the live credentials this run could have met.
+ * and push. `secrets` are the live credentials this run could have met, `conflicts` the files that had conflicts.
  */
-export async function objectionsTo(checkout: Checkout, changes: Change[], secrets: string[]): Promise<Objection[]> {
+export async function objectionsTo(
+  checkout: Checkout,
+  changes: Change[],
+  secrets: string[],
+  conflicts: string[] = [],
+): Promise<Objection[]> {
   const objections: Objection[] = [];
-  const forms = secrets.filter((s) => s.length >= minSecretLength).flatMap(formsOf);
-  const after = await blobsOf(checkout, changes, 'new');
-  // The old contents may be far larger; they only tell which tokens were there before.
-  const changed = changes.filter((c) => c.newMode !== '000000');
-  const before = await blobsOf(checkout, changed, 'old', maxFileBytes);
-  for (const change of changes) {
-    const reason = objectionToPath(change, forms) ?? objectionToContent(before, after, change, forms);
-    if (reason !== undefined) objections.push({ path: change.path, reason });
+  const forms = formsOf(secrets);
+  const torn = new Set(conflicts);
+  for (let at = 0; at < changes.length; at += filesAtOnce) {
+    const some = changes.slice(at, at + filesAtOnce);
+    const byPath = some.map((change) => objectionToPath(change, forms));
+    const left = some.filter((change, i) => byPath[i] === undefined && change.newMode !== '000000');
+    const byContents = await objectionsToContents(checkout, left, forms, torn);
+    for (const [i, { path }] of some.entries()) {
+      const reason = byPath[i] ?? byContents.get(path);
+      if (reason !== undefined) objections.push({ path, reason });
+    }
     // A large change takes seconds, in which others want to be heard.
     await setImmediate();
   }
   return objections;
 }
 
-function objectionToPath({ path, newMode }: Change, secrets: string[]): string | undefined {
-  if (newMode !== '000000' && secrets.some((secret) => path.includes(secret)))
-    return 'has a live credential in its name';
-  if (path.split('/').some((part) => part === '..' || isGitFolder(part))) return "is inside git's own folder";
-  if (newMode === '120000' && /(^|\/)\.git(modules|attributes|ignore)$/i.test(path))
+function objectionToPath({ path, newMode }: Change, forms: string[]): string | undefined {
+  if (newMode !== '000000' && forms.some((form) => path.includes(form))) return 'has a live credential in its name';
+  if (path.split('/').includes('..') || isInGitFolder(path)) return "is inside git's own folder";
+  if (newMode === '120000' && /(^|\/)\.git(modules|attributes|ignore)$/.test(seenAs(path)))
     return 'is a link in place of a file of git';
-  if (path.toLowerCase().startsWith('.github/workflows/')) return 'is a workflow, which agents may not change';
   return newMode === '160000' ? 'is a submodule, which agents may not add' : undefined;
 }
 
-function objectionToContent(
-  olds: Map<string, Buffer>,
-  news: Map<string, Buffer>,
-  change: Change,
-  secrets: string[],
-): string | undefined {
-  if (change.newMode === '000000') return undefined;
-  const content = news.get(change.newOid) ?? Buffer.alloc(0);
-  if (change.newMode === '120000') {
-    const target = content.toString('utf8');
-    if (leadsOut(change.path, target)) return 'is a link out of the repository';
-    if (target.split('/').some(isGitFolder)) return "is a link into git's own folder";
+async function objectionsToContents(
+  checkout: Checkout,
+  changes: Change[],
+  forms: string[],
+  torn: Set<string>,
+): Promise<Map<string, string>> {
+  const reasons = new Map<string, string>();
+  const blobs = await blobsOf(checkout, changes, 'new', maxFileBytes);
+  const searched: [Change, Contents][] = [];
+  for (const change of changes) {
+    const bytes = blobs.get(change.newOid);
+    const reason = bytes === undefined ? `has more than ${maxFileBytes} bytes` : objectionToLink(change, bytes);
+    if (reason !== undefined) reasons.set(change.path, reason);
+    else if (bytes !== undefined)
+      searched.push([change, { bytes, isNew: change.oldMode === '000000', hadConflict: torn.has(change.path) }]);
   }
-  if (content.length > maxFileBytes) return `has ${content.length} bytes, more than ${maxFileBytes}`;
-  // latin1 keeps every byte, so a secret in a binary file is found too.
-  const text = content.toString('latin1');
-  // Also over several lines, as base64 and hex are printed, and in two bytes for each letter.
-  const flat = text.replace(/[\s\0]+/g, '');
-  if (secrets.some((secret) => text.includes(secret) || flat.includes(secret))) return 'contains a live credential';
-  const before = change.oldMode === '000000' ? '' : (olds.get(change.oldOid)?.toString('latin1') ?? '');
-  const shape = tokenShapes.find(([, pattern]) => matchesOf(pattern, text).some((found) => !before.includes(found)));
-  if (shape !== undefined) return `contains what looks like ${shape[0]}`;
-  return isBinary(content) && change.oldMode === '000000' ? 'is a new binary file' : undefined;
+  const found = await searchAll(searched, forms);
+  // Of the old contents nothing else is asked, and they may be many times larger than the change.
+  const again = searched.filter((_, i) => found[i]?.isToken).map(([change]) => change);
+  const before = await blobsOf(
+    checkout,
+    again.filter((change) => change.oldMode !== '000000'),
+    'old',
+    maxFileBytes,
+  );
+  for (const [i, [change, contents]] of searched.entries()) {
+    const old = before.get(change.oldOid);
+    const last = found[i]?.isToken && old !== undefined ? await searchAgain(contents, old) : found[i];
+    if (last !== undefined) reasons.set(change.path, last.reason);
+  }
+  return reasons;
 }
 
-function matchesOf(pattern: RegExp, text: string): string[] {
-  return [...text.matchAll(new RegExp(pattern, 'g'))].map(([found]) => found);
+async function searchAll(files: [Change, Contents][], forms: string[]): Promise<(Found | undefined)[]> {
+  const contents = files.map(([, each]) => each);
+  const bytes = contents.reduce((sum, each) => sum + each.bytes.length, 0);
+  if (bytes <= inPlaceBytes) return search(contents, forms);
+  return searching.call('search', contents, forms).catch((error) => contents.map(() => tooSlow(error)));
 }
 
-/** The names that some file system takes for git's folder, as git itself refuses them (core.protectHFS, core.protectNTFS). */
-function isGitFolder(part: string): boolean {
-  const seen = part.replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '').replace(/[ .]+$|:.*$/g, '');
-  return /^(\.git|git~1)$/i.test(seen);
+async function searchAgain(contents: Contents, old: Buffer): Promise<Found | undefined> {
+  if (contents.bytes.length + old.length <= inPlaceBytes) return searchChanged(contents, old);
+  return searching.call('searchChanged', contents, old).catch(tooSlow);
 }
+
+function tooSlow(error: unknown): Found {
+  if (error instanceof OverLimit) return { reason: 'takes too long to be searched for credentials' };
+  throw error;
+}
+
+function objectionToLink({ path, newMode }: Change, content: Buffer): string | undefined {
+  if (newMode !== '120000') return undefined;
+  const target = content.toString('utf8', 0, maxLinkBytes + 1);
+  if (content.length > maxLinkBytes || leadsOut(path, target)) return 'is a link out of the repository';
+  return isInGitFolder(target) ? "is a link into git's own folder" : undefined;
+}
+
+const removed = '[a credential was removed]';
 
 /**
  * A value with every text in it as it may be shown: live credentials and what looks like a token are taken out. For words
  * of a model, which go to GitHub and into logs.
  */
 export function withoutSecrets<T>(value: T, secrets: string[]): T {
-  const forms = secrets.filter((s) => s.length >= minSecretLength).flatMap(formsOf);
+  const forms = formsOf(secrets);
   const clean = (text: string) => {
     let shown = text;
     for (const form of forms) shown = shown.replaceAll(form, removed);
-    for (const [, pattern] of tokenShapes) shown = shown.replace(new RegExp(pattern, 'g'), removed);
+    for (const [, pattern] of tokenShapes) shown = shown.replace(pattern, removed);
     return shown;
   };
   return JSON.parse(JSON.stringify(value, (_key, v) => (typeof v === 'string' ? clean(v) : v)));
@@ -123,27 +151,4 @@ function leadsOut(path: string, target: string): boolean {
     if (depth < 0) return true;
   }
   return false;
-}
-
-/** A secret as it is, in base64 (at each of the three offsets it may stand at) and in hex. */
-function formsOf(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  const shifted = [0, 1, 2].map((offset) => {
-    const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
-      .toString('base64')
-      .replace(/=+$/, '');
-    // The first and last characters mix with their neighbours.
-    return encoded.slice(Math.ceil((offset * 8) / 6), -1);
-  });
-  const url = shifted.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
-  const hex = bytes.toString('hex');
-  return [...new Set([secret, ...shifted, ...url, hex, hex.toUpperCase()])];
-}
-
-/** Those of the conflicting paths that still hold both sides between git's markers. */
-export async function stillTorn(checkout: Checkout, changes: Change[], conflicts: string[]): Promise<string[]> {
-  const mended = changes.filter((c) => conflicts.includes(c.path) && c.newMode !== '000000');
-  const blobs = await blobsOf(checkout, mended, 'new');
-  const isTorn = ({ newOid }: Change) => /^(<{7} |>{7} )/m.test(blobs.get(newOid)?.toString('latin1') ?? '');
-  return mended.filter(isTorn).map((c) => c.path);
 }

@@ -1,47 +1,37 @@
-import { minimatch } from 'minimatch';
-import { parse } from 'yaml';
-import { z } from 'zod';
 import type { ProjectBudgets } from '../domain/budget.ts';
 import { RunFailed } from '../domain/run.ts';
 import type { Checkout } from '../git/engine.ts';
+import { apart } from '../threads/apart.ts';
+import { OverLimit } from '../threads/start-thread.ts';
 
 /** The file in which a repository says how agents work in it; read from the base branch only. */
 export const settingsFile = '.deckhand.yml';
 
-const command = z.string().trim().min(1).max(2000);
-const commands = z.union([command.transform((c) => [c]), z.array(command).max(20)]);
-const positive = z.number().positive();
+/** What it says. */
+export interface RepositorySettings {
+  /** Commands before the checks. */
+  setup: string[];
+  /** Commands that must pass before a change is proposed. */
+  checks: string[];
+  /** Paths that agents may not change: names, folders and globs. */
+  protected: string[];
+  /** Files and folders that are protected by default and may be changed here. */
+  allowed: string[];
+  /** Who works where nobody is named. */
+  agent?: string | undefined;
+  budget: Partial<Record<'minutes' | 'steps' | 'tokens' | 'costUsd', number | undefined>>;
+}
 
-/** Each star more of one name makes a long name take that many times longer to look at. */
-const maxStars = 3;
+export const maxSettingsBytes = 32_768;
+const tooLarge = `it is larger than 32 kB (${maxSettingsBytes} bytes)`;
 
-/** A path, folder or glob; of the kinds of glob those that are quickly told from any path. */
-const pattern = z
-  .string()
-  .min(1)
-  .max(500)
-  .refine((text) => !/[@!+?*]\(/.test(text), 'a glob of *, **, ?, [] and {} was expected, without +(…) and the like')
-  .refine(
-    (text) =>
-      text.split('**').length - 1 <= maxStars &&
-      text.split('{').length - 1 <= 1 &&
-      text.split('/').every((name) => name === '**' || name.split('*').length - 1 <= maxStars),
-    `at most ${maxStars} stars in a name, ${maxStars} ** and one {} were expected`,
-  );
-
-const Settings = z.strictObject({
-  setup: commands.default([]),
-  checks: commands.default([]),
-  protected: z.union([pattern.transform((p) => [p]), z.array(pattern).max(200)]).default([]),
-  agent: z.string().trim().min(1).max(200).optional(),
-  budget: z
-    .strictObject({ minutes: positive, steps: positive, tokens: positive, costUsd: positive })
-    .partial()
-    .default({}),
+/** Files and patterns of people take milliseconds; the worst of 32 kB takes half a second to parse. */
+const rules = apart<typeof import('./settings/parse.ts')>(new URL('./settings/parse.ts', import.meta.url), {
+  seconds: 2,
+  heapMb: 128,
 });
-export type RepositorySettings = z.output<typeof Settings>;
 
-export const noSettings: RepositorySettings = Settings.parse({});
+export const noSettings: RepositorySettings = { setup: [], checks: [], protected: [], allowed: [], budget: {} };
 
 /** Its limits as those of a project; what it does not limit is null. */
 export function budgetsOfRepository({ budget }: RepositorySettings): ProjectBudgets {
@@ -49,45 +39,43 @@ export function budgetsOfRepository({ budget }: RepositorySettings): ProjectBudg
   return { runMinutes: minutes, runSteps: steps, runTokens: tokens, runCostUsd: costUsd, dayCostUsd: null };
 }
 
-/** @throws Error saying what is wrong, in words for people */
-export function parseSettings(text: string): RepositorySettings {
-  let given: unknown;
-  try {
-    given = parse(text, { maxAliasCount: 10 }) ?? {};
-  } catch (error) {
-    throw new Error(`it is not valid YAML: ${(error as Error).message.split('\n')[0]}`);
-  }
-  const parsed = Settings.safeParse(given);
-  if (parsed.success) return parsed.data;
-  throw new Error(parsed.error.issues.map((i) => `${i.path.join('.') || 'the file'}: ${i.message}`).join('; '));
+/** @throws RunFailed `repository` saying what is wrong with the file */
+export async function parseSettings(file: Buffer | 'too large'): Promise<RepositorySettings> {
+  if (file === 'too large' || file.length > maxSettingsBytes) throw unusable(tooLarge);
+  const parsed = await rules.call('parseSettings', file).catch((error) => {
+    throw error instanceof OverLimit ? unusable(`it takes more than ${error.limit} to read`) : error;
+  });
+  if ('problem' in parsed) throw unusable(parsed.problem);
+  return parsed.settings;
 }
 
 /**
  * What a repository says at a commit of its base branch.
- * @throws RunFailed `repository` for a file that does not fit: to pass over it would pass over its protected paths
+ * @throws RunFailed `repository` for a file that cannot be used: without it its protected paths would be open
  */
 export async function readSettings(checkout: Checkout, commit: string): Promise<RepositorySettings> {
   const file = await checkout.readFile(commit, settingsFile);
-  if (file === undefined) return noSettings;
-  try {
-    if (file === 'too large') throw new Error('it is too large');
-    return parseSettings(file.toString('utf8'));
-  } catch (error) {
-    throw new RunFailed('repository', `${settingsFile} on the base branch does not fit: ${(error as Error).message}`);
-  }
+  return file === undefined ? noSettings : parseSettings(file);
 }
 
-/** Whether a path is one that agents may not change: by its name, below a folder, or by a glob; in any case of letters. */
-export function isProtected({ protected: patterns }: RepositorySettings, path: string): boolean {
-  const parts = path.split('/');
-  const folders = parts.map((_, i) => parts.slice(0, i + 1).join('/'));
-  return patterns.some((pattern) => {
-    const wanted = pattern.replace(/^\.?\//, '').replace(/\/$/, '');
-    // What begins with a dot is meant too: it is what needs it most.
-    return folders.some(
-      (folder) =>
-        folder.toLowerCase() === wanted.toLowerCase() ||
-        minimatch(folder, wanted, { dot: true, nocase: true, noext: true }),
-    );
-  });
+/** Copied at once to the thread that matches them. */
+const pathsAtOnce = 10_000;
+
+/** Of some paths those that `protected` names. @throws RunFailed `repository` when its patterns take too long */
+export async function pathsProtectedBy(settings: RepositorySettings, paths: string[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (let at = 0; at < paths.length && settings.protected.length > 0; at += pathsAtOnce) {
+    const some = paths.slice(at, at + pathsAtOnce);
+    const matching = await rules.call('matching', settings.protected, some).catch((error) => {
+      if (!(error instanceof OverLimit)) throw error;
+      const what = `the patterns of "protected" with ${some.length} changed paths`;
+      throw unusable(`comparing ${what} takes more than ${error.limit}; use fewer or simpler patterns`);
+    });
+    for (const path of matching) found.add(path);
+  }
+  return found;
+}
+
+function unusable(why: string): RunFailed {
+  return new RunFailed('repository', `${settingsFile} on the base branch cannot be used: ${why}`);
 }

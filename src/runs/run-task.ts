@@ -9,7 +9,7 @@ import { assign } from './assignment.ts';
 import { asFailure } from './failures.ts';
 import { type Journal, openJournal } from './journal.ts';
 import type { Ending } from './loop.ts';
-import { changesOf, objectionOf, objections, readOnce } from './objection.ts';
+import { changesOf, objectionOf, objections, readOnce, rejection } from './objection.ts';
 import { openWork, refreshRemote } from './open-work.ts';
 import { followRevisions } from './operations.ts';
 import { linkPulls, proposeWork, pushWork, type Work } from './publish.ts';
@@ -71,8 +71,7 @@ async function conclude(app: App, work: Work, ending: Ending): Promise<void> {
   for (const each of [work, ...work.also]) if ((await changesOf(each, treeOf)).length > 0) changed.push(each);
   if (changed.length > 0) {
     const found = await objections(work, treeOf);
-    if (found !== undefined)
-      throw new RunFailed(/conflict markers$/m.test(found) ? 'conflict' : 'push_rejected', found);
+    if (found !== undefined) throw rejection(found);
     const failing = failed(checks);
     if (failing !== undefined) {
       giveChecks(work, checks);
@@ -139,7 +138,10 @@ async function keepWork(app: App, work: Work, failure: Failure): Promise<void> {
   try {
     for (const each of [work, ...work.also]) await refreshRemote(app, each);
     const treeOf = readOnce();
-    if ((await objections(work, treeOf)) !== undefined) return;
+    const found = await objections(work, treeOf);
+    const isTold = failure.category === 'push_rejected' || failure.category === 'conflict';
+    if (found !== undefined && !isTold) await work.journal.note('push', `nothing was pushed:\n${found}`);
+    if (found !== undefined) return;
     const isShown = failure.category === 'budget' || failure.category === 'checks';
     for (const each of [work, ...work.also]) {
       if ((await changesOf(each, treeOf)).length === 0) continue;

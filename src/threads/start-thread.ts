@@ -10,9 +10,13 @@ export interface Limits {
 
 /** A call needed more time or memory than it may have. */
 export class OverLimit extends Error {
+  /** Such as `2 s`. */
+  readonly limit: string;
+
   constructor(limit: string) {
     super(`it takes more than ${limit}`);
     this.name = 'OverLimit';
+    this.limit = limit;
   }
 }
 

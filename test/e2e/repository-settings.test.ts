@@ -71,13 +71,83 @@ test('a file that does not fit stops the run and says what is wrong', async () =
   await push('main', '.deckhand.yml', 'cheks: npm test\n');
   plays([finish]);
   const task = await settled(await world.issue('/agent start'), 'ready', 1);
-  expect(task.failure?.category).toBe('repository');
-  expect(task.failure?.message).toMatch(/\.deckhand\.yml on the base branch does not fit.*cheks/);
+  expect(task.failure).toMatchObject({
+    category: 'repository',
+    message: '.deckhand.yml on the base branch cannot be used: line 1: there is no key "cheks"; did you mean "checks"?',
+  });
   // To take it for none would take its protected paths for none.
   await push('main', '.deckhand.yml', `protected: [secret/**]\n${'# long\n'.repeat(150_000)}`);
   plays([finish]);
   const large = await settled(await world.issue('/agent start'), 'ready', 1);
-  expect(large.failure?.message).toMatch(/\.deckhand\.yml on the base branch does not fit: it is too large/);
+  expect(large.failure?.message).toMatch(/\.deckhand\.yml on the base branch cannot be used: it is larger than 32 kB/);
+  await push('main', '.deckhand.yml', '{}\n');
+});
+
+const remove = (path: string) => ({ name: 'delete_file', arguments: { path } });
+
+test('what CI and git obey is protected by default, however it is changed', async () => {
+  const { world, plays, push, settled } = face;
+  await push('main', '.gitattributes', '*.bin filter=lfs\n');
+  await push('main', 'Jenkinsfile', 'node {}\n');
+  const shell =
+    'mkdir -p .husky .CircleCI && ln -s ../README.md .husky/pre-commit && mv Jenkinsfile x && touch .CircleCI/config.yml';
+  const changes = [
+    write('.github/actions/x/action.yml', 'x\n'),
+    write('.github/ISSUE_TEMPLATE/bug.md', 'x\n'),
+    write('.deckhand.yml', 'allowed: [.github]\n'),
+    remove('.gitattributes'),
+    { name: 'run_command', arguments: { command: shell } },
+  ];
+  plays([...changes, finish], [finish]);
+  const task = await settled(await world.issue('/agent start'), 'ready', 1);
+  expect(task.failure?.category).toBe('push_rejected');
+  const refused = ['.CircleCI/config.yml', '.deckhand.yml', '.gitattributes', '.github/actions/x/action.yml'];
+  refused.push('.husky/pre-commit', 'Jenkinsfile');
+  const named = [
+    ...(task.failure?.message ?? '').matchAll(/^- (\S+) is protected by default, because .+; restore it$/gm),
+  ];
+  expect(named.map(([, path]) => path).sort()).toEqual(refused.sort());
+  expect(told(face)).toContain('.husky/pre-commit is protected by default');
+  expect(task.branchName).toBeNull();
+});
+
+test('told at the first finish the agent restores them, and the rest is proposed', async () => {
+  const { world, plays, settled } = face;
+  plays(
+    [write('.github/CODEOWNERS', '* @me\n'), write('.gitattributes', '*.bin filter=lfs\n*.md text\n'), finish],
+    [remove('.github/CODEOWNERS'), finish],
+  );
+  const task = await settled(await world.issue('/agent start'), 'in_review', 1);
+  const { files } = await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`);
+  expect(files.map((f) => f.path)).toEqual(['.gitattributes']);
+});
+
+test('allowed on the base branch opens exact paths; protected wins', async () => {
+  const { world, plays, push, settled } = face;
+  await push('main', '.deckhand.yml', 'allowed: [.github/workflows/docs.yml, .husky]\nprotected: .husky/pre-push\n');
+  const files = ['.github/workflows/docs.yml', '.husky/pre-commit'];
+  plays([...files.map((path) => write(path, 'x\n')), finish]);
+  const task = await settled(await world.issue('/agent start'), 'in_review', 1);
+  const diff = await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`);
+  expect(diff.files.map((f) => f.path)).toEqual(files);
+  plays([write('.github/workflows/Docs.yml', 'x\n'), write('.husky/pre-push', 'x\n'), finish], [finish]);
+  const other = await settled(await world.issue('/agent start'), 'ready', 1);
+  expect(other.failure?.message).toMatch(
+    /Docs.yml is protected by default.*pre-push is protected by the .deckhand.yml/s,
+  );
+});
+
+test('a run that ends by its budget pushes no protected file either', async () => {
+  const { world, plays, push, settled } = face;
+  await push('main', '.deckhand.yml', 'budget: { steps: 2 }\n');
+  plays([write('fine.txt', 'x\n')], [write('.travis.yml', 'x\n')], [finish]);
+  const task = await settled(await world.issue('/agent start'), 'ready', 1);
+  expect(task).toMatchObject({ failure: { category: 'budget' }, branchName: null });
+  const [run] = await world.get<{ id: string }[]>(`/tasks/${task.id}/runs`);
+  const events = await world.get<{ type: string; text: string }[]>(`/runs/${run?.id}/events`);
+  expect(events.filter((e) => e.type === 'push').map((e) => e.text)).toEqual([
+    'nothing was pushed:\n- .travis.yml is protected by default, because Travis CI runs what it says; restore it',
+  ]);
   await push('main', '.deckhand.yml', '{}\n');
 });
 

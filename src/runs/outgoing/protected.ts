@@ -1,0 +1,83 @@
+import { setImmediate } from 'node:timers/promises';
+import { filterLines, filterMacros } from '../../domain/git-filters.ts';
+import { isAllowed, isAttributesFile, protectionOf } from '../../domain/protected-paths.ts';
+import { blobsOf } from '../../git/diff.ts';
+import type { Change, Checkout } from '../../git/engine.ts';
+import type { Objection } from '../outgoing-scan.ts';
+import { pathsProtectedBy, type RepositorySettings, settingsFile } from '../repository-settings.ts';
+import type { Branch } from '../workspace.ts';
+
+/** Read in 10 ms. What is larger counts as a change of filters. */
+const maxAttributesBytes = 200_000;
+/** Looked at in a row, in a few milliseconds. */
+const pathsInARow = 500;
+
+/**
+ * The changed files that agents may not change here: what the repository protects itself, and what is protected by
+ * default and not allowed (decisions-2, section 12).
+ */
+export async function protectedChanges(
+  settings: RepositorySettings,
+  changes: Change[],
+  { checkout, branch }: { checkout: Checkout; branch: Branch },
+): Promise<Objection[]> {
+  const objections: Objection[] = [];
+  const own = await pathsProtectedBy(
+    settings,
+    changes.map(({ path }) => path),
+  );
+  const filters = await changedFilters(checkout, branch, changes);
+  for (const [i, { path }] of changes.entries()) {
+    const reason = reasonOf(path, settings, own, filters);
+    if (reason !== undefined) objections.push({ path, reason: `${reason}; restore it` });
+    if (i % pathsInARow === pathsInARow - 1) await setImmediate();
+  }
+  return objections;
+}
+
+function reasonOf(
+  path: string,
+  { allowed }: RepositorySettings,
+  own: Set<string>,
+  filters: Set<string>,
+): string | undefined {
+  if (own.has(path)) return `is protected by the ${settingsFile} of the repository`;
+  if (filters.has(path)) return 'is protected by default, because it changes the filters of git';
+  const protection = protectionOf(path);
+  if (protection === undefined || (protection.mayBeAllowed && isAllowed(allowed, path))) return undefined;
+  return `is protected by default, because ${protection.why}`;
+}
+
+/** The .gitattributes files in which the lines about filters differ. */
+async function changedFilters(checkout: Checkout, branch: Branch, changes: Change[]): Promise<Set<string>> {
+  const touched = changes.filter(({ path }) => isAttributesFile(path));
+  if (touched.length === 0) return new Set();
+  const root = await checkout.readFile(branch.from, '.gitattributes');
+  if (root === 'too large' || (root?.length ?? 0) > maxAttributesBytes) return new Set(touched.map(({ path }) => path));
+  const macros = filterMacros(root?.toString('latin1') ?? '');
+  const linesOf = (content: Buffer | undefined) =>
+    content && filterLines(content.toString('latin1'), macros).join('\n');
+  const found = new Set<string>();
+  for (const change of touched) {
+    const now = linesOf(await contentOf(checkout, change, 'new'));
+    const isSame = now !== undefined && now === linesOf(await contentOf(checkout, change, 'old'));
+    if (!isSame && !(await isAsOnBase(checkout, branch, change.path, (base) => linesOf(base) === now)))
+      found.add(change.path);
+    await setImmediate();
+  }
+  return found;
+}
+
+/** Where a merge joined two sides, those of the base branch are as good. */
+async function isAsOnBase(checkout: Checkout, branch: Branch, path: string, isSame: (base: Buffer) => boolean) {
+  if (branch.conflicts === undefined) return false;
+  const base = (await checkout.readFile(branch.base, path)) ?? Buffer.alloc(0);
+  return base !== 'too large' && base.length <= maxAttributesBytes && isSame(base);
+}
+
+/** Undefined for a file that is too large to look at. */
+async function contentOf(checkout: Checkout, change: Change, side: 'old' | 'new'): Promise<Buffer | undefined> {
+  const [mode, oid] = side === 'old' ? [change.oldMode, change.oldOid] : [change.newMode, change.newOid];
+  if (mode === '000000') return Buffer.alloc(0);
+  return (await blobsOf(checkout, [change], side, maxAttributesBytes)).get(oid);
+}

@@ -1,0 +1,158 @@
+// Loaded in a thread of its own (repository-settings.ts): what it reads was written by a stranger.
+import { isUtf8 } from 'node:buffer';
+import { distance } from 'fastest-levenshtein';
+import { type Document, type ErrorCode, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import type { RepositorySettings } from '../repository-settings.ts';
+import { pathsMatching } from './patterns.ts';
+import { Settings } from './schema.ts';
+
+/** Settings, or what is wrong with the file, in words for people. */
+export type Parsed = { settings: RepositorySettings } | { problem: string };
+
+const maxAliases = 10;
+/** Who wrote the file mends one thing after the other. */
+const maxProblems = 5;
+
+const limitNames = Object.keys(Settings.shape.budget.unwrap().shape);
+
+/** What the parser says in words for programmers. */
+const unsupported: Partial<Record<ErrorCode, string>> = {
+  MULTIPLE_DOCS: 'another document begins; only one is read',
+  NON_STRING_KEY: 'a key must be text',
+  TAG_RESOLVE_FAILED: 'tags such as !!binary are not supported',
+};
+
+class Problem extends Error {}
+
+export function parseSettings(bytes: Uint8Array): Parsed {
+  try {
+    return { settings: validated(documentIn(textOf(bytes))) };
+  } catch (error) {
+    if (error instanceof Problem) return { problem: error.message };
+    if (error instanceof RangeError) return { problem: 'it is nested too deeply' };
+    throw error;
+  }
+}
+
+/** The other thing that is done with what a stranger wrote there. */
+export const matching = pathsMatching;
+
+function textOf(bytes: Uint8Array): string {
+  if (bytes.includes(0)) throw new Problem('it holds NUL characters; save it as UTF-8, not as UTF-16');
+  if (!isUtf8(bytes)) throw new Problem('it is not valid UTF-8');
+  // Takes a byte order mark off.
+  return new TextDecoder().decode(bytes);
+}
+
+interface Read {
+  document: Document.Parsed;
+  lineOf(node: unknown): number | undefined;
+}
+
+function documentIn(text: string): Read {
+  const lines = new LineCounter();
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    schema: 'core',
+    merge: false,
+    resolveKnownTags: false,
+    stringKeys: true,
+    // It compares each key with each other one; `unlikeKeys` does it in one pass.
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'error',
+  });
+  const lineAt = (offset: number) => lines.linePos(offset).line;
+  const [wrong] = [...document.errors, ...document.warnings];
+  // A stack that is full is an error of the first node that did not fit.
+  if (wrong?.message.includes('call stack')) throw new Problem('it is nested too deeply');
+  if (wrong !== undefined)
+    throw new Problem(`line ${lineAt(wrong.pos[0])}: ${unsupported[wrong.code] ?? shown(wrong.message)}`);
+  if (document.directives.yaml.explicit) throw new Problem('it begins with a %YAML directive, which is not supported');
+  const read: Read = {
+    document,
+    lineOf: (node) => (isNode(node) && node.range ? lineAt(node.range[0]) : undefined),
+  };
+  unlikeKeys(read);
+  return read;
+}
+
+function unlikeKeys({ document, lineOf }: Read): void {
+  visit(document, {
+    Map: (_key, map) => {
+      const seen = new Set<string>();
+      for (const { key } of map.items) {
+        const name = nameOf(key);
+        if (seen.has(name)) throw at(lineOf(key), `the key "${shown(name)}" is there twice`);
+        seen.add(name);
+      }
+    },
+  });
+}
+
+function validated({ document, lineOf }: Read): RepositorySettings {
+  const { contents } = document;
+  if (contents === null || (isScalar(contents) && contents.value === null)) return Settings.parse({});
+  if (!isMap(contents))
+    throw at(
+      lineOf(contents),
+      `it must hold keys such as "checks: npm test", not ${isSeq(contents) ? 'a list' : 'a text'}`,
+    );
+  for (const { key } of contents.items) assertKnown(key, Object.keys(Settings.shape), lineOf);
+  const limits: unknown = contents.get('budget');
+  if (isMap(limits)) for (const { key } of limits.items) assertKnown(key, limitNames, lineOf, 'budget.');
+  const parsed = Settings.safeParse(withoutEmpty(valueIn(document)));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.slice(0, maxProblems).map(({ path, message }) => {
+    // A single value counts as a list of one, whose number nobody wrote.
+    const isList = isSeq(contents.get(path[0], true));
+    const place = isList || path[0] === 'budget' ? path.join('.') : String(path[0]);
+    return at(lineOf(nodeAt(document, path)), `${place}: ${message}`).message;
+  });
+  throw new Problem(problems.join('; '));
+}
+
+function valueIn(document: Document.Parsed): Record<string, unknown> {
+  try {
+    return document.toJS({ maxAliasCount: maxAliases });
+  } catch (error) {
+    if (error instanceof ReferenceError) throw new Problem(`it repeats an anchor more than ${maxAliases} times`);
+    throw error;
+  }
+}
+
+/** A key without a value says nothing, such as one whose list is commented out. */
+function withoutEmpty(given: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+}
+
+function assertKnown(key: unknown, known: string[], lineOf: Read['lineOf'], before = ''): void {
+  const name = nameOf(key);
+  if (known.includes(name)) return;
+  if (name === '<<') throw at(lineOf(key), 'merge keys (<<) are not supported');
+  const word = name.slice(0, 50);
+  const nearest = known.reduce((best, each) => (distance(word, each) < distance(word, best) ? each : best));
+  throw at(lineOf(key), `there is no key "${before}${shown(name)}"; did you mean "${before}${nearest}"?`);
+}
+
+function nameOf(key: unknown): string {
+  return isScalar(key) ? String(key.value) : '';
+}
+
+/** The deepest node on the way to a value. */
+function nodeAt(document: Document.Parsed, path: PropertyKey[]): unknown {
+  for (let length = path.length; length > 0; length--) {
+    const node = document.getIn(path.slice(0, length), true);
+    if (isNode(node)) return node;
+  }
+  return undefined;
+}
+
+function at(line: number | undefined, what: string): Problem {
+  return new Problem(line === undefined ? what : `line ${line}: ${what}`);
+}
+
+function shown(text: string): string {
+  const plain = text.replace(/\p{C}+/gu, ' ');
+  return plain.length > 100 ? `${plain.slice(0, 100)}…` : plain;
+}

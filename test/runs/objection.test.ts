@@ -1,0 +1,125 @@
+import type { Change, Checkout } from '../../src/git/engine.ts';
+import { objections, readOnce, rejection } from '../../src/runs/objection.ts';
+import type { Work } from '../../src/runs/publish.ts';
+import { noSettings } from '../../src/runs/repository-settings.ts';
+import type { Branch } from '../../src/runs/workspace.ts';
+
+type Files = Record<string, string>;
+
+const oid = (content: string) => `blob ${content}`;
+
+/** A repository in memory: trees are named and hold files, which may be given as `mode content`. */
+function repositoryOf(trees: Record<string, Files>): Checkout {
+  const entry = (tree: string, path: string) => {
+    const content = trees[tree]?.[path];
+    const [, mode, rest] = /^(1\d{5}) (.*)$/s.exec(content ?? '') ?? [undefined, '100644', content];
+    return content === undefined ? { mode: '000000', oid: '0' } : { mode: mode ?? '', oid: oid(rest ?? '') };
+  };
+  const changes = (from: string, to: string): Change[] =>
+    [...new Set([...Object.keys(trees[from] ?? {}), ...Object.keys(trees[to] ?? {})])]
+      .map((path) => ({ path, old: entry(from, path), now: entry(to, path) }))
+      .filter(({ old, now }) => old.mode !== now.mode || old.oid !== now.oid)
+      .map(({ path, old, now }) => ({ path, oldMode: old.mode, oldOid: old.oid, newMode: now.mode, newOid: now.oid }));
+  return {
+    snapshot: async () => 'now',
+    treeOf: async (commit: string) => commit,
+    changes: async (from: string, to: string) => changes(from, to),
+    merge: async () => ({ tree: 'joined', conflicts: [] }),
+    readFile: async (commit: string, path: string) => {
+      const content = trees[commit]?.[path];
+      return content === undefined ? undefined : Buffer.from(content);
+    },
+    readBlobs: async (oids: string[]) => new Map(oids.map((each) => [each, Buffer.from(each.slice('blob '.length))])),
+  } as unknown as Checkout;
+}
+
+function workOn(
+  trees: Record<string, Files>,
+  more: { branch?: Partial<Branch>; also?: Work[]; settings?: object } = {},
+) {
+  return {
+    checkout: repositoryOf(trees),
+    branch: { name: 'agent/x', from: 'before', continues: false, base: 'before', ...more.branch },
+    repository: { name: 'docs' },
+    settings: { ...noSettings, ...more.settings },
+    secrets: [],
+    also: more.also ?? [],
+  } as unknown as Work;
+}
+
+const said = (work: Work) => objections(work, readOnce());
+
+test('nothing is said against ordinary changes', async () => {
+  expect(await said(workOn({ before: { a: '1', b: '1' }, now: { a: '2', c: '1' } }))).toBeUndefined();
+});
+
+test.each<[string, Files, Files]>([
+  ['added', {}, { '.travis.yml': 'x' }],
+  ['changed', { '.travis.yml': 'x' }, { '.travis.yml': 'y' }],
+  ['deleted', { '.travis.yml': 'x' }, {}],
+  ['made executable', { '.travis.yml': 'x' }, { '.travis.yml': '100755 x' }],
+  ['replaced by a link', { '.travis.yml': 'x' }, { '.travis.yml': '120000 a' }],
+  ['replaced by a folder', { '.travis.yml': 'x' }, { '.travis.yml/a': 'x' }],
+  ['moved away', { '.travis.yml': 'x' }, { a: 'x' }],
+  ['moved there', { a: 'x' }, { '.travis.yml': 'x' }],
+])('a protected file is refused when %s', async (_how, before, now) => {
+  expect(await said(workOn({ before, now }))).toMatch(
+    /^- \.travis\.yml(\/a)? is protected by default, because Travis CI runs what it says; restore it$/m,
+  );
+});
+
+test('each repository that was opened has its own rules', async () => {
+  const trees = { before: {}, now: { '.husky/x': 'x', 'infra/x': 'x' } };
+  const also = [workOn(trees, { settings: { allowed: ['.husky'], protected: ['infra'] } })];
+  expect(await said(workOn({ before: {}, now: {} }, { also }))).toBe(
+    '- ../docs/infra/x is protected by the .deckhand.yml of the repository; restore it',
+  );
+});
+
+test('of a merge only what is neither as both sides joined nor as the base is the agent’s', async () => {
+  const branch = { base: 'base', conflicts: ['Jenkinsfile', 'a'] };
+  const base = { Jenkinsfile: 'base', '.travis.yml': 'mended', a: 'x' };
+  const joined = { Jenkinsfile: '<<<<<<< a\n', '.travis.yml': 'mended', a: '<<<<<<< a\n' };
+  const before = { Jenkinsfile: 'ours', '.travis.yml': 'old', a: 'y' };
+  const merged = (now: Files) => said(workOn({ before, base, joined, now }, { branch }));
+  expect(await merged({ ...base, a: 'both' })).toBeUndefined();
+  expect(await merged({ ...base, '.travis.yml': 'old' })).toMatch(/^- \.travis\.yml is protected by default/);
+  expect(await merged({ ...base, Jenkinsfile: 'both' })).toMatch(/^- Jenkinsfile is protected by default/);
+  expect(await merged({ ...base, a: '<<<<<<< a\n' })).toBe('- a still holds conflict markers');
+});
+
+test.each<[string, Files, Files, boolean]>([
+  ['a new filter', {}, { '.gitattributes': '*.bin filter=lfs' }, true],
+  ['one in a folder', {}, { 'a/.gitattributes': '*.bin filter=lfs' }, true],
+  ['one taken away', { '.gitattributes': '*.bin filter=lfs' }, {}, true],
+  ['one of a macro', { '.gitattributes': '[attr]big filter=x' }, { 'a/.gitattributes': '*.bin big' }, true],
+  ['anything else', { '.gitattributes': '*.a filter=x' }, { '.gitattributes': '*.a filter=x\n*.md text' }, false],
+])('.gitattributes: %s', async (_what, before, now, isRefused) => {
+  const all = { ...(before['.gitattributes'] && now['a/.gitattributes'] ? before : {}), ...now };
+  const found = await said(workOn({ before, now: all }, { settings: { allowed: ['.gitattributes', 'a'] } }));
+  expect(found?.includes('because it changes the filters of git') ?? false).toBe(isRefused);
+});
+
+test('a merge of .gitattributes may end as it is on the base branch', async () => {
+  const branch = { base: 'base', conflicts: ['.gitattributes'] };
+  const base = { '.gitattributes': '*.a filter=x\n*.b text' };
+  const joined = { '.gitattributes': '<<<<<<< a\n*.a filter=x\n=======\n*.a filter=x\n*.b text\n>>>>>>> b\n' };
+  const before = { '.gitattributes': '*.a filter=x\n*.c text' };
+  const merged = (text: string) => said(workOn({ before, base, joined, now: { '.gitattributes': text } }, { branch }));
+  expect(await merged('*.a filter=x\n*.b text\n*.c text')).toBeUndefined();
+  expect(await merged('*.a filter=y\n*.b text')).toMatch(/changes the filters of git/);
+});
+
+test('names cannot forge lines, many are counted, and only conflicts alone count as a conflict', async () => {
+  const odd = { 'x\n- y still holds conflict markers/.husky': 'x' };
+  const one = (await said(workOn({ before: {}, now: odd }))) ?? '';
+  expect(one.split('\n')).toHaveLength(1);
+  expect(rejection(one).failure.category).toBe('push_rejected');
+  const now = Object.fromEntries(Array.from({ length: 70 }, (_, i) => [`.husky/${i}`, 'x']));
+  const torn = { before: { a: 'x' }, base: { a: 'y' }, joined: { a: 'z' }, now: { ...now, a: '<<<<<<< a\n' } };
+  const many = (await said(workOn(torn, { branch: { base: 'base', conflicts: ['a'] } }))) ?? '';
+  expect(many.split('\n')).toHaveLength(51);
+  expect(many).toMatch(/\n- and 21 more$/);
+  expect(rejection(many).failure.category).toBe('push_rejected');
+  expect(rejection('- a still holds conflict markers').failure.category).toBe('conflict');
+});

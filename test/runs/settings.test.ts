@@ -1,0 +1,130 @@
+import type { Checkout } from '../../src/git/engine.ts';
+import { noSettings, pathsProtectedBy, readSettings } from '../../src/runs/repository-settings.ts';
+import { parseSettings } from '../../src/runs/settings/parse.ts';
+import { pathsMatching } from '../../src/runs/settings/patterns.ts';
+
+const parse = (text: string | Buffer) => parseSettings(Buffer.from(text));
+const checkoutWith = (file: string | 'too large' | undefined) =>
+  ({ readFile: async () => (file === 'too large' ? file : file && Buffer.from(file)) }) as unknown as Checkout;
+
+test.each([
+  ['', {}],
+  ['# nothing but a comment\n', {}],
+  ['---\n', {}],
+  ['\ufeffsetup: make\r\nchecks: [a, b]\r\n', { setup: ['make'], checks: ['a', 'b'] }],
+  ['checks:\n# - npm test\n', {}],
+  [
+    'protected: ./infra/\nallowed: [.github/workflows/docs.yml, .husky/]\n',
+    {
+      protected: ['infra'],
+      allowed: ['.github/workflows/docs.yml', '.husky'],
+    },
+  ],
+  [
+    'agent: Reviewer\nbudget: { minutes: 20, costUsd: 0.5 }',
+    { agent: 'Reviewer', budget: { minutes: 20, costUsd: 0.5 } },
+  ],
+  ['checks: &c [npm test]\nsetup: *c', { setup: ['npm test'], checks: ['npm test'] }],
+  ['agent: yes', { agent: 'yes' }],
+])('%j is read', (text, wanted) => {
+  expect(parse(text)).toEqual({ settings: { ...noSettings, ...wanted } });
+});
+
+test.each([
+  ['a: [', 'line 1: Flow sequence in block collection must be sufficiently indented and end with a ]'],
+  ['setup: x\nchecks: 7', 'line 2: checks: must be text, not the number 7; put it in quotation marks'],
+  ['checks:\n  - ok\n  - true', 'line 3: checks.1: must be text, not the boolean true; put it in quotation marks'],
+  ['checks:\n  -\n', 'line 2: checks.0: must be text, not nothing; put it in quotation marks'],
+  ['setup: { a: b }', 'line 1: setup: must be text, not a mapping; put it in quotation marks'],
+  ['cheks: x', 'line 1: there is no key "cheks"; did you mean "checks"?'],
+  ['# x\nallow: x', 'line 2: there is no key "allow"; did you mean "allowed"?'],
+  ['budget:\n  minuts: 3', 'line 2: there is no key "budget.minuts"; did you mean "budget.minutes"?'],
+  ['budget: { steps: -1 }', 'line 1: budget.steps: must be more than 0'],
+  ['budget: { steps: "9" }', 'line 1: budget.steps: must be a number, not text'],
+  ['budget: 5', 'line 1: budget: must hold limits such as { minutes: 20 }, not the number 5'],
+  ['- x', 'line 1: it must hold keys such as "checks: npm test", not a list'],
+  ['just text', 'line 1: it must hold keys such as "checks: npm test", not a text'],
+  ['agent: ""', 'line 1: agent: must not be empty'],
+  ['setup: a\nsetup: b', 'line 2: the key "setup" is there twice'],
+  ['budget: { steps: 1, steps: 2 }', 'line 1: the key "steps" is there twice'],
+  ['__proto__: { setup: x }', 'line 1: there is no key "__proto__"; did you mean "protected"?'],
+  ['constructor: x', 'line 1: there is no key "constructor"; did you mean "protected"?'],
+  ['setup: &s [x]\n<<: *s', 'line 2: merge keys (<<) are not supported'],
+  ['setup: !!js/function x', 'line 1: tags such as !!binary are not supported'],
+  ['%YAML 1.1\n---\nsetup: x', 'it begins with a %YAML directive, which is not supported'],
+  ['setup: a\n---\nsetup: b', 'line 2: another document begins; only one is read'],
+  ['setup:\n\t- x', 'line 2: Tabs are not allowed as indentation'],
+  ['? [a]\n: x', 'line 1: a key must be text'],
+  [`checks: &c [${'x, '.repeat(19)}x]\nsetup: [${'*c, '.repeat(15)}]`, 'it repeats an anchor more than 10 times'],
+  ['['.repeat(16_000), 'it is nested too deeply'],
+  [Buffer.from('setup: x', 'utf16le'), 'it holds NUL characters; save it as UTF-8, not as UTF-16'],
+  [Buffer.from([0x73, 0xe9]), 'it is not valid UTF-8'],
+  [`checks: [${'x, '.repeat(21)}]`, 'line 1: checks: must have at most 20 entries'],
+  ['protected: ["+(a|aa)+(a|aa)b"]', expect.stringMatching(/not \+\(…\)/)],
+  ['protected: ["*a*a*a*a*b"]', expect.stringMatching(/at most 3 stars in a name/)],
+  [
+    'protected: ["x{1..99999}y"]',
+    'line 1: protected.0: must not hold a range such as {1..9}; list what it stands for: {1,2,3}',
+  ],
+  ['protected: ["{a,b..c}"]', expect.stringMatching(/range/)],
+  ['protected: ["!src/x"]', expect.stringMatching(/must not begin with "!"/)],
+  ['protected: ["a/../b"]', expect.stringMatching(/must name files or folders/)],
+  ['protected: /', expect.stringMatching(/must name files or folders/)],
+  ['allowed: [.github/workflows/*.yml]', expect.stringMatching(/must be the exact path/)],
+  ['allowed: [.deckhand.yml]', expect.stringMatching(/allowed.0: .deckhand.yml cannot be allowed/)],
+  ['allowed: .gitattributes', expect.stringMatching(/allowed: filters in .gitattributes cannot be allowed/)],
+  ['allowed: src', 'line 1: allowed: it is not protected by default, so it need not be allowed'],
+  ['allowed: .github/../src', expect.stringMatching(/must name a file or a folder/)],
+])('%j is refused', (text, problem) => {
+  expect(parse(text)).toEqual({ problem });
+});
+
+test('protected paths: a name, a folder, a glob; in any case of letters', () => {
+  const patterns = ['LICENSE', 'infra', '**/*.lock', 'app/[id]/page.tsx', '#*', 'gen/{api,db}/*.ts', '.*'];
+  const guarded = [
+    'LICENSE',
+    'license',
+    'infra',
+    'infra/a/b.tf',
+    'Infra/x',
+    'infra/.env',
+    'a/b/yarn.lock',
+    'yarn.lock',
+  ];
+  guarded.push('.cache/a.lock/x', 'app/[id]/page.tsx', '#x', 'gen/db/User.ts', '.npmrc', '.x/y');
+  const free = ['LICENSE.md', 'infrared/x', 'src/infra/x', 'a.locked', 'gen/web/x.ts', 'src/.x', 'app/j/page.tsx'];
+  expect(pathsMatching(patterns, [...guarded, ...free])).toEqual(guarded);
+});
+
+test.each([
+  ['too large', 'it is larger than 32 kB (32768 bytes)'],
+  [`#${'x'.repeat(32_768)}`, 'it is larger than 32 kB (32768 bytes)'],
+  ['cheks: x', 'line 1: there is no key "cheks"; did you mean "checks"?'],
+])('a file that cannot be used stops the run: %.20s', async (file, why) => {
+  const message = `.deckhand.yml on the base branch cannot be used: ${why}`;
+  await expect(readSettings(checkoutWith(file), 'x')).rejects.toMatchObject({
+    failure: { category: 'repository', message },
+  });
+});
+
+test('a repository without the file, and one with 32 kB of it', async () => {
+  expect(await readSettings(checkoutWith(undefined), 'x')).toEqual(noSettings);
+  const full = `checks: a\n#${'x'.repeat(32_768 - 11)}`;
+  expect(await readSettings(checkoutWith(full), 'x')).toEqual({ ...noSettings, checks: ['a'] });
+});
+
+test('patterns that take forever end the run; the service goes on', async () => {
+  let longest = 0;
+  let last = performance.now();
+  const ticking = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  }, 10);
+  const settings = { ...noSettings, protected: Array.from({ length: 200 }, (_, i) => `**/*a*a*${i}b`) };
+  const paths = Array.from({ length: 10_000 }, (_, i) => `${'a'.repeat(200)}${i}/${'a'.repeat(200)}`);
+  const failure = { category: 'repository', message: expect.stringMatching(/10000 changed paths takes more than 2 s/) };
+  await expect(pathsProtectedBy(settings, paths)).rejects.toMatchObject({ failure });
+  clearInterval(ticking);
+  expect(longest).toBeLessThan(1000);
+  expect(await pathsProtectedBy({ ...noSettings, protected: ['a'] }, ['a', 'b'])).toEqual(new Set(['a']));
+});
