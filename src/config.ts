@@ -134,6 +134,8 @@ const schema = z.object({
   GITHUB_WRITE_INTERVAL_MS: whole(0, 60_000, 1000),
   MIRROR_INTERVAL_MS: whole(0, 3_600_000, 60_000),
   RUN_LEASE_SECONDS: whole(1, 3600, 30),
+  RATE_LIMIT_ANONYMOUS: whole(0, 1_000_000, 60),
+  TRUST_PROXY: whole(0, 100, 0),
   RUN_HEARTBEAT_SECONDS: whole(1, 600, 10),
   RECONCILE_MINUTES: whole(1, 59, 15),
   REDELIVERY_MINUTES: whole(1, 59, 5),

@@ -29,6 +29,7 @@ export function demoSettings(given: {
     MIRROR_INTERVAL_MS: '1000',
     RATE_LIMIT_REQUESTS: '0',
     RATE_LIMIT_STARTS: '0',
+    RATE_LIMIT_ANONYMOUS: '0',
   };
 }
 

@@ -2,21 +2,26 @@ import type { Request, RequestHandler, Response } from 'express';
 import { rateLimit } from 'express-rate-limit';
 import type { App } from '../app.ts';
 import { AppError } from '../errors.ts';
+import { addressOf } from './address.ts';
+import { boundedStore } from './bounded-store.ts';
 
 /** What a request costs besides being a request. */
 export type Costs = 'model' | 'start';
 
 const windowMs = 60_000;
 
-/** Limits per token and minute (decisions, section 11); each process counts for itself. @throws AppError 429 */
-export function rateLimits(
+type KeyOf = (req: Request, res: Response) => string;
+
+/** Limits per user and minute (decisions-2, section 18); each process counts for itself. @throws AppError 429 */
+export function userLimits(
   config: App['config'],
 ): (req: Request, res: Response, costs: Costs | undefined) => Promise<void> {
+  const keyOf: KeyOf = (_req, res) => String(res.locals.userId);
   // The strictest comes last, so that its RateLimit headers are those the caller sees.
-  const all = limiter('requests', config.RATE_LIMIT_REQUESTS);
+  const all = limiter('requests', config.RATE_LIMIT_REQUESTS, keyOf);
   const by = {
-    model: limiter('model-backed requests', config.RATE_LIMIT_MODEL),
-    start: limiter('starts', config.RATE_LIMIT_STARTS),
+    model: limiter('model-backed requests', config.RATE_LIMIT_MODEL, keyOf),
+    start: limiter('starts', config.RATE_LIMIT_STARTS, keyOf),
   };
   return async (req, res, costs) => {
     await pass(all, req, res);
@@ -24,14 +29,21 @@ export function rateLimits(
   };
 }
 
-function limiter(what: string, limit: number): RequestHandler | undefined {
+/** The limit per address and minute for callers without a valid token (decisions-2, section 18). Passes on AppError 429. */
+export function anonymousLimit(config: App['config']): RequestHandler {
+  const limit = limiter('requests without a valid token', config.RATE_LIMIT_ANONYMOUS, addressOf);
+  return limit ?? ((_req, _res, next) => next());
+}
+
+function limiter(what: string, limit: number, keyOf: KeyOf): RequestHandler | undefined {
   if (limit === 0) return undefined;
   return rateLimit({
     windowMs,
     limit,
+    store: boundedStore(),
     standardHeaders: 'draft-6',
     legacyHeaders: false,
-    keyGenerator: (_req, res) => String(res.locals.tokenId),
+    keyGenerator: keyOf,
     handler: (_req, _res, next) =>
       next(new AppError(429, `At most ${limit} ${what} a minute; wait as long as Retry-After says`)),
   });

@@ -2,21 +2,19 @@ import { randomUUID } from 'node:crypto';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import helmet from 'helmet';
 import type { App } from '../app.ts';
-import { AppError, unauthorized } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import { type Caller, findCaller } from './access.ts';
-import { bearerPassport, type TokenClaims } from './auth.ts';
+import { authentication } from './authenticate.ts';
 import { docsPage } from './docs-page.ts';
 import { errorReply } from './error-reply.ts';
 import { answerEvents, wantsEvents } from './events.ts';
 import { takeKey } from './idempotency.ts';
 import { answerOnce, streamOnce } from './once.ts';
 import { openapiDocument } from './openapi.ts';
-import { rateLimits } from './rate-limit.ts';
+import { anonymousLimit } from './rate-limit.ts';
 import { readiness } from './readiness.ts';
 import { cutPage, readBody, validated } from './request.ts';
 import { type Method, Repeated, type Route } from './route.ts';
-import { refuseCrossSite } from './session.ts';
-import { tokenUse } from './token-use.ts';
 
 export const basePath = '/api/v1';
 
@@ -34,6 +32,7 @@ export function createServer(app: App, routes: Route[], extras: Extras = {}): Ex
   server.disable('x-powered-by');
   server.set('query parser', 'simple');
   server.set('etag', false);
+  server.set('trust proxy', app.config.TRUST_PROXY);
   server.use((req, res, next) => {
     const id = req.headers['x-request-id'];
     res.locals.requestId = typeof id === 'string' && /^[\w.-]{1,100}$/.test(id) ? id : randomUUID();
@@ -41,6 +40,7 @@ export function createServer(app: App, routes: Route[], extras: Extras = {}): Ex
     next();
   });
   server.use(securityHeaders(app.config.BASE_URL));
+  const anonymous = anonymousLimit(app.config);
   server.get('/healthz', (_req, res) => res.json({ status: 'ok' }));
   const isReady = readiness(app);
   server.get('/readyz', async (_req, res) => {
@@ -48,47 +48,31 @@ export function createServer(app: App, routes: Route[], extras: Extras = {}): Ex
     res.status(status === 'ok' ? 200 : 503).json({ status });
   });
   if (extras.webhooks) server.post(extras.webhooks.path, ...extras.webhooks.handlers);
+  server.all(/^\/(?:login\/|setup)/i, anonymous);
   for (const pages of extras.pages ?? []) server.use(pages);
-  server.use(basePath, api(app, routes));
+  server.use(basePath, api(app, routes, anonymous));
   server.use((_req, _res, next) => next(new AppError(404, 'No such address')));
   server.use(errorReply(app));
   return server;
 }
 
-function api(app: App, routes: Route[]): express.Router {
+function api(app: App, routes: Route[], anonymous: RequestHandler): express.Router {
   const router = express.Router();
   router.use((_req, res, next) => {
     res.setHeader('Cache-Control', 'no-store');
     next();
   });
-  const document = openapiDocument(routes, app.config.BASE_URL);
-  router.get('/openapi.json', (_req, res) => res.json(document));
+  // Written once: it is 400 kB, and a stranger may ask for it.
+  const document = Buffer.from(JSON.stringify(openapiDocument(routes, app.config.BASE_URL)));
+  router.all(/^\/(?:openapi\.json|docs)\/?$/i, anonymous);
+  router.get('/openapi.json', (_req, res) => res.type('json').send(document));
   router.use('/docs', docsPage(`${basePath}/openapi.json`));
   router.all(['/openapi.json', '/docs'], (_req, _res, next) => next(methodNotAllowed(['get'])));
-  const passport = bearerPassport(app.keys.jwtSecret, app.config.BASE_URL);
-  const authenticate = (req: Request, res: Response) =>
-    new Promise<TokenClaims>((resolve, reject) =>
-      passport.authenticate('jwt', { session: false }, (error: unknown, claims: TokenClaims | false) =>
-        error || !claims ? reject(error ?? unauthorized()) : resolve(claims),
-      )(req, res, reject),
-    );
-  const noteUse = tokenUse(app);
-  const limit = rateLimits(app.config);
-  const known = async (req: Request, res: Response, { costs }: Route) => {
-    const { jti } = await authenticate(req, res);
-    if (!/^bearer /i.test(req.headers.authorization ?? '')) refuseCrossSite(req, app.config.BASE_URL);
-    res.locals.tokenId = jti;
-    await limit(req, res, costs).catch(async (error) => {
-      // A dead token is told that it is dead, however often it comes.
-      await findCaller(app.db, jti);
-      throw error;
-    });
-    noteUse(jti);
-    return jti;
-  };
-  for (const declared of routes) router[declared.method](declared.path, operation(app, declared, known));
+  const { tokenIdOf, onRefusal } = authentication(app, anonymous);
+  for (const declared of routes) router[declared.method](declared.path, operation(app, declared, tokenIdOf));
   for (const [path, methods] of methodsByPath(routes))
     router.all(path, (_req, _res, next) => next(methodNotAllowed(methods)));
+  router.use(onRefusal);
   return router;
 }
 

@@ -55,6 +55,7 @@ export async function openTestApp(settings: Record<string, string> = {}, templat
     RATE_LIMIT_REQUESTS: '0',
     RATE_LIMIT_STARTS: '0',
     ...settings,
+    RATE_LIMIT_ANONYMOUS: '0',
     ...(template === undefined ? {} : { DATABASE_URL: database.url }),
   });
   const stop = new AbortController();
