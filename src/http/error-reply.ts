@@ -4,6 +4,7 @@ import { isDatabaseAway } from '../db/database.ts';
 import { Refused } from '../domain/machine.ts';
 import { oneLine } from '../domain/quoted.ts';
 import { AppError, upstreamFailed } from '../errors.ts';
+import { answerAndHangUp, isUnread } from './hang-up.ts';
 
 /** Answers every error in the one shape of decisions, section 2. What is not ours to show becomes a plain 500. */
 export function errorReply(app: App): ErrorRequestHandler {
@@ -16,7 +17,9 @@ export function errorReply(app: App): ErrorRequestHandler {
         'request failed',
       );
     for (const [name, value] of Object.entries(known.headers)) res.setHeader(name, value);
-    res.status(known.status).json(replyOf(known));
+    res.status(known.status);
+    if (isUnread(req)) answerAndHangUp(req, res.type('json'), JSON.stringify(replyOf(known)));
+    else res.json(replyOf(known));
   };
 }
 
@@ -35,8 +38,6 @@ export function knownError(error: unknown): AppError {
     const { status, message } = error as { status?: number; message: string };
     return upstreamFailed('GitHub', `HTTP ${status ?? 0}, ${oneLine(message, 200)}`);
   }
-  const { type } = error as { type?: string };
-  if (type === 'entity.too.large') return new AppError(413, 'The body must have at most 25 MB');
   // A path that is not valid percent-encoding comes as an error of Express with this status.
   const status = (error as { status?: unknown }).status;
   if (status === 400) return new AppError(404, 'No such address');

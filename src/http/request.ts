@@ -1,28 +1,50 @@
-import express, { type Request, type Response } from 'express';
+import type { Request, Response } from 'express';
 import type { z } from 'zod';
-import { AppError, badRequest } from '../errors.ts';
+import { AppError, badRequest, type Problem } from '../errors.ts';
+import { bodyBudget } from './body-budget.ts';
+import { isModest, maxDepth, maxValues } from './modest-json.ts';
+import { type BodyLimits, readBytes } from './read-body.ts';
 import type { Route } from './route.ts';
 
-/** Whoever sends more of them learns of the others next time. */
+/** A caller with more problems learns of the others next time. */
 const maxProblems = 100;
+/** A name of ours is shorter; of a caller's, this much is said. */
+const maxNameLength = 100;
+const limits: BodyLimits = {
+  maxBytes: 1024 * 1024,
+  withinMs: 20_000,
+  budget: bodyBudget({ total: 64 * 1024 * 1024, each: 8 * 1024 * 1024 }),
+};
 
-const jsonBody = express.json({ limit: '1mb', strict: false, type: 'application/json' });
-
-/** Reads a JSON body of at most 1 MB into `req.body`; none leaves it undefined. @throws AppError 400, 413, 415 */
-export function readBody(req: Request, res: Response): Promise<void> {
+/** Reads the JSON body of a user's request; without a body it is undefined. @throws AppError 400, 408, 413, 415, 503 */
+export async function readBody(req: Request, userId: string): Promise<unknown> {
   const isEmpty = req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0;
-  if (isEmpty) return Promise.resolve();
+  if (isEmpty) return undefined;
   if (!req.is('application/json')) throw new AppError(415, 'The body must be JSON (Content-Type: application/json)');
-  return new Promise((resolve, reject) =>
-    jsonBody(req, res, (error) => (error ? reject(bodyError(error)) : resolve())),
-  );
+  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(req.headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+  if (!/^utf-?8$/i.test(charset)) throw new AppError(415, 'The body must be encoded as UTF-8');
+  const body = await readBytes(req, userId, limits);
+  try {
+    return parsed(body.join());
+  } finally {
+    body.release();
+  }
 }
 
-function bodyError(error: { type?: string; status?: number }): unknown {
-  if (error.type === 'entity.too.large') return new AppError(413, 'The body must have at most 1 MB');
-  if (error.type === 'entity.parse.failed') return badRequest([{ path: '', message: 'The body must be valid JSON' }]);
-  if (error.status === 415) return new AppError(415, 'The body has an encoding or charset that is not supported');
-  return error.status === 400 ? badRequest([{ path: '', message: 'The body could not be read' }]) : error;
+function parsed(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined;
+  if (!isModest(bytes))
+    throw badRequest([
+      {
+        path: '',
+        message: `The body must have at most ${maxValues} values and ${maxDepth} levels of objects and lists`,
+      },
+    ]);
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    throw badRequest([{ path: '', message: 'The body must be valid JSON' }]);
+  }
 }
 
 /** The query or body by its schema. @throws AppError 400 with a sentence per problem */
@@ -34,21 +56,24 @@ export function validated(declared: Route, where: 'query' | 'body', value: unkno
       throw badRequest([{ path: '', message: 'The body must be empty' }]);
     const keys = Object.keys(value);
     if (keys.length === 0) return undefined;
-    throw badRequest(keys.map((key) => ({ path: key, message: `${key} is not known here` })));
+    throw badRequest(unknownKeys(keys, ''));
   }
   const parsed = schema.safeParse(value === undefined ? {} : value);
   if (parsed.success) return parsed.data;
   throw badRequest(parsed.error.issues.flatMap(problemsOf).slice(0, maxProblems));
 }
 
-function problemsOf(issue: z.core.$ZodIssue): { path: string; message: string }[] {
+function problemsOf(issue: z.core.$ZodIssue): Problem[] {
   const path = issue.path.map(String).join('.');
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => {
-      const at = path ? `${path}.${key}` : key;
-      return { path: at, message: `${at} is not known here` };
-    });
+  if (issue.code === 'unrecognized_keys') return unknownKeys(issue.keys, path);
   return [{ path, message: path ? `${path}: ${issue.message}` : issue.message }];
+}
+
+function unknownKeys(keys: string[], path: string): Problem[] {
+  return keys.slice(0, maxProblems).map((key) => {
+    const at = `${path}${path && '.'}${key.slice(0, maxNameLength)}`;
+    return { path: at, message: `${at} is not known here` };
+  });
 }
 
 /** Cuts the row that tells of a next page, and makes the `Link` header. */

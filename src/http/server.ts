@@ -97,7 +97,7 @@ function operation(
     if (hasBody) {
       // A dead token must win over a broken body; the access rule would come to know it only later.
       if (!isPublic) await findCaller(app.db, tokenId);
-      await readBody(req, res);
+      req.body = await readBody(req, String(res.locals.userId));
     }
     const query = req.query as Record<string, unknown>;
     const params = req.params as Record<string, string>;

@@ -3,8 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbedded } from '../../src/db/embedded.ts';
+import { parsePayload } from '../../src/github/payload.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { privateKey } from '../support/keys.ts';
+import { headOf, openRaw } from '../support/raw-http.ts';
 
 const [secret, previous] = ['a secret of this test', 'the secret before'];
 let service: TestApp;
@@ -87,6 +89,37 @@ test('a body over 25 MB is refused with 413 in our shape', async () => {
     status: 413,
     body: { statusCode: 413, message: expect.stringContaining('25 MB') },
   });
+});
+
+test.each([
+  ['no signature', 401, { 'X-Hub-Signature-256': '' }],
+  ['a short signature', 401, { 'X-Hub-Signature-256': 'sha256=00' }],
+  ['a compressed body', 415, { 'Content-Encoding': 'gzip' }],
+  ['twice compressed', 415, { 'Content-Encoding': 'identity, br' }],
+  ['an unknown coding', 415, { 'Content-Encoding': 'x' }],
+  ['a nameless event', 400, { 'X-GitHub-Event': '' }],
+  ['a strange id', 400, { 'X-GitHub-Delivery': 'a b' }],
+  ['too much', 413, { 'Content-Length': '26300000' }],
+])('%s: %i before the body is sent, and the connection ends', async (_name, status, headers) => {
+  const head = headOf('POST /api/github/webhooks', {
+    'Content-Length': '1000',
+    'X-GitHub-Event': 'ping',
+    'X-GitHub-Delivery': randomUUID(),
+    'X-Hub-Signature-256': sign(''),
+    ...headers,
+  });
+  const raw = openRaw(new URL(service.url).port, head);
+  expect(await raw.status).toBe(status);
+  raw.socket.end();
+  expect(await raw.ended).toMatch(/\r\nConnection: close\r\n/);
+});
+
+test('a large delivery is parsed outside of the event loop; one that is not JSON is still 400', async () => {
+  const large = JSON.stringify({ ref: 'refs/heads/x', commits: Array(20_000).fill({ message: 'x'.repeat(50) }) });
+  expect((await post(large)).status).toBe(202);
+  expect((await post(`${large.slice(0, -1)},`)).status).toBe(400);
+  const parsed = (await parsePayload(large)) as { ref: string; commits: unknown[] };
+  expect([parsed.ref, parsed.commits.length]).toEqual(['refs/heads/x', 100]);
 });
 
 test('with the database stopped the answer is 503 within 2 s', async () => {

@@ -1,6 +1,8 @@
+import { gzipSync } from 'node:zlib';
 import { writeProbe } from '../../src/db/writable.ts';
 import { readiness } from '../../src/http/readiness.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
+import { headOf, openRaw } from '../support/raw-http.ts';
 
 let service: TestApp;
 let token: string;
@@ -75,4 +77,41 @@ test('lists come in pages with links', async () => {
   expect(last.headers.get('link')).not.toContain('next');
   for (const query of ['limit=0', 'limit=101', 'limit=x', 'offset=-1', 'limit=1&limit=2', 'page=1'])
     expect([query, (await service.call('GET', `/projects?${query}`, { token })).status]).toEqual([query, 400]);
+});
+
+test('a body that is compressed, or in another encoding, is refused', async () => {
+  const post = async (body: Buffer, headers: Record<string, string>) => {
+    const response = await fetch(`${service.url}/api/v1/projects`, {
+      method: 'POST',
+      body: body as never,
+      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}`, ...headers },
+    });
+    return response.status;
+  };
+  const body = Buffer.from('{"name":"P"}');
+  expect(await post(gzipSync(body), { 'Content-Encoding': 'gzip' })).toBe(415);
+  expect(await post(body, { 'Content-Type': 'application/json; charset=utf-16le' })).toBe(415);
+  expect(await post(body, { 'Content-Type': 'application/json; charset="UTF-8"' })).toBe(201);
+  expect(await post(Buffer.concat([Buffer.from('\ufeff'), body]), {})).toBe(201);
+});
+
+test('a body of too many values is 400 before it is parsed', async () => {
+  const nested = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
+  for (const body of [nested, `[${'{},'.repeat(300_000)}{}]`]) {
+    const answer = await service.call('POST', '/projects', { token, body });
+    expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('at most 15000 values')]);
+  }
+  const keys = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`.repeat(20), 1]));
+  const answer = await service.call('POST', '/projects', { token, body: keys });
+  expect([answer.status, answer.body.errors.length]).toEqual([400, 100]);
+});
+
+test('who is refused before the body was read is answered at once, and the connection ends', async () => {
+  const head = headOf('POST /api/v1/projects', { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' });
+  const raw = openRaw(new URL(service.url).port, head);
+  expect(await raw.status).toBe(401);
+  // It goes on sending, for as long as it can.
+  const sending = setInterval(() => raw.socket.write('400\r\n'.concat('x'.repeat(1024), '\r\n')), 20);
+  expect(await raw.ended).toMatch(/\r\nConnection: close\r\n/);
+  clearInterval(sending);
 });

@@ -1,0 +1,118 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
+import { type RunningService, startService } from '../../src/demo/real-service.ts';
+import { freePort } from '../../src/demo/settings.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { privateKey } from '../support/keys.ts';
+import { headOf, openRaw } from '../support/raw-http.ts';
+
+const secret = 'a secret of the flooded service';
+const dataDir = mkdtempSync(join(tmpdir(), 'deckhand-flood-'));
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let service: RunningService;
+let port: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  port = await freePort();
+  service = await startService({
+    PORT: String(port),
+    BASE_URL: `http://127.0.0.1:${port}`,
+    ROLE: 'web',
+    DATABASE_URL: database.url,
+    DATA_DIR: dataDir,
+    METRICS_PORT: '0',
+    JWT_SECRET: 'a secret of the tests that is long enough',
+    ENCRYPTION_KEY: '11'.repeat(32),
+    APP_ID: '1',
+    PRIVATE_KEY: privateKey,
+    WEBHOOK_SECRET: secret,
+    GITHUB_API_URL: 'http://127.0.0.1:1',
+  });
+});
+afterAll(async () => {
+  await service.stop('SIGKILL');
+  await database.drop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const sign = (body: string | Buffer) => `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+const wrong = `sha256=${'0'.repeat(64)}`;
+
+/** A request on a connection of its own; answers the status, or 0 when the connection ends without one. */
+async function send(headers: Record<string, string>, body: Buffer | string, from?: string): Promise<number> {
+  const all = { 'X-GitHub-Event': 'ping', 'X-GitHub-Delivery': randomUUID(), ...headers };
+  const { socket, status } = openRaw(port, headOf('POST /api/github/webhooks', all), from);
+  socket.write(body);
+  await status;
+  socket.destroy();
+  return status;
+}
+
+function delivery(payload: object, from?: string): Promise<number> {
+  const body = JSON.stringify(payload);
+  return send({ 'Content-Length': String(body.length), 'X-Hub-Signature-256': sign(body) }, body, from);
+}
+
+const resident = () =>
+  Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${service.process.pid}/status`, 'utf8'))?.[1]) / 1024;
+
+/** Makes 120 requests at once; answers their statuses and by how many MB the service grew at most while they lasted. */
+async function flood(attack: (nth: number) => Promise<number>, count = 120) {
+  const before = resident();
+  let most = before;
+  const watch = setInterval(() => {
+    most = Math.max(most, resident());
+  }, 10);
+  const statuses = await Promise.all(Array.from({ length: count }, (_, nth) => attack(nth)));
+  clearInterval(watch);
+  return { statuses, grown: Math.round(Math.max(most, resident()) - before) };
+}
+
+test('unsigned bombs of 53 bytes', async () => {
+  const bomb = brotliCompressSync(Buffer.alloc(25_000_000, ' '));
+  expect(bomb.length).toBeLessThan(100);
+  const headers = { 'Content-Encoding': 'br', 'Content-Length': String(bomb.length) };
+  const { statuses, grown } = await flood(() => send(headers, bomb));
+  expect(new Set(statuses)).toEqual(new Set([415]));
+  expect(grown).toBeLessThan(100);
+});
+
+const large = Buffer.alloc(25_000_000, ' ');
+const claims = { 'Content-Length': String(large.length), 'X-Hub-Signature-256': wrong };
+
+test('bodies of 25 MB with a wrong signature; deliveries from the same address get through', async () => {
+  const attack = flood(() => send(claims, large));
+  const signed = [];
+  for (let i = 0; i < 20; i++) signed.push(await delivery({ i, zen: 'x'.repeat(10_000) }));
+  const { statuses, grown } = await attack;
+  expect(grown).toBeLessThan(100);
+  expect(new Set(signed)).toEqual(new Set([202]));
+  expect(statuses.filter((s) => s === 503).length).toBeGreaterThan(60);
+  for (const status of statuses) expect([0, 401, 503]).toContain(status);
+});
+
+test('the same from 120 addresses', async () => {
+  const attack = flood((nth) => send(claims, large, `127.0.1.${nth + 1}`));
+  const signed = [];
+  for (let i = 0; i < 20; i++) signed.push(await delivery({ i }, '127.0.2.1'));
+  const { grown } = await attack;
+  expect(grown).toBeLessThan(100);
+  expect(new Set(signed)).toEqual(new Set([202]));
+});
+
+test('bodies in chunks of a byte, each of which would take far more memory and time than it holds', async () => {
+  const chunks = Buffer.from('1\r\nx\r\n'.repeat(200_000));
+  const headers = { 'Transfer-Encoding': 'chunked', 'X-Hub-Signature-256': wrong };
+  const ended = Buffer.concat([chunks, Buffer.from('0\r\n\r\n')]);
+  const { statuses, grown } = await flood(() => send(headers, ended), 10);
+  expect(new Set(statuses)).toEqual(new Set([400]));
+  expect(grown).toBeLessThan(100);
+});
+
+test('after the floods, a delivery of the greatest size is taken', async () => {
+  expect(await delivery({ zen: 'x'.repeat(26_000_000) })).toBe(202);
+});
