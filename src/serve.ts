@@ -11,6 +11,7 @@ import { aboutApp, loginRoutes } from './github/login.ts';
 import { setupRoutes } from './github/setup.ts';
 import { setupAddress } from './github/stored-app.ts';
 import { dashboard } from './http/dashboard.ts';
+import { httpServer } from './http/listener.ts';
 import { serveMetrics } from './http/metrics.ts';
 import { createServer } from './http/server.ts';
 import { concurrencyOf, handlersOf, scheduleOf } from './jobs.ts';
@@ -65,17 +66,15 @@ async function listen(app: App): Promise<Server> {
   const { HOST, PORT } = app.config;
   const setup = await setupAddress(app);
   const webhooks = { path: webhookPath, handlers: webhookReceiver(app) };
-  const server = createServer(app, routes, {
-    pages: [loginRoutes(app), setupRoutes(app), dashboard(app, () => aboutApp(app))],
-    webhooks,
-  });
+  const pages = [loginRoutes(app), setupRoutes(app), dashboard(app, () => aboutApp(app))];
+  const server = httpServer(createServer(app, routes, { pages, webhooks }));
   return new Promise((resolve, reject) => {
-    const listening = server.listen(PORT, HOST, (error?: Error) => {
-      if (error) return reject(explained(error, HOST, PORT));
-      const { port } = listening.address() as { port: number };
+    server.once('error', (error) => reject(explained(error, HOST, PORT)));
+    server.listen(PORT, HOST, () => {
+      const { port } = server.address() as { port: number };
       app.log.info(`listening on http://${HOST}:${port}`);
       if (setup !== undefined) announceSetup(app, setup);
-      resolve(listening);
+      resolve(server);
     });
   });
 }

@@ -10,6 +10,7 @@ import { webhookReceiver } from '../../src/github/inbox.ts';
 import { aboutApp, loginRoutes } from '../../src/github/login.ts';
 import { setupRoutes } from '../../src/github/setup.ts';
 import { dashboard } from '../../src/http/dashboard.ts';
+import { httpServer } from '../../src/http/listener.ts';
 import { createServer } from '../../src/http/server.ts';
 import { concurrencyOf, handlersOf } from '../../src/jobs.ts';
 import { createLogger } from '../../src/logger.ts';
@@ -54,8 +55,8 @@ export async function openTestApp(settings: Record<string, string> = {}, templat
     MIRROR_INTERVAL_MS: '0',
     RATE_LIMIT_REQUESTS: '0',
     RATE_LIMIT_STARTS: '0',
-    ...settings,
     RATE_LIMIT_ANONYMOUS: '0',
+    ...settings,
     ...(template === undefined ? {} : { DATABASE_URL: database.url }),
   });
   const stop = new AbortController();
@@ -64,7 +65,7 @@ export async function openTestApp(settings: Record<string, string> = {}, templat
   const webhooks = { path: webhookPath, handlers: webhookReceiver(app) };
   const extras = { pages: [loginRoutes(app), setupRoutes(app), dashboard(app, () => aboutApp(app))], webhooks };
   const server = await new Promise<Server>((resolve) => {
-    const listening = createServer(app, routes, extras).listen(0, '127.0.0.1', () => resolve(listening));
+    const listening = httpServer(createServer(app, routes, extras)).listen(0, '127.0.0.1', () => resolve(listening));
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {

@@ -1,0 +1,44 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { until } from '../../src/demo/real-service.ts';
+import { httpServer } from '../../src/http/listener.ts';
+import { headOf, openRaw } from '../support/raw-http.ts';
+
+let server: Server;
+let port: number;
+beforeAll(async () => {
+  const app = express();
+  app.get('/large', (_req, res) => res.send(Buffer.alloc(20_000_000)));
+  app.get('/late', (_req, res) => setTimeout(() => res.send('late'), 500));
+  server = httpServer(app, { headersMs: 200, requestMs: 400, checkMs: 50, unreadMs: 200 });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  port = (server.address() as AddressInfo).port;
+});
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+test.each([
+  ['nothing', ''],
+  ['a part of a head', 'GET /late HTTP/1.1\r\nHost: x\r\n'],
+  ['a part of a body', headOf('POST /', { 'Content-Length': '9' })],
+])('a connection that sends %s is ended', async (_name, text) => {
+  const raw = openRaw(port, text);
+  await raw.ended;
+});
+
+test('a reply that nobody reads is given up', async () => {
+  const raw = openRaw(port, headOf('GET /large', {}));
+  await new Promise((resolve) => raw.socket.once('readable', resolve));
+  raw.socket.pause();
+  const connections = () => new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));
+  await until('the end of the connection', async () => (await connections()) === 0);
+  raw.socket.destroy();
+});
+
+test('a reply may take its time', async () => {
+  const raw = openRaw(port, headOf('GET /late', { Connection: 'close' }));
+  expect(await raw.ended).toContain('late');
+});
