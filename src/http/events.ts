@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Request, Response } from 'express';
 import { lostRace } from '../db/database.ts';
 import { AppError } from '../errors.ts';
@@ -10,16 +11,23 @@ export interface EventStream {
   /** Aborted when the caller is gone or may not see it any more. */
   signal: AbortSignal;
   send(event: { id?: string | number; event?: string; data?: unknown }): void;
+  /** Resolves when the caller has read enough for more to be sent, or is gone. To be awaited between many events. */
+  drained(): Promise<void>;
 }
 
 /** Open at once for one user in one process (decisions, section 4). */
 const maxStreams = 10;
-/** So often it is asked whether the caller may still see it: a token that is revoked is dead within a second. */
+/** For all users of this process: each stream looks at its access every 800 ms. */
+const maxStreamsOfAll = 1000;
+/** How often access is checked again: a token that is revoked is dead within a second. */
 const recheckMs = 800;
-/** A line that says nothing, so that whatever stands between keeps the connection. */
+/** How often a comment is sent, so that proxies keep the connection. */
 const pingMs = 15_000;
+/** A caller who leaves more than this unread is let go; it can come back with `Last-Event-ID`. */
+const maxUnread = 1024 * 1024;
 
 const open = new Map<string, number>();
+let openOfAll = 0;
 
 export function wantsEvents(req: Request): boolean {
   return /\btext\/event-stream\b/i.test(req.headers.accept ?? '');
@@ -27,7 +35,7 @@ export function wantsEvents(req: Request): boolean {
 
 /**
  * Answers with a stream until `tell` is done, the caller is gone, or `recheck` throws.
- * @throws AppError 429 over the limit, before anything is sent
+ * @throws AppError 429 over the limit of a user, 503 over that of the process, before anything is sent
  */
 export async function answerEvents(
   req: Request,
@@ -40,7 +48,10 @@ export async function answerEvents(
     throw new AppError(429, `At most ${maxStreams} open streams for a user; close one first`, {
       headers: { 'Retry-After': '5' },
     });
+  if (openOfAll >= maxStreamsOfAll)
+    throw new AppError(503, 'Too many streams are open; try again later', { headers: { 'Retry-After': '5' } });
   open.set(about.userId, count + 1);
+  openOfAll += 1;
   const gone = new AbortController();
   const leave = () => gone.abort(new Error('the caller is gone'));
   res.once('close', leave);
@@ -50,9 +61,16 @@ export async function answerEvents(
   res.setHeader('X-Accel-Buffering', 'no');
   res.flushHeaders();
   const write = (text: string) => {
+    if (res.writableLength > maxUnread) leave();
     if (!gone.signal.aborted) res.write(text);
   };
-  const ping = setInterval(() => write(': still here\n\n'), pingMs);
+  let wasBlocked = false;
+  const ping = setInterval(() => {
+    // Nothing was read between two pings.
+    if (wasBlocked && res.writableNeedDrain) leave();
+    wasBlocked = res.writableNeedDrain;
+    write(': still here\n\n');
+  }, pingMs);
   const check = setInterval(() => {
     // The database being away is no reason to send anybody off.
     about.recheck().catch((error) => {
@@ -67,9 +85,18 @@ export async function answerEvents(
     ];
     write(`${lines.join('\n')}\n\n`);
   };
+  const drained = async () => {
+    if (res.writableNeedDrain && !gone.signal.aborted)
+      await once(res, 'drain', { signal: gone.signal }).catch(() => undefined);
+  };
   const lastEventId = req.headers['last-event-id'];
   try {
-    await tell({ lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined, signal: gone.signal, send });
+    await tell({
+      lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
+      signal: gone.signal,
+      send,
+      drained,
+    });
   } catch (error) {
     // Something was deleted meanwhile: looked at again, it says what.
     const said = lostRace(error)
@@ -86,6 +113,7 @@ export async function answerEvents(
     about.stopping.removeEventListener('abort', leave);
     res.removeListener('close', leave);
     const left = (open.get(about.userId) ?? 1) - 1;
+    openOfAll -= 1;
     if (left > 0) open.set(about.userId, left);
     else open.delete(about.userId);
     res.end();

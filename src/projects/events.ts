@@ -34,17 +34,16 @@ async function tellChanges(app: App, projectId: string, out: EventStream): Promi
     told = new Set((await listChanges(em, projectId, from)).rows.map((row) => row.id));
   const look = async () => {
     const { rows, upTo } = await listChanges(em, projectId, from);
-    // Of what may still be followed by lower numbers, what was told is remembered.
-    const recent = rows.filter((row) => row.xid >= upTo).map((row) => row.id);
+    // Of the rows that may still be followed by lower numbers, those that were told are remembered.
+    const recent = new Set(rows.filter((row) => row.xid >= upTo).map((row) => row.id));
+    const toldRecent = [...recent].filter((id) => told.has(id));
     for (const { id, kind, objectId, status, at } of rows.filter((row) => !told.has(row.id))) {
-      told.add(id);
-      const place = placeAt(
-        upTo,
-        recent.filter((each) => told.has(each)),
-      );
+      if (recent.has(id)) toldRecent.push(id);
+      const place = placeAt(upTo, toldRecent);
       out.send({ id: place, event: kind, data: { id: objectId, status, at: at.toISOString() } });
+      await out.drained();
     }
-    told = new Set(recent);
+    told = recent;
     from = upTo;
     return false;
   };

@@ -68,10 +68,15 @@ export async function insertEvent(
   ]);
 }
 
-export async function listEvents(em: EntityManager, runId: string, afterId = '0') {
+export async function listEvents(
+  em: EntityManager,
+  runId: string,
+  { afterId = '0', limit = null }: { afterId?: string; limit?: number | null } = {},
+) {
   const rows: { id: string; at: Date; type: string; text: string; data: Record<string, unknown> }[] = await em.query(
-    'select id::text, at, type, text, data from run_events where run_id = $1 and id > $2::bigint order by run_events.id',
-    [runId, afterId],
+    `select id::text, at, type, text, data from run_events where run_id = $1 and id > $2::bigint
+     order by run_events.id limit $3`,
+    [runId, afterId, limit],
   );
   return rows;
 }

@@ -1,5 +1,12 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import express from 'express';
 import { until } from '../../src/demo/real-service.ts';
+import { answerEvents } from '../../src/http/events.ts';
+import { followRun } from '../../src/runs/follow-run.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
+import { headOf, openRaw } from '../support/raw-http.ts';
 import { usualTime } from '../support/usual-time.ts';
 
 let service: TestApp;
@@ -201,4 +208,59 @@ test('a listener whose connection breaks hears what came meanwhile', async () =>
   await call('POST', `/projects/${project}/tasks`, { title: 'meanwhile' });
   await until('the task', async () => named(stream.heard, 'task').length > 0);
   await stream.stop();
+});
+
+test('a long log waits in the database for a slow reader, not in memory', async () => {
+  const task = (await call('POST', `/projects/${project}/tasks`, { title: 't' })).body;
+  await service.app.db.manager.query(
+    `insert into runs (id, task_id, project_id, kind, status) values ('run_long', $1, $2, 'start', 'failed')`,
+    [task.id, project],
+  );
+  await service.app.db.manager.query(
+    `insert into run_events (run_id, type, text, data) select 'run_long', 'tool', 'step ' || n, '{}' from generate_series(1, 500) n`,
+  );
+  const gone = new AbortController();
+  let read = () => {};
+  const told: unknown[] = [];
+  const following = followRun(service.app, 'run_long', {
+    lastEventId: undefined,
+    signal: gone.signal,
+    send: (event) => told.push(event.event),
+    drained: () =>
+      new Promise<void>((resolve) => {
+        read = resolve;
+      }),
+  });
+  for (let pages = 1; pages <= 10; pages++) {
+    await until('a page', async () => told.length >= pages * 50);
+    expect(told).toHaveLength(pages * 50);
+    read();
+  }
+  await following;
+  expect([told.length, told.at(-1)]).toEqual([501, 'end']);
+});
+
+test('a reader who leaves everything unread is let go', async () => {
+  const app = express();
+  let sent = 0;
+  let answered: Promise<void> | undefined;
+  app.get('/', (req, res) => {
+    const about = { userId: 'slow', stopping: new AbortController().signal, recheck: async () => {} };
+    answered = answerEvents(req, res, about, async ({ send, signal }) => {
+      for (; sent < 1000 && !signal.aborted; sent++) {
+        send({ data: 'x'.repeat(100_000) });
+        await setImmediate();
+      }
+    });
+  });
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const raw = openRaw((server.address() as AddressInfo).port, headOf('GET /', {}));
+  raw.socket.pause();
+  await until('the request', async () => answered !== undefined);
+  await answered;
+  expect(sent).toBeLessThan(1000);
+  server.close();
+  server.closeAllConnections();
+  raw.socket.destroy();
 });
