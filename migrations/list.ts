@@ -10,6 +10,7 @@ import { Live1764374400000 } from './0009-live.ts';
 import { Planning1764460800000 } from './0010-planning.ts';
 import { Milestones1764547200000 } from './0011-milestones.ts';
 import { Identity1764633600000 } from './0012-identity.ts';
+import { Retention1764720000000 } from './0013-retention.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -25,4 +26,5 @@ export const migrations = [
   Planning1764460800000,
   Milestones1764547200000,
   Identity1764633600000,
+  Retention1764720000000,
 ];

@@ -30,6 +30,9 @@ const positive = z
 /** Longer than a timer of the platform can be set would end at once. */
 const minutes = positive.refine((n) => n <= 20_000, 'must be at most 20000');
 
+/** For how long something is kept; 0 is for ever. */
+const days = (preset: number) => whole(0, 36_500, preset);
+
 const httpUrl = z
   .string()
   .refine((s) => URL.canParse(s) && /^https?:$/.test(new URL(s).protocol), 'must be an http or https address')
@@ -131,14 +134,17 @@ const schema = z.object({
   RATE_LIMIT_REQUESTS: whole(0, 1_000_000, 600),
   RATE_LIMIT_MODEL: whole(0, 1_000_000, 20),
   RATE_LIMIT_STARTS: whole(0, 1_000_000, 30),
+  RATE_LIMIT_ANONYMOUS: whole(0, 1_000_000, 60),
+  TRUST_PROXY: whole(0, 100, 0),
   GITHUB_WRITE_INTERVAL_MS: whole(0, 60_000, 1000),
   MIRROR_INTERVAL_MS: whole(0, 3_600_000, 60_000),
   RUN_LEASE_SECONDS: whole(1, 3600, 30),
-  RATE_LIMIT_ANONYMOUS: whole(0, 1_000_000, 60),
-  TRUST_PROXY: whole(0, 100, 0),
   RUN_HEARTBEAT_SECONDS: whole(1, 600, 10),
   RECONCILE_MINUTES: whole(1, 59, 15),
   REDELIVERY_MINUTES: whole(1, 59, 5),
+  KEEP_DELIVERIES: days(30),
+  KEEP_RUN_EVENTS: days(90),
+  KEEP_TURNS: days(30),
 });
 
 type Settings = z.infer<typeof schema>;

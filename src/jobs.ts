@@ -1,6 +1,5 @@
 import type { App } from './app.ts';
 import { hasRoom } from './disk.ts';
-import { deleteOldDeliveries } from './github/delivery-store.ts';
 import { reconcileAll } from './github/heal.ts';
 import { handleDelivery, requeueForgotten } from './github/inbox.ts';
 import { syncInstallations } from './github/installation.ts';
@@ -11,10 +10,9 @@ import { redeliverFailed } from './github/redeliver.ts';
 import { refreshPullJob } from './github/refresh-pull.ts';
 import { adoptStoredApp } from './github/stored-app.ts';
 import { syncTask } from './github/sync.ts';
-import { forgetOldKeys } from './http/idempotency.ts';
-import { forgetOldEvents } from './projects/events.ts';
 import type { JobName } from './queue/names.ts';
 import type { Handlers } from './queue/queue.ts';
+import { removeOld } from './retention.ts';
 import { advanceAllSprints, advanceSprint } from './runs/advance-sprint.ts';
 import { cancelRun } from './runs/end-sprint.ts';
 import { continueTask } from './runs/split.ts';
@@ -40,13 +38,12 @@ export function handlersOf(app: App): Handlers {
     pull: (at) => refreshPullJob(app, at),
     redeliver: () => redeliverFailed(app),
     sweep: async () => {
+      // First, because it needs nothing but the database.
+      await removeOld(app);
       await syncInstallations(app);
       await reconcileAll(app, 'scheduled', null);
       await advanceAllSprints(app);
       await requeueForgotten(app);
-      await deleteOldDeliveries(app.db.manager);
-      await forgetOldKeys(app.db);
-      await forgetOldEvents(app.db.manager);
     },
   };
 }

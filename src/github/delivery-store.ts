@@ -37,8 +37,15 @@ export async function listForgottenDeliveries(em: EntityManager): Promise<string
   return rows.map((r) => r.guid);
 }
 
-export async function deleteOldDeliveries(em: EntityManager): Promise<void> {
-  await em.query(`delete from deliveries where received_at < now() - interval '30 days'`);
+/** Removes handled deliveries, the oldest first; answers how many. */
+export async function deleteOldDeliveries(em: EntityManager, days: number, limit: number): Promise<number> {
+  const [, count] = await em.query(
+    `delete from deliveries where guid in (
+       select guid from deliveries where received_at < now() - make_interval(days => $1) and handled_at is not null
+       order by received_at limit $2)`,
+    [days, limit],
+  );
+  return count;
 }
 
 export async function wasCommandHandled(em: EntityManager, key: string): Promise<boolean> {

@@ -7,14 +7,21 @@ export interface SignIn {
   returnTo: string;
 }
 
+/** Sign-ins under way at once. Anybody can begin one, so beyond this number the oldest are forgotten. */
+const maxOpen = 10_000;
+
 export async function insertSignIn(em: EntityManager, begun: SignIn): Promise<void> {
+  await em.query(
+    `with forgotten as (delete from sign_ins where created_at <=
+         (select created_at from sign_ins order by created_at desc offset $5::int - 1 limit 1))
+     insert into sign_ins (state_digest, browser_digest, verifier, return_to) values ($1, $2, $3, $4)`,
+    [begun.stateDigest, begun.browserDigest, begun.verifier, begun.returnTo, maxOpen],
+  );
+}
+
+/** Those that nobody can finish any more; setting up an App may take an hour. */
+export async function deleteOldSignIns(em: EntityManager): Promise<void> {
   await em.query(`delete from sign_ins where created_at < now() - interval '1 hour'`);
-  await em.query('insert into sign_ins (state_digest, browser_digest, verifier, return_to) values ($1, $2, $3, $4)', [
-    begun.stateDigest,
-    begun.browserDigest,
-    begun.verifier,
-    begun.returnTo,
-  ]);
 }
 
 /** Takes a sign-in out, so that it is finished at most once; undefined when it is unknown or too old. */

@@ -52,6 +52,18 @@ export async function insertTurn(
     ]);
 }
 
+/** Removes turns of runs that have ended, the oldest first; answers how many. */
+export async function deleteOldTurns(em: EntityManager, days: number, limit: number): Promise<number> {
+  const [, count] = await em.query(
+    `delete from run_turns where (run_id, turn) in (
+       select t.run_id, t.turn from run_turns t join runs r on r.id = t.run_id
+       where t.at < now() - make_interval(days => $1) and r.finished_at is not null
+       order by t.at limit $2)`,
+    [days, limit],
+  );
+  return count;
+}
+
 export async function insertEvent(
   em: EntityManager,
   runId: string,
@@ -79,4 +91,16 @@ export async function listEvents(
     [runId, afterId, limit],
   );
   return rows;
+}
+
+/** Removes log lines of runs that have ended, the oldest first; answers how many. */
+export async function deleteOldEvents(em: EntityManager, days: number, limit: number): Promise<number> {
+  const [, count] = await em.query(
+    `delete from run_events where id in (
+       select e.id from run_events e join runs r on r.id = e.run_id
+       where e.at < now() - make_interval(days => $1) and r.finished_at is not null
+       order by e.at limit $2)`,
+    [days, limit],
+  );
+  return count;
 }

@@ -1,4 +1,5 @@
 import { type DemoGitHub, startGitHub } from '../../src/demo/github.ts';
+import { removeOld } from '../../src/retention.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 
 let github: DemoGitHub;
@@ -118,6 +119,32 @@ test.each([
 ])('%j is no way back', async (to) => {
   const { back, cookie } = await agree('mona', to);
   expect((await get(back, { Cookie: cookie })).headers.get('location')).toBe('/');
+});
+
+test('a flood of begun sign-ins keeps its room, and one that is begun then works', async () => {
+  const em = service.app.db.manager;
+  await em.query(
+    `insert into sign_ins (state_digest, browser_digest, verifier, return_to, created_at)
+     select 'flood ' || n, '', '', '/', now() - n * interval '1 ms' from generate_series(1, 12000) n`,
+  );
+  const { back, cookie } = await agree('mona');
+  const [{ count }] = await em.query('select count(*)::int as count from sign_ins');
+  expect(count).toBe(10_000);
+  expect((await get(back, { Cookie: cookie })).status).toBe(303);
+});
+
+test('the sweep removes the sign-ins that nobody can finish any more, a new one does not', async () => {
+  const em = service.app.db.manager;
+  await em.query(`update sign_ins set created_at = now() - interval '61 minutes'`);
+  await get('/login/github');
+  const count = async () => Number((await em.query('select count(*) from sign_ins'))[0].count);
+  expect(await count()).toBeGreaterThan(1);
+  await removeOld(service.app);
+  expect(await count()).toBe(1);
+  const indexes: { name: string }[] = await em.query(
+    `select indexname as name from pg_indexes where tablename = 'sign_ins'`,
+  );
+  expect(indexes.map((i) => i.name)).toContain('sign_ins_age');
 });
 
 test('without credentials of the App sign-in says what is missing', async () => {

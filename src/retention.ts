@@ -1,0 +1,29 @@
+import type { App } from './app.ts';
+import { deleteOldDeliveries } from './github/delivery-store.ts';
+import { deleteOldSignIns } from './github/login-store.ts';
+import { forgetOldKeys } from './http/idempotency.ts';
+import { forgetOldEvents } from './projects/events.ts';
+import { deleteOldEvents, deleteOldTurns } from './runs/journal-store.ts';
+
+/** Rows removed by one statement: none of them holds locks for long. */
+const portion = 500;
+/** What is left then waits for the next sweep. */
+const enoughMs = 60_000;
+
+/** Removes what is older than the settings say (decisions-2, section 18); 0 days keep for ever. */
+export async function removeOld(app: App): Promise<void> {
+  const { KEEP_DELIVERIES, KEEP_RUN_EVENTS, KEEP_TURNS } = app.config;
+  const em = app.db.manager;
+  await inPortions(app, KEEP_DELIVERIES, (days) => deleteOldDeliveries(em, days, portion));
+  await inPortions(app, KEEP_RUN_EVENTS, (days) => deleteOldEvents(em, days, portion));
+  await inPortions(app, KEEP_TURNS, (days) => deleteOldTurns(em, days, portion));
+  await deleteOldSignIns(em);
+  await forgetOldKeys(app.db);
+  await forgetOldEvents(em);
+}
+
+async function inPortions(app: App, days: number, remove: (days: number) => Promise<number>): Promise<void> {
+  const end = performance.now() + enoughMs;
+  let removed = days === 0 ? 0 : portion;
+  while (removed === portion && performance.now() < end && !app.stopping.aborted) removed = await remove(days);
+}

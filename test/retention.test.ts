@@ -1,0 +1,93 @@
+import { readConfig } from '../src/config.ts';
+import { removeOld } from '../src/retention.ts';
+import { openTestApp, type TestApp } from './support/app.ts';
+import { makeEverything } from './support/everything.ts';
+
+let service: TestApp;
+let token: string;
+let task: string;
+let project: string;
+const sql = (text: string, values: unknown[] = []) => service.app.db.manager.query(text, values);
+
+beforeAll(async () => {
+  service = await openTestApp({ ALLOW_PRIVATE_HOSTS: 'true', KEEP_DELIVERIES: '2' });
+  const world = await makeEverything(service);
+  token = world.owner;
+  task = world.ids.task ?? '';
+  project = world.ids.projectId ?? '';
+});
+afterAll(() => service.close());
+
+test('deliveries: the handled ones go after their days, the others never', async () => {
+  await sql(
+    `insert into deliveries (guid, event, signature, payload, received_at, handled_at)
+     select 'old ' || n, 'ping', '', '{}', now() - interval '49 hours', now() from generate_series(1, 1200) n`,
+  );
+  await sql(
+    `insert into deliveries (guid, event, signature, payload, received_at, handled_at) values
+       ('new', 'ping', '', '{}', now() - interval '47 hours', now()),
+       ('unhandled', 'ping', '', '{}', now() - interval '400 days', null)`,
+  );
+  await removeOld(service.app);
+  const left = await sql('select guid from deliveries order by guid');
+  expect(left.map((row: { guid: string }) => row.guid)).toEqual(['new', 'unhandled']);
+});
+
+test('logs and conversations go after their days, those of a live run never', async () => {
+  await sql('delete from runs');
+  for (const [id, status, finished] of [
+    ['run_live', 'running', null],
+    ['run_ended', 'failed', 'now()'],
+  ] as const) {
+    await sql(
+      `insert into runs (id, task_id, project_id, kind, status, finished_at) values ($1, $2, $3, 'start', $4, ${finished})`,
+      [id, task, project, status],
+    );
+    await sql(
+      `insert into run_turns (run_id, turn, messages, at)
+       select $1, n, '[]', now() - (30.5 - n) * interval '1 day' from generate_series(0, 2) n`,
+      [id],
+    );
+    await sql(
+      `insert into run_events (run_id, type, text, at)
+       select $1, 'tool', 'step ' || n, now() - (90.5 - n) * interval '1 day' from generate_series(0, 2) n`,
+      [id],
+    );
+  }
+  await removeOld(service.app);
+  const turns = await sql('select run_id, turn from run_turns order by run_id, turn');
+  expect(turns.map((row: { run_id: string; turn: number }) => `${row.run_id} ${row.turn}`)).toEqual([
+    'run_ended 1',
+    'run_ended 2',
+    'run_live 0',
+    'run_live 1',
+    'run_live 2',
+  ]);
+  const log = async (id: string) =>
+    (await service.call('GET', `/runs/${id}/events`, { token })).body.map((e: { text: string }) => e.text);
+  expect(await log('run_ended')).toEqual(['step 1', 'step 2']);
+  expect(await log('run_live')).toEqual(['step 0', 'step 1', 'step 2']);
+});
+
+test('0 days keep for ever', async () => {
+  await sql(`update deliveries set received_at = now() - interval '9000 days'`);
+  await sql(`update run_turns set at = now() - interval '9000 days'`);
+  await sql(`update run_events set at = now() - interval '9000 days'`);
+  const count = async () =>
+    (
+      await sql(
+        'select (select count(*) from deliveries) + (select count(*) from run_turns) + (select count(*) from run_events) as n',
+      )
+    )[0].n;
+  const before = await count();
+  const config = { ...service.app.config, KEEP_DELIVERIES: 0, KEEP_RUN_EVENTS: 0, KEEP_TURNS: 0 };
+  await removeOld({ ...service.app, config });
+  expect(await count()).toBe(before);
+  await removeOld(service.app);
+  expect(await count()).not.toBe(before);
+});
+
+test('by default deliveries and conversations are kept for 30 days, logs for 90', () => {
+  const { KEEP_DELIVERIES, KEEP_RUN_EVENTS, KEEP_TURNS } = readConfig({});
+  expect([KEEP_DELIVERIES, KEEP_RUN_EVENTS, KEEP_TURNS]).toEqual([30, 90, 30]);
+});
