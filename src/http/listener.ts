@@ -1,8 +1,14 @@
 import { createServer, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Express } from 'express';
 
 /** Each takes some 20 kB, and a file descriptor. */
 const maxConnections = 4000;
+/**
+ * Requests of one connection that wait for their answer. Node takes any number of them: 200,000, which are 7 MB to send,
+ * took the process a gigabyte and kept everybody else waiting for 20 s. Browsers send one at a time.
+ */
+const maxPipelined = 32;
 
 const patience = {
   /** For the head of a request, which is a few hundred bytes. */
@@ -15,7 +21,7 @@ const patience = {
   unreadMs: 30_000,
 };
 
-/** The HTTP server of the service. It ends what slow and idle clients would hold: connections, and the memory of replies. */
+/** The HTTP server of the service. It bounds what slow, idle and greedy clients can hold: time, connections and memory. */
 export function httpServer(handler: Express, { headersMs, requestMs, checkMs, unreadMs } = patience): Server {
   const server = createServer({
     headersTimeout: headersMs,
@@ -23,10 +29,18 @@ export function httpServer(handler: Express, { headersMs, requestMs, checkMs, un
     connectionsCheckingInterval: checkMs,
   });
   server.maxConnections = maxConnections;
+  const waiting = new WeakMap<Socket, number>();
   server.on('request', (req, res) => {
+    const { socket } = req;
+    const count = (waiting.get(socket) ?? 0) + 1;
+    if (count > maxPipelined) socket.destroy();
+    // What was received with it still comes, up to 64 kB.
+    if (socket.destroyed) return;
+    waiting.set(socket, count);
+    res.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
     // The timeout of a socket ends a connection on which nothing moves. It begins with the reply: until then a model may
     // think for minutes.
-    const startTimeout = () => req.socket.setTimeout(unreadMs);
+    const startTimeout = () => socket.setTimeout(unreadMs);
     res.once('prefinish', startTimeout).once('pipe', startTimeout);
     handler(req, res);
   });

@@ -38,6 +38,16 @@ test('a reply that nobody reads is given up', async () => {
   raw.socket.destroy();
 });
 
+test('a flood of requests on one connection ends it', async () => {
+  const raw = openRaw(port, headOf('GET /late', {}).repeat(33));
+  expect(await raw.ended).toBe('');
+});
+
+test('some requests may be sent at once', async () => {
+  const raw = openRaw(port, headOf('GET /late', {}).repeat(31) + headOf('GET /late', { Connection: 'close' }));
+  expect((await raw.ended).match(/late/g)).toHaveLength(32);
+});
+
 test('a reply may take its time', async () => {
   const raw = openRaw(port, headOf('GET /late', { Connection: 'close' }));
   expect(await raw.ended).toContain('late');
