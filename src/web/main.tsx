@@ -1,7 +1,17 @@
 import '@primer/primitives/dist/css/primitives.css';
 import '@primer/primitives/dist/css/functional/themes/light.css';
 import '@primer/primitives/dist/css/functional/themes/dark.css';
-import './frame/dashboard.css';
+import './frame/layout.css';
+import './frame/frame.css';
+import './display/display.css';
+import './display/markdown.css';
+import './board/board.css';
+import './tasks/task.css';
+import './tasks/log/log.css';
+import './tasks/changes/changes.css';
+import './chat/chat.css';
+import './planning/planning.css';
+import './agents/system-prompts.css';
 import { BaseStyles } from '@primer/react';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
