@@ -1,14 +1,14 @@
 import type { RouteObject } from 'react-router';
-import { BrokenPage } from './display/query-result.tsx';
+import { PageError } from './frame/page-error.tsx';
 import { Shell } from './frame/shell.tsx';
 
-/** The addresses of the dashboard. Each page is loaded when it is asked for; an address says all that a page shows. */
+/** The addresses of the dashboard. Each page is loaded when it is first opened. */
 export const routes: RouteObject[] = [
   { path: '/login', lazy: async () => ({ Component: (await import('./account/login-page.tsx')).LoginPage }) },
   {
     path: '/',
     Component: Shell,
-    ErrorBoundary: BrokenPage,
+    ErrorBoundary: PageError,
     HydrateFallback: () => null,
     children: [
       { index: true, lazy: async () => ({ Component: (await import('./projects/projects-page.tsx')).ProjectsPage }) },
@@ -34,7 +34,7 @@ export const routes: RouteObject[] = [
             path: 'agents/:agentId',
             lazy: async () => ({ Component: (await import('./agents/agent-page.tsx')).AgentPage }),
           },
-          { path: 'pool', lazy: async () => ({ Component: (await import('./agents/pool-page.tsx')).PoolPage }) },
+          { path: 'pool', lazy: async () => ({ Component: (await import('./agents/runs-page.tsx')).RunsPage }) },
           {
             path: 'settings',
             lazy: async () => ({ Component: (await import('./settings/settings-page.tsx')).SettingsPage }),
@@ -56,9 +56,12 @@ export const routes: RouteObject[] = [
       },
       {
         path: 'settings/tokens',
-        lazy: async () => ({ Component: (await import('./account/api-tokens-page.tsx')).TokensPage }),
+        lazy: async () => ({ Component: (await import('./account/api-tokens-page.tsx')).ApiTokensPage }),
       },
-      { path: '*', lazy: async () => ({ Component: (await import('./frame/not-found-page.tsx')).NotFoundPage }) },
+      {
+        path: '*',
+        lazy: async () => ({ Component: (await import('./frame/not-found-page.tsx')).NotFoundPage }),
+      },
     ],
   },
 ];

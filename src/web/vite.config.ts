@@ -5,11 +5,11 @@ export default {
     outDir: '../../dist/web',
     emptyOutDir: true,
     target: 'es2023',
-    // The policy of the pages allows no data: in scripts and fonts.
+    // The Content-Security-Policy of the pages does not allow `data:` URLs for scripts and fonts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 800,
-    // Libraries mark their files for servers that render; there is none here.
+    // Libraries contain directives for server rendering, which the dashboard does not use.
     rollupOptions: { onwarn: (warning, warn) => warning.code !== 'MODULE_LEVEL_DIRECTIVE' && warn(warning) },
   },
   esbuild: { jsx: 'automatic' },

@@ -18,41 +18,41 @@ watchBrowser(() => world?.close());
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 const api = <T>(method: string, path: string, body?: object) => world.service.api<T>(world.token, method, path, body);
 
-inBrowser('a sprint is changed on its page; what others changed meanwhile stays', async () => {
+inBrowser('editing a sprint does not overwrite changes by others', async () => {
   const startDate = new Date().toISOString().slice(0, 10);
   const given = { name: 'First', goal: 'Begin', startDate, endDate: startDate };
   const { id } = await api<{ id: string }>('POST', `${base}/sprints`, given);
   await page.goto(`${world.service.url}/sprints/${id}`);
   await button('Edit').click();
-  await api('PATCH', `/sprints/${id}`, { name: 'Renamed meanwhile' });
+  await api('PATCH', `/sprints/${id}`, { name: 'Renamed by others' });
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Goal').fill('Finish');
   const later = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
   await dialog.getByLabel('Last day').fill(later);
-  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Save changes' }).click();
   await dialog.waitFor({ state: 'detached' });
-  await page.getByRole('heading', { name: 'Renamed meanwhile' }).waitFor();
+  await page.getByRole('heading', { name: 'Renamed by others' }).waitFor();
   await page.getByText('Finish').waitFor();
   const saved = await world.get<{ name: string; goal: string; endDate: string }>(`/sprints/${id}`);
-  expect(saved).toMatchObject({ name: 'Renamed meanwhile', goal: 'Finish' });
+  expect(saved).toMatchObject({ name: 'Renamed by others', goal: 'Finish' });
   expect(saved.endDate.slice(0, 10)).toBe(later);
-  // A last day before the first is refused with words, and nothing that was typed is lost.
+  // A last day before the first is refused with a message, and nothing that was typed is lost.
   await button('Edit').click();
   await dialog.getByLabel('Last day').fill('2020-01-01');
-  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Save changes' }).click();
   await dialog.getByText(/endDate/).waitFor();
   expect(await dialog.getByLabel('Goal').inputValue()).toBe('Finish');
   complaints.length = 0;
 });
 
-inBrowser('an agent is changed on its page by whoever made it', async () => {
+inBrowser('an agent can be edited by its creator', async () => {
   const made = await api<{ id: string }>('POST', '/agents', { name: 'Writer', systemPrompt: 'Write.' });
   await page.goto(`${world.service.url}${base}/agents/${made.id}`);
   await button('Edit').click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Team').fill('Docs');
   await dialog.getByLabel('System prompt').fill('Write short sentences.');
-  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Save changes' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByText('Docs').waitFor();
   await page.getByText('Write short sentences.').waitFor();

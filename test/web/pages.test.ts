@@ -18,7 +18,7 @@ let hostileTask: string;
 let sprintId: string;
 let sessionId: string;
 
-/** What somebody might give as a title, a description, a name, or what a model might answer. */
+/** What a person might enter as a title, description or name, or a model might answer. */
 const hostile = `<img src=x onerror="window.hit=1"><script>window.hit=1</script>[x](javascript:window.hit=1) ![p](https://tracker.example/p.png) \u202Eevil`;
 const hostileText = `${hostile}\n\n<iframe src="javascript:window.hit=1"></iframe>\n\n[data](data:text/html,<script>window.hit=1</script>) <https://ok.example/>\n\n${'A'.repeat(10_000)}`;
 const path = 'src/<img src=x onerror=window.hit=1>.js';
@@ -88,7 +88,7 @@ async function show(on: Page, where: string): Promise<void> {
   await settled(on);
 }
 
-/** What axe finds on the page, a line each. */
+/** The violations that axe finds on the page, one per line. */
 async function violations(on: Page): Promise<string[]> {
   await on.evaluate(axe);
   const found = await on.evaluate(
@@ -97,7 +97,7 @@ async function violations(on: Page): Promise<string[]> {
   return found as string[];
 }
 
-/** What is alive in a page that should be text: scripts, images and frames of others, links to anything but addresses. */
+/** Finds hostile input that was rendered instead of shown as text: scripts, frames, images and links with other schemes. */
 const alive = `[
   window.hit,
   ...document.querySelectorAll('#root script, #root iframe, #root img[src=x]'),
@@ -110,7 +110,7 @@ interface Seen {
   alive: string[];
 }
 
-/** One walk over all pages, in light and wide and in dark and narrow, for what several tests want to know. */
+/** Visits all pages once, wide in light colours and narrow in dark ones, and collects what several tests need. */
 async function walk(): Promise<Seen> {
   const seen: Seen = { violations: [], tooWide: [], alive: [] };
   for (const [theme, width] of [
@@ -134,7 +134,7 @@ async function walk(): Promise<Seen> {
 let walked: Promise<Seen> | undefined;
 
 inBrowser(
-  'axe finds nothing on any page, in light and dark; each fits, wide and at 320 px',
+  'axe finds no violation on any page, in light and dark, and every page fits at 1280 and 320 px',
   async () => {
     walked ??= walk();
     const { violations: found, tooWide } = await walked;
@@ -143,14 +143,14 @@ inBrowser(
   120_000,
 );
 
-inBrowser('hostile titles, descriptions, diffs, answers and names are shown as the text they are', async () => {
+inBrowser('hostile titles, descriptions, diffs, answers and names are shown as text', async () => {
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
   walked ??= walk();
   expect((await walked).alive).toEqual([]);
   await show(page, `/tasks/${hostileTask}?tab=diff`);
-  // What turns the order of a line, or does not show, is where people decide what to merge.
-  await page.getByText('It has characters that do not show').waitFor();
+  // People decide here what to merge, so characters that hide or reorder text are made visible.
+  await page.getByText('This file contains invisible or bidirectional characters.').waitFor();
   expect(await page.locator('.file-lines').first().textContent()).toContain('⟦U+202E⟧evil');
   await show(page, `/tasks/${hostileTask}?tab=chat`);
   await page.getByLabel('Your message').fill(hostile);
@@ -166,7 +166,7 @@ inBrowser('hostile titles, descriptions, diffs, answers and names are shown as t
   expect(asked.some((url) => url.includes('tracker.example'))).toBe(false);
 });
 
-inBrowser('the board and the task page work by the keyboard alone', async () => {
+inBrowser('the board and the task page work with the keyboard alone', async () => {
   for (const title of ['First by keys', 'Second by keys'])
     await world.service.api(world.token, 'POST', `${base}/tasks`, { title });
   await show(page, base);
@@ -180,14 +180,14 @@ inBrowser('the board and the task page work by the keyboard alone', async () => 
       if (text.test(String(await focused()))) return;
       await page.keyboard.press('Tab');
     }
-    throw new Error(`${text} was not reached, but ${await focused()}`);
+    throw new Error(`Tab did not reach ${text}; the focus is on ${await focused()}`);
   };
   await tabTo(/^Second by keys/);
   await page.keyboard.press('ArrowDown');
   expect(await focused()).toBe('First by keys');
   await page.keyboard.press('ArrowUp');
   expect(await focused()).toBe('Second by keys');
-  // The menu of the card, by the keys that menus have.
+  // Open the menu of the card and select an action with the keys of a menu.
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await page.getByRole('menuitem', { name: 'Move to Ready' }).waitFor();
@@ -206,7 +206,7 @@ inBrowser('the board and the task page work by the keyboard alone', async () => 
 });
 
 inBrowser(
-  'a board of 2,000 tasks is filtered and scrolled without a stall',
+  'filtering and scrolling a board of 2,000 tasks does not block the page',
   async () => {
     await world.sql(
       `insert into tasks (id, project_id, title, description, status)

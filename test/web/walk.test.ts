@@ -12,7 +12,7 @@ let world: World;
 let page: Page;
 let base: string;
 
-/** Plans, works on a task, or talks, as it is asked. */
+/** Plans, works on a task or chats, depending on the request. */
 function model(request: ModelRequest, turn: number): Said {
   if (request.tool_choice !== undefined) return planner(request);
   const isRun = request.tools?.some((t) => t.function.name === 'finish');
@@ -32,10 +32,10 @@ const go = (path: string, on = page) => on.goto(`${world.service.url}${path}`);
 const button = (name: string | RegExp, on = page) => on.getByRole('button', { name, exact: typeof name === 'string' });
 const tab = (name: string) => page.getByRole('navigation', { name: 'Task', exact: true }).getByRole('link', { name });
 
-inBrowser('makes a token, which works for programs and is shown once', async () => {
+inBrowser('a created token works for the API and is shown once', async () => {
   await go('/settings/tokens');
   await page.getByLabel('Name').fill('my script');
-  await button('Make a token').click();
+  await button('Create token').click();
   const token = (await page.getByTestId('token').textContent())?.trim() ?? '';
   const me = await fetch(`${world.service.url}/api/v1/me`, { headers: { Authorization: `Bearer ${token}` } });
   expect(await me.json()).toMatchObject({ login: 'mona' });
@@ -44,90 +44,93 @@ inBrowser('makes a token, which works for programs and is shown once', async () 
   expect(await page.content()).not.toContain(token);
 });
 
-inBrowser('creates and starts a task, watches it, reads the diff, asks, merges: and the burndown moves', async () => {
-  const today = new Date().toISOString().slice(0, 10);
-  const sprint = await world.service.api<{ id: string }>(world.token, 'POST', `${base}/sprints`, {
-    name: 'First sprint',
-    startDate: today,
-    endDate: today,
-  });
-  await go(base);
-  await page.getByRole('heading', { name: 'Board' }).waitFor();
-  await page.keyboard.press('n');
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Title').fill('Slugs keep their accents');
-  await dialog.getByLabel('Description').fill('**Why**: names have them.');
-  await dialog.getByLabel('Agent').selectOption({ label: 'Developer' });
-  await dialog.getByLabel('Sprint').selectOption({ label: 'First sprint' });
-  await button('Make the task').click();
-  await page.getByRole('link', { name: 'Slugs keep their accents' }).click();
-  await page.getByRole('heading', { name: 'Slugs keep their accents' }).waitFor();
-  expect(await page.locator('.markdown strong').first().textContent()).toBe('Why');
-  await tab('Log').click();
-  await button('Start').click();
-  await page.getByText(/pull request http/).waitFor();
-  await page.getByText('ended', { exact: true }).waitFor();
-  expect(await page.locator('.log').textContent()).toMatch(/Developer begins.*edit_file src\/slugify.js.*pushing/);
-  await tab('Changes').click();
-  await page.getByText("keeps the letters under accents'", { exact: false }).first().waitFor();
-  await button('Split').click();
-  await page.waitForURL(/view=split/);
-  await page.reload();
-  await page.locator('.diff-split').first().waitFor();
-  await tab('Chat').click();
-  await page.getByLabel('Your message').fill('What did you do?');
-  await button('Send').click();
-  await page.locator('.message.agent strong', { hasText: 'accents' }).waitFor();
-  await page.reload();
-  await page.locator('.message.agent strong', { hasText: 'accents' }).waitFor();
-  await world.service.api(world.token, 'POST', `/sprints/${sprint.id}/start`);
-  const left = async () =>
-    (await world.get<{ actual: number }[]>(`/sprints/${sprint.id}/burndown`)).map((point) => point.actual);
-  expect(await left()).toEqual([1]);
-  await button('Merge').click();
-  await page.getByRole('alertdialog').getByRole('button', { name: 'Merge' }).click();
-  await page.getByText('Done', { exact: true }).waitFor();
-  await go(`/sprints/${sprint.id}?tab=chart`);
-  await page.getByText('1 of 1 (100 %)').waitFor();
-  await page.getByText('As a table').click();
-  expect(await page.getByRole('cell').allTextContents()).toEqual([today, '0', '0']);
-  await button('Complete the sprint').click();
-  await button('Complete').click();
-  await page.getByRole('link', { name: 'Digest' }).click();
-  await page.getByRole('region', { name: 'Digest' }).getByText('1 done, 0 carried over').waitFor();
-});
+inBrowser(
+  'a task is created, started, followed, reviewed, discussed and merged, and the burndown shows it',
+  async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    const sprint = await world.service.api<{ id: string }>(world.token, 'POST', `${base}/sprints`, {
+      name: 'First sprint',
+      startDate: today,
+      endDate: today,
+    });
+    await go(base);
+    await page.getByRole('heading', { name: 'Board' }).waitFor();
+    await page.keyboard.press('n');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Title').fill('Slugs keep their accents');
+    await dialog.getByLabel('Description').fill('**Why**: names have them.');
+    await dialog.getByLabel('Agent').selectOption({ label: 'Developer' });
+    await dialog.getByLabel('Sprint').selectOption({ label: 'First sprint' });
+    await button('Create task').click();
+    await page.getByRole('link', { name: 'Slugs keep their accents' }).click();
+    await page.getByRole('heading', { name: 'Slugs keep their accents' }).waitFor();
+    expect(await page.locator('.markdown strong').first().textContent()).toBe('Why');
+    await tab('Log').click();
+    await button('Start').click();
+    await page.getByText(/pull request http/).waitFor();
+    await page.getByText('Run ended').waitFor();
+    expect(await page.locator('.log').textContent()).toMatch(/Developer begins.*edit_file src\/slugify.js.*pushing/);
+    await tab('Changes').click();
+    await page.getByText("keeps the letters under accents'", { exact: false }).first().waitFor();
+    await button('Split').click();
+    await page.waitForURL(/view=split/);
+    await page.reload();
+    await page.locator('.diff-split').first().waitFor();
+    await tab('Chat').click();
+    await page.getByLabel('Your message').fill('What did you do?');
+    await button('Send').click();
+    await page.locator('.message.agent strong', { hasText: 'accents' }).waitFor();
+    await page.reload();
+    await page.locator('.message.agent strong', { hasText: 'accents' }).waitFor();
+    await world.service.api(world.token, 'POST', `/sprints/${sprint.id}/start`);
+    const left = async () =>
+      (await world.get<{ actual: number }[]>(`/sprints/${sprint.id}/burndown`)).map((point) => point.actual);
+    expect(await left()).toEqual([1]);
+    await button('Merge').click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Merge' }).click();
+    await page.getByText('Done', { exact: true }).waitFor();
+    await go(`/sprints/${sprint.id}?tab=chart`);
+    await page.getByText('1 of 1 (100%)').waitFor();
+    await page.getByText('View as table').click();
+    expect(await page.getByRole('cell').allTextContents()).toEqual([today, '0', '0']);
+    await button('Complete sprint').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Complete sprint' }).click();
+    await page.getByRole('link', { name: 'Digest' }).click();
+    await page.getByRole('region', { name: 'Digest' }).getByText('1 done · 0 carried over').waitFor();
+  },
+);
 
-inBrowser('goes from a goal to a sprint by the wizard, back and forth', async () => {
+inBrowser('the wizard leads from a goal to a sprint, also after going back', async () => {
   await go(`${base}/plan`);
-  await page.getByLabel('What do you want to reach?').fill('Greet people by name');
-  await button('Begin').click();
+  await page.getByLabel('What do you want to achieve?').fill('Greet people by name');
+  await button('Start planning').click();
   await page.waitForURL(/plan\/wiz_/);
   const reply = async (text: string) => {
-    const form = page.locator('form').filter({ has: button('Answer') });
-    await form.getByLabel('In your own words').fill(text);
-    await button('Answer').click();
+    const form = page.locator('form').filter({ has: button('Submit answer') });
+    await form.getByLabel('Your own answer').fill(text);
+    await button('Submit answer').click();
     await page.locator('li p', { hasText: text }).waitFor();
   };
   const next = async () => {
-    await button(/^(Answer|Write the requirements)$/).waitFor();
-    return (await button('Answer').count()) > 0;
+    await button(/^(Submit answer|Generate requirements)$/).waitFor();
+    return (await button('Submit answer').count()) > 0;
   };
   let answered = 0;
   while (await next()) await reply(`Reply number ${answered++}.`);
   expect(answered).toBeGreaterThanOrEqual(3);
-  await button('Answer again').first().click();
+  await button('Edit answer').first().click();
   await reply('On second thought.');
   for (let again = 0; await next(); again++) await reply(`Once more ${again}.`);
-  await button('Write the requirements').click();
+  await button('Generate requirements').click();
   await page.getByRole('heading', { name: 'Greeting by name' }).first().waitFor();
   await page.reload();
-  await button('Write the plan').click();
+  await button('Generate plan').click();
   await page.getByText('Everything else needs it').waitFor();
-  await button('Write the tasks').click();
+  await button('Generate tasks').click();
   await page.getByLabel('Title of task 1').fill('Greet by name, politely');
   await button('Remove task 2').click();
-  await page.getByLabel('Name of the sprint').fill('Greetings');
-  await button('Make the sprint with 2 tasks').click();
+  await page.getByLabel('Sprint name').fill('Greetings');
+  await button('Create sprint with 2 tasks').click();
   await page.waitForURL(/\/sprints\/sprint_/);
   await page.getByRole('link', { name: 'Greet by name, politely' }).waitFor();
   await page.getByRole('link', { name: 'Other languages' }).waitFor();
@@ -135,7 +138,7 @@ inBrowser('goes from a goal to a sprint by the wizard, back and forth', async ()
   expect(tasks).toEqual([]);
 });
 
-inBrowser('two people see what the other does, within half a second', async () => {
+inBrowser('two people see what the other does within half a second', async () => {
   await world.service.api(world.token, 'POST', `${base}/members`, { login: 'stranger', role: 'member' });
   const other = await openPerson();
   await signIn(other, world.service.url, 'stranger', base);
@@ -147,7 +150,7 @@ inBrowser('two people see what the other does, within half a second', async () =
   await page.getByRole('menuitem', { name: 'Move to Ready' }).click();
   await ready(page).waitFor();
   await ready(other).waitFor();
-  // From before the request was sent.
+  // Measured from before the request is sent.
   const time = await usualTime(async (nth) => {
     const title = `Seen by both, renamed ${nth}`;
     const shown = other.getByRole('link', { name: title }).waitFor();
@@ -155,19 +158,19 @@ inBrowser('two people see what the other does, within half a second', async () =
     await shown;
   });
   expect(time).toBeLessThan(500);
-  // What a member may not do is said before it is tried, or explained.
+  // Members are told what they cannot do before they try.
   await go(`${base}/settings`, other);
-  await other.getByText('You are a member: an admin or owner of the project can change these.').waitFor();
+  await other.getByText('Only admins and owners of the project can change these settings.').waitFor();
   expect(await other.getByLabel('Name').isDisabled()).toBe(true);
   await go(`${base}/repositories`, other);
-  await other.getByText('You are a member: an admin or owner of the project connects repositories.').waitFor();
+  await other.getByText('Only admins and owners of the project can connect repositories.').waitFor();
   await other.context().close();
 });
 
-inBrowser('who is not in a project, or not signed in, is told so', async () => {
+inBrowser('people who are not members or not signed in are told so', async () => {
   const stranger = await openPerson();
   await signIn(stranger, world.service.url, 'hubot');
-  await stranger.getByText('No project yet').waitFor();
+  await stranger.getByText('No projects yet').waitFor();
   await go(base, stranger);
   await stranger.getByText(`User is not a member of project ${world.project.id}`).first().waitFor();
   await stranger.context().close();
@@ -177,26 +180,26 @@ inBrowser('who is not in a project, or not signed in, is told so', async () => {
   await nobody.getByRole('link', { name: 'Sign in with GitHub' }).click();
   await nobody.getByRole('button', { name: /mona/ }).click();
   await nobody.waitForURL(`${world.service.url}${base}?search=x`);
-  // Refusals of the service stand in the console of Chromium, which no page can prevent.
+  // Chromium logs refused requests to the console, which a page cannot prevent.
   complaints.splice(0, complaints.length, ...complaints.filter((text) => !/status of 40[13]/.test(text)));
   await nobody.context().close();
 });
 
-inBrowser('a move that is refused is explained and taken back', async () => {
+inBrowser('a refused move is explained and undone', async () => {
   const task = await world.service.api<{ id: string }>(world.token, 'POST', `${base}/tasks`, { title: 'Immovable' });
   await go(`${base}?search=Immovable`);
   const card = page.getByRole('link', { name: 'Immovable' });
   await card.waitFor();
   await page.locator('.card').dragTo(page.locator('[data-status=in_review]'));
-  await page.getByText('A task comes to review by itself').waitFor();
+  await page.getByText('A task moves to In review when its agent opens a pull request.').waitFor();
   await page.locator('.card').dragTo(page.locator('[data-status=in_progress]'));
-  await page.getByText('Give the task an agent first').waitFor();
+  await page.getByText('Assign an agent to the task before you start it.').waitFor();
   await page.locator('.card').dragTo(page.locator('[data-status=ready]'));
   await until('the move', async () => (await world.get<{ status: string }>(`/tasks/${task.id}`)).status === 'ready');
   expect(await page.locator('[data-status=ready]').getByRole('link', { name: 'Immovable' }).count()).toBe(1);
 });
 
-inBrowser('merging by drag asks as the button does', async () => {
+inBrowser('merging by dragging asks for confirmation, as the button does', async () => {
   const [task] = await world.get<{ id: string; title: string }[]>(`${base}/tasks?status=done`);
   expect(task).toBeDefined();
   await world.sql(`update tasks set status = 'in_review', title = 'To be merged' where id = $1`, [task?.id]);
@@ -208,7 +211,7 @@ inBrowser('merging by drag asks as the button does', async () => {
   await page.locator('[data-status=in_review]').getByRole('link', { name: 'To be merged' }).waitFor();
 });
 
-inBrowser('Enter pressed three times makes one; what others change meanwhile is not overwritten', async () => {
+inBrowser('pressing Enter three times creates one task, and editing does not overwrite changes by others', async () => {
   await page.route('**/api/v1/projects/*/tasks', async (route) => {
     if (route.request().method() === 'POST') await new Promise((resolve) => setTimeout(resolve, 300));
     await route.continue();
@@ -216,7 +219,7 @@ inBrowser('Enter pressed three times makes one; what others change meanwhile is 
   await go(`${base}?new=one`);
   await page.getByRole('dialog').getByLabel('Title').fill('Only once');
   for (let i = 0; i < 3; i++) await page.keyboard.press('Enter');
-  await page.getByText('The task is made.').waitFor();
+  await page.getByText('Task created').waitFor();
   await page.unroute('**/api/v1/projects/*/tasks');
   const made = await world.get<{ id: string }[]>(`${base}/tasks?search=Only once`);
   expect(made).toHaveLength(1);
@@ -226,19 +229,19 @@ inBrowser('Enter pressed three times makes one; what others change meanwhile is 
   await world.service.api(world.token, 'PATCH', path, { description: 'theirs' });
   await page.locator('.markdown', { hasText: 'theirs' }).waitFor();
   await page.getByRole('dialog').getByLabel('Title').fill('Only one title');
-  await button('Save').click();
+  await button('Save changes').click();
   await page.getByRole('heading', { name: 'Only one title' }).waitFor();
   expect(await world.get(path)).toMatchObject({ title: 'Only one title', description: 'theirs' });
 });
 
-inBrowser('a page that lost its connection shows afterwards what it missed', async () => {
+inBrowser('a page that lost its connection shows what it missed once it is back', async () => {
   await go(base);
   await page.getByRole('link', { name: 'Only one title' }).waitFor();
   await world.service.stop();
-  await page.getByText('reconnecting …').waitFor();
+  await page.getByText('Reconnecting…').waitFor();
   await world.restart();
   await world.service.api(world.token, 'POST', `${base}/tasks`, { title: 'While nobody listened' });
   await page.getByRole('link', { name: 'While nobody listened' }).waitFor();
-  // The refused connections stand in the console of Chromium, which no page can prevent.
+  // Chromium logs failed connections to the console, which a page cannot prevent.
   complaints.splice(0, complaints.length, ...complaints.filter((text) => !/ERR_|Failed to load/.test(text)));
 });

@@ -1,50 +1,51 @@
 import { MarkGithubIcon } from '@primer/octicons-react';
 import { Heading, LinkButton } from '@primer/react';
 import { useSearchParams } from 'react-router';
-import { about } from '../frame/service-info.ts';
+import { serviceInfo } from '../frame/service-info.ts';
 
 export function LoginPage() {
-  const [query] = useSearchParams();
-  const href = `/login/github?return_to=${encodeURIComponent(query.get('return_to') ?? '/')}`;
+  const [searchParams] = useSearchParams();
+  const href = `/login/github?return_to=${encodeURIComponent(searchParams.get('return_to') ?? '/')}`;
   return (
     <main className="login">
       <img src="/icon.svg" alt="" width="64" height="64" />
       <Heading as="h1" variant="medium">
         Deckhand
       </Heading>
-      <p className="muted">AI agents do tasks on your repositories; people stay in command.</p>
-      {about.signIn ? (
+      <p className="muted">AI agents work on your repositories. People stay in control.</p>
+      {serviceInfo.signIn ? (
         <LinkButton href={href} variant="primary" size="large" leadingVisual={MarkGithubIcon} block>
           Sign in with GitHub
         </LinkButton>
       ) : (
-        <FirstSteps />
+        <SetUpInstructions />
       )}
     </main>
   );
 }
 
-/** A service without its GitHub App: the way to one is behind a code that only who runs the service sees. */
-function FirstSteps() {
+/** Shown while the service has no GitHub App. Only its operator can see the address for creating one. */
+function SetUpInstructions() {
   return (
     <section className="box">
       <Heading as="h2" variant="small">
-        One step to go: make the GitHub App
+        Create the GitHub App to sign in
       </Heading>
       <ol>
         <li>
-          Where the service runs, look for the line <code>no GitHub App is configured; make one in a click, once</code>{' '}
-          in its log, or run <code>npm run doctor</code>.
+          On the machine that runs the service, run <code>npm run doctor</code>, or look in the service's log. Both show
+          the address of the set-up page.
         </li>
         <li>
-          Open the address that stands there. GitHub shows the App and its permissions; confirm, and choose the
-          repositories.
+          Open that address. GitHub shows the App and its permissions. Create it and select the repositories to install
+          it on.
         </li>
-        <li>Come back here and sign in.</li>
+        <li>Return to this page and sign in.</li>
       </ol>
       <p className="muted">
-        Or set <code>GITHUB_CLIENT_ID</code> and <code>GITHUB_CLIENT_SECRET</code>. For programs,{' '}
-        <code>npm run --silent token -- --login NAME</code> prints an API token.
+        If you already have a GitHub App, set <code>GITHUB_CLIENT_ID</code> and <code>GITHUB_CLIENT_SECRET</code>{' '}
+        instead. To use the API without signing in, create a token with{' '}
+        <code>npm run --silent token -- --login NAME</code>.
       </p>
     </section>
   );

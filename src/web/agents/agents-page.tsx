@@ -1,52 +1,59 @@
 import { Button, Heading, Label } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearchParams } from 'react-router';
-import { Shown } from '../display/query-result.tsx';
-import { PageHead } from '../frame/page-header.tsx';
-import { useTitle } from '../frame/use-page-title.ts';
-import * as q from '../live/queries.ts';
-import { AgentForm } from './agent-form-dialog.tsx';
-import { Health } from './agent-health.tsx';
+import type { AgentEntry } from '../api.ts';
+import { sentenceCase } from '../display/names.ts';
+import { QueryResult } from '../display/query-result.tsx';
+import { PageHeader } from '../frame/page-header.tsx';
+import { usePageTitle } from '../frame/use-page-title.ts';
+import * as queries from '../live/queries.ts';
+import { AgentFormDialog } from './agent-form-dialog.tsx';
+import { HealthLabel } from './health-label.tsx';
 
-/** Who works in the project, team by team. */
+/** The agents that can work in the project, by team. */
 export function AgentsPage() {
-  useTitle('Agents');
+  usePageTitle('Agents');
   const { projectId = '' } = useParams();
-  const [query, setQuery] = useSearchParams();
-  const asked = useQuery(q.agentsOf(projectId));
-  const health = useQuery(q.agentsHealth());
+  const [searchParams, setSearchParams] = useSearchParams();
+  const query = useQuery(queries.agentsOf(projectId));
   return (
     <div className="narrow">
-      <PageHead title="Agents">
-        <Button variant="primary" onClick={() => setQuery({ new: 'one' })}>
+      <PageHeader title="Agents">
+        <Button variant="primary" onClick={() => setSearchParams({ new: 'one' })}>
           New agent
         </Button>
-      </PageHead>
-      <Shown of={asked}>
+      </PageHeader>
+      <QueryResult query={query}>
         {(agents) =>
           [...new Set(agents.map((a) => a.team))].map((team) => (
-            <section key={team} aria-label={team === '' ? 'No team' : team}>
-              <Heading as="h2" variant="small">
-                {team === '' ? 'No team' : team}
-              </Heading>
-              <ul className="list">
-                {agents
-                  .filter((a) => a.team === team)
-                  .map(({ id, name, status }) => (
-                    <li key={id} className="list-item">
-                      <Link to={`/projects/${projectId}/agents/${id}`} className="strong wrap">
-                        <bdi>{name}</bdi>
-                      </Link>
-                      <Label variant={status === 'busy' ? 'attention' : 'secondary'}>{status}</Label>
-                      <Health health={health.data?.find((h) => h.agentId === id)} />
-                    </li>
-                  ))}
-              </ul>
-            </section>
+            <Team key={team} projectId={projectId} team={team} agents={agents.filter((a) => a.team === team)} />
           ))
         }
-      </Shown>
-      {query.get('new') !== null && <AgentForm onClose={() => setQuery({})} />}
+      </QueryResult>
+      {searchParams.get('new') !== null && <AgentFormDialog onClose={() => setSearchParams({})} />}
     </div>
+  );
+}
+
+function Team({ projectId, team, agents }: { projectId: string; team: string; agents: AgentEntry[] }) {
+  const health = useQuery(queries.agentsHealth());
+  const title = team === '' ? 'No team' : team;
+  return (
+    <section aria-label={title}>
+      <Heading as="h2" variant="small">
+        {title}
+      </Heading>
+      <ul className="list">
+        {agents.map(({ id, name, status }) => (
+          <li key={id} className="list-item">
+            <Link to={`/projects/${projectId}/agents/${id}`} className="strong wrap">
+              <bdi>{name}</bdi>
+            </Link>
+            <Label variant={status === 'busy' ? 'attention' : 'secondary'}>{sentenceCase(status)}</Label>
+            <HealthLabel health={health.data?.find((h) => h.agentId === id)} />
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

@@ -1,34 +1,17 @@
 import { GitPullRequestIcon, IssueOpenedIcon } from '@primer/octicons-react';
-import { useEffect, useRef, useState } from 'react';
+import { useRef } from 'react';
 import { Link } from 'react-router';
 import type { Task } from '../api.ts';
-import { Failed } from '../display/status-labels.tsx';
+import { FailureLabel } from '../display/status-labels.tsx';
 import { TaskMenu } from '../tasks/actions/task-menu.tsx';
+import { useDraggable } from './drag-and-drop.ts';
 
-/** A task on the board: to open, to drag, and to move by its menu. */
+/** A task on the board. It can be opened, dragged to another column, or moved with its menu. */
 export function TaskCard({ task, agentName }: { task: Task; agentName: string | undefined }) {
-  const ref = useRef<HTMLDivElement>(null);
-  const [isDragged, setDragged] = useState(false);
-  useEffect(() => {
-    let end: (() => void) | undefined;
-    let isGone = false;
-    // The board works without it; so it is not waited for.
-    import('@atlaskit/pragmatic-drag-and-drop/element/adapter').then(({ draggable }) => {
-      if (ref.current === null || isGone) return;
-      end = draggable({
-        element: ref.current,
-        getInitialData: () => ({ taskId: task.id }),
-        onDragStart: () => setDragged(true),
-        onDrop: () => setDragged(false),
-      });
-    });
-    return () => {
-      isGone = true;
-      end?.();
-    };
-  }, [task.id]);
+  const card = useRef<HTMLDivElement>(null);
+  const isDragged = useDraggable(card, task.id);
   return (
-    <div ref={ref} className={`card${isDragged ? ' dragged' : ''}`}>
+    <div ref={card} className={`card${isDragged ? ' dragged' : ''}`}>
       <div className="row top-aligned">
         <Link to={`/tasks/${task.id}`} className="card-title" data-card={task.id} draggable={false}>
           <bdi>{task.title}</bdi>
@@ -36,18 +19,18 @@ export function TaskCard({ task, agentName }: { task: Task; agentName: string | 
         <TaskMenu task={task} />
       </div>
       <div className="row wrap-row muted small">
-        <span>{agentName ?? (task.owner === null ? 'no agent' : 'agent')}</span>
+        <span>{task.owner === null ? 'No agent' : (agentName ?? 'Agent')}</span>
         {task.issueNumber !== null && (
-          <span>
+          <span title="Issue">
             <IssueOpenedIcon size={12} /> #{task.issueNumber}
           </span>
         )}
         {task.prUrl !== null && (
-          <span title="has a pull request">
+          <span title="Pull request">
             <GitPullRequestIcon size={12} /> #{task.prUrl.split('/').at(-1)}
           </span>
         )}
-        <Failed task={task} />
+        <FailureLabel task={task} />
       </div>
     </div>
   );

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
 
-/** Names and values, side by side as far as there is room. */
-export function Facts({ of }: { of: Record<string, ReactNode> }) {
+/** Labelled values, side by side as far as they fit. */
+export function FactList({ facts }: { facts: Record<string, ReactNode> }) {
   return (
     <dl className="facts">
-      {Object.entries(of).map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
+      {Object.entries(facts).map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
           <dd>{value}</dd>
         </div>
       ))}

@@ -1,11 +1,11 @@
-/** Controls and formats: they turn the order of what stands around them, or do not show, so what is read is not what is there. */
+/** Control and format characters, except tabs. They can reorder the text around them or be invisible. */
 const hidden = /(?!\t)[\p{Cc}\p{Cf}]/gu;
 
-/** A text in which those characters show as their numbers. */
-export function visible(text: string): string {
+/** Replaces each hidden character with its code point, such as `⟦U+202E⟧`. */
+export function revealHidden(text: string): string {
   return text.replace(
     hidden,
-    (sign) => `⟦U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟧`,
+    (character) => `⟦U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟧`,
   );
 }
 

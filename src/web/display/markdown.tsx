@@ -2,7 +2,7 @@ import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 
 const components: Components = {
-  // Where a link from people or models leads is theirs to say, and nobody else's to vouch for.
+  // Links come from people and models, so the dashboard does not endorse them.
   a: ({ href, children }) =>
     href === undefined || href === '' ? (
       <span>{children}</span>
@@ -11,7 +11,7 @@ const components: Components = {
         {children}
       </a>
     ),
-  // An image would tell its server who looks; it is shown as a link.
+  // Loading an image would tell its server who is reading, so images become links.
   img: ({ src, alt }) =>
     typeof src === 'string' && src !== '' ? (
       <a href={src} rel="noopener nofollow" target="_blank">
@@ -26,7 +26,7 @@ const components: Components = {
   h4: 'h6',
 };
 
-/** Only http and https lead anywhere. */
+/** Drops every link that is not http or https. */
 function safeAddress(url: string): string {
   try {
     return ['http:', 'https:'].includes(new URL(url).protocol) ? url : '';
@@ -35,7 +35,7 @@ function safeAddress(url: string): string {
   }
 }
 
-/** Text of people and models as Markdown: HTML in it stays text. */
+/** Renders text from people and models. HTML in it is shown as text. */
 export function Markdown({ text }: { text: string }) {
   return (
     <div className="markdown" dir="auto">

@@ -1,4 +1,4 @@
-/** `1 file`, `2 files`; for words that take an s. */
-export function counted(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? '' : 's'}`;
+/** `1 file`, `2 files`; for nouns whose plural adds an s. */
+export function plural(count: number, noun: string): string {
+  return `${count.toLocaleString()} ${noun}${count === 1 ? '' : 's'}`;
 }

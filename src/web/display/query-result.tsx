@@ -1,17 +1,32 @@
-import { Button, Heading, SkeletonBox } from '@primer/react';
+import { Button, SkeletonBox } from '@primer/react';
 import type { ReactNode } from 'react';
-import { isRouteErrorResponse, useRouteError } from 'react-router';
-import { explain, isGone, statusOf } from '../live/query-client.ts';
+import { errorMessage, isInaccessible, statusOf } from '../live/errors.ts';
+import { EmptyState } from './empty-state.tsx';
 
-/** A page or part with nothing in it yet, and what to do next. */
-export function Empty({ title, as = 'h2', children }: { title: string; as?: 'h1' | 'h2'; children?: ReactNode }) {
+interface Query<T> {
+  data: T | undefined;
+  error: unknown;
+  refetch(): unknown;
+}
+
+/**
+ * Shows the data of a query, a skeleton while it loads, or its error. `isPage` makes the error the main heading, for pages
+ * that have no other.
+ */
+export function QueryResult<T>(props: {
+  query: Query<T>;
+  rows?: number;
+  isPage?: boolean;
+  children: (data: T) => ReactNode;
+}) {
+  const { query, rows = 4, isPage = false, children } = props;
+  if (query.data !== undefined && !isInaccessible(query.error)) return children(query.data);
+  if (!query.error) return <Loading rows={rows} />;
   return (
-    <div className="empty">
-      <Heading as={as} variant="small">
-        {title}
-      </Heading>
-      <div className="muted">{children}</div>
-    </div>
+    <EmptyState as={isPage ? 'h1' : 'h2'} title={statusOf(query.error) === 404 ? 'Not found' : 'Could not load this'}>
+      <p className="wrap">{errorMessage(query.error)}</p>
+      <Button onClick={() => void query.refetch()}>Try again</Button>
+    </EmptyState>
   );
 }
 
@@ -19,49 +34,9 @@ export function Loading({ rows = 4 }: { rows?: number }) {
   return (
     <div role="status" aria-label="Loading" className="stack">
       {Array.from({ length: rows }, (_, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are identical
         <SkeletonBox key={i} height="32px" />
       ))}
     </div>
-  );
-}
-
-/** What went wrong with a part of a page, and a way to try again. */
-function Failure({ error, as, retry }: { error: unknown; as: 'h1' | 'h2'; retry: () => void }) {
-  return (
-    <Empty as={as} title={statusOf(error) === 404 ? 'Not found' : 'This could not be loaded'}>
-      <p className="wrap">{explain(error)}</p>
-      <Button onClick={retry}>Try again</Button>
-    </Empty>
-  );
-}
-
-interface Asked<T> {
-  data: T | undefined;
-  error: unknown;
-  refetch(): unknown;
-}
-
-/** What was asked for once it is there; until then a skeleton, or what went wrong. `isPage`: there is no other heading. */
-export function Shown<T>(props: { of: Asked<T>; rows?: number; isPage?: boolean; children: (data: T) => ReactNode }) {
-  const { of, rows = 4, isPage = false, children } = props;
-  if (of.data !== undefined && !isGone(of.error)) return children(of.data);
-  if (!of.error) return <Loading rows={rows} />;
-  return <Failure as={isPage ? 'h1' : 'h2'} error={of.error} retry={() => void of.refetch()} />;
-}
-
-/** In place of a page that broke: after a new release its files may have gone. */
-export function BrokenPage() {
-  const error = useRouteError();
-  const isGone = error instanceof TypeError && /import|fetch/i.test(error.message);
-  return (
-    <main className="page">
-      <Empty as="h1" title={isGone ? 'There is a new version' : 'This page broke'}>
-        <p className="wrap">{isRouteErrorResponse(error) ? error.statusText : isGone ? '' : explain(error)}</p>
-        <Button variant="primary" onClick={() => window.location.reload()}>
-          Reload
-        </Button>
-      </Empty>
-    </main>
   );
 }

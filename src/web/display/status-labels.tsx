@@ -1,7 +1,7 @@
 import { AlertFillIcon } from '@primer/octicons-react';
 import { Label } from '@primer/react';
 import type { Run, Sprint, Task } from '../api.ts';
-import { statusNames } from '../tasks/actions/task-actions.ts';
+import { failureName, sentenceCase, taskStatusNames } from './names.ts';
 
 const taskVariants = {
   backlog: 'secondary',
@@ -13,7 +13,7 @@ const taskVariants = {
 } as const;
 
 export function TaskStatus({ status }: { status: Task['status'] }) {
-  return <Label variant={taskVariants[status]}>{statusNames[status]}</Label>;
+  return <Label variant={taskVariants[status]}>{taskStatusNames[status]}</Label>;
 }
 
 const runVariants = {
@@ -25,7 +25,7 @@ const runVariants = {
 } as const;
 
 export function RunStatus({ status }: { status: Run['status'] }) {
-  return <Label variant={runVariants[status]}>{status}</Label>;
+  return <Label variant={runVariants[status]}>{sentenceCase(status)}</Label>;
 }
 
 const sprintVariants = {
@@ -36,14 +36,14 @@ const sprintVariants = {
 } as const;
 
 export function SprintStatus({ status }: { status: Sprint['status'] }) {
-  return <Label variant={sprintVariants[status]}>{status}</Label>;
+  return <Label variant={sprintVariants[status]}>{sentenceCase(status)}</Label>;
 }
 
-export function Failed({ task }: { task: Pick<Task, 'failure'> }) {
+export function FailureLabel({ task }: { task: Pick<Task, 'failure'> }) {
   if (task.failure === null) return null;
   return (
     <Label variant="danger" title={task.failure.message}>
-      <AlertFillIcon size={12} /> failed: {task.failure.category.replaceAll('_', ' ')}
+      <AlertFillIcon size={12} /> Failed: {failureName(task.failure)}
     </Label>
   );
 }

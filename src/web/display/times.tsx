@@ -1,15 +1,49 @@
 import { RelativeTime } from '@primer/react';
+import { type ReactNode, useEffect, useState } from 'react';
 
-/** A time in the person's own words and zone; with the pointer on it, in UTC. */
-export function When({ at }: { at: string }) {
+const justNowMs = 60_000;
+
+/** A time relative to now, such as `3 minutes ago`, with the exact time as its title. */
+export function TimeAgo({ at }: { at: string }) {
+  const isJustNow = useIsJustNow(at);
+  return <Timestamp at={at}>{isJustNow ? 'just now' : <RelativeTime date={new Date(at)} noTitle />}</Timestamp>;
+}
+
+/** `just started` or `started 3 minutes ago`. */
+export function StartedAgo({ at }: { at: string }) {
+  const isJustNow = useIsJustNow(at);
+  if (isJustNow) return <Timestamp at={at}>just started</Timestamp>;
   return (
-    <time dateTime={at} title={`${at.slice(0, 19).replace('T', ' ')} UTC`}>
-      <RelativeTime date={new Date(at)} noTitle />
+    <>
+      started <TimeAgo at={at} />
+    </>
+  );
+}
+
+function Timestamp({ at, children }: { at: string; children: ReactNode }) {
+  return (
+    <time dateTime={at} title={exactTime(at)}>
+      {children}
     </time>
   );
 }
 
-/** A day in the person's own way of writing; days of sprints are days in UTC. */
+export const exactTime = (at: string): string => `${at.slice(0, 19).replace('T', ' ')} UTC`;
+
+/** Whether a time is less than a minute from now. The clocks of browser and service may differ a little. */
+function useIsJustNow(at: string): boolean {
+  const [, rerender] = useState(0);
+  const endsAt = Date.parse(at) + justNowMs;
+  useEffect(() => {
+    const left = endsAt - Date.now();
+    if (left <= 0 || left > 2 * justNowMs) return;
+    const timer = setTimeout(() => rerender((n) => n + 1), left);
+    return () => clearTimeout(timer);
+  }, [endsAt]);
+  return Math.abs(Date.now() - Date.parse(at)) < justNowMs;
+}
+
+/** A calendar day in the person's own format. Sprints start and end on days in UTC. */
 export function Day({ date }: { date: string }) {
   const day = new Date(`${date.slice(0, 10)}T00:00:00Z`);
   return (
@@ -17,17 +51,4 @@ export function Day({ date }: { date: string }) {
       {day.toLocaleDateString(undefined, { dateStyle: 'medium', timeZone: 'UTC' })}
     </time>
   );
-}
-
-/** How long something took: `3 s`, `2 min 5 s`, `1 h 4 min`. */
-export function duration(from: string, to: string): string {
-  const seconds = Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-export function dollars(cost: number | null): string {
-  if (cost === null) return 'no price';
-  return cost > 0 && cost < 0.01 ? 'under $0.01' : `$${cost.toFixed(2)}`;
 }

@@ -1,6 +1,6 @@
-/** The fields that differ from before; a change that sends no more overwrites nobody else's. */
-export function changedOf<T extends object>(before: T, now: T): Partial<T> {
+/** The fields that differ. Sending only these does not overwrite what somebody else changed at the same time. */
+export function changedFields<T extends object>(before: T, after: T): Partial<T> {
   return Object.fromEntries(
-    Object.entries(now).filter(([name, value]) => value !== before[name as keyof T]),
+    Object.entries(after).filter(([name, value]) => value !== before[name as keyof T]),
   ) as Partial<T>;
 }

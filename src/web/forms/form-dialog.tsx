@@ -1,27 +1,28 @@
 import { Button, Dialog } from '@primer/react';
 import { type ReactNode, useRef } from 'react';
 
-/** A dialog with something to fill in: it begins in the first field. */
+/** A dialog with a form. The first field gets the focus. */
 export function FormDialog(props: { title: string; width?: 'large' | 'xlarge'; onClose(): void; children: ReactNode }) {
   const { title, width = 'large', onClose, children } = props;
-  const first = useRef<HTMLElement>(null);
-  const find = (place: HTMLDivElement | null) => {
-    first.current = place?.querySelector<HTMLElement>('input, textarea, select') ?? null;
+  const firstField = useRef<HTMLElement>(null);
+  const findFirstField = (content: HTMLDivElement | null) => {
+    firstField.current = content?.querySelector<HTMLElement>('input, textarea, select') ?? null;
   };
   return (
-    <Dialog title={title} onClose={onClose} width={width} initialFocusRef={first}>
-      <div ref={find}>{children}</div>
+    <Dialog title={title} onClose={onClose} width={width} initialFocusRef={firstField}>
+      <div ref={findFirstField}>{children}</div>
     </Dialog>
   );
 }
 
-/** How every form ends: away without a change, or done. */
-export function FormEnd({ act, isBusy = false, onClose }: { act: string; isBusy?: boolean; onClose(): void }) {
+/** The buttons at the end of a form: cancel and submit. */
+export function FormButtons(props: { submit: string; isBusy?: boolean; onCancel(): void }) {
+  const { submit, isBusy = false, onCancel } = props;
   return (
     <div className="row end">
-      <Button onClick={onClose}>Close</Button>
+      <Button onClick={onCancel}>Cancel</Button>
       <Button type="submit" variant="primary" loading={isBusy}>
-        {act}
+        {submit}
       </Button>
     </div>
   );

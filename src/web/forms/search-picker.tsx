@@ -2,34 +2,34 @@ import { XIcon } from '@primer/octicons-react';
 import { FormControl, IconButton, TextInput } from '@primer/react';
 import { useState } from 'react';
 
-const mostShown = 8;
+const maxResults = 8;
 
-/** Some of many things, found by their names. */
-export function Several(props: {
+/** Selects several of many options by searching their names. */
+export function SearchPicker(props: {
   label: string;
-  chosen: string[];
+  selected: string[];
   options: { id: string; name: string }[];
-  onChosen(ids: string[]): void;
+  onSelect(ids: string[]): void;
 }) {
-  const { label, chosen, options, onChosen } = props;
+  const { label, selected, options, onSelect } = props;
   const [search, setSearch] = useState('');
   const nameOf = (id: string) => options.find((o) => o.id === id)?.name ?? id;
-  const wanted = search.trim().toLowerCase();
-  const found =
-    wanted === ''
+  const text = search.trim().toLowerCase();
+  const matches =
+    text === ''
       ? []
-      : options.filter((o) => !chosen.includes(o.id) && o.name.toLowerCase().includes(wanted)).slice(0, mostShown);
+      : options.filter((o) => !selected.includes(o.id) && o.name.toLowerCase().includes(text)).slice(0, maxResults);
   return (
     <div className="stack tight">
       <FormControl>
         <FormControl.Label>{label}</FormControl.Label>
         <TextInput block placeholder="Search" value={search} onChange={(event) => setSearch(event.target.value)} />
       </FormControl>
-      {found.length > 0 && (
+      {matches.length > 0 && (
         <ul className="list">
-          {found.map(({ id, name }) => (
+          {matches.map(({ id, name }) => (
             <li key={id}>
-              <button type="button" className="plain" onClick={() => onChosen([...chosen, id])}>
+              <button type="button" className="list-button" onClick={() => onSelect([...selected, id])}>
                 Add <bdi>{name}</bdi>
               </button>
             </li>
@@ -37,7 +37,7 @@ export function Several(props: {
         </ul>
       )}
       <ul>
-        {chosen.map((id) => (
+        {selected.map((id) => (
           <li key={id} className="row">
             <bdi className="wrap">{nameOf(id)}</bdi>
             <IconButton
@@ -45,7 +45,7 @@ export function Several(props: {
               size="small"
               variant="invisible"
               aria-label={`Remove ${nameOf(id).slice(0, 60)}`}
-              onClick={() => onChosen(chosen.filter((each) => each !== id))}
+              onClick={() => onSelect(selected.filter((each) => each !== id))}
             />
           </li>
         ))}

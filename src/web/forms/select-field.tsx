@@ -1,20 +1,20 @@
 import { FormControl, Select } from '@primer/react';
 
-/** One of several things by its name. */
-export function Chosen(props: {
+/** A labelled select whose options have an id and a name. */
+export function SelectField(props: {
   label: string;
-  /** Said where nothing is chosen; undefined where something has to be. */
-  none: string | undefined;
+  /** The option for no selection; undefined when one of the options has to be selected. */
+  emptyOption: string | undefined;
   value?: string;
   options: { id: string; name: string }[] | undefined;
-  onChosen(id: string): void;
+  onSelect(id: string): void;
 }) {
-  const { label, none, value, options, onChosen } = props;
+  const { label, emptyOption, value, options, onSelect } = props;
   return (
     <FormControl>
       <FormControl.Label>{label}</FormControl.Label>
-      <Select block {...(value === undefined ? {} : { value })} onChange={(event) => onChosen(event.target.value)}>
-        {none !== undefined && <Select.Option value="">{none}</Select.Option>}
+      <Select block {...(value === undefined ? {} : { value })} onChange={(event) => onSelect(event.target.value)}>
+        {emptyOption !== undefined && <Select.Option value="">{emptyOption}</Select.Option>}
         {options?.map(({ id, name }) => (
           <Select.Option key={id} value={id}>
             {name}

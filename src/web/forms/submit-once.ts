@@ -1,21 +1,21 @@
 import type { UseMutationResult } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 
-type Change<T, E> = Pick<UseMutationResult<T, E, void>, 'mutate'>;
+type Mutation<T, E> = Pick<UseMutationResult<T, E, void>, 'mutate'>;
 
-const underWay = new WeakSet<object>();
+const pending = new WeakSet<object>();
 
-/** Asks once until the answer is there: keys come faster than a page is drawn anew. */
-export function mutateOnce<T, E>({ mutate }: Change<T, E>): void {
-  if (underWay.has(mutate)) return;
-  underWay.add(mutate);
-  mutate(undefined, { onSettled: () => underWay.delete(mutate) });
+/** Mutates unless the previous call is still pending: keys can repeat faster than React disables a button. */
+export function mutateOnce<T, E>({ mutate }: Mutation<T, E>): void {
+  if (pending.has(mutate)) return;
+  pending.add(mutate);
+  mutate(undefined, { onSettled: () => pending.delete(mutate) });
 }
 
-/** Sends a form once, however often Enter is pressed; not at all where it `isUnfit`. */
-export function submitting<T, E>(change: Change<T, E>, isUnfit: () => boolean = () => false) {
+/** A submit handler that sends a valid form once, even if Enter is pressed several times. */
+export function submitOnce<T, E>(mutation: Mutation<T, E>, isValid: () => boolean = () => true) {
   return (event: FormEvent) => {
     event.preventDefault();
-    if (!isUnfit()) mutateOnce(change);
+    if (isValid()) mutateOnce(mutation);
   };
 }

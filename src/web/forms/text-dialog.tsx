@@ -1,35 +1,30 @@
 import { FormControl, Textarea } from '@primer/react';
-import { useState } from 'react';
-import { FormDialog, FormEnd } from './form-dialog.tsx';
+import { type FormEvent, useState } from 'react';
+import { FormButtons, FormDialog } from './form-dialog.tsx';
 
-/** Asks for some words in a dialog. */
-export function AskText(props: {
+/** A dialog with a single text field. */
+export function TextDialog(props: {
   title: string;
   label: string;
   isRequired?: boolean;
-  button?: string;
-  onText(text: string): void;
+  submit?: string;
+  onSubmit(text: string): void;
   onClose(): void;
 }) {
-  const { title, label, isRequired = false, button = title, onText, onClose } = props;
+  const { title, label, isRequired = false, submit = title, onSubmit, onClose } = props;
   const [text, setText] = useState('');
-  const [isTried, setTried] = useState(false);
+  const [wasSubmitted, setSubmitted] = useState(false);
   const isMissing = isRequired && text.trim() === '';
-  const send = () => {
-    setTried(true);
+  const onFormSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    setSubmitted(true);
     if (isMissing) return;
-    onText(text.trim());
+    onSubmit(text.trim());
     onClose();
   };
   return (
     <FormDialog title={title} onClose={onClose} width="large">
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          send();
-        }}
-      >
+      <form className="stack" onSubmit={onFormSubmit}>
         <FormControl required={isRequired}>
           <FormControl.Label>{label}</FormControl.Label>
           <Textarea
@@ -39,11 +34,11 @@ export function AskText(props: {
             value={text}
             onChange={(event) => setText(event.target.value)}
           />
-          {isTried && isMissing && (
-            <FormControl.Validation variant="error">Say it in a few words.</FormControl.Validation>
+          {wasSubmitted && isMissing && (
+            <FormControl.Validation variant="error">This field is required.</FormControl.Validation>
           )}
         </FormControl>
-        <FormEnd act={button} onClose={onClose} />
+        <FormButtons submit={submit} onCancel={onClose} />
       </form>
     </FormDialog>
   );

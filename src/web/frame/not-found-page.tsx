@@ -1,10 +1,12 @@
 import { Link } from 'react-router';
-import { Empty } from '../display/query-result.tsx';
+import { EmptyState } from '../display/empty-state.tsx';
 
 export function NotFoundPage() {
   return (
-    <Empty as="h1" title="There is nothing at this address">
-      <Link to="/">All projects</Link>
-    </Empty>
+    <EmptyState as="h1" title="Page not found">
+      <p>
+        Check the address, or <Link to="/">view all projects</Link>.
+      </p>
+    </EmptyState>
   );
 }

@@ -1,7 +1,7 @@
 import { XIcon } from '@primer/octicons-react';
 import { Flash, IconButton } from '@primer/react';
 import { useSyncExternalStore } from 'react';
-import { explain } from '../live/query-client.ts';
+import { errorMessage } from '../live/errors.ts';
 
 interface Notice {
   id: number;
@@ -10,29 +10,34 @@ interface Notice {
 }
 
 let notices: Notice[] = [];
-let count = 0;
+let lastId = 0;
 const listeners = new Set<() => void>();
 const shownMs = 8000;
+/** Older notices make room for a new one. */
+const maxNotices = 3;
 
-function set(next: Notice[]): void {
+function setNotices(next: Notice[]): void {
   notices = next;
-  for (const tell of listeners) tell();
+  for (const listener of listeners) listener();
 }
 
-/** Says something at the foot of the page; what went wrong stays until it is closed. */
+const dismiss = (id: number) => setNotices(notices.filter((n) => n.id !== id));
+
+/** Shows a message in the corner of the page. Errors stay until they are dismissed. */
 export function notify(text: string, variant: Notice['variant'] = 'default'): void {
-  const id = ++count;
-  set([...notices.filter((n) => n.text !== text).slice(-2), { id, text, variant }]);
-  if (variant !== 'danger') setTimeout(() => set(notices.filter((n) => n.id !== id)), shownMs);
+  const id = ++lastId;
+  const others = notices.filter((n) => n.text !== text).slice(1 - maxNotices);
+  setNotices([...others, { id, text, variant }]);
+  if (variant !== 'danger') setTimeout(() => dismiss(id), shownMs);
 }
 
-export const notifyError = (error: unknown): void => notify(explain(error), 'danger');
+export const notifyError = (error: unknown): void => notify(errorMessage(error), 'danger');
 
 export function Notices() {
   const shown = useSyncExternalStore(
-    (tell) => {
-      listeners.add(tell);
-      return () => listeners.delete(tell);
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     () => notices,
   );
@@ -41,13 +46,7 @@ export function Notices() {
       {shown.map(({ id, text, variant }) => (
         <Flash key={id} variant={variant} className="notice">
           <span className="wrap">{text}</span>
-          <IconButton
-            icon={XIcon}
-            aria-label="Dismiss"
-            variant="invisible"
-            size="small"
-            onClick={() => set(notices.filter((n) => n.id !== id))}
-          />
+          <IconButton icon={XIcon} aria-label="Dismiss" variant="invisible" size="small" onClick={() => dismiss(id)} />
         </Flash>
       ))}
     </div>

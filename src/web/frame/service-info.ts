@@ -1,9 +1,9 @@
-/** What the service tells anybody with its pages; see src/http/dashboard.ts. */
-export interface About {
+/** What the service embeds in each page for everybody, signed in or not; see src/http/dashboard.ts. */
+interface ServiceInfo {
   signIn: boolean;
   installUrl: string | null;
 }
 
 const content = document.querySelector<HTMLMetaElement>('meta[name="deckhand"]')?.content ?? '';
 
-export const about: About = content === '' ? { signIn: false, installUrl: null } : JSON.parse(content);
+export const serviceInfo: ServiceInfo = content === '' ? { signIn: false, installUrl: null } : JSON.parse(content);

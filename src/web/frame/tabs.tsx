@@ -1,19 +1,19 @@
 import { UnderlineNav } from '@primer/react';
 import { Link, useSearchParams } from 'react-router';
 
-/** Parts of a page, the chosen one in the address; the first is the one without a word there. */
+/** Tabs of a page by id and name. The selected tab is in the address; the first tab is the default. */
 export function Tabs({ tabs, label }: { tabs: Record<string, string>; label: string }) {
-  const [query] = useSearchParams();
-  const [first = ''] = Object.keys(tabs);
-  const here = query.get('tab') ?? first;
+  const [searchParams] = useSearchParams();
+  const [defaultTab = ''] = Object.keys(tabs);
+  const selected = searchParams.get('tab') ?? defaultTab;
   return (
     <UnderlineNav aria-label={label} className="tabs">
       {Object.entries(tabs).map(([id, name]) => (
         <UnderlineNav.Item
           key={id}
           as={Link}
-          to={id === first ? '?' : `?tab=${id}`}
-          {...(id === here ? { 'aria-current': 'page' } : {})}
+          to={id === defaultTab ? '?' : `?tab=${id}`}
+          {...(id === selected ? { 'aria-current': 'page' } : {})}
         >
           {name}
         </UnderlineNav.Item>

@@ -1,19 +1,19 @@
-/** Light or dark: as the system has it, or as the person chose in this browser. */
+/** Light, dark, or whatever the system uses. The choice is kept in this browser. */
 export type Theme = 'auto' | 'light' | 'dark';
 
-const key = 'deckhand-theme';
+const storageKey = 'deckhand-theme';
 
-export function chosenTheme(): Theme {
-  const kept = localStorage.getItem(key);
-  return kept === 'light' || kept === 'dark' ? kept : 'auto';
+export function storedTheme(): Theme {
+  const stored = localStorage.getItem(storageKey);
+  return stored === 'light' || stored === 'dark' ? stored : 'auto';
 }
 
-/** Primer's themes hang on an attribute of the document, so that overlays have them too. */
-export function applyTheme(theme: Theme = chosenTheme()): void {
+/** Sets the attribute of the document that Primer's themes depend on, so that overlays are themed too. */
+export function applyTheme(theme: Theme = storedTheme()): void {
   document.documentElement.dataset.colorMode = theme;
 }
 
-export function chooseTheme(theme: Theme): void {
-  localStorage.setItem(key, theme);
+export function storeTheme(theme: Theme): void {
+  localStorage.setItem(storageKey, theme);
   applyTheme(theme);
 }

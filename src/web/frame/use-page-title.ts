@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
 
-/** The title of the browser's tab, the most particular word first. */
-export function useTitle(...words: (string | undefined)[]): void {
-  const title = [...words.filter(Boolean), 'Deckhand'].join(' · ');
+/** Sets the title of the browser tab, the most specific part first. */
+export function usePageTitle(...parts: (string | undefined)[]): void {
+  const title = [...parts.filter(Boolean), 'Deckhand'].join(' · ');
   useEffect(() => {
     document.title = title;
   }, [title]);

@@ -1,49 +1,50 @@
-/** After a stream that was refused, such as the eleventh of one person, this long until the next try. */
-const againMs = 5_000;
+/** How long to wait before reconnecting to a stream that the service refused. */
+const retryMs = 5_000;
 
-interface Hearing {
+interface StreamHandlers {
   events: Record<string, (event: MessageEvent<string>) => void>;
   onOpen?(isFirst: boolean): void;
   onLost?(): void;
-  /** It was refused; answers whether to try again. */
+  /** Called when the service refuses the stream, for example because the person has too many open. False gives up. */
   onRefused?(): Promise<boolean>;
 }
 
 /**
- * Listens to a stream for as long as the page is looked at: a browser has six connections for all tabs together, so a
- * hidden one gives its own back. What comes in between is not told; whoever listens looks again when it opens anew.
+ * Subscribes to an event stream while the page is visible and returns a function that unsubscribes. A browser allows six
+ * connections for all tabs together, so a hidden tab closes its stream. Events that it misses are not sent again:
+ * subscribers reload their data when the stream reopens.
  */
-export function listenTo(url: string, { events, onOpen, onLost, onRefused }: Hearing): () => void {
+export function subscribe(url: string, { events, onOpen, onLost, onRefused }: StreamHandlers): () => void {
   let source: EventSource | undefined;
-  let again: ReturnType<typeof setTimeout> | undefined;
-  let opened = 0;
-  let isOver = false;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  let openCount = 0;
+  let isUnsubscribed = false;
   const close = () => {
     source?.close();
     source = undefined;
-    clearTimeout(again);
+    clearTimeout(retry);
   };
   const connect = () => {
     close();
-    if (isOver || document.hidden) return;
-    const made = new EventSource(url);
-    source = made;
-    for (const [name, hear] of Object.entries(events)) made.addEventListener(name, hear);
-    made.onopen = () => onOpen?.(opened++ === 0);
-    made.onerror = async () => {
+    if (isUnsubscribed || document.hidden) return;
+    const opened = new EventSource(url);
+    source = opened;
+    for (const [name, handle] of Object.entries(events)) opened.addEventListener(name, handle);
+    opened.onopen = () => onOpen?.(openCount++ === 0);
+    opened.onerror = async () => {
       onLost?.();
-      // The browser comes back by itself, unless it was refused.
-      if (made.readyState !== EventSource.CLOSED || source !== made) return;
+      // The browser reconnects on its own unless the service refused the stream.
+      if (opened.readyState !== EventSource.CLOSED || source !== opened) return;
       if ((await onRefused?.()) === false) return;
-      if (source === made) again = setTimeout(connect, againMs);
+      if (source === opened) retry = setTimeout(connect, retryMs);
     };
   };
-  const onVisible = () => (document.hidden ? close() : source === undefined && connect());
-  document.addEventListener('visibilitychange', onVisible);
+  const onVisibilityChange = () => (document.hidden ? close() : source === undefined && connect());
+  document.addEventListener('visibilitychange', onVisibilityChange);
   connect();
   return () => {
-    isOver = true;
+    isUnsubscribed = true;
     close();
-    document.removeEventListener('visibilitychange', onVisible);
+    document.removeEventListener('visibilitychange', onVisibilityChange);
   };
 }

@@ -1,12 +1,12 @@
 import { queryOptions } from '@tanstack/react-query';
 import * as api from '../api.ts';
 
-/** Everything the dashboard asks for, by the key under which it is kept. The first word of a key names what it is. */
+/** Everything the dashboard fetches, with its cache key. The first word of a key says what is cached. */
 export const me = () => queryOptions({ queryKey: ['me'], queryFn: () => api.getMe() });
 export const myTokens = () => queryOptions({ queryKey: ['tokens'], queryFn: () => api.getMeTokens({ limit: 100 }) });
 
 export const projects = () =>
-  queryOptions({ queryKey: ['projects'], queryFn: () => all((page) => api.getProjects(page)) });
+  queryOptions({ queryKey: ['projects'], queryFn: () => fetchAllPages((page) => api.getProjects(page)) });
 export const project = (id: string) =>
   queryOptions({ queryKey: ['project', id], queryFn: () => api.getProjectsByProjectId(id) });
 export const members = (id: string) =>
@@ -21,8 +21,8 @@ export const modelToken = (id: string) =>
 export const tasks = (projectId: string) =>
   queryOptions({
     queryKey: ['tasks', projectId],
-    queryFn: () => all((page) => api.getProjectsByProjectIdTasks(projectId, page)),
-    // Long, and kept as it is by the project's events.
+    queryFn: () => fetchAllPages((page) => api.getProjectsByProjectIdTasks(projectId, page)),
+    // A long list, which the project's events keep current.
     staleTime: Number.POSITIVE_INFINITY,
   });
 export const task = (id: string) => queryOptions({ queryKey: ['task', id], queryFn: () => api.getTasksById(id) });
@@ -52,7 +52,7 @@ export const reconciliations = () =>
 export const sprints = (projectId: string) =>
   queryOptions({
     queryKey: ['sprints', projectId],
-    queryFn: () => all((page) => api.getProjectsByProjectIdSprints(projectId, page)),
+    queryFn: () => fetchAllPages((page) => api.getProjectsByProjectIdSprints(projectId, page)),
   });
 export const sprint = (id: string) =>
   queryOptions({ queryKey: ['sprint', id], queryFn: () => api.getSprintsBySprintId(id) });
@@ -75,19 +75,19 @@ export const wizard = (projectId: string, sessionId: string) =>
   });
 
 const pageSize = 100;
-const pagesAtOnce = 4;
+const parallelPages = 4;
 
-/** A whole list, page by page, a few pages side by side. What moves between pages meanwhile is kept once. */
-async function all<T extends { id: string }>(
-  ask: (page: { limit: number; offset: number }) => Promise<T[]>,
+/** Fetches a whole list, a few pages at a time. An item that moves between pages while they load appears once. */
+async function fetchAllPages<T extends { id: string }>(
+  fetchPage: (page: { limit: number; offset: number }) => Promise<T[]>,
 ): Promise<T[]> {
   const found = new Map<string, T>();
-  for (let offset = 0; ; offset += pagesAtOnce * pageSize) {
-    const first = await ask({ limit: pageSize, offset });
+  for (let offset = 0; ; offset += parallelPages * pageSize) {
+    const first = await fetchPage({ limit: pageSize, offset });
     for (const item of first) found.set(item.id, item);
     if (first.length < pageSize) break;
-    const offsets = Array.from({ length: pagesAtOnce - 1 }, (_, i) => offset + (i + 1) * pageSize);
-    const more = await Promise.all(offsets.map((from) => ask({ limit: pageSize, offset: from })));
+    const offsets = Array.from({ length: parallelPages - 1 }, (_, i) => offset + (i + 1) * pageSize);
+    const more = await Promise.all(offsets.map((from) => fetchPage({ limit: pageSize, offset: from })));
     for (const item of more.flat()) found.set(item.id, item);
     if ((more.at(-1)?.length ?? 0) < pageSize) break;
   }

@@ -1,80 +1,92 @@
-import { Button, FormControl, Heading, TextInput } from '@primer/react';
+import { Button, FormControl, TextInput } from '@primer/react';
 import { type QueryKey, type UseQueryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { Shown } from '../display/query-result.tsx';
-import { When } from '../display/times.tsx';
+import { QueryResult } from '../display/query-result.tsx';
+import { Section } from '../display/section.tsx';
+import { TimeAgo } from '../display/times.tsx';
 import { notify, notifyError } from '../frame/notices.tsx';
 
-interface Configured {
+interface TokenState {
   configured: boolean;
   updatedAt: string | null;
 }
 
-/** A secret of the project: set, replaced or removed, and never shown. */
+/** A secret of the project, which can be configured, replaced and removed but is never shown. */
 export function TokenSetting<K extends QueryKey>(props: {
   title: string;
-  about: string;
-  of: UseQueryOptions<Configured, Error, Configured, K>;
-  set(token: string): Promise<unknown>;
+  description: string;
+  query: UseQueryOptions<TokenState, Error, TokenState, K>;
+  save(token: string): Promise<unknown>;
   remove(): Promise<unknown>;
 }) {
-  const { title, about, of, set, remove } = props;
+  const { title, description, query, save, remove } = props;
   const client = useQueryClient();
-  const asked = useQuery(of);
-  const [token, setToken] = useState('');
+  const state = useQuery(query);
   const change = useMutation({
-    mutationFn: (act: () => Promise<unknown>) => act(),
-    onSuccess: () => {
-      setToken('');
-      notify('Saved.', 'success');
-      return client.invalidateQueries({ queryKey: of.queryKey });
+    mutationFn: (token: string | undefined) => (token === undefined ? remove() : save(token)),
+    onSuccess: (_reply, token) => {
+      notify(`${title} ${token === undefined ? 'removed' : 'saved'}`, 'success');
+      return client.invalidateQueries({ queryKey: query.queryKey });
     },
     onError: notifyError,
   });
-  const send = (event: FormEvent) => {
+  return (
+    <Section title={title}>
+      <div className="stack">
+        <p className="muted">{description}</p>
+        <QueryResult query={state} rows={1}>
+          {({ configured, updatedAt }) => (
+            <>
+              <p>
+                {configured ? 'Configured' : 'Not configured'}
+                {configured && updatedAt && (
+                  <>
+                    {' '}
+                    <TimeAgo at={updatedAt} />
+                  </>
+                )}
+              </p>
+              <TokenForm
+                key={updatedAt}
+                isConfigured={configured}
+                isBusy={change.isPending}
+                onSave={(token) => change.mutate(token)}
+                onRemove={() => change.mutate(undefined)}
+              />
+            </>
+          )}
+        </QueryResult>
+      </div>
+    </Section>
+  );
+}
+
+function TokenForm(props: { isConfigured: boolean; isBusy: boolean; onSave(token: string): void; onRemove(): void }) {
+  const { isConfigured, isBusy, onSave, onRemove } = props;
+  const [token, setToken] = useState('');
+  const onSubmit = (event: FormEvent) => {
     event.preventDefault();
-    if (token.trim() !== '') change.mutate(() => set(token.trim()));
+    if (token.trim() !== '') onSave(token.trim());
   };
   return (
-    <section className="box stack" aria-label={title}>
-      <Heading as="h2" variant="small">
-        {title}
-      </Heading>
-      <p className="muted">{about}</p>
-      <Shown of={asked} rows={1}>
-        {({ configured, updatedAt }) => (
-          <>
-            <p>
-              {configured ? 'It is set' : 'It is not set'}
-              {configured && updatedAt && (
-                <>
-                  , <When at={updatedAt} />
-                </>
-              )}
-              .
-            </p>
-            <form className="row wrap-row bottom-aligned" onSubmit={send}>
-              <FormControl>
-                <FormControl.Label>{configured ? 'Replace it by' : 'Set it'}</FormControl.Label>
-                <TextInput
-                  type="password"
-                  autoComplete="off"
-                  value={token}
-                  onChange={(event) => setToken(event.target.value)}
-                />
-              </FormControl>
-              <Button type="submit" loading={change.isPending}>
-                Save
-              </Button>
-              {configured && (
-                <Button variant="danger" onClick={() => change.mutate(remove)}>
-                  Remove
-                </Button>
-              )}
-            </form>
-          </>
-        )}
-      </Shown>
-    </section>
+    <form className="row wrap-row bottom-aligned" onSubmit={onSubmit}>
+      <FormControl>
+        <FormControl.Label>{isConfigured ? 'New token' : 'Token'}</FormControl.Label>
+        <TextInput
+          type="password"
+          autoComplete="off"
+          value={token}
+          onChange={(event) => setToken(event.target.value)}
+        />
+      </FormControl>
+      <Button type="submit" loading={isBusy}>
+        {isConfigured ? 'Replace' : 'Configure'}
+      </Button>
+      {isConfigured && (
+        <Button variant="danger" onClick={onRemove}>
+          Remove
+        </Button>
+      )}
+    </form>
   );
 }

@@ -1,143 +1,116 @@
-import { Button, Dialog, useConfirm } from '@primer/react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Button, useConfirm } from '@primer/react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import * as api from '../api.ts';
-import { counted } from '../display/plural.ts';
-import { Chosen } from '../forms/select-field.tsx';
 import { notifyError } from '../frame/notices.tsx';
-import * as q from '../live/queries.ts';
-import { SprintForm } from './sprint-form-dialog.tsx';
+import { CompleteSprintDialog } from './complete-sprint-dialog.tsx';
+import { SprintFormDialog } from './sprint-form-dialog.tsx';
 
-/** Start, edit, complete, cancel and delete, as far as the sprint's status has them. */
-export function SprintActs({ sprint }: { sprint: api.Sprint }) {
-  const client = useQueryClient();
-  const confirm = useConfirm();
-  const go = useNavigate();
-  const [isCompleting, setCompleting] = useState(false);
-  const [isEditing, setEditing] = useState(false);
-  const act = useMutation({
-    mutationFn: (ask: () => Promise<unknown>) => ask(),
-    onSuccess: () => {
-      for (const what of ['sprint', 'sprints', 'metrics', 'burndown', 'tasks', 'digest'])
-        void client.invalidateQueries({ queryKey: [what] });
-    },
-    onError: notifyError,
-  });
-  const sure = async (title: string, content: string, ask: () => Promise<unknown>) => {
-    if (
-      await confirm({
-        title,
-        content,
-        confirmButtonContent: title,
-        confirmButtonType: 'danger',
-        cancelButtonContent: 'Keep it',
-      })
-    )
-      act.mutate(ask);
-  };
-  const { id, status } = sprint;
+/** The actions that the status of a sprint allows: start, complete, cancel, delete and edit. */
+export function SprintActions({ sprint }: { sprint: api.Sprint }) {
+  const { run, isPending } = useSprintAction();
+  const { status } = sprint;
   return (
     <div className="row wrap-row page-head">
       {status === 'planning' && (
         <Button
           variant="primary"
-          loading={act.isPending}
-          onClick={() => act.mutate(() => api.postSprintsBySprintIdStart(id))}
+          loading={isPending}
+          onClick={() => run(() => api.postSprintsBySprintIdStart(sprint.id))}
         >
-          Start the sprint
+          Start sprint
         </Button>
       )}
-      {status === 'active' && (
-        <>
-          <Button variant="primary" loading={act.isPending} onClick={() => setCompleting(true)}>
-            Complete the sprint
-          </Button>
-          <Button
-            variant="danger"
-            onClick={() =>
-              void sure('Cancel the sprint', 'Its runs are cancelled; unfinished tasks go back to the backlog.', () =>
-                api.postSprintsBySprintIdCancel(id),
-              )
-            }
-          >
-            Cancel the sprint
-          </Button>
-        </>
-      )}
-      {status !== 'active' && (
-        <Button
-          variant="danger"
-          onClick={() =>
-            void sure('Delete the sprint', 'Its figures are gone for good; its tasks stay.', async () => {
-              await api.deleteSprintsBySprintId(id);
-              await go(`/projects/${sprint.projectId}/sprints`);
-            })
-          }
-        >
-          Delete
-        </Button>
-      )}
-      {(status === 'planning' || status === 'active') && <Button onClick={() => setEditing(true)}>Edit</Button>}
-      {isEditing && (
-        <SprintForm
-          projectId={sprint.projectId}
-          sprint={sprint}
-          onSaved={() => setEditing(false)}
-          onClose={() => setEditing(false)}
-        />
-      )}
-      {isCompleting && (
-        <Complete
-          sprint={sprint}
-          onClose={() => setCompleting(false)}
-          onChosen={(unfinished) =>
-            act.mutate(() => api.postSprintsBySprintIdComplete(id, unfinished === undefined ? {} : { unfinished }))
-          }
-        />
-      )}
+      {status === 'active' && <CompleteSprint sprint={sprint} />}
+      {status === 'active' && <CancelSprint sprint={sprint} />}
+      {status !== 'active' && <DeleteSprint sprint={sprint} />}
+      {(status === 'planning' || status === 'active') && <EditSprint sprint={sprint} />}
     </div>
   );
 }
 
-/** What becomes of the tasks that are not done. */
-function Complete(props: { sprint: api.Sprint; onClose(): void; onChosen(unfinished: string | undefined): void }) {
-  const { sprint, onClose, onChosen } = props;
-  const [place, setPlace] = useState('backlog');
-  const sprints = useQuery(q.sprints(sprint.projectId));
-  const left = sprint.taskCount - sprint.completedCount;
+/** Sends a request about a sprint, then fetches again what depends on it. */
+function useSprintAction() {
+  const client = useQueryClient();
+  const { mutate: run, isPending } = useMutation({
+    mutationFn: (request: () => Promise<unknown>) => request(),
+    onSuccess: () => {
+      for (const key of ['sprint', 'sprints', 'metrics', 'burndown', 'tasks', 'digest'])
+        void client.invalidateQueries({ queryKey: [key] });
+    },
+    onError: notifyError,
+  });
+  return { run, isPending };
+}
+
+function CompleteSprint({ sprint }: { sprint: api.Sprint }) {
+  const { run, isPending } = useSprintAction();
+  const [isOpen, setOpen] = useState(false);
+  const complete = (unfinished: string | undefined) =>
+    run(() => api.postSprintsBySprintIdComplete(sprint.id, unfinished === undefined ? {} : { unfinished }));
   return (
-    <Dialog title="Complete the sprint" onClose={onClose} width="large">
-      <div className="stack">
-        {left === 0 ? (
-          <p>{sprint.taskCount === 1 ? 'The one task is' : `All ${sprint.taskCount} tasks are`} done.</p>
-        ) : (
-          <>
-            <p>
-              {left} of {counted(sprint.taskCount, 'task')} {left === 1 ? 'is' : 'are'} not done. Where should they go?
-            </p>
-            <Chosen
-              label="The unfinished tasks go to"
-              none="The backlog"
-              value={place === 'backlog' ? '' : place}
-              options={sprints.data?.filter((s) => s.status === 'planning')}
-              onChosen={(id) => setPlace(id === '' ? 'backlog' : id)}
-            />
-          </>
-        )}
-        <div className="row end">
-          <Button onClick={onClose}>Close</Button>
-          <Button
-            variant="primary"
-            onClick={() => {
-              onChosen(left === 0 ? undefined : place);
-              onClose();
-            }}
-          >
-            Complete
-          </Button>
-        </div>
-      </div>
-    </Dialog>
+    <>
+      <Button variant="primary" loading={isPending} onClick={() => setOpen(true)}>
+        Complete sprint
+      </Button>
+      {isOpen && <CompleteSprintDialog sprint={sprint} onComplete={complete} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function CancelSprint({ sprint }: { sprint: api.Sprint }) {
+  const { run } = useSprintAction();
+  const confirm = useConfirm();
+  const cancel = async () => {
+    const isConfirmed = await confirm({
+      title: 'Cancel this sprint?',
+      content: 'Its runs are cancelled and its unfinished tasks return to the backlog.',
+      confirmButtonContent: 'Cancel sprint',
+      confirmButtonType: 'danger',
+      cancelButtonContent: 'Keep sprint',
+    });
+    if (isConfirmed) run(() => api.postSprintsBySprintIdCancel(sprint.id));
+  };
+  return (
+    <Button variant="danger" onClick={() => void cancel()}>
+      Cancel sprint
+    </Button>
+  );
+}
+
+function DeleteSprint({ sprint }: { sprint: api.Sprint }) {
+  const { run } = useSprintAction();
+  const confirm = useConfirm();
+  const navigate = useNavigate();
+  const remove = async () => {
+    const isConfirmed = await confirm({
+      title: 'Delete this sprint?',
+      content: 'Its metrics are permanently deleted. Its tasks are kept.',
+      confirmButtonContent: 'Delete sprint',
+      confirmButtonType: 'danger',
+      cancelButtonContent: 'Keep sprint',
+    });
+    if (!isConfirmed) return;
+    run(async () => {
+      await api.deleteSprintsBySprintId(sprint.id);
+      await navigate(`/projects/${sprint.projectId}/sprints`);
+    });
+  };
+  return (
+    <Button variant="danger" onClick={() => void remove()}>
+      Delete
+    </Button>
+  );
+}
+
+function EditSprint({ sprint }: { sprint: api.Sprint }) {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>Edit</Button>
+      {isOpen && <SprintFormDialog projectId={sprint.projectId} sprint={sprint} onSaved={close} onClose={close} />}
+    </>
   );
 }

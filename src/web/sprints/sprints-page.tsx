@@ -2,37 +2,39 @@ import { Button } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
-import { Empty, Loading, Shown } from '../display/query-result.tsx';
+import { EmptyState } from '../display/empty-state.tsx';
+import { Loading, QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/section.tsx';
 import { SprintStatus } from '../display/status-labels.tsx';
-import { PageHead } from '../frame/page-header.tsx';
-import { useTitle } from '../frame/use-page-title.ts';
-import * as q from '../live/queries.ts';
-import { SprintForm } from './sprint-form-dialog.tsx';
+import { PageHeader } from '../frame/page-header.tsx';
+import { usePageTitle } from '../frame/use-page-title.ts';
+import * as queries from '../live/queries.ts';
+import { SprintFormDialog } from './sprint-form-dialog.tsx';
 
-const Velocity = lazy(async () => ({ default: (await import('../display/charts.tsx')).Velocity }));
+const VelocityChart = lazy(async () => ({ default: (await import('./velocity-chart.tsx')).VelocityChart }));
 
 export function SprintsPage() {
-  useTitle('Sprints');
+  usePageTitle('Sprints');
   const { projectId = '' } = useParams();
-  const go = useNavigate();
-  const [query, setQuery] = useSearchParams();
-  const asked = useQuery(q.sprints(projectId));
-  const velocity = useQuery(q.velocity(projectId));
+  const navigate = useNavigate();
+  const [searchParams, setSearchParams] = useSearchParams();
+  const query = useQuery(queries.sprints(projectId));
   return (
     <div className="narrow">
-      <PageHead title="Sprints">
-        <Button variant="primary" onClick={() => setQuery({ new: 'one' })}>
+      <PageHeader title="Sprints">
+        <Button variant="primary" onClick={() => setSearchParams({ new: 'one' })}>
           New sprint
         </Button>
-      </PageHead>
-      <Shown of={asked}>
+      </PageHeader>
+      <QueryResult query={query}>
         {(sprints) =>
           sprints.length === 0 ? (
-            <Empty title="No sprint yet">
-              Make one and put tasks into it, or <Link to={`/projects/${projectId}/plan`}>plan a goal</Link>: that makes
-              the sprint with its tasks.
-            </Empty>
+            <EmptyState title="No sprints yet">
+              <p>
+                Create a sprint and add tasks from the backlog, or{' '}
+                <Link to={`/projects/${projectId}/plan`}>plan a goal</Link> to create a sprint with its tasks.
+              </p>
+            </EmptyState>
           ) : (
             <ul className="list">
               {sprints.map(({ id, name, status, goal }) => (
@@ -47,21 +49,27 @@ export function SprintsPage() {
             </ul>
           )
         }
-      </Shown>
-      {velocity.data && velocity.data.length > 0 && (
-        <Section title="Velocity">
-          <Suspense fallback={<Loading rows={3} />}>
-            <Velocity entries={velocity.data} />
-          </Suspense>
-        </Section>
-      )}
-      {query.get('new') !== null && (
-        <SprintForm
+      </QueryResult>
+      <Velocity projectId={projectId} />
+      {searchParams.get('new') !== null && (
+        <SprintFormDialog
           projectId={projectId}
-          onSaved={(sprint) => void go(`/sprints/${sprint.id}`)}
-          onClose={() => setQuery({})}
+          onSaved={(sprint) => void navigate(`/sprints/${sprint.id}`)}
+          onClose={() => setSearchParams({})}
         />
       )}
     </div>
+  );
+}
+
+function Velocity({ projectId }: { projectId: string }) {
+  const { data = [] } = useQuery(queries.velocity(projectId));
+  if (data.length === 0) return null;
+  return (
+    <Section title="Velocity">
+      <Suspense fallback={<Loading rows={3} />}>
+        <VelocityChart entries={data} />
+      </Suspense>
+    </Section>
   );
 }

@@ -2,90 +2,120 @@ import { Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../api.ts';
-import { FormDialog, FormEnd } from '../forms/form-dialog.tsx';
-import { Several } from '../forms/search-picker.tsx';
-import { Chosen } from '../forms/select-field.tsx';
-import { submitting } from '../forms/submit-once.ts';
-import { putTask } from '../live/project-events.ts';
-import * as q from '../live/queries.ts';
-import { explain } from '../live/query-client.ts';
+import { changedFields } from '../forms/changed-fields.ts';
+import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
+import { SearchPicker } from '../forms/search-picker.tsx';
+import { SelectField } from '../forms/select-field.tsx';
+import { submitOnce } from '../forms/submit-once.ts';
+import { errorMessage } from '../live/errors.ts';
+import { putTask } from '../live/put-task.ts';
+import * as queries from '../live/queries.ts';
 
-/** Changes what a task says and who does it; only what was changed is sent. */
-export function EditTask({ task: shown, onClose }: { task: api.Task; onClose(): void }) {
-  // As it was when the editing began: what others change meanwhile is not sent back as it was.
-  const [task] = useState(shown);
+type Fields = Pick<api.Task, 'title' | 'description' | 'owner' | 'repositoryId' | 'dependsOn'>;
+
+interface FieldsProps {
+  task: api.Task;
+  fields: Fields;
+  set(change: Partial<Fields>): void;
+}
+
+export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task; onClose(): void }) {
+  // The task as it was when the dialog opened. Later changes by others must not be sent back.
+  const [task] = useState(currentTask);
   const client = useQueryClient();
-  const agents = useQuery(q.agentsOf(task.projectId));
-  const repositories = useQuery(q.repositories(task.projectId));
-  const others = useQuery(q.tasks(task.projectId));
-  const [now, setNow] = useState({
-    title: task.title,
-    description: task.description,
-    owner: task.owner ?? '',
-    repositoryId: task.repositoryId ?? '',
-    dependsOn: task.dependsOn,
+  const [fields, setFields] = useState<Fields>(() => {
+    const { title, description, owner, repositoryId, dependsOn } = task;
+    return { title, description, owner, repositoryId, dependsOn };
   });
-  const set = (change: Partial<typeof now>) => setNow((before) => ({ ...before, ...change }));
+  const set = (change: Partial<Fields>) => setFields((before) => ({ ...before, ...change }));
   const save = useMutation({
-    mutationFn: () => {
-      const { title, description, owner, repositoryId, dependsOn } = now;
-      return api.patchTasksById(task.id, {
-        ...(title.trim() === task.title ? {} : { title: title.trim() }),
-        ...(description === task.description ? {} : { description }),
-        ...(owner === (task.owner ?? '') ? {} : { owner: owner === '' ? null : owner }),
-        ...(repositoryId === (task.repositoryId ?? '') || repositoryId === '' ? {} : { repositoryId }),
-        ...(dependsOn.join() === task.dependsOn.join() ? {} : { dependsOn }),
-      });
-    },
+    mutationFn: () => api.patchTasksById(task.id, changesOf(task, fields)),
     onSuccess: (saved) => {
       putTask(client, saved);
       onClose();
     },
   });
-  const send = submitting(save);
   return (
-    <FormDialog title="Edit the task" onClose={onClose} width="xlarge">
-      <form className="stack" onSubmit={send}>
-        {save.error && <Flash variant="danger">{explain(save.error)}</Flash>}
-        <FormControl required>
-          <FormControl.Label>Title</FormControl.Label>
-          <TextInput block maxLength={200} value={now.title} onChange={(event) => set({ title: event.target.value })} />
-        </FormControl>
-        <FormControl>
-          <FormControl.Label>Description</FormControl.Label>
-          <Textarea
-            block
-            rows={8}
-            resize="vertical"
-            maxLength={50_000}
-            value={now.description}
-            onChange={(event) => set({ description: event.target.value })}
-          />
-        </FormControl>
-        <div className="fields">
-          <Chosen
-            label="Agent"
-            none="No agent"
-            value={now.owner}
-            options={agents.data}
-            onChosen={(owner) => set({ owner })}
-          />
-          <Chosen
-            label="Repository"
-            none={task.repositoryId === null ? 'The primary one' : undefined}
-            value={now.repositoryId}
-            options={repositories.data}
-            onChosen={(repositoryId) => set({ repositoryId })}
-          />
-        </div>
-        <Several
-          label="Depends on"
-          chosen={now.dependsOn}
-          options={(others.data ?? []).filter((t) => t.id !== task.id).map((t) => ({ id: t.id, name: t.title }))}
-          onChosen={(dependsOn) => set({ dependsOn })}
-        />
-        <FormEnd act="Save" isBusy={save.isPending} onClose={onClose} />
+    <FormDialog title="Edit task" onClose={onClose} width="xlarge">
+      <form className="stack" onSubmit={submitOnce(save)}>
+        {save.error && <Flash variant="danger">{errorMessage(save.error)}</Flash>}
+        <TitleAndDescription task={task} fields={fields} set={set} />
+        <Assignment task={task} fields={fields} set={set} />
+        <FormButtons submit="Save changes" isBusy={save.isPending} onCancel={onClose} />
       </form>
     </FormDialog>
+  );
+}
+
+function changesOf(task: api.Task, fields: Fields) {
+  const { repositoryId, dependsOn, ...changes } = changedFields<Fields>(task, {
+    ...fields,
+    title: fields.title.trim(),
+  });
+  return {
+    ...changes,
+    ...(repositoryId ? { repositoryId } : {}),
+    ...(dependsOn && dependsOn.join() !== task.dependsOn.join() ? { dependsOn } : {}),
+  };
+}
+
+function TitleAndDescription({ fields, set }: FieldsProps) {
+  return (
+    <>
+      <FormControl required>
+        <FormControl.Label>Title</FormControl.Label>
+        <TextInput
+          block
+          maxLength={200}
+          value={fields.title}
+          onChange={(event) => set({ title: event.target.value })}
+        />
+      </FormControl>
+      <FormControl>
+        <FormControl.Label>Description</FormControl.Label>
+        <Textarea
+          block
+          rows={8}
+          resize="vertical"
+          maxLength={50_000}
+          value={fields.description}
+          onChange={(event) => set({ description: event.target.value })}
+        />
+      </FormControl>
+    </>
+  );
+}
+
+/** Which agent works on the task, in which repository, and what has to be done before. */
+function Assignment({ task, fields, set }: FieldsProps) {
+  const agents = useQuery(queries.agentsOf(task.projectId));
+  const repositories = useQuery(queries.repositories(task.projectId));
+  const tasks = useQuery(queries.tasks(task.projectId));
+  const otherTasks = (tasks.data ?? []).filter((t) => t.id !== task.id);
+  return (
+    <>
+      <div className="fields">
+        <SelectField
+          label="Agent"
+          emptyOption="No agent"
+          value={fields.owner ?? ''}
+          options={agents.data}
+          onSelect={(owner) => set({ owner: owner === '' ? null : owner })}
+        />
+        <SelectField
+          label="Repository"
+          emptyOption={task.repositoryId === null ? 'Primary repository' : undefined}
+          value={fields.repositoryId ?? ''}
+          options={repositories.data}
+          onSelect={(repositoryId) => set({ repositoryId: repositoryId === '' ? null : repositoryId })}
+        />
+      </div>
+      <SearchPicker
+        label="Depends on"
+        selected={fields.dependsOn}
+        options={otherTasks.map(({ id, title }) => ({ id, name: title }))}
+        onSelect={(dependsOn) => set({ dependsOn })}
+      />
+    </>
   );
 }

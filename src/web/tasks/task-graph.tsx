@@ -3,22 +3,21 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { Task } from '../api.ts';
 import { TaskStatus } from '../display/status-labels.tsx';
-import * as q from '../live/queries.ts';
+import * as queries from '../live/queries.ts';
 
-/** What a task waits for, the task with its subtasks, and what waits for it: from left to right. */
+/** From left to right: the task's dependencies, the task with its subtasks, and the tasks that depend on it. */
 export function TaskGraph({ task }: { task: Task }) {
-  const { data: all = [] } = useQuery(q.tasks(task.projectId));
-  const { data: subtasks = [] } = useQuery(q.subtasks(task.id));
-  const before = task.dependsOn.map((id) => all.find((t) => t.id === id)).filter((t) => t !== undefined);
-  const after = all.filter((t) => t.dependsOn.includes(task.id));
-  if (before.length + after.length + subtasks.length === 0)
-    return <p className="muted">It waits for nothing, and nothing waits for it.</p>;
+  const { data: allTasks = [] } = useQuery(queries.tasks(task.projectId));
+  const { data: subtasks = [] } = useQuery(queries.subtasks(task.id));
+  const dependencies = task.dependsOn.map((id) => allTasks.find((t) => t.id === id)).filter((t) => t !== undefined);
+  const dependents = allTasks.filter((t) => t.dependsOn.includes(task.id));
+  if (dependencies.length + dependents.length + subtasks.length === 0) return <p className="muted">No dependencies</p>;
   return (
     <div className="graph">
-      <Nodes name="Waits for" tasks={before} />
-      {before.length > 0 && <ArrowRightIcon className="muted" />}
+      <Nodes label="Depends on" tasks={dependencies} />
+      {dependencies.length > 0 && <ArrowRightIcon className="muted" />}
       <div>
-        <Node task={task} isHere />
+        <Node task={task} isCurrent />
         {subtasks.length > 0 && (
           <ul className="branches" aria-label="Subtasks">
             {subtasks.map((each) => (
@@ -29,16 +28,16 @@ export function TaskGraph({ task }: { task: Task }) {
           </ul>
         )}
       </div>
-      {after.length > 0 && <ArrowRightIcon className="muted" />}
-      <Nodes name="Needed by" tasks={after} />
+      {dependents.length > 0 && <ArrowRightIcon className="muted" />}
+      <Nodes label="Required by" tasks={dependents} />
     </div>
   );
 }
 
-function Nodes({ name, tasks }: { name: string; tasks: Task[] }) {
+function Nodes({ label, tasks }: { label: string; tasks: Task[] }) {
   if (tasks.length === 0) return null;
   return (
-    <ul aria-label={name}>
+    <ul aria-label={label}>
       {tasks.map((each) => (
         <li key={each.id}>
           <Node task={each} />
@@ -48,10 +47,10 @@ function Nodes({ name, tasks }: { name: string; tasks: Task[] }) {
   );
 }
 
-function Node({ task, isHere = false }: { task: Task; isHere?: boolean }) {
+function Node({ task, isCurrent = false }: { task: Task; isCurrent?: boolean }) {
   return (
-    <div className={`node${isHere ? ' here' : ''}`}>
-      {isHere ? (
+    <div className={`node${isCurrent ? ' current' : ''}`}>
+      {isCurrent ? (
         <span className="strong">This task</span>
       ) : (
         <Link to={`/tasks/${task.id}`}>

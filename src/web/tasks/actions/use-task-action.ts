@@ -1,23 +1,23 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import * as api from '../../api.ts';
 import { notifyError } from '../../frame/notices.tsx';
-import { putTask } from '../../live/project-events.ts';
-import { type Act, likely, perform } from './task-actions.ts';
+import { putTask } from '../../live/put-task.ts';
+import { expectedStatus, performAction, type TaskAction } from './task-actions.ts';
 
-interface Asked {
+interface Request {
   task: api.Task;
-  act: Act;
+  action: TaskAction;
   text?: string;
 }
 
-/** Does something with a task: shown at once, and taken back with the reason when the service refuses. */
-export function useTaskAct() {
+/** Performs an action on a task. The expected status shows at once; a refusal restores the task and shows the reason. */
+export function useTaskAction() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ task, act, text }: Asked) => perform(act, task.id, text),
-    // A merge takes its time and may well be refused; it is not shown before it is true.
-    onMutate: ({ task, act }) => {
-      if (act !== 'merge') putTask(client, { ...task, status: likely[act] });
+    mutationFn: ({ task, action, text }: Request) => performAction(action, task.id, text),
+    onMutate: ({ task, action }) => {
+      // A merge takes a while and GitHub may refuse it, so the task stays where it is until then.
+      if (action !== 'merge') putTask(client, { ...task, status: expectedStatus[action] });
     },
     onSuccess: (task) => {
       putTask(client, task);
@@ -25,7 +25,7 @@ export function useTaskAct() {
     },
     onError: async (error, { task }) => {
       notifyError(error);
-      // What is true by now, which need not be what was shown before.
+      // The task may have changed in the meantime, so its previous state is only the fallback.
       putTask(client, await api.getTasksById(task.id).catch(() => task));
     },
   });

@@ -1,94 +1,66 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import type { RunEvent } from '../../api.ts';
-import { listenTo } from '../../live/event-stream.ts';
+import { exactTime } from '../../display/times.tsx';
+import { useRunEvents } from './use-run-events.ts';
 
-const types = ['loop', 'model', 'tool', 'check', 'push', 'pull', 'repository', 'failed'];
-/** Nearer to the foot than this, the log follows what comes. */
-const nearPixels = 40;
+/** The log scrolls with new lines while it is scrolled to within this distance of its end. */
+const followPixels = 40;
 
-/** The log of a run, line by line as it is written, to its end. */
+const stateTexts = { live: 'Live', ended: 'Run ended', lost: 'Connection lost. Reconnecting…' };
+
+/** The log of a run, line by line while it runs. */
 export function RunLog({ runId }: { runId: string }) {
-  const [events, setEvents] = useState<RunEvent[]>([]);
-  const [state, setState] = useState<'live' | 'ended' | 'lost'>('live');
-  const foot = useRef<HTMLOListElement>(null);
-  const isFollowed = useRef(true);
+  const { events, state } = useRunEvents(runId);
+  const list = useRef<HTMLOListElement>(null);
+  const isFollowing = useRef(true);
   useEffect(() => {
-    let waiting: RunEvent[] = [];
-    let frame = 0;
-    const hear = (event: MessageEvent<string>) => {
-      waiting.push(JSON.parse(event.data) as RunEvent);
-      // A long log comes in one piece; it is shown in one piece too.
-      frame ||= requestAnimationFrame(() => {
-        const heard = waiting;
-        waiting = [];
-        frame = 0;
-        setEvents((before) => {
-          const known = new Set(before.map((e) => e.id));
-          return [...before, ...heard.filter((e) => !known.has(e.id))];
-        });
-      });
-    };
-    const end = listenTo(`/api/v1/runs/${encodeURIComponent(runId)}/events`, {
-      events: {
-        ...Object.fromEntries(types.map((type) => [type, hear])),
-        end: () => {
-          setState('ended');
-          end();
-        },
-      },
-      onOpen: () => setState('live'),
-      onLost: () => setState((now) => (now === 'ended' ? now : 'lost')),
-    });
-    return () => {
-      end();
-      cancelAnimationFrame(frame);
-    };
-  }, [runId]);
-  useEffect(() => {
-    const list = foot.current;
-    if (events.length > 0 && isFollowed.current && list) list.scrollTop = list.scrollHeight;
+    if (events.length > 0 && isFollowing.current && list.current) list.current.scrollTop = list.current.scrollHeight;
   }, [events]);
   return (
     <section className="box" aria-label="Log">
       {events.length === 0 && (
-        <p className="muted">{state === 'ended' ? 'It has no log.' : 'Waiting for the first line …'}</p>
+        <p className="muted">{state === 'ended' ? 'This run has no log.' : 'Waiting for the first log line…'}</p>
       )}
       <ol
-        ref={foot}
+        ref={list}
         className="log"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable with the keyboard
         tabIndex={0}
-        aria-label="Lines of the log"
-        onScroll={({ currentTarget: list }) => {
-          isFollowed.current = list.scrollHeight - list.scrollTop - list.clientHeight < nearPixels;
+        aria-label="Log lines"
+        onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+          isFollowing.current = scrollHeight - scrollTop - clientHeight < followPixels;
         }}
       >
         {events.map((event) => (
-          <Line key={event.id} event={event} />
+          <LogLine key={event.id} event={event} />
         ))}
       </ol>
       <p className="muted small" role="status">
-        {state === 'live' ? 'live' : state === 'ended' ? 'ended' : 'the connection is lost; trying again …'}
+        {stateTexts[state]}
       </p>
     </section>
   );
 }
 
-function Line({ event }: { event: RunEvent }) {
+function LogLine({ event }: { event: RunEvent }) {
   const { at, type, text, data } = event;
-  const isBad = type === 'failed' || data.ok === false || data.passed === false;
-  const more = [
+  const isFailure = type === 'failed' || data.ok === false || data.passed === false;
+  return (
+    <li className={isFailure ? 'failed' : undefined}>
+      <time dateTime={at} title={exactTime(at)} className="muted">
+        {new Date(at).toLocaleTimeString()}
+      </time>{' '}
+      <span className="kind">{type}</span> <bdi className="wrap">{text}</bdi>{' '}
+      <span className="muted">{figuresOf(data).join(' · ')}</span>
+    </li>
+  );
+}
+
+/** How long a step took and how many tokens it used, as far as the event says. */
+function figuresOf(data: RunEvent['data']): string[] {
+  return [
     typeof data.ms === 'number' ? `${(data.ms / 1000).toFixed(1)} s` : '',
     typeof data.seconds === 'number' ? `${data.seconds} s` : '',
     typeof data.inputTokens === 'number' ? `${data.inputTokens} + ${data.outputTokens} tokens` : '',
   ].filter(Boolean);
-  return (
-    <li className={isBad ? 'bad' : undefined}>
-      <time dateTime={at} title={`${at.slice(0, 19).replace('T', ' ')} UTC`} className="muted">
-        {new Date(at).toLocaleTimeString()}
-      </time>{' '}
-      <span className="kind">{type}</span> <bdi className="wrap">{text}</bdi>{' '}
-      <span className="muted">{more.join(' · ')}</span>
-    </li>
-  );
 }

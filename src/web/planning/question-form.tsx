@@ -1,30 +1,25 @@
 import { Button, Checkbox, CheckboxGroup, FormControl, Textarea } from '@primer/react';
 import { type FormEvent, useState } from 'react';
 import type { WizardStep } from '../api.ts';
+import type { Answer } from './use-wizard.ts';
 
-interface Given {
-  stepId: string;
-  selectedOptionIds: string[];
-  customText: string;
-}
-
-/** One question of the wizard: some of its options, words of one's own, or both. */
-export function Question(props: {
+/** A question of the wizard, answered by selecting options, by writing, or both. */
+export function QuestionForm(props: {
   step: WizardStep;
-  before?: Pick<Given, 'selectedOptionIds' | 'customText'>;
+  previous?: Pick<Answer, 'selectedOptionIds' | 'customText'>;
   isBusy: boolean;
-  onAnswer(given: Given): void;
+  onAnswer(answer: Answer): void;
 }) {
-  const { step, before, isBusy, onAnswer } = props;
-  const [chosen, setChosen] = useState(before?.selectedOptionIds ?? []);
-  const [text, setText] = useState(before?.customText ?? '');
-  const isEmpty = chosen.length === 0 && text.trim() === '';
-  const send = (event: FormEvent) => {
+  const { step, previous, isBusy, onAnswer } = props;
+  const [selected, setSelected] = useState(previous?.selectedOptionIds ?? []);
+  const [text, setText] = useState(previous?.customText ?? '');
+  const isEmpty = selected.length === 0 && text.trim() === '';
+  const onSubmit = (event: FormEvent) => {
     event.preventDefault();
-    if (!isEmpty) onAnswer({ stepId: step.id, selectedOptionIds: chosen, customText: text.trim() });
+    if (!isEmpty) onAnswer({ stepId: step.id, selectedOptionIds: selected, customText: text.trim() });
   };
   return (
-    <form className="stack" onSubmit={send}>
+    <form className="stack" onSubmit={onSubmit}>
       <CheckboxGroup>
         <CheckboxGroup.Label>
           <span className="wrap">{step.question}</span>
@@ -33,9 +28,9 @@ export function Question(props: {
           <FormControl key={id}>
             <Checkbox
               value={id}
-              checked={chosen.includes(id)}
+              checked={selected.includes(id)}
               onChange={({ target }) =>
-                setChosen((now) => (target.checked ? [...now, id] : now.filter((each) => each !== id)))
+                setSelected((ids) => (target.checked ? [...ids, id] : ids.filter((each) => each !== id)))
               }
             />
             <FormControl.Label>{label}</FormControl.Label>
@@ -43,12 +38,12 @@ export function Question(props: {
         ))}
       </CheckboxGroup>
       <FormControl>
-        <FormControl.Label>In your own words</FormControl.Label>
+        <FormControl.Label>Your own answer</FormControl.Label>
         <Textarea block rows={2} maxLength={10_000} value={text} onChange={(event) => setText(event.target.value)} />
       </FormControl>
       <div>
         <Button type="submit" variant="primary" disabled={isEmpty} loading={isBusy}>
-          Answer
+          Submit answer
         </Button>
       </div>
     </form>

@@ -1,0 +1,55 @@
+import { Heading } from '@primer/react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
+import { EmptyState } from '../display/empty-state.tsx';
+import { runKindName } from '../display/names.ts';
+import { plural } from '../display/plural.ts';
+import { QueryResult } from '../display/query-result.tsx';
+import { RunStatus } from '../display/status-labels.tsx';
+import { StartedAgo } from '../display/times.tsx';
+import * as queries from '../live/queries.ts';
+
+/** The tasks in progress with their newest run. */
+export function ActiveRuns({ projectId }: { projectId: string }) {
+  const query = useQuery(queries.tasks(projectId));
+  return (
+    <section aria-label="Active runs">
+      <Heading as="h2" variant="small">
+        Active runs
+      </Heading>
+      <QueryResult query={query} rows={3}>
+        {(allTasks) => {
+          const tasks = allTasks.filter((t) => t.status === 'in_progress');
+          if (tasks.length === 0)
+            return <EmptyState title="No active runs">Start a task to see its run here.</EmptyState>;
+          return (
+            <ul className="list">
+              {tasks.map((task) => (
+                <li key={task.id} className="list-item">
+                  <Link to={`/tasks/${task.id}?tab=runs`} className="wrap">
+                    <bdi>{task.title}</bdi>
+                  </Link>
+                  <NewestRun taskId={task.id} />
+                </li>
+              ))}
+            </ul>
+          );
+        }}
+      </QueryResult>
+    </section>
+  );
+}
+
+function NewestRun({ taskId }: { taskId: string }) {
+  const { data: [run] = [] } = useQuery(queries.runs(taskId));
+  if (run === undefined) return null;
+  return (
+    <>
+      <RunStatus status={run.status} />
+      <span className="muted">
+        {runKindName(run)} · {plural(run.steps, 'step')} ·{' '}
+        {run.startedAt === null ? 'waiting to start' : <StartedAgo at={run.startedAt} />}
+      </span>
+    </>
+  );
+}

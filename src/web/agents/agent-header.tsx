@@ -1,0 +1,45 @@
+import { Button, Heading, Label } from '@primer/react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import * as api from '../api.ts';
+import { sentenceCase } from '../display/names.ts';
+import { notify, notifyError } from '../frame/notices.tsx';
+import * as queries from '../live/queries.ts';
+import { AgentFormDialog } from './agent-form-dialog.tsx';
+import { HealthLabel } from './health-label.tsx';
+import { NewVersion } from './new-version.tsx';
+
+/** The name and health of an agent, with its actions. */
+export function AgentHeader({ projectId, agent }: { projectId: string; agent: api.Agent }) {
+  const client = useQueryClient();
+  const health = useQuery(queries.agentsHealth());
+  const [isEditing, setEditing] = useState(false);
+  const reset = useMutation({
+    mutationFn: () => api.postAgentsByIdHealthReset(agent.id),
+    onSuccess: () => {
+      notify('Agent health reset', 'success');
+      return client.invalidateQueries({ queryKey: ['health'] });
+    },
+    onError: notifyError,
+  });
+  return (
+    <div className="row wrap-row">
+      <Heading as="h1" variant="medium" className="wrap">
+        <bdi>{agent.name}</bdi>
+      </Heading>
+      <Label variant={agent.status === 'busy' ? 'attention' : 'secondary'}>{sentenceCase(agent.status)}</Label>
+      <HealthLabel health={health.data?.find((h) => h.agentId === agent.id)} />
+      <span className="grow" />
+      <Button loading={reset.isPending} onClick={() => reset.mutate()}>
+        Reset health
+      </Button>
+      {agent.status !== 'offline' && (
+        <>
+          <Button onClick={() => setEditing(true)}>Edit</Button>
+          <NewVersion projectId={projectId} agent={agent} />
+        </>
+      )}
+      {isEditing && <AgentFormDialog agent={agent} onClose={() => setEditing(false)} />}
+    </div>
+  );
+}

@@ -1,0 +1,22 @@
+import { Label } from '@primer/react';
+import type { AgentHealth } from '../api.ts';
+import { sentenceCase } from '../display/names.ts';
+import { plural } from '../display/plural.ts';
+
+const variants = { healthy: 'success', degraded: 'attention', unhealthy: 'danger' } as const;
+
+export function HealthLabel({ health }: { health: AgentHealth | undefined }) {
+  if (health === undefined) return null;
+  const { status, consecutiveFailures, totalTasks, successRate } = health;
+  return (
+    <>
+      <Label variant={variants[status]}>{sentenceCase(status)}</Label>
+      <span className="muted">
+        {totalTasks === 0
+          ? 'No tasks yet'
+          : `${plural(totalTasks, 'task')} · ${Math.round(successRate * 100)}% success rate`}
+        {consecutiveFailures > 0 && ` · ${plural(consecutiveFailures, 'consecutive failure')}`}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
+import { FactList } from '../display/fact-list.tsx';
+import { Loading, QueryResult } from '../display/query-result.tsx';
+import { Section } from '../display/section.tsx';
+import * as queries from '../live/queries.ts';
+
+const WeeklyRunsChart = lazy(async () => ({ default: (await import('./weekly-runs-chart.tsx')).WeeklyRunsChart }));
+
+export function Performance({ agentId }: { agentId: string }) {
+  const query = useQuery(queries.performance(agentId));
+  return (
+    <Section title="Performance">
+      <QueryResult query={query} rows={2}>
+        {({ metrics, weeks = [] }) => (
+          <>
+            <FactList
+              facts={{
+                Tasks: metrics.totalTasks,
+                Completed: metrics.completedTasks,
+                Failed: metrics.failedTasks,
+                'Success rate':
+                  metrics.completedTasks + metrics.failedTasks === 0
+                    ? '–'
+                    : `${Math.round(metrics.successRate * 100)}%`,
+                'Average completion time': metrics.averageCompletionTime,
+                'Pull requests': metrics.prsCreated,
+                'Lines merged': metrics.linesOfCodeWritten.toLocaleString(),
+              }}
+            />
+            {weeks.some((w) => w.succeeded + w.failed > 0) && (
+              <Suspense fallback={<Loading rows={3} />}>
+                <WeeklyRunsChart weeks={weeks} />
+              </Suspense>
+            )}
+          </>
+        )}
+      </QueryResult>
+    </Section>
+  );
+}

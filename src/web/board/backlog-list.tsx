@@ -1,0 +1,79 @@
+import { Button } from '@primer/react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import * as api from '../api.ts';
+import { plural } from '../display/plural.ts';
+import { FailureLabel, TaskStatus } from '../display/status-labels.tsx';
+import { SelectField } from '../forms/select-field.tsx';
+import { notify, notifyError } from '../frame/notices.tsx';
+import { putTask } from '../live/put-task.ts';
+import * as queries from '../live/queries.ts';
+
+const maxShown = 300;
+
+/** The tasks of the backlog, to be selected and added to a sprint. */
+export function BacklogList({ projectId, tasks }: { projectId: string; tasks: api.Task[] }) {
+  const [checked, setChecked] = useState<string[]>([]);
+  // A task that left the backlog while it was selected must not be added.
+  const selected = checked.filter((id) => tasks.some((t) => t.id === id));
+  const toggle = (id: string) =>
+    setChecked((ids) => (ids.includes(id) ? ids.filter((each) => each !== id) : [...ids, id]));
+  return (
+    <>
+      <AddToSprint projectId={projectId} taskIds={selected} onAdded={() => setChecked([])} />
+      <ul className="list">
+        {tasks.slice(0, maxShown).map((task) => (
+          <li key={task.id} className="list-item">
+            <input
+              type="checkbox"
+              aria-label={`Select ${task.title.slice(0, 60)}`}
+              checked={selected.includes(task.id)}
+              onChange={() => toggle(task.id)}
+            />
+            <Link to={`/tasks/${task.id}`} className="wrap">
+              <bdi>{task.title}</bdi>
+            </Link>
+            <TaskStatus status={task.status} />
+            <FailureLabel task={task} />
+          </li>
+        ))}
+      </ul>
+      {tasks.length > maxShown && (
+        <p className="muted">
+          Showing the newest {maxShown} of {plural(tasks.length, 'task')}.{' '}
+          <Link to={`/projects/${projectId}?sprint=none`}>View all on the board</Link>
+        </p>
+      )}
+    </>
+  );
+}
+
+function AddToSprint({ projectId, taskIds, onAdded }: { projectId: string; taskIds: string[]; onAdded(): void }) {
+  const client = useQueryClient();
+  const sprints = useQuery(queries.sprints(projectId));
+  const [sprintId, setSprintId] = useState('');
+  const add = useMutation({
+    mutationFn: () => api.postSprintsBySprintIdTasksBulk(sprintId, { taskIds }),
+    onSuccess: (added) => {
+      for (const task of added) putTask(client, task);
+      onAdded();
+      notify(`${plural(added.length, 'task')} added to the sprint`, 'success');
+    },
+    onError: notifyError,
+  });
+  return (
+    <div className="row wrap-row page-head bottom-aligned">
+      <SelectField
+        label="Sprint"
+        emptyOption="Select a sprint"
+        value={sprintId}
+        options={sprints.data?.filter((s) => s.status === 'planning' || s.status === 'active')}
+        onSelect={setSprintId}
+      />
+      <Button disabled={sprintId === '' || taskIds.length === 0} loading={add.isPending} onClick={() => add.mutate()}>
+        {taskIds.length === 0 ? 'Add to sprint' : `Add ${plural(taskIds.length, 'task')} to sprint`}
+      </Button>
+    </div>
+  );
+}

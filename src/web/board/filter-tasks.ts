@@ -1,0 +1,26 @@
+import type { Task } from '../api.ts';
+import { taskStatusNames } from '../display/names.ts';
+
+/** The columns of the board, from left to right. */
+export const columns = Object.keys(taskStatusNames) as Task['status'][];
+
+/** The tasks that match the filters, by column. */
+export function filterTasks(tasks: Task[], params: URLSearchParams, text: string): Map<Task['status'], Task[]> {
+  const [search, agent, sprint] = [text.trim().toLowerCase(), params.get('agent'), params.get('sprint')];
+  const onlyFailed = params.get('state') === 'failed';
+  const byColumn = new Map<Task['status'], Task[]>(columns.map((status) => [status, []]));
+  for (const task of tasks) {
+    const isMatch =
+      matches(task.owner, agent) &&
+      matches(task.sprintId, sprint) &&
+      (!onlyFailed || task.failure !== null) &&
+      (search === '' || task.title.toLowerCase().includes(search));
+    if (isMatch) byColumn.get(task.status)?.push(task);
+  }
+  return byColumn;
+}
+
+/** Without a filter every value matches; the filter `none` matches unset values. */
+function matches(value: string | null, filter: string | null): boolean {
+  return filter === null || (filter === 'none' ? value === null : value === filter);
+}

@@ -1,0 +1,20 @@
+import { readEvents } from './event-reader.ts';
+
+/** Sends a message to a chat and returns the whole answer. `onText` receives the answer piece by piece. */
+export async function sendMessage(address: string, message: string, onText: (piece: string) => void): Promise<string> {
+  const response = await fetch(`/api/v1${address}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream' },
+    body: JSON.stringify({ message }),
+  });
+  const isStream = response.headers.get('content-type')?.includes('event-stream');
+  if (!response.ok || !isStream || response.body === null)
+    throw { status: response.status, data: await response.json().catch(() => undefined) };
+  for await (const { event, data } of readEvents(response.body)) {
+    const content = JSON.parse(data) as { text?: string; response?: string; statusCode?: number };
+    if (event === 'text') onText(content.text ?? '');
+    else if (event === 'error') throw { status: content.statusCode ?? 502, data: content };
+    else if (event === 'done') return content.response ?? '';
+  }
+  throw new Error('The connection was lost before the answer was complete.');
+}

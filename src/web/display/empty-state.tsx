@@ -1,0 +1,15 @@
+import { Heading } from '@primer/react';
+import type { ReactNode } from 'react';
+
+/** Shown where there is nothing yet. The children say what to do next. */
+export function EmptyState(props: { title: string; as?: 'h1' | 'h2'; children?: ReactNode }) {
+  const { title, as = 'h2', children } = props;
+  return (
+    <div className="empty">
+      <Heading as={as} variant="small">
+        {title}
+      </Heading>
+      <div className="muted">{children}</div>
+    </div>
+  );
+}

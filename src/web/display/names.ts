@@ -1,0 +1,38 @@
+import type { Failure, Run, Task } from '../api.ts';
+
+/** In the order of the board's columns. */
+export const taskStatusNames: Record<Task['status'], string> = {
+  backlog: 'Backlog',
+  ready: 'Ready',
+  in_progress: 'In progress',
+  waiting_on_subtasks: 'Waiting on subtasks',
+  in_review: 'In review',
+  done: 'Done',
+};
+
+const runKindNames: Partial<Record<Run['kind'], string>> = {
+  start: 'Run',
+  revise: 'Revision',
+  continue: 'Continuation',
+};
+
+/** What a run was started for. */
+export function runKindName({ kind }: Pick<Run, 'kind'>): string {
+  return runKindNames[kind] ?? sentenceCase(kind);
+}
+
+const failureNames: Partial<Record<Failure['category'], string>> = {
+  auth: 'authentication',
+  model: 'model error',
+  sandbox: 'sandbox error',
+  internal: 'internal error',
+};
+
+export function failureName({ category }: Pick<Failure, 'category'>): string {
+  return failureNames[category] ?? category.replaceAll('_', ' ');
+}
+
+/** `gave_up` as `Gave up`. */
+export function sentenceCase(value: string): string {
+  return value.charAt(0).toUpperCase() + value.slice(1).replaceAll('_', ' ');
+}

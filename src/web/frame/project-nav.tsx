@@ -1,0 +1,61 @@
+import {
+  BeakerIcon,
+  CpuIcon,
+  GearIcon,
+  InboxIcon,
+  IterationsIcon,
+  PeopleIcon,
+  ProjectIcon,
+  RepoIcon,
+  TelescopeIcon,
+} from '@primer/octicons-react';
+import { UnderlineNav } from '@primer/react';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useLocation } from 'react-router';
+import * as queries from '../live/queries.ts';
+
+export function ProjectName({ id }: { id: string }) {
+  const { data } = useQuery(queries.project(id));
+  return (
+    <Link to={`/projects/${id}`} className="project-name">
+      {data?.name ?? ''}
+    </Link>
+  );
+}
+
+/** The pages of a project. `alsoAt` are addresses outside of the project's that belong to a page. */
+const pagesOf = (project: string) => [
+  { name: 'Board', to: project, icon: ProjectIcon, alsoAt: '/tasks/' },
+  { name: 'Backlog', to: `${project}/backlog`, icon: InboxIcon },
+  { name: 'Sprints', to: `${project}/sprints`, icon: IterationsIcon, alsoAt: '/sprints/' },
+  { name: 'Plan', to: `${project}/plan`, icon: TelescopeIcon },
+  { name: 'Agents', to: `${project}/agents`, icon: BeakerIcon },
+  { name: 'Runs', to: `${project}/pool`, icon: CpuIcon },
+  { name: 'Repositories', to: `${project}/repositories`, icon: RepoIcon },
+  { name: 'Members', to: `${project}/members`, icon: PeopleIcon },
+  { name: 'Settings', to: `${project}/settings`, icon: GearIcon },
+];
+
+export function ProjectNav({ id }: { id: string }) {
+  const { pathname } = useLocation();
+  const project = `/projects/${id}`;
+  return (
+    <UnderlineNav aria-label="Project">
+      {pagesOf(project).map(({ name, to, icon, alsoAt }) => {
+        const isBelow = to !== project && pathname.startsWith(`${to}/`);
+        const isCurrent = pathname === to || isBelow || (alsoAt !== undefined && pathname.startsWith(alsoAt));
+        return (
+          <UnderlineNav.Item
+            key={name}
+            as={Link}
+            to={to}
+            icon={icon}
+            {...(isCurrent ? { 'aria-current': 'page' } : {})}
+          >
+            {name}
+          </UnderlineNav.Item>
+        );
+      })}
+    </UnderlineNav>
+  );
+}

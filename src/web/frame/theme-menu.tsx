@@ -1,0 +1,38 @@
+import { DeviceDesktopIcon, MoonIcon, SunIcon } from '@primer/octicons-react';
+import { ActionList, ActionMenu, IconButton } from '@primer/react';
+import { useState } from 'react';
+import { storedTheme, storeTheme, type Theme } from './theme.ts';
+
+const options = [
+  { theme: 'auto', name: 'System', icon: DeviceDesktopIcon },
+  { theme: 'light', name: 'Light', icon: SunIcon },
+  { theme: 'dark', name: 'Dark', icon: MoonIcon },
+] as const;
+
+export function ThemeMenu() {
+  const [current, setCurrent] = useState(storedTheme);
+  const select = (theme: Theme) => {
+    storeTheme(theme);
+    setCurrent(theme);
+  };
+  const icon = options.find(({ theme }) => theme === current)?.icon ?? DeviceDesktopIcon;
+  return (
+    <ActionMenu>
+      <ActionMenu.Anchor>
+        <IconButton icon={icon} aria-label="Theme" variant="invisible" />
+      </ActionMenu.Anchor>
+      <ActionMenu.Overlay>
+        <ActionList selectionVariant="single">
+          {options.map(({ theme, name, icon: Icon }) => (
+            <ActionList.Item key={theme} selected={theme === current} onSelect={() => select(theme)}>
+              <ActionList.LeadingVisual>
+                <Icon />
+              </ActionList.LeadingVisual>
+              {name}
+            </ActionList.Item>
+          ))}
+        </ActionList>
+      </ActionMenu.Overlay>
+    </ActionMenu>
+  );
+}

@@ -1,0 +1,50 @@
+import type { QueryClient } from '@tanstack/react-query';
+import * as api from '../api.ts';
+import { statusOf } from './errors.ts';
+import { dropTask, putTask } from './put-task.ts';
+import * as queries from './queries.ts';
+
+export type Changed = 'task' | 'run' | 'sprint';
+
+/** When more tasks than this change at once, the whole list is fetched instead of each task. */
+const maxSingleFetches = 15;
+
+const partsOfTask = ['pulls', 'subtasks', 'diff', 'handoffs', 'runs'];
+const dependOnRuns = ['health', 'agents', 'agent'];
+const dependOnTasksAndSprints = ['sprint', 'metrics', 'burndown', 'digest', 'velocity'];
+
+/** Fetches again what the events of a project named, and everything that is computed from it. */
+export function refetchChanges(client: QueryClient, projectId: string, changes: Map<string, Changed>): void {
+  const idsOf = (kind: Changed) => [...changes].filter(([, each]) => each === kind).map(([id]) => id);
+  const invalidate = (...queryKey: string[]) => void client.invalidateQueries({ queryKey });
+  const [taskIds, runIds, sprintIds] = [idsOf('task'), idsOf('run'), idsOf('sprint')];
+  refetchTasks(client, projectId, taskIds);
+  for (const id of runIds) invalidateRun(client, id);
+  if (runIds.length > 0) for (const key of dependOnRuns) invalidate(key);
+  if (sprintIds.length > 0) invalidate('sprints', projectId);
+  if (sprintIds.length + taskIds.length > 0) for (const key of dependOnTasksAndSprints) invalidate(key);
+}
+
+function refetchTasks(client: QueryClient, projectId: string, ids: string[]): void {
+  if (ids.length > maxSingleFetches) void client.invalidateQueries({ queryKey: queries.tasks(projectId).queryKey });
+  else for (const id of ids) void refetchTask(client, projectId, id);
+  for (const id of ids) for (const part of partsOfTask) void client.invalidateQueries({ queryKey: [part, id] });
+}
+
+/** Runs are listed by task. A new run is not in any list yet, but its task changes at the same time. */
+function invalidateRun(client: QueryClient, id: string): void {
+  void client.invalidateQueries({
+    queryKey: ['runs'],
+    predicate: ({ state }) => (state.data as api.Run[] | undefined)?.some((run) => run.id === id) ?? false,
+  });
+}
+
+async function refetchTask(client: QueryClient, projectId: string, id: string): Promise<void> {
+  try {
+    putTask(client, await api.getTasksById(id));
+  } catch (error) {
+    if (statusOf(error) !== 404) return void client.invalidateQueries({ queryKey: queries.tasks(projectId).queryKey });
+    dropTask(client, projectId, id);
+    void client.invalidateQueries({ queryKey: queries.task(id).queryKey });
+  }
+}

@@ -1,0 +1,57 @@
+import { Button } from '@primer/react';
+import { useState } from 'react';
+import type { WizardSession } from '../api.ts';
+import { QuestionForm } from './question-form.tsx';
+import type { Answer, Wizard } from './use-wizard.ts';
+
+type Answered = WizardSession['answers'][number];
+
+/** The answered questions, each of which can be edited, and the current question. */
+export function Questions({ session, wizard }: { session: WizardSession; wizard: Wizard }) {
+  const [editedId, setEditedId] = useState<string>();
+  const update = (answer: Answer) => {
+    setEditedId(undefined);
+    wizard.answer(answer);
+  };
+  return (
+    <ol className="stack plain-list" aria-label="Questions">
+      {session.answers.map((answered) => (
+        <li key={answered.stepId} className="box">
+          {editedId === answered.stepId ? (
+            <QuestionForm
+              step={{ ...answered, id: answered.stepId }}
+              previous={answered}
+              isBusy={wizard.isBusy}
+              onAnswer={update}
+            />
+          ) : (
+            <>
+              <p className="strong wrap">{answered.question}</p>
+              <p className="wrap">{answerText(answered)}</p>
+              {!wizard.isFinal && (
+                <Button size="small" disabled={wizard.isBusy} onClick={() => setEditedId(answered.stepId)}>
+                  Edit answer
+                </Button>
+              )}
+            </>
+          )}
+        </li>
+      ))}
+      {session.currentStep && editedId === undefined && (
+        <li className="box">
+          <QuestionForm
+            key={session.currentStep.id}
+            step={session.currentStep}
+            isBusy={wizard.isBusy}
+            onAnswer={wizard.answer}
+          />
+        </li>
+      )}
+    </ol>
+  );
+}
+
+function answerText({ options, selectedOptionIds, customText }: Answered): string {
+  const selected = options.filter((o) => selectedOptionIds.includes(o.id)).map((o) => o.label);
+  return [...selected, customText].filter((text) => text !== '').join('; ');
+}

@@ -1,0 +1,71 @@
+import { Button, Checkbox, Flash, FormControl, Heading, TextInput } from '@primer/react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import * as api from '../api.ts';
+import { submitOnce } from '../forms/submit-once.ts';
+import { errorMessage } from '../live/errors.ts';
+
+const emptyFields = { name: '', url: '', defaultBranch: 'main', isDocsRepo: false };
+
+export function ConnectRepository({ projectId }: { projectId: string }) {
+  const client = useQueryClient();
+  const [fields, setFields] = useState(emptyFields);
+  const set = (change: Partial<typeof fields>) => setFields((before) => ({ ...before, ...change }));
+  const connect = useMutation({
+    mutationFn: () => api.postRepositories({ projectId, ...fields, name: fields.name.trim(), url: fields.url.trim() }),
+    onSuccess: () => {
+      set({ name: '', url: '', isDocsRepo: false });
+      return client.invalidateQueries({ queryKey: ['repositories', projectId] });
+    },
+  });
+  return (
+    <form className="box stack" onSubmit={submitOnce(connect)}>
+      <Heading as="h2" variant="small">
+        Connect a repository
+      </Heading>
+      {connect.error && <Flash variant="danger">{errorMessage(connect.error)}</Flash>}
+      <div className="fields">
+        <FormControl required>
+          <FormControl.Label>URL</FormControl.Label>
+          <TextInput
+            block
+            placeholder="https://github.com/owner/name"
+            value={fields.url}
+            onChange={({ target: { value: url } }) => set({ url, ...nameFrom(url) })}
+          />
+        </FormControl>
+        <FormControl required>
+          <FormControl.Label>Name</FormControl.Label>
+          <TextInput block value={fields.name} onChange={(event) => set({ name: event.target.value })} />
+        </FormControl>
+        <FormControl required>
+          <FormControl.Label>Default branch</FormControl.Label>
+          <TextInput
+            block
+            value={fields.defaultBranch}
+            onChange={(event) => set({ defaultBranch: event.target.value })}
+          />
+        </FormControl>
+      </div>
+      <FormControl>
+        <Checkbox checked={fields.isDocsRepo} onChange={(event) => set({ isDocsRepo: event.target.checked })} />
+        <FormControl.Label>Use for documentation</FormControl.Label>
+      </FormControl>
+      <div>
+        <Button type="submit" variant="primary" loading={connect.isPending}>
+          Connect repository
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Suggests the last part of the URL as the name, if it is a valid one. */
+function nameFrom(url: string): { name?: string } {
+  const name =
+    url
+      .split('/')
+      .at(-1)
+      ?.replace(/\.git$/, '') ?? '';
+  return /^[\w.-]*$/.test(name) ? { name } : {};
+}

@@ -1,0 +1,88 @@
+import { Button, Flash, Label, useConfirm } from '@primer/react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import * as api from '../api.ts';
+import { notifyError } from '../frame/notices.tsx';
+
+const maxBranches = 20;
+
+export function RepositoryItem({ repository, canEdit }: { repository: api.RepositoryEntry; canEdit: boolean }) {
+  const test = useMutation({
+    mutationFn: () => api.postRepositoriesByIdValidate(repository.id),
+    onError: notifyError,
+  });
+  return (
+    <li className="list-item">
+      <a href={repository.url} rel="noopener nofollow" target="_blank" className="strong">
+        {repository.name}
+      </a>
+      {repository.isPrimary && <Label variant="accent">Primary</Label>}
+      {repository.isDocsRepo && <Label variant="done">Documentation</Label>}
+      <span className="grow" />
+      <Button size="small" loading={test.isPending} onClick={() => test.mutate()}>
+        Test connection
+      </Button>
+      {canEdit && <EditButtons repository={repository} />}
+      {test.data && <TestResult result={test.data} />}
+    </li>
+  );
+}
+
+function EditButtons({
+  repository: { id, projectId, name, isPrimary, isDocsRepo },
+}: {
+  repository: api.RepositoryEntry;
+}) {
+  const client = useQueryClient();
+  const confirm = useConfirm();
+  const onSuccess = () => client.invalidateQueries({ queryKey: ['repositories', projectId] });
+  const update = useMutation({
+    mutationFn: (change: { isPrimary?: boolean; isDocsRepo?: boolean }) => api.patchRepositoriesById(id, change),
+    onSuccess,
+    onError: notifyError,
+  });
+  const removal = useMutation({
+    mutationFn: () => api.deleteRepositoriesById(id),
+    onSuccess,
+    onError: notifyError,
+  });
+  const disconnect = async () => {
+    const isConfirmed = await confirm({
+      title: `Disconnect ${name}?`,
+      content: 'The repository itself is not changed.',
+      confirmButtonContent: 'Disconnect',
+      confirmButtonType: 'danger',
+    });
+    if (isConfirmed) removal.mutate();
+  };
+  return (
+    <>
+      {!isPrimary && (
+        <Button size="small" onClick={() => update.mutate({ isPrimary: true })}>
+          Make primary
+        </Button>
+      )}
+      <Button size="small" onClick={() => update.mutate({ isDocsRepo: !isDocsRepo })}>
+        {isDocsRepo ? 'Stop using for documentation' : 'Use for documentation'}
+      </Button>
+      <Button size="small" variant="danger" onClick={() => void disconnect()}>
+        Disconnect
+      </Button>
+    </>
+  );
+}
+
+function TestResult({ result: { valid, message, error, branches } }: { result: api.RepositoryValidation }) {
+  return (
+    <Flash variant={valid ? 'success' : 'danger'} className="full-width" role="status">
+      {message}
+      {error && `: ${error}`}
+      {branches && ` ${branchText(branches)}`}
+    </Flash>
+  );
+}
+
+function branchText(branches: string[]): string {
+  const names = branches.slice(0, maxBranches).join(', ');
+  const hidden = branches.length - maxBranches;
+  return `Branches: ${names}${hidden > 0 ? ` and ${hidden} more` : ''}`;
+}

@@ -1,0 +1,26 @@
+import { ProgressBar } from '@primer/react';
+import { useQuery } from '@tanstack/react-query';
+import type { Sprint } from '../api.ts';
+import { FactList } from '../display/fact-list.tsx';
+import { Loading } from '../display/query-result.tsx';
+import { Day } from '../display/times.tsx';
+import * as queries from '../live/queries.ts';
+
+export function SprintProgress({ sprint }: { sprint: Sprint }) {
+  const { data: metrics } = useQuery(queries.metrics(sprint.id));
+  if (metrics === undefined) return <Loading rows={1} />;
+  const { totalTasks, completedTasks, completionPercentage } = metrics;
+  return (
+    <section className="box page-head" aria-label="Progress">
+      <ProgressBar progress={completionPercentage} aria-label={`${completionPercentage}% done`} />
+      <FactList
+        facts={{
+          Done: `${completedTasks} of ${totalTasks} (${completionPercentage}%)`,
+          'In progress': metrics.inProgressTasks,
+          Remaining: metrics.remainingTasks,
+          [sprint.status === 'active' ? 'Estimated end' : 'End']: <Day date={metrics.estimatedCompletion} />,
+        }}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,26 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
+import { formatCost } from '../display/cost.ts';
+import { plural } from '../display/plural.ts';
+import { RunStatus } from '../display/status-labels.tsx';
+import { StartedAgo } from '../display/times.tsx';
+import * as queries from '../live/queries.ts';
+
+/** A line about the run in progress, updated with every step. */
+export function CurrentRun({ taskId }: { taskId: string }) {
+  const { data: [run] = [] } = useQuery(queries.runs(taskId));
+  if (run === undefined) return null;
+  return (
+    <p className="box" role="status">
+      <RunStatus status={run.status} />{' '}
+      {run.status === 'queued' ? (
+        'Waiting to start'
+      ) : (
+        <>
+          {plural(run.steps, 'step')} · {formatCost(run.costUsd)} · <StartedAgo at={run.startedAt ?? run.createdAt} />
+        </>
+      )}{' '}
+      · <Link to="?tab=runs">View log</Link>
+    </p>
+  );
+}

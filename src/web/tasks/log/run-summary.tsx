@@ -1,0 +1,39 @@
+import { Heading } from '@primer/react';
+import { remedies } from '../../../domain/run.ts';
+import type { Run } from '../../api.ts';
+import { formatCost } from '../../display/cost.ts';
+import { formatDuration } from '../../display/duration.ts';
+import { FactList } from '../../display/fact-list.tsx';
+import { failureName, runKindName } from '../../display/names.ts';
+import { RunStatus } from '../../display/status-labels.tsx';
+import { TimeAgo } from '../../display/times.tsx';
+
+/** What a run cost and how it ended. */
+export function RunSummary({ run }: { run: Run }) {
+  const end = run.finishedAt ?? new Date().toISOString();
+  return (
+    <section className="box" aria-label="Run">
+      <Heading as="h2" variant="small" className="row">
+        <span>{runKindName(run)}</span> <RunStatus status={run.status} />
+      </Heading>
+      <FactList
+        facts={{
+          Started: run.startedAt === null ? 'Waiting to start' : <TimeAgo at={run.startedAt} />,
+          Duration: run.startedAt === null ? '–' : formatDuration(run.startedAt, end),
+          Steps: run.steps,
+          Tokens: (run.inputTokens + run.outputTokens).toLocaleString(),
+          Cost: formatCost(run.costUsd),
+        }}
+      />
+      {run.failure && (
+        <>
+          <p className="wrap">
+            <span className="strong">Failed ({failureName(run.failure)}): </span>
+            {run.failure.message}
+          </p>
+          <p>{remedies[run.failure.category]}</p>
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,45 @@
+import { useEffect, useState } from 'react';
+import type { RunEvent } from '../../api.ts';
+import { subscribe } from '../../live/event-stream.ts';
+
+const eventTypes = ['loop', 'model', 'tool', 'check', 'push', 'pull', 'repository', 'failed'];
+
+/** The log of a run so far, updated until the run has ended. */
+export function useRunEvents(runId: string): { events: RunEvent[]; state: 'live' | 'ended' | 'lost' } {
+  const [events, setEvents] = useState<RunEvent[]>([]);
+  const [state, setState] = useState<'live' | 'ended' | 'lost'>('live');
+  useEffect(() => {
+    let received: RunEvent[] = [];
+    let frame = 0;
+    // An existing log arrives at once. Adding its events together renders it once instead of once per line.
+    const flush = () => {
+      const batch = received;
+      received = [];
+      frame = 0;
+      setEvents((before) => {
+        const known = new Set(before.map((e) => e.id));
+        return [...before, ...batch.filter((e) => !known.has(e.id))];
+      });
+    };
+    const receive = (event: MessageEvent<string>) => {
+      received.push(JSON.parse(event.data) as RunEvent);
+      frame ||= requestAnimationFrame(flush);
+    };
+    const unsubscribe = subscribe(`/api/v1/runs/${encodeURIComponent(runId)}/events`, {
+      events: {
+        ...Object.fromEntries(eventTypes.map((type) => [type, receive])),
+        end: () => {
+          setState('ended');
+          unsubscribe();
+        },
+      },
+      onOpen: () => setState('live'),
+      onLost: () => setState((before) => (before === 'ended' ? before : 'lost')),
+    });
+    return () => {
+      unsubscribe();
+      cancelAnimationFrame(frame);
+    };
+  }, [runId]);
+  return { events, state };
+}

@@ -1,0 +1,89 @@
+import { Checkbox, Flash, FormControl, Textarea, TextInput } from '@primer/react';
+import { useQuery } from '@tanstack/react-query';
+import { plural } from '../display/plural.ts';
+import { FormButtons } from '../forms/form-dialog.tsx';
+import { SelectField } from '../forms/select-field.tsx';
+import * as queries from '../live/queries.ts';
+import { type NewTaskFields, useNewTasks } from './use-new-tasks.ts';
+
+interface FieldsProps {
+  fields: NewTaskFields;
+  set(change: Partial<NewTaskFields>): void;
+}
+
+export function NewTaskForm(props: { projectId: string; isList: boolean; onClose(): void }) {
+  const { projectId, isList, onClose } = props;
+  const { fields, set, titles, problem, isPending, onSubmit } = useNewTasks(props);
+  const createLabel = titles.length === 0 ? 'Create tasks' : `Create ${plural(titles.length, 'task')}`;
+  return (
+    <form className="stack" onSubmit={onSubmit}>
+      {problem !== '' && <Flash variant="danger">{problem}</Flash>}
+      {isList ? (
+        <FormControl required>
+          <FormControl.Label>One title per line</FormControl.Label>
+          <Textarea block rows={8} value={fields.text} onChange={(event) => set({ text: event.target.value })} />
+          <FormControl.Caption>{plural(titles.length, 'task')}</FormControl.Caption>
+        </FormControl>
+      ) : (
+        <TitleAndDescription fields={fields} set={set} />
+      )}
+      <Assignment projectId={projectId} set={set} />
+      <FormControl>
+        <Checkbox checked={fields.issue} onChange={(event) => set({ issue: event.target.checked })} />
+        <FormControl.Label>
+          {isList ? 'Create a GitHub issue for each task' : 'Create a GitHub issue'}
+        </FormControl.Label>
+      </FormControl>
+      <FormButtons submit={isList ? createLabel : 'Create task'} isBusy={isPending} onCancel={onClose} />
+    </form>
+  );
+}
+
+function TitleAndDescription({ fields, set }: FieldsProps) {
+  return (
+    <>
+      <FormControl required>
+        <FormControl.Label>Title</FormControl.Label>
+        <TextInput block maxLength={200} value={fields.text} onChange={(event) => set({ text: event.target.value })} />
+      </FormControl>
+      <FormControl>
+        <FormControl.Label>Description</FormControl.Label>
+        <Textarea
+          block
+          rows={6}
+          resize="vertical"
+          maxLength={50_000}
+          value={fields.description}
+          onChange={(event) => set({ description: event.target.value })}
+        />
+        <FormControl.Caption>
+          Describe the result you want and how to check it. Markdown is supported.
+        </FormControl.Caption>
+      </FormControl>
+    </>
+  );
+}
+
+/** Which agent works on the task, in which repository and sprint. */
+function Assignment({ projectId, set }: { projectId: string; set: FieldsProps['set'] }) {
+  const agents = useQuery(queries.agentsOf(projectId));
+  const repositories = useQuery(queries.repositories(projectId));
+  const sprints = useQuery(queries.sprints(projectId));
+  return (
+    <div className="fields">
+      <SelectField label="Agent" emptyOption="No agent" options={agents.data} onSelect={(owner) => set({ owner })} />
+      <SelectField
+        label="Repository"
+        emptyOption="Primary repository"
+        options={repositories.data}
+        onSelect={(repositoryId) => set({ repositoryId })}
+      />
+      <SelectField
+        label="Sprint"
+        emptyOption="No sprint"
+        options={sprints.data?.filter((s) => s.status === 'planning' || s.status === 'active')}
+        onSelect={(sprintId) => set({ sprintId })}
+      />
+    </div>
+  );
+}
