@@ -1,6 +1,9 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
 import { remedies } from '../../domain/run.ts';
-import type { Task } from '../api.ts';
+import type { Failure, Task } from '../api.ts';
 import { failureName } from '../display/names.ts';
+import * as queries from '../live/queries.ts';
 
 /** Why the last run of a task failed and what to do about it. */
 export function FailureNotice({ task }: { task: Task }) {
@@ -10,7 +13,46 @@ export function FailureNotice({ task }: { task: Task }) {
       <p className="wrap strong">
         The last run failed ({failureName(task.failure)}): {task.failure.message}
       </p>
-      <p>{remedies[task.failure.category]}</p>
+      <Remedy task={task} failure={task.failure} />
     </section>
   );
+}
+
+/** What a person can do about a failed run, with a link to where they can do it. */
+export function Remedy({ task, failure }: { task: Task; failure: Failure }) {
+  const project = useQuery(queries.project(task.projectId));
+  const hasOwnBudget = Object.values(project.data?.budgets ?? {}).some((limit) => limit !== null);
+  const link = linkFor(failure, task);
+  return (
+    <p className="wrap">
+      {failure.category === 'budget' && project.data && !hasOwnBudget
+        ? operatorBudgetRemedy
+        : remedies[failure.category]}
+      {link && (
+        <>
+          {' '}
+          <Link to={link.to}>{link.text}</Link>
+        </>
+      )}
+    </p>
+  );
+}
+
+/** Without a budget of its own, raising the project's budget has no effect: some other limit applied. */
+const operatorBudgetRemedy =
+  'The project has no budget of its own, so a limit of the service or of .deckhand.yml applied. Ask the operator or a maintainer to raise it, or make the task smaller, then retry.';
+
+function linkFor({ category }: Failure, task: Task): { to: string; text: string } | undefined {
+  const project = `/projects/${task.projectId}`;
+  switch (category) {
+    case 'auth':
+    case 'budget':
+      return { to: `${project}/settings`, text: 'Open project settings' };
+    case 'model':
+      return task.owner === null ? undefined : { to: `${project}/agents/${task.owner}`, text: 'Open agent' };
+    case 'repository':
+      return { to: `${project}/repositories`, text: 'Open repositories' };
+    default:
+      return undefined;
+  }
 }

@@ -25,7 +25,7 @@ export function LogTab({ task }: { task: Task }) {
             {runs.length > 1 && (
               <RunList runs={runs} selected={selected} onSelect={(run) => setSearchParams({ tab: 'runs', run })} />
             )}
-            <RunSummary run={selected} />
+            <RunSummary task={task} run={selected} />
             <RunLog key={selected.id} runId={selected.id} />
           </div>
         );

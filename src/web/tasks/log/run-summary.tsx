@@ -1,15 +1,15 @@
 import { Heading } from '@primer/react';
-import { remedies } from '../../../domain/run.ts';
-import type { Run } from '../../api.ts';
+import type { Run, Task } from '../../api.ts';
 import { formatCost } from '../../display/cost.ts';
 import { formatDuration } from '../../display/duration.ts';
 import { FactList } from '../../display/fact-list.tsx';
 import { failureName, runKindName } from '../../display/names.ts';
 import { RunStatus } from '../../display/status-labels.tsx';
 import { TimeAgo } from '../../display/times.tsx';
+import { Remedy } from '../failure-notice.tsx';
 
 /** What a run cost and how it ended. */
-export function RunSummary({ run }: { run: Run }) {
+export function RunSummary({ task, run }: { task: Task; run: Run }) {
   const end = run.finishedAt ?? new Date().toISOString();
   return (
     <section className="box" aria-label="Run">
@@ -31,7 +31,7 @@ export function RunSummary({ run }: { run: Run }) {
             <span className="strong">Failed ({failureName(run.failure)}): </span>
             {run.failure.message}
           </p>
-          <p>{remedies[run.failure.category]}</p>
+          <Remedy task={task} failure={run.failure} />
         </>
       )}
     </section>
