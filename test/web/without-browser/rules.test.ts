@@ -1,0 +1,111 @@
+import type { Task } from '../../../src/web/api.ts';
+import { filterTasks } from '../../../src/web/board/filter-tasks.ts';
+import { formatCost } from '../../../src/web/display/cost.ts';
+import { formatDuration } from '../../../src/web/display/duration.ts';
+import { hasHidden, revealHidden } from '../../../src/web/display/hidden-characters.ts';
+import { failureName, runKindName } from '../../../src/web/display/names.ts';
+import { plural } from '../../../src/web/display/plural.ts';
+import { changedFields } from '../../../src/web/forms/changed-fields.ts';
+import { actionForDrop, actionsFor } from '../../../src/web/tasks/actions/task-actions.ts';
+import { titlesFromList } from '../../../src/web/tasks/titles-from-list.ts';
+
+// The rules of the dashboard that need no page to be tested.
+
+const failure = { category: 'checks', message: 'the checks fail', retryable: true } as const;
+
+function task(changes: Partial<Task> = {}): Task {
+  return {
+    id: 'task_1',
+    title: 'Greet by name',
+    description: '',
+    status: 'ready',
+    owner: 'agent_1',
+    projectId: 'proj_1',
+    branchName: null,
+    prUrl: null,
+    dependsOn: [],
+    repositoryId: null,
+    parentId: null,
+    sprintId: null,
+    issueNumber: null,
+    issueUrl: null,
+    failure: null,
+    runCount: 0,
+    createdAt: '2026-01-05T10:00:00.000Z',
+    updatedAt: '2026-01-05T10:00:00.000Z',
+    ...changes,
+  };
+}
+
+test.each<[string, Partial<Task>, string[]]>([
+  ['ready', {}, ['start', 'to_backlog', 'to_done']],
+  ['ready without an agent', { owner: null }, ['to_backlog', 'to_done']],
+  ['ready after a failure', { failure }, ['retry', 'start', 'to_backlog', 'to_done']],
+  ['in progress', { status: 'in_progress' }, ['cancel']],
+  ['in review', { status: 'in_review', prUrl: 'https://github.com/o/r/pull/1' }, ['merge', 'revise', 'to_done']],
+  ['in review without a pull request', { status: 'in_review' }, ['revise', 'to_done']],
+  ['waiting without a run', { status: 'waiting_on_subtasks' }, []],
+  ['waiting with a run', { status: 'waiting_on_subtasks', runCount: 1 }, ['cancel']],
+])('the actions for a task that is %s', (_name, changes, expected) => {
+  expect(actionsFor(task(changes))).toEqual(expected);
+});
+
+test.each<[Partial<Task>, Task['status'], object]>([
+  [{}, 'in_progress', { action: 'start' }],
+  [{ failure }, 'in_progress', { action: 'retry' }],
+  [{ status: 'in_progress' }, 'ready', { action: 'cancel' }],
+  [{ status: 'in_review', prUrl: 'https://github.com/o/r/pull/1' }, 'done', { action: 'merge' }],
+  [{ status: 'in_review' }, 'done', { action: 'to_done' }],
+  [{}, 'in_review', { refusal: 'A task moves to In review when its agent opens a pull request.' }],
+  [{ owner: null }, 'in_progress', { refusal: 'Assign an agent to the task before you start it.' }],
+  [{ status: 'in_progress' }, 'done', { refusal: 'Cancel the run before you move the task.' }],
+  [{ status: 'done' }, 'in_progress', { refusal: 'A task cannot move from Done to In progress.' }],
+])('dropping %j on %s', (changes, column, expected) => {
+  expect(actionForDrop(task(changes), column)).toEqual(expected);
+});
+
+test('the board shows the tasks that match every filter, by column', () => {
+  const tasks = [
+    task({ id: 'a', title: 'First', sprintId: 'sprint_1' }),
+    task({ id: 'b', title: 'Second', status: 'done', owner: null }),
+    task({ id: 'c', title: 'first again', failure }),
+  ];
+  const shown = (query: string, text = '') =>
+    [...filterTasks(tasks, new URLSearchParams(query), text).values()].flat().map(({ id }) => id);
+  expect(shown('')).toEqual(['a', 'c', 'b']);
+  expect(shown('', ' FIRST ')).toEqual(['a', 'c']);
+  expect(shown('agent=none')).toEqual(['b']);
+  expect(shown('agent=agent_1&sprint=none')).toEqual(['c']);
+  expect(shown('sprint=sprint_1')).toEqual(['a']);
+  expect(shown('state=failed')).toEqual(['c']);
+});
+
+test('the titles in a pasted list lose their bullets, numbers and checkboxes', () => {
+  const list = '- one\n  * two\n3. three\n4) [x] four\n- [ ] five\n\n• six\nseven-eight\n';
+  expect(titlesFromList(list)).toEqual(['one', 'two', 'three', 'four', 'five', 'six', 'seven-eight']);
+});
+
+test('hidden characters are shown as their code points, tabs as they are', () => {
+  expect(revealHidden('a\tb\u202Ec\u0000')).toBe('a\tb⟦U+202E⟧c⟦U+0000⟧');
+  expect([hasHidden('a\tb'), hasHidden('a\u200Bb')]).toEqual([false, true]);
+});
+
+test('only the fields that differ are sent', () => {
+  expect(changedFields({ name: 'a', goal: '' }, { name: 'a', goal: 'b' })).toEqual({ goal: 'b' });
+});
+
+test('numbers, costs, durations and names as people write them', () => {
+  expect([plural(0, 'file'), plural(1, 'file'), plural(2, 'file')]).toEqual(['0 files', '1 file', '2 files']);
+  expect([null, 0, 0.004, 1.5].map(formatCost)).toEqual(['cost unknown', '$0.00', 'under $0.01', '$1.50']);
+  const since = (seconds: number) => formatDuration('2026-01-05T10:00:00Z', new Date(seconds * 1000).toISOString());
+  const start = Date.parse('2026-01-05T10:00:00Z') / 1000;
+  expect([-5, 59, 60, 125, 3840].map((seconds) => since(start + seconds))).toEqual([
+    '0 s',
+    '59 s',
+    '1 min 0 s',
+    '2 min 5 s',
+    '1 h 4 min',
+  ]);
+  expect([failureName(failure), failureName({ category: 'gave_up' })]).toEqual(['checks', 'gave up']);
+  expect([runKindName({ kind: 'start' }), runKindName({ kind: 'retry' })]).toEqual(['Run', 'Retry']);
+});
