@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -82,7 +82,7 @@ try {
     wizard: `${base}/plan/${wizard.sessionId}`,
     agents: `${base}/agents`,
     agent: `${base}/agents/${owner}`,
-    pool: `${base}/pool`,
+    runs: `${base}/pool`,
     repositories: `${base}/repositories`,
     members: `${base}/members`,
     settings: `${base}/settings`,
@@ -111,19 +111,10 @@ try {
     (name) =>
       `| ${name} | ![${name}, light](screenshots/${name}-light.png) | ![${name}, dark](screenshots/${name}-dark.png) |`,
   );
-  const text = `# The dashboard
-
-Live by the project's event stream; the address of a page says all that it shows, so a reload or a link loses nothing. On the
-board \`n\` makes a task, \`/\` searches, the arrow keys go from card to card, and each card's menu has the moves that are
-allowed now. [Decision 9](decisions/0009-dashboard.md) says what it is made of.
-
-The pictures are made by \`npm run screenshots\`.
-
-| page | light | dark |
-|---|---|---|
-${rows.join('\n')}
-`;
-  await writeFile(join(folder, '../dashboard.md'), text);
+  const document = join(folder, '../dashboard.md');
+  const heading = '| page | light | dark |\n|---|---|---|\n';
+  const [text = ''] = (await readFile(document, 'utf8')).split(heading);
+  await writeFile(document, `${text}${heading}${rows.join('\n')}\n`);
   process.stdout.write(`${2 * Object.keys(pages).length} pictures in ${folder}\n`);
 } finally {
   for (const end of ends.reverse()) await end();
