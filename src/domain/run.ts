@@ -58,8 +58,9 @@ export const remedies: Record<FailureCategory, string> = {
   internal: 'Retry; if it happens again tell the operator, the log has the details.',
 };
 
-export function failure(category: FailureCategory, message: string): Failure {
-  return { category, message: storableText(message).slice(0, 2000), retryable: retryable.has(category) };
+/** `isPassing`: what failed may well work later, whatever its category says. */
+export function failure(category: FailureCategory, message: string, isPassing = false): Failure {
+  return { category, message: storableText(message).slice(0, 2000), retryable: isPassing || retryable.has(category) };
 }
 
 /** Ends a run as failed. Thrown by whatever part of a run sees the reason first. */

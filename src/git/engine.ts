@@ -19,20 +19,35 @@ export interface Remote {
 /** A large push takes its time to be answered. */
 export const silenceSeconds = 60;
 
+/** Slower than this for as long as a silence may last, a remote is as good as gone. */
+export const leastBytesPerSecond = 10_000;
+
 /** The largest repositories come in minutes; a remote that drips holds a run no longer than this. */
 export const remoteSeconds = 1800;
 
-export type GitFault = 'auth' | 'missing' | 'unreachable' | 'slow' | 'rejected' | 'broken';
+/**
+ * `unreachable`, `not_git` (a page instead of git's answer, as proxies send it for a host that is down) and `slow` may pass;
+ * `rejected` is what the remote decided about a push.
+ */
+export type GitFault = 'auth' | 'missing' | 'unreachable' | 'not_git' | 'slow' | 'rejected' | 'broken';
 
 /** A git operation failed; `fault` says whose fault it is, the message is free of secrets. */
 export class GitFailed extends Error {
   readonly fault: GitFault;
+  /** How long the remote asks to be left alone. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(fault: GitFault, message: string) {
+  constructor(fault: GitFault, message: string, retryAfterMs?: number) {
     super(message);
     this.name = 'GitFailed';
     this.fault = fault;
+    this.retryAfterMs = retryAfterMs;
   }
+}
+
+/** Whether the same may work in a moment. */
+export function isPassing(fault: GitFault): boolean {
+  return fault === 'unreachable' || fault === 'not_git';
 }
 
 /** One path that differs between two trees. Modes are git's octal texts, `000000` where there is nothing. */

@@ -1,21 +1,34 @@
-import { request as requestHttp } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { type RequestOptions, request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git';
-import { GitFailed, type Remote, silenceSeconds } from './engine.ts';
+import { retryAfterMs } from '../domain/patience.ts';
+import { answerFault, isOfGit, notGit } from './curl-trace.ts';
+import { GitFailed, leastBytesPerSecond, type Remote, silenceSeconds } from './engine.ts';
 
 /**
  * HTTP for isomorphic-git. Its own client gives up after 5 s of silence although the push arrives; this one also dials
  * only the address that was checked (`resolved`, as in Remote), follows no redirect and takes no endless answer.
  */
-export function gitHttp(remote: Remote, signal: AbortSignal | undefined): HttpClient {
-  return { request: (asked) => ask(asked, remote, signal) };
+export function gitHttp(remote: Remote, signal: AbortSignal | undefined): HttpClient & { assertWhole(): void } {
+  let cut: GitFailed | undefined;
+  const cutBy = (error: GitFailed) => {
+    cut = error;
+  };
+  return {
+    request: (asked) => ask(asked, remote, signal, cutBy),
+    // The library takes a list of branches that breaks off for a shorter one.
+    assertWhole: () => {
+      if (cut !== undefined) throw cut;
+    },
+  };
 }
 
 function ask(
   asked: GitHttpRequest,
   { resolved, patienceSeconds = silenceSeconds, maxAnswerBytes }: Remote,
   signal: AbortSignal | undefined,
+  cutBy: (error: GitFailed) => void,
 ): Promise<GitHttpResponse> {
   const url = new URL(asked.url);
   const options: RequestOptions = {
@@ -27,6 +40,11 @@ function ask(
   return new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? requestHttps : requestHttp;
     const sent = send(url, options, (answer) => {
+      const fault = faultOf(answer);
+      if (fault !== undefined) {
+        answer.destroy();
+        return reject(fault);
+      }
       const headers: Record<string, string> = {};
       for (const [name, value] of Object.entries(answer.headers)) headers[name] = String(value);
       resolve({
@@ -35,25 +53,63 @@ function ask(
         statusCode: answer.statusCode ?? 0,
         statusMessage: answer.statusMessage ?? '',
         headers,
-        body: gated(answer, maxAnswerBytes),
+        body: gated(answer, maxAnswerBytes, cutBy),
       });
     });
     sent.setTimeout(patienceSeconds * 1000, () => sent.destroy(new Error('Connection timed out')));
-    sent.once('error', reject);
+    endWhenSlow(sent, patienceSeconds);
+    sent.once('error', (error) => reject(cutOff(error)));
     collect(asked.body).then((body) => sent.end(body), reject);
   });
 }
 
-async function* gated(answer: AsyncIterable<Uint8Array>, max = Number.POSITIVE_INFINITY) {
+/** What is wrong with an answer, except what the library is to say: that it wants other credentials, or knows nothing. */
+function faultOf({ statusCode: status = 0, headers }: IncomingMessage): GitFailed | undefined {
+  const fault = answerFault({ status, retryAfterMs: retryAfterMs(headers['retry-after']) });
+  if (fault?.fault === 'unreachable') return fault;
+  const type = headers['content-type'] ?? '';
+  return status === 200 && !isOfGit(type) ? notGit(type) : undefined;
+}
+
+/** Whatever happens to a connection, the host is out of reach. */
+function cutOff(error: Error): GitFailed {
+  return error instanceof GitFailed ? error : new GitFailed('unreachable', `git: ${error.message}`);
+}
+
+/** A remote that drips would hold its caller for as long as it likes; silence alone is noticed by the socket. */
+function endWhenSlow(sent: ClientRequest, seconds: number): void {
+  let before: number | undefined;
+  const watch = setInterval(() => {
+    const { socket } = sent;
+    if (socket == null) return;
+    const now = socket.bytesRead + socket.bytesWritten;
+    if (before !== undefined && now - before < seconds * leastBytesPerSecond)
+      sent.destroy(new Error(`less than ${leastBytesPerSecond} bytes a second for ${seconds} s`));
+    before = now;
+  }, seconds * 1000).unref();
+  sent.once('close', () => clearInterval(watch));
+}
+
+async function* gated(
+  answer: AsyncIterable<Uint8Array>,
+  max = Number.POSITIVE_INFINITY,
+  cutBy: (error: GitFailed) => void,
+) {
   let bytes = 0;
-  for await (const chunk of answer) {
-    bytes += chunk.length;
-    if (bytes > max)
-      throw new GitFailed(
-        'broken',
-        `git: the repository is larger than ${max / 1e6} MB, too large for git in JavaScript; install git (GIT_ENGINE=native)`,
-      );
-    yield chunk;
+  try {
+    for await (const chunk of answer) {
+      bytes += chunk.length;
+      if (bytes > max)
+        throw new GitFailed(
+          'broken',
+          `git: the repository is larger than ${max / 1e6} MB, too large for git in JavaScript; install git (GIT_ENGINE=native)`,
+        );
+      yield chunk;
+    }
+  } catch (error) {
+    const cut = cutOff(error as Error);
+    cutBy(cut);
+    throw cut;
   }
 }
 

@@ -11,7 +11,11 @@ export type Question =
 
 export type Reply =
   | { id: number; value: unknown }
-  | { id: number; failed: { by: 'git'; fault: GitFailed['fault'] } | { by: 'work tree' | 'us' }; message: string };
+  | {
+      id: number;
+      failed: { by: 'git'; fault: GitFailed['fault']; retryAfterMs: number | undefined } | { by: 'work tree' | 'us' };
+      message: string;
+    };
 
 const engine = isomorphicGit();
 let checkout: Checkout | undefined;
@@ -29,7 +33,10 @@ async function answer({ method, args }: Question): Promise<unknown> {
 
 function failure(error: unknown): Omit<Extract<Reply, { failed: unknown }>, 'id'> {
   const { message } = error as Error;
-  if (error instanceof GitFailed) return { failed: { by: 'git', fault: error.fault }, message };
+  if (error instanceof GitFailed) {
+    const { fault, retryAfterMs } = error;
+    return { failed: { by: 'git', fault, retryAfterMs }, message };
+  }
   return { failed: { by: error instanceof UnfitWorkTree ? 'work tree' : 'us' }, message };
 }
 

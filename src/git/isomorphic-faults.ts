@@ -1,3 +1,4 @@
+import { answerFault } from './curl-trace.ts';
 import { GitFailed, type GitFault } from './engine.ts';
 
 /** Runs something of the library and translates what it throws. @throws GitFailed, or the reason of the signal */
@@ -13,15 +14,15 @@ export async function told<T>(signal: AbortSignal | undefined, act: () => Promis
 }
 
 function faultOf(error: unknown): GitFault {
-  const { name, data, code } = error as { name?: string; code?: string; data?: { statusCode?: number } };
+  const { name, data } = error as { name?: string; data?: { statusCode?: number } };
   if (name === 'HttpError') {
-    if (data?.statusCode === 401 || data?.statusCode === 403) return 'auth';
-    return data?.statusCode === 404 ? 'missing' : 'unreachable';
+    return answerFault({ status: data?.statusCode ?? 0, retryAfterMs: undefined })?.fault ?? 'broken';
   }
   if (name === 'UserCanceledError') return 'auth';
+  // The host accepted the push and failed at it.
+  if (name === 'GitPushError' && /internal server error|unpacker error/i.test((error as Error).message))
+    return 'unreachable';
   if (name === 'PushRejectedError' || name === 'GitPushError') return 'rejected';
   if (name === 'NotFoundError') return 'missing';
-  if (['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EAI_AGAIN', 'EPIPE'].includes(code ?? ''))
-    return 'unreachable';
-  return /timed out|socket hang up/i.test((error as Error).message) ? 'unreachable' : 'broken';
+  return 'broken';
 }

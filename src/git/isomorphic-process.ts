@@ -115,7 +115,7 @@ function startChild(processMb: number, remote: Remote, signal: AbortSignal | und
 }
 
 function asError({ failed, message }: Extract<Reply, { failed: unknown }>): Error {
-  if (failed.by === 'git') return new GitFailed(failed.fault, message);
+  if (failed.by === 'git') return new GitFailed(failed.fault, message, failed.retryAfterMs);
   return failed.by === 'work tree' ? new UnfitWorkTree(message) : new Error(message);
 }
 

@@ -27,9 +27,7 @@ export function isomorphicGit(): GitEngine {
     name: 'isomorphic',
     version: async () => `isomorphic-git ${git.version()}`,
     listBranches: async (remote, signal) => {
-      const refs = await told(signal, () =>
-        git.listServerRefs({ ...speaking(remote, signal), prefix: 'refs/heads/', protocolVersion: 2 }),
-      );
+      const refs = await serverRefs(remote, signal, 'refs/heads/');
       return new Map(refs.map(({ ref, oid }) => [ref.replace('refs/heads/', ''), oid]));
     },
     open: async (remote, { gitDir, workTree }, signal) => {
@@ -50,6 +48,15 @@ function speaking(remote: Remote, signal: AbortSignal | undefined) {
   return { http: gitHttp(remote, signal), url: remote.url, headers, onAuthFailure };
 }
 
+function serverRefs(remote: Remote, signal: AbortSignal | undefined, prefix: string) {
+  return told(signal, async () => {
+    const asked = speaking(remote, signal);
+    const refs = await git.listServerRefs({ ...asked, prefix, protocolVersion: 2 });
+    asked.http.assertWhole();
+    return refs;
+  });
+}
+
 function checkoutIn(remote: Remote, gitdir: string, dir: string, signal: AbortSignal | undefined): Checkout {
   const here = { fs, dir, gitdir };
   const there = () => ({ ...here, ...speaking(remote, signal), remote: 'origin' });
@@ -64,11 +71,7 @@ function checkoutIn(remote: Remote, gitdir: string, dir: string, signal: AbortSi
     return new Map(tree.map((each) => [each.path, { mode: each.mode.replace(/^0/, ''), oid: each.oid }]));
   };
   const remoteHead = async (branch: string) =>
-    (
-      await tell(() =>
-        git.listServerRefs({ ...speaking(remote, signal), prefix: `refs/heads/${branch}`, protocolVersion: 2 }),
-      )
-    ).find(({ ref }) => ref === `refs/heads/${branch}`)?.oid;
+    (await serverRefs(remote, signal, `refs/heads/${branch}`)).find(({ ref }) => ref === `refs/heads/${branch}`)?.oid;
   const checkout: Checkout = {
     gitDir: gitdir,
     workTree: dir,

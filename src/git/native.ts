@@ -8,12 +8,15 @@ import {
   type NewCommit,
   type Remote,
 } from './engine.ts';
+import { lines } from './explain.ts';
 import { gitIgnoreRules } from './ignore-rules.ts';
 import { objectReader } from './object-reader.ts';
-import { type GitRun, git, lines } from './run-git.ts';
+import { type GitRun, git } from './run-git.ts';
 import { allFiles, findFile } from './tree-files.ts';
 import { type ReadBefore, readWorkTree, rememberWorkTree, type TreeEntry } from './work-tree.ts';
 
+/** For about 100,000 branches. */
+const listing = { maxBytes: 8_000_000, maxMemoryBytes: 256_000_000 };
 /** How much history a first fetch brings, and how far each look for a common ancestor goes back. */
 const firstDepth = 1;
 /** Names that git would leave out without a word are refused by name before the push (core.protectHFS, core.protectNTFS). */
@@ -28,8 +31,7 @@ export function nativeGit(): GitEngine {
     name: 'native',
     version: async () => (await git(['--version'], {})).toString('utf8').trim(),
     listBranches: async (remote, signal) => {
-      const out = await git(['ls-remote', '--heads', '--', remote.url], { remote, signal });
-      if (out.length === 0) await assertGitServer(remote, signal);
+      const out = await git(['ls-remote', '--heads', '--', remote.url], { remote, signal, ...listing });
       return new Map(
         lines(out.toString('utf8')).map((line) => {
           const [sha = '', ref = ''] = line.split('\t');
@@ -49,15 +51,6 @@ export function nativeGit(): GitEngine {
       return checkoutIn(remote, gitDir, workTree, signal);
     },
   };
-}
-
-/** git takes any page for an empty repository of the old, dumb protocol; the headers tell a git server from one. */
-async function assertGitServer(remote: Remote, signal: AbortSignal | undefined): Promise<void> {
-  const env = { GIT_TRACE_CURL: '1', GIT_TRACE_CURL_NO_DATA: '1' };
-  let headers = '';
-  await git(['ls-remote', '--', remote.url], { remote, signal, env, heard: (text) => (headers += text) });
-  if (!/content-type: application\/x-git-upload-pack-advertisement/i.test(headers))
-    throw new GitFailed('broken', 'git: the answer is not that of a git server');
 }
 
 function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: AbortSignal | undefined): Checkout {

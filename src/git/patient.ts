@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type GitEngine, GitFailed } from './engine.ts';
+import { type GitEngine, GitFailed, isPassing } from './engine.ts';
 
 /**
  * Between the tries with a remote that stumbles. Reading twice does no harm; neither does pushing the same commit again,
@@ -13,12 +13,14 @@ async function again<T>(act: () => Promise<T>, signal: AbortSignal | undefined):
       return await act();
     } catch (error) {
       const pauseMs = retriesMs[tries];
-      if (!(error instanceof GitFailed && error.fault === 'unreachable') || pauseMs === undefined) throw error;
+      if (!(error instanceof GitFailed && isPassing(error.fault)) || pauseMs === undefined) throw error;
+      // A longer wait is for the caller to decide about.
+      if (error.retryAfterMs !== undefined && error.retryAfterMs > pauseMs) throw error;
       await sleep(pauseMs, undefined, signal === undefined ? {} : { signal });
     }
 }
 
-/** The same engine, which tries again when the remote cannot be reached for a moment. */
+/** The same engine, which tries again when the remote cannot be reached for a moment. Longer outages are for its callers. */
 export function patient(engine: GitEngine): GitEngine {
   return {
     ...engine,

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
+import { GitFailed } from './engine.ts';
 
 /** What the operator allows; from the settings. */
 export interface HostRules {
@@ -88,13 +89,17 @@ export class HostClosed extends Error {
 /**
  * Resolves the host of a repository once, so that the address which was checked is the one that is dialled. Undefined
  * where no check is due: GitHub itself, or private hosts being allowed.
- * @throws HostClosed, or what the resolver throws
+ * @throws HostClosed; GitFailed when its name cannot be resolved
  */
 export async function resolveOnce(text: string, rules: HostRules): Promise<string | undefined> {
   const url = new URL(text);
   if (url.origin === rules.githubOrigin || rules.allowPrivateHosts) return undefined;
   const host = hostOf(url);
-  const found = isIP(host) ? [{ address: host }] : await lookup(host, { all: true });
+  const found = isIP(host)
+    ? [{ address: host }]
+    : await lookup(host, { all: true }).catch((error) => {
+        throw new GitFailed('unreachable', `git: the host name ${host} could not be resolved (${error.code})`);
+      });
   const open = found.find(({ address }) => !isClosedAddress(address));
   if (open === undefined || found.length === 0 || found.some(({ address }) => isClosedAddress(address)))
     throw new HostClosed(host);

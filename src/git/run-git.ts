@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { GitFailed, type GitFault, type Remote, remoteSeconds, silenceSeconds, tooSlow } from './engine.ts';
+import type { Readable } from 'node:stream';
+import { curlTrace } from './curl-trace.ts';
+import { GitFailed, leastBytesPerSecond, type Remote, remoteSeconds, silenceSeconds, tooSlow } from './engine.ts';
+import { explain } from './explain.ts';
 
 export interface GitRun {
   remote?: Remote;
@@ -9,9 +12,14 @@ export interface GitRun {
   signal?: AbortSignal | undefined;
   /** Exit codes besides 0 that are an answer. */
   accept?: number[];
-  /** Gets what git says beside its output. */
-  heard?: (text: string) => void;
+  /** More output ends it. */
+  maxBytes?: number;
+  /** More memory in one process of git that speaks with a remote ends it. */
+  maxMemoryBytes?: number;
 }
+
+/** No tree and no list of differences that we ask for is larger. */
+const maxOutputBytes = 64_000_000;
 
 /** Settings of every call; whatever a repository or the machine configures cannot change what we do. */
 function settings(remote: Remote | undefined): [string, string][] {
@@ -26,7 +34,7 @@ function settings(remote: Remote | undefined): [string, string][] {
     ['protocol.https.allow', 'always'],
     ['protocol.http.allow', remote?.url.startsWith('http:') ? 'always' : 'never'],
     ['http.followRedirects', 'false'],
-    ['http.lowSpeedLimit', '1000'],
+    ['http.lowSpeedLimit', String(leastBytesPerSecond)],
     ['http.lowSpeedTime', String(remote?.patienceSeconds ?? silenceSeconds)],
     ['gc.auto', '0'],
     // As packs always, so that they can be cached.
@@ -67,6 +75,10 @@ export function cleanEnvironment(remote: Remote | undefined): Record<string, str
   };
 }
 
+/** What a remote sends is written into one file as it comes, and git has no limit of its own for it. */
+const maxPackBytes = 10_000_000_000;
+/** What a remote lists is held in memory, and the index of a pack of 10 million objects takes 1 GB. */
+const usualMemoryBytes = 2_000_000_000;
 /** Beyond the limit of an operation; then not even the service was there to end it. */
 const graceSeconds = 60;
 
@@ -74,25 +86,37 @@ const graceSeconds = 60;
  * Who is killed cannot end what it has started, and git that speaks with a remote would go on for as long as that drips.
  * The system tells `timeout` of our end, and it ends its whole group; git alone would leave its children behind.
  */
-function guarded({ limitSeconds = remoteSeconds }: Remote): string[] {
-  const [setpriv, timeout] = ['/usr/bin/setpriv', '/usr/bin/timeout'];
-  if (!existsSync(setpriv) || !existsSync(timeout)) return [];
-  return [setpriv, '--pdeathsig', 'TERM', timeout, '--kill-after=5', String(limitSeconds + graceSeconds)];
+function guarded({ limitSeconds = remoteSeconds }: Remote, memoryBytes: number): string[] {
+  const [setpriv, timeout, prlimit] = ['/usr/bin/setpriv', '/usr/bin/timeout', '/usr/bin/prlimit'];
+  if (![setpriv, timeout, prlimit].every((path) => existsSync(path))) return [];
+  const time = [timeout, '--kill-after=5', String(limitSeconds + graceSeconds)];
+  const room = [prlimit, `--fsize=${maxPackBytes}`, `--data=${memoryBytes}`];
+  return [setpriv, '--pdeathsig', 'TERM', ...time, ...room, '--'];
 }
 
 /** Runs git and answers its output. @throws GitFailed, or the reason of the signal */
 export async function git(
   args: string[],
-  { remote, input, env = {}, signal, accept = [], heard }: GitRun,
+  {
+    remote,
+    input,
+    env = {},
+    signal,
+    accept = [],
+    maxBytes = maxOutputBytes,
+    maxMemoryBytes = usualMemoryBytes,
+  }: GitRun,
 ): Promise<Buffer> {
   signal?.throwIfAborted();
-  const [program = 'git', ...begin] = remote === undefined ? ['git'] : [...guarded(remote), 'git'];
+  const [program = 'git', ...begin] = remote === undefined ? ['git'] : [...guarded(remote, maxMemoryBytes), 'git'];
+  const trace = curlTrace();
+  const traced = remote === undefined ? {} : { GIT_TRACE_CURL: '3', GIT_TRACE_CURL_NO_DATA: '1' };
   const child = spawn(program, [...begin, ...args], {
     cwd: '/',
     // A group of its own: what speaks with the remote is a child of git, and would go on with a push when git is gone.
     detached: true,
-    stdio: ['pipe', 'pipe', 'pipe'],
-    env: { ...cleanEnvironment(remote), ...env },
+    stdio: ['pipe', 'pipe', 'pipe', remote === undefined ? 'ignore' : 'pipe'],
+    env: { ...cleanEnvironment(remote), ...traced, ...env },
   });
   const end = () => {
     if (child.pid !== undefined) killGroup(child.pid);
@@ -102,22 +126,30 @@ export async function git(
   limit?.addEventListener('abort', end, { once: true });
   return new Promise<Buffer>((resolve, reject) => {
     const out: Buffer[] = [];
-    let err = '';
+    let [bytes, err] = [0, ''];
     child.once('error', (error) => reject(new GitFailed('broken', `git: ${error.message}`)));
+    const [stdin, stdout, stderr, log] = child.stdio;
     // With too many files open there is no process and no stream, only the error to come.
-    if (child.stdin === undefined) return;
-    child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      heard?.(chunk);
+    if (stdin == null || stdout == null || stderr == null) return;
+    stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > maxBytes) end();
+      else out.push(chunk);
+    });
+    stderr.setEncoding('utf8').on('data', (chunk: string) => {
       err = (err + chunk).slice(-8000);
     });
+    (log as Readable | null)?.setEncoding('utf8').on('data', trace.hear);
     child.once('close', (code) => {
-      if (code === 0 || accept.includes(code ?? -1)) resolve(Buffer.concat(out));
-      else if (signal?.aborted) reject(signal.reason);
-      else reject(limit?.aborted ? tooSlow(remote) : explain(err, code));
+      const fault = trace.fault();
+      const isDone = code === 0 || accept.includes(code ?? -1);
+      if (signal?.aborted) reject(signal.reason);
+      else if (bytes > maxBytes) reject(new GitFailed('broken', `git: its output is larger than ${maxBytes / 1e6} MB`));
+      else if (isDone && fault?.fault !== 'not_git') resolve(Buffer.concat(out));
+      else reject(limit?.aborted ? tooSlow(remote) : explain(err, code, fault));
     });
-    child.stdin.on('error', () => {});
-    child.stdin.end(input);
+    stdin.on('error', () => {});
+    stdin.end(input);
   }).finally(() => {
     signal?.removeEventListener('abort', end);
     limit?.removeEventListener('abort', end);
@@ -130,31 +162,4 @@ function killGroup(pid: number): void {
   } catch {
     // It has ended.
   }
-}
-
-const faults: [RegExp, GitFault][] = [
-  [/couldn't find remote ref/, 'missing'],
-  [
-    /Authentication failed|could not read (Username|Password)|error: 40[13]|HTTP 40[13]|Permission to .* denied/i,
-    'auth',
-  ],
-  [/not found|error: 404|does not exist/i, 'missing'],
-  [/\[(remote )?rejected\]|non-fast-forward|fetch first|pre-receive hook declined|failed to push/i, 'rejected'],
-  [
-    /Could not resolve|Failed to connect|Connection (refused|reset|timed out)|early EOF|unexpected disconnect|timed out|unable to access|Operation too slow|RPC failed/i,
-    'unreachable',
-  ],
-];
-
-function explain(err: string, code: number | null): GitFailed {
-  const fault = faults.find(([pattern]) => pattern.test(err))?.[1] ?? 'broken';
-  const said = lines(err)
-    .filter((l) => !l.startsWith('hint:'))
-    .slice(-4)
-    .join(' ');
-  return new GitFailed(fault, `git: ${said || `ended with ${code}`}`);
-}
-
-export function lines(text: string): string[] {
-  return text.split('\n').filter((l) => l.trim() !== '');
 }

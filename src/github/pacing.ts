@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Octokit } from '../app.ts';
 import type { Database } from '../db/database.ts';
 import { assertTurn } from '../db/turns.ts';
+import { retryAfterMs } from '../domain/patience.ts';
 import { refusedAnswer } from '../errors.ts';
 import type { Metrics } from '../http/metrics.ts';
 
@@ -23,9 +24,23 @@ const unnamedPauseSeconds = 60;
 /** GitHub wants no calls for now; ends up as 502 at the API and as a later try of a job. */
 export class Parked extends Error {
   readonly status = 429;
+  readonly seconds: number;
 
   constructor(ms: number) {
-    super(`GitHub's rate limit is reached; next try in ${Math.ceil(ms / 1000)} s`);
+    const seconds = Math.ceil(ms / 1000);
+    super(`GitHub's rate limit is reached; next try in ${seconds} s`);
+    this.name = 'HttpError';
+    this.seconds = seconds;
+  }
+}
+
+/** A page instead of JSON comes from whatever stands before GitHub while GitHub is away, also with status 200. */
+class PageAnswered extends Error {
+  readonly status = 502;
+  readonly response = { headers: {} };
+
+  constructor() {
+    super('a page instead of an answer of the API');
     this.name = 'HttpError';
   }
 }
@@ -41,12 +56,16 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
     for (let tries = 0; ; tries++) {
       const waitMs = await turnIn(pace, installationId, isWrite);
       if (waitMs > longestWaitMs) throw new Parked(waitMs);
-      if (waitMs > 0) await sleep(waitMs);
-      // Whoever was stopped meanwhile leaves it to whoever took over.
+      const given = (options.request as { signal?: AbortSignal } | undefined)?.signal;
+      if (waitMs > 0) await sleep(waitMs, undefined, given === undefined ? {} : { signal: given });
+      // A worker that was stopped in the meantime leaves it to the one that took over.
       if (isWrite) await assertTurn();
+      given?.throwIfAborted();
       try {
-        const signal = AbortSignal.timeout(answerMs);
-        const response = await request({ ...options, request: { signal, ...options.request } });
+        const late = AbortSignal.timeout(answerMs);
+        const signal = given === undefined ? late : AbortSignal.any([given, late]);
+        const response = await request({ ...options, request: { ...options.request, signal } });
+        if (/^text\/html\b/.test(response.headers['content-type'] ?? '')) throw new PageAnswered();
         if (isWrite) pace.metrics.githubWrites.inc({ outcome: 'ok' });
         return response;
       } catch (error) {
@@ -121,16 +140,24 @@ export function isRefusedWith(error: unknown, ...statuses: number[]): boolean {
   return status !== undefined && statuses.includes(status) && pauseAsked(error) === undefined;
 }
 
+/** For how many seconds a server that failed asks us to be quiet. */
+export function retryAfterSeconds(error: unknown): number | undefined {
+  const { response } = error as { response?: { headers: Record<string, string | undefined> } };
+  const ms = retryAfterMs(response?.headers['retry-after']);
+  return ms === undefined ? undefined : ms / 1000;
+}
+
 /** For how many seconds an answer asks us to be quiet. */
 export function pauseAsked(error: unknown): number | undefined {
+  if (error instanceof Parked) return error.seconds;
   const { status, response, message } = error as {
     status?: number;
     message?: string;
     response?: { headers: Record<string, string | undefined> };
   };
   if (status !== 403 && status !== 429) return undefined;
-  const after = Number(response?.headers['retry-after']);
-  if (Number.isFinite(after)) return after;
+  const after = retryAfterSeconds(error);
+  if (after !== undefined) return after;
   if (response?.headers['x-ratelimit-remaining'] === '0')
     return Math.max(1, Number(response.headers['x-ratelimit-reset']) - Date.now() / 1000 || unnamedPauseSeconds);
   return status === 429 || /secondary rate limit/i.test(message ?? '') ? unnamedPauseSeconds : undefined;

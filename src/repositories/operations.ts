@@ -127,9 +127,10 @@ const explanations: Record<GitFault, string> = {
   auth: 'The host refused the credentials; check the installation or the git token',
   missing: 'The host knows no such repository, or not for these credentials',
   unreachable: 'The host could not be reached; check the address and that it is up',
+  not_git: 'What answered is not a git server',
   slow: 'The host took too long to answer',
   rejected: 'The host refused',
-  broken: 'What answered is not a git server, or git failed',
+  broken: 'git failed',
 };
 
 /** Asks the remote for its branches. Every way to fail is a result. */
@@ -149,9 +150,8 @@ export async function validateRepository(app: App, repository: RepositoryRow) {
 function whyNot(app: App, error: unknown): string {
   if (error instanceof GitFailed) return `${explanations[error.fault]} (${error.message})`;
   if (error instanceof HostClosed) return `${error.message}; set ALLOW_PRIVATE_HOSTS to allow it`;
-  const { name, code, status } = error as { name?: string; code?: string; status?: number };
+  const { name, status } = error as { name?: string; status?: number };
   if (name === 'TimeoutError' || name === 'AbortError') return 'No answer within 10 s';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'The host name is unknown';
   if (status !== undefined) return `GitHub answered with HTTP ${status} when asked for a token`;
   app.log.error({ err: error }, 'validation failed');
   return 'The check failed; the log has the details';

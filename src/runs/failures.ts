@@ -1,15 +1,17 @@
 import { isDatabaseAway } from '../db/database.ts';
 import { type Failure, type FailureCategory, failure, RunFailed } from '../domain/run.ts';
 import { AppError } from '../errors.ts';
-import { GitFailed, type GitFault } from '../git/engine.ts';
+import { GitFailed, type GitFault, isPassing } from '../git/engine.ts';
 import { HostClosed } from '../git/remote-url.ts';
 import { UnfitWorkTree } from '../git/work-tree.ts';
+import { isStumble, pauseAsked, retryAfterSeconds } from '../github/pacing.ts';
 import { LeaseLost } from './store.ts';
 
 const gitCategories: Record<GitFault, FailureCategory> = {
   auth: 'auth',
   missing: 'repository',
   unreachable: 'repository',
+  not_git: 'repository',
   slow: 'repository',
   rejected: 'push_rejected',
   broken: 'repository',
@@ -22,22 +24,41 @@ const gitCategories: Record<GitFault, FailureCategory> = {
 export function asFailure(error: unknown, outer: AbortSignal): Failure | undefined {
   if (error instanceof LeaseLost || outer.aborted || isDatabaseAway(error)) return undefined;
   if (error instanceof RunFailed) return error.failure;
-  if (error instanceof GitFailed) return failure(gitCategories[error.fault], error.message);
+  if (error instanceof GitFailed)
+    return failure(gitCategories[error.fault], error.message, isPassing(error.fault) || error.fault === 'slow');
   if (error instanceof UnfitWorkTree) return failure('push_rejected', error.message);
   if (error instanceof HostClosed) return failure('repository', error.message);
   if (error instanceof AppError) return failure(error.status === 503 ? 'auth' : 'internal', error.message);
-  const { name, status, code } = error as { name?: string; status?: number; code?: string };
+  const { name, status } = error as { name?: string; status?: number };
   if (name === 'TimeoutError') return failure('timeout', 'the time for a run is over');
   if (name === 'HttpError' && status !== undefined) return fromGitHub(status, error as Error);
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return failure('repository', "the repository's host name is unknown");
   return failure('internal', 'something went wrong inside the service; its log has the details');
 }
 
 function fromGitHub(status: number, error: Error): Failure {
-  const said = `GitHub answered HTTP ${status}: ${error.message.slice(0, 300)}`;
-  if (status === 429 || /rate limit/i.test(error.message)) return failure('rate_limit', said);
+  const said = saidBy(error, status);
+  if (pauseAsked(error) !== undefined || /rate limit/i.test(error.message)) return failure('rate_limit', said);
   if (status === 401 || status === 403) return failure('auth', said);
   if (status === 404) return failure('repository', said);
+  if (isStumble(error)) return failure('repository', said, true);
   return failure(status === 422 ? 'push_rejected' : 'internal', said);
+}
+
+/** Octokit gives whatever kept it from an answer the status 500. */
+function saidBy(error: Error, status: number): string {
+  const isAnswer = status < 500 || (error as { response?: unknown }).response !== undefined;
+  const what = isAnswer ? `answered HTTP ${status}` : 'could not be reached';
+  return `GitHub ${what}: ${error.message.replace(/\s+/g, ' ').slice(0, 300)}`;
+}
+
+/** What a host says while it cannot answer, and how long it asks to be left alone; undefined for what will not pass. */
+export function passing(error: unknown): { says: string; afterMs: number | undefined } | undefined {
+  if (error instanceof GitFailed)
+    return isPassing(error.fault) ? { says: error.message, afterMs: error.retryAfterMs } : undefined;
+  const { name, status } = error as { name?: string; status?: number };
+  if (name !== 'HttpError' || status === undefined) return undefined;
+  const asked = pauseAsked(error);
+  if (asked === undefined && !isStumble(error)) return undefined;
+  const seconds = asked ?? retryAfterSeconds(error);
+  return { says: saidBy(error as Error, status), afterMs: seconds === undefined ? undefined : seconds * 1000 };
 }

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { Checkout, GitEngine } from '../../src/git/engine.ts';
+import type { Checkout, GitEngine, GitFailed } from '../../src/git/engine.ts';
+import { isomorphicGit } from '../../src/git/isomorphic.ts';
 import { isomorphicProcess } from '../../src/git/isomorphic-process.ts';
 import { nativeGit } from '../../src/git/native.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
@@ -48,6 +49,32 @@ async function drip(from: IncomingMessage, to: ServerResponse) {
   to.end();
 }
 
+/** A server of our own sockets. */
+async function serve(answer: RequestListener) {
+  const server = createServer((req, res) => void req.resume().once('end', () => answer(req, res)));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
+
+const html = { 'Content-Type': 'text/html' };
+/** What stands before a git host may answer, and what that means: the fault, and how long the host asks to be left alone. */
+const wrong: Record<string, [(res: ServerResponse) => void, unknown[]]> = {
+  page: [(res) => res.writeHead(200, html).end('<html>rejected</html>'), ['not_git']],
+  untyped: [(res) => res.end('hello'), ['not_git']],
+  unavailable: [(res) => res.writeHead(503, html).end('<p>Authentication failed</p>'), ['unreachable']],
+  tooMany: [(res) => res.writeHead(429, { 'Retry-After': '7' }).end(), ['unreachable', 7000]],
+  notNow: [(res) => res.writeHead(403, { 'Retry-After': '7' }).end(), ['unreachable', 7000]],
+  forbidden: [(res) => res.writeHead(403).end('not found'), ['auth']],
+  unknown: [(res) => res.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end(), ['auth']],
+  missing: [(res) => res.writeHead(404, html).end('denied'), ['missing']],
+  moved: [(res) => res.writeHead(301, { Location: '/elsewhere' }).end(), ['missing']],
+  reset: [(res) => res.destroy(), ['unreachable']],
+};
+
 /** The processes that this one has started. */
 function children(): string[] {
   return readdirSync('/proc')
@@ -64,7 +91,7 @@ function children(): string[] {
 describe.each<[string, () => GitEngine]>([
   ['native', nativeGit],
   ['isomorphic', isomorphicProcess],
-])('%s', (_name, make) => {
+])('%s', (name, make) => {
   const engine = make();
   let host: Awaited<ReturnType<typeof serveSampleRepository>>;
   const opened: Checkout[] = [];
@@ -135,6 +162,66 @@ describe.each<[string, () => GitEngine]>([
     const commit = await checkout.commit({ tree, parents: [base], message: 'm\n', author, at });
     await expect(checkout.push(commit, 'agent/declined')).rejects.toMatchObject({ fault: 'rejected' });
     expect(gitOut(host.bare, 'branch', '--list', 'agent/*')).toBe('');
+  });
+
+  test('what a host answers instead of git is told for what it is', async () => {
+    const bad = await serve((req, res) => wrong[req.url?.split('/')[1] ?? '']?.[0](res));
+    const direct = name === 'native' ? engine : isomorphicGit();
+    const seen: Record<string, unknown> = {};
+    const why = (act: Promise<unknown>) =>
+      act.then(String, (e: GitFailed) => [e.fault, e.retryAfterMs].filter(Boolean));
+    for (const kind of Object.keys(wrong)) {
+      const folders = { gitDir: join(host.root, kind, 'g'), workTree: join(host.root, kind, 'w') };
+      const checkout = await direct.open({ url: `${bad.url}/${kind}/x`, token: 't' }, folders);
+      const tree = gitOut(folders.gitDir, 'hash-object', '-t', 'tree', '-w', '/dev/null');
+      const commit = await checkout.commit({ tree, parents: [], message: 'm\n', author, at });
+      seen[kind] = [await why(checkout.fetch('main')), await why(checkout.push(commit, 'agent/x'))];
+      await checkout.close();
+    }
+    bad.close();
+    expect(seen).toEqual(Object.fromEntries(Object.entries(wrong).map(([kind, [, told]]) => [kind, [told, told]])));
+  });
+
+  test('a host that goes away between the two requests of a push has not rejected it', async () => {
+    for (const kind of ['page', 'unavailable', 'reset'] as const) {
+      const leaving = await serve((req, res) => {
+        if (req.method === 'POST') return wrong[kind]?.[0](res);
+        request(new URL(req.url ?? '', host.url), { headers: req.headers }, (answer) => {
+          res.writeHead(answer.statusCode ?? 502, answer.headers);
+          answer.pipe(res);
+        }).end();
+      });
+      const checkout = await open(`${leaving.url}/octocat/sample`);
+      const tree = gitOut(checkout.gitDir, 'hash-object', '-t', 'tree', '-w', '/dev/null');
+      const commit = await checkout.commit({ tree, parents: [], message: 'm\n', author, at });
+      await expect(checkout.push(commit, 'agent/x')).rejects.toMatchObject({ fault: wrong[kind]?.[1][0] });
+      leaving.close();
+    }
+  });
+
+  test('a host that cannot be reached at all is told so', async () => {
+    const noTls = host.url.replace('http:', 'https:');
+    for (const url of ['https://127.0.0.1:1/a/b', 'https://host.invalid/a/b', noTls])
+      await expect(engine.listBranches({ url })).rejects.toMatchObject({ fault: 'unreachable' });
+  });
+
+  test('a remote that lists without an end is given up', async () => {
+    const line = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
+    const refs = Array.from({ length: 1000 }, (_, i) => line(`${'1'.repeat(40)} refs/heads/${i}-${'x'.repeat(200)}\n`));
+    const service = `${line('# service=git-upload-pack\n')}0000${line(`${'1'.repeat(40)} HEAD\0 x\n`)}`;
+    const endless = await serve((_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'application/x-git-upload-pack-advertisement' });
+      res.write(service);
+      const more = () => {
+        while (!res.destroyed && res.write(refs.join('')));
+      };
+      res.on('drain', more);
+      more();
+    });
+    const limited = isomorphicProcess({ maxAnswerBytes: 20_000_000 });
+    const asked = name === 'native' ? engine : limited;
+    await expect(asked.listBranches({ url: endless.url })).rejects.toMatchObject({ name: 'GitFailed' });
+    endless.close();
   });
 
   test('a token that is renewed is the one that is used', async () => {
