@@ -140,6 +140,7 @@ const schema = z.object({
   MIRROR_INTERVAL_MS: whole(0, 3_600_000, 60_000),
   RUN_LEASE_SECONDS: whole(1, 3600, 30),
   RUN_HEARTBEAT_SECONDS: whole(1, 600, 10),
+  REMOTE_RETRY_SECONDS: whole(0, 3600, 300),
   RECONCILE_MINUTES: whole(1, 59, 15),
   REDELIVERY_MINUTES: whole(1, 59, 5),
   KEEP_DELIVERIES: days(30),

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Octokit } from '../app.ts';
 import type { PullStatus } from '../db/work-tables.ts';
 
@@ -9,9 +8,6 @@ export interface OpenedPull {
   headSha: string;
 }
 
-/** Between the tries to open a pull request when GitHub stumbles; each looks first whether it is there by now. */
-const retriesMs = [500, 2000, 8000];
-
 interface WantedPull {
   owner: string;
   repo: string;
@@ -20,26 +16,20 @@ interface WantedPull {
   title: string;
   body: string;
   draft: boolean;
+  /** Aborted when nobody wants it any more. */
+  signal?: AbortSignal;
 }
 
 /**
  * The open pull request of a branch: the one that is there (only from the same repository, never a fork's), else a new
- * one. When the answer to its creation got lost it is looked up again before it is tried again.
+ * one. Where GitHub's answer to the creation gets lost, calling this again finds what came of it.
  */
-export async function ensurePull(octokit: Octokit, wanted: WantedPull): Promise<OpenedPull> {
-  for (let tries = 0; ; tries++) {
-    const found = await findPull(octokit, wanted);
-    if (found !== undefined) return found.status === 'draft' && !wanted.draft ? markReady(octokit, found) : found;
-    try {
-      const { data } = await octokit.request('POST /repos/{owner}/{repo}/pulls', { ...wanted });
-      return { number: data.number, url: data.html_url, status: data.draft ? 'draft' : 'open', headSha: data.head.sha };
-    } catch (error) {
-      const pauseMs = retriesMs[tries];
-      const isTheirs = ((error as { status?: number }).status ?? 500) >= 500;
-      if (!isTheirs || pauseMs === undefined) throw error;
-      await sleep(pauseMs);
-    }
-  }
+export async function ensurePull(octokit: Octokit, { signal, ...wanted }: WantedPull): Promise<OpenedPull> {
+  const request = signal === undefined ? {} : { signal };
+  const found = await findPull(octokit, wanted, request);
+  if (found !== undefined) return found.status === 'draft' && !wanted.draft ? markReady(octokit, found) : found;
+  const { data } = await octokit.request('POST /repos/{owner}/{repo}/pulls', { ...wanted, request });
+  return { number: data.number, url: data.html_url, status: data.draft ? 'draft' : 'open', headSha: data.head.sha };
 }
 
 /** Only GitHub's GraphQL interface can end a draft. */
@@ -55,8 +45,13 @@ interface FoundPull extends OpenedPull {
   nodeId: string;
 }
 
-async function findPull(octokit: Octokit, { owner, repo, head }: WantedPull): Promise<FoundPull | undefined> {
+async function findPull(
+  octokit: Octokit,
+  { owner, repo, head }: WantedPull,
+  request: { signal?: AbortSignal },
+): Promise<FoundPull | undefined> {
   const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls', {
+    request,
     owner,
     repo,
     state: 'open',

@@ -9,6 +9,7 @@ import type { RestoredFile, ToolAnswer, ToolHost } from '../sandbox/sandbox.ts';
 import type { Assignment } from './assignment.ts';
 import { readInstructions } from './instructions.ts';
 import { openWork } from './open-work.ts';
+import type { Patience } from './patience.ts';
 import type { Work } from './publish.ts';
 import { changedFiles, type Signals } from './workspace.ts';
 
@@ -31,8 +32,9 @@ export async function openable(app: App, { repository }: Pick<Work, 'repository'
 
 export function repositoriesAtHand(app: App, given: Assignment, work: Work, own: ToolHost, signals: Signals): AtHand {
   const hosts = new Map<string, ToolHost>();
-  const open = async (repository: RepositoryRow): Promise<Work> => {
-    const other = await openWork(app, given, repository, work.journal, signals);
+  const open = async (repository: RepositoryRow, patience: Patience): Promise<Work> => {
+    const shared = { journal: work.journal, signals, patience: work.patience };
+    const other = await patience(() => openWork(app, given, repository, shared));
     work.also.push(other);
     // What lets us into one repository must not leave by another.
     for (const each of [work, ...work.also]) each.secrets = [...new Set([...work.secrets, ...other.secrets])];
@@ -49,7 +51,8 @@ export function repositoriesAtHand(app: App, given: Assignment, work: Work, own:
     }
     if (hosts.has(wanted.name)) return { ok: true, text: `it is open at ../${wanted.name}/` };
     try {
-      const other = await open(wanted);
+      // An agent that is told at once can do something else.
+      const other = await open(wanted, (step) => step());
       await work.journal.note('repository', `opened ${wanted.name}`);
       const map = await hosts.get(wanted.name)?.call('list_files', { depth: 2 });
       const instructions = await readInstructions(other.checkout, other.baseHead);
@@ -85,7 +88,7 @@ export function repositoriesAtHand(app: App, given: Assignment, work: Work, own:
         const repository = (await listProjectRepositories(app.db.manager, work.repository.projectId)).find(
           (r) => r.id === step.slice('branch '.length),
         );
-        if (repository !== undefined) await open(repository);
+        if (repository !== undefined) await open(repository, work.patience);
       }
     },
     files: async () => {

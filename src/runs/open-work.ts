@@ -5,6 +5,7 @@ import { revealSecret } from '../projects/secrets.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import type { Assignment } from './assignment.ts';
 import { type Journal, stepOf } from './journal.ts';
+import type { Patience } from './patience.ts';
 import type { Work } from './publish.ts';
 import { noSettings, readSettings } from './repository-settings.ts';
 import { openWorkspace, type Signals } from './workspace.ts';
@@ -12,15 +13,17 @@ import { openWorkspace, type Signals } from './workspace.ts';
 /** Even a run of seconds must clone. */
 const leastSeconds = 60;
 
+/** What all repositories of a run share. */
+export interface Shared {
+  journal: Journal;
+  signals: Signals;
+  patience: Patience;
+}
+
 /** A repository put in place for a run: its files, branch, rules, and what lets us in. */
-export async function openWork(
-  app: App,
-  given: Assignment,
-  repository: RepositoryRow,
-  journal: Journal,
-  signals: Signals,
-): Promise<Work> {
+export async function openWork(app: App, given: Assignment, repository: RepositoryRow, shared: Shared): Promise<Work> {
   const { run } = given;
+  const { journal, signals, patience } = shared;
   const credential = await credentialFor(app, repository);
   // No operation of git takes longer than the whole run may.
   const limitSeconds = Math.min(remoteSeconds, Math.max(leastSeconds, given.budgets.runMinutes * 60));
@@ -42,6 +45,8 @@ export async function openWork(
       credential,
       journal,
       secrets,
+      patience,
+      signal: signals.git,
       settings,
       also: [],
     };
@@ -57,7 +62,8 @@ const spareMs = 10 * 60_000;
 /** Gets a new token for git where the one of the run is about to end. */
 export async function refreshRemote(app: App, work: Work): Promise<void> {
   if (work.tokenEndsAt === undefined || work.tokenEndsAt.getTime() - Date.now() > spareMs) return;
-  const { token, tokenEndsAt } = await remoteFor(app, work.repository, work.credential, { contents: 'write' });
+  const renewed = () => remoteFor(app, work.repository, work.credential, { contents: 'write' });
+  const { token, tokenEndsAt } = await work.patience(renewed);
   await work.checkout.renewToken(token);
   work.tokenEndsAt = tokenEndsAt;
   if (token !== undefined) work.secrets.push(token);

@@ -12,6 +12,7 @@ import { type Credential, octokitFor } from '../repositories/credentials.ts';
 import type { TaskView } from '../tasks/store.ts';
 import { upsertDiff } from '../tasks/work-store.ts';
 import { type Journal, stepOf } from './journal.ts';
+import type { Patience } from './patience.ts';
 import type { RepositorySettings } from './repository-settings.ts';
 import { lockForPush } from './store.ts';
 import type { FinishArguments } from './tools.ts';
@@ -30,8 +31,12 @@ export interface Work extends Workspace {
   /** The other repositories that the run has opened. */
   also: Work[];
   journal: Journal;
-  /** The live credentials that must not leave the house. */
+  /** The live credentials that must not leave the service. */
   secrets: string[];
+  /** For steps that need the git host or GitHub. */
+  patience: Patience;
+  /** Aborted when the run is no longer ours. */
+  signal: AbortSignal;
   /** What the repository says of how agents work in it. */
   settings: RepositorySettings;
   /** What its checks said in the end. */
@@ -48,7 +53,7 @@ export interface Pushed {
  */
 export async function pushWork(app: App, work: Work, tree: string, title: string): Promise<Pushed> {
   const { run, task, checkout, branch, journal, repository, credential } = work;
-  return journal.once(stepOf('push', task, repository), async () => {
+  const push = async () => {
     if (!isAgentBranch(branch.name)) throw new RunFailed('internal', `${branch.name} is no branch of an agent`);
     const commit = await checkout.commit({
       tree,
@@ -73,7 +78,8 @@ export async function pushWork(app: App, work: Work, tree: string, title: string
     const stored = { ...diff.value, branchName: branch.name, baseBranch: repository.defaultBranch, headSha: commit };
     if (isOwn) await journal.write((em) => upsertDiff(em, task.id, stored));
     return { commit };
-  });
+  };
+  return journal.once(stepOf('push', task, repository), () => work.patience(push));
 }
 
 /** The branch's own changes. A new branch begins where it left the default branch, wherever that has gone since. */
@@ -114,9 +120,8 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
   const { task, repository, credential, branch, journal } = work;
   if (credential.kind === 'none' || credential.owner === '')
     throw new RunFailed('repository', 'pull requests need a repository on GitHub');
-  const octokit = await octokitFor(app, credential);
-  return journal.once(stepOf('pull', task, repository), async () => {
-    const opened = await ensurePull(octokit, {
+  const ensure = async () =>
+    ensurePull(await octokitFor(app, credential), {
       owner: credential.owner,
       repo: credential.repo,
       head: branch.name,
@@ -124,7 +129,10 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       title: harmlessLine(finish.prTitle || task.title, 200, app.config.COMMAND_PREFIX),
       body: pullBody(app, work, finish),
       draft,
+      signal: work.signal,
     });
+  return journal.once(stepOf('pull', task, repository), async () => {
+    const opened = await work.patience(ensure);
     await journal.write(async (em) => {
       await em.upsert(
         PullRequests,
@@ -173,7 +181,7 @@ export async function linkPulls(app: App, work: Work): Promise<void> {
     const pull = await work.journal.recall<OpenedPull>(stepOf('pull', work.task, each.repository));
     if (pull !== undefined) opened.push({ each, pull });
   }
-  await work.journal.once('links', async () => {
+  const link = async () => {
     for (const { each, pull } of opened) {
       if (each.credential.kind === 'none') continue;
       const octokit = await octokitFor(app, each.credential);
@@ -185,5 +193,6 @@ export async function linkPulls(app: App, work: Work): Promise<void> {
       await octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...at, body });
     }
     return {};
-  });
+  };
+  await work.journal.once('links', () => work.patience(link));
 }

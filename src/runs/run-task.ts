@@ -12,8 +12,10 @@ import type { Ending } from './loop.ts';
 import { changesOf, objectionOf, objections, readOnce, rejection } from './objection.ts';
 import { openWork, refreshRemote } from './open-work.ts';
 import { followRevisions } from './operations.ts';
+import { patienceOf } from './patience.ts';
 import { linkPulls, proposeWork, pushWork, type Work } from './publish.ts';
 import { budgetsOfRepository } from './repository-settings.ts';
+import { startClock } from './run-clock.ts';
 import { workInside } from './session.ts';
 import { splitTask } from './split.ts';
 import { endRun } from './store.ts';
@@ -21,9 +23,6 @@ import { type CheckResult, failed } from './verify.ts';
 
 /** A run that is taken over this often kills whoever works on it. */
 const maxTakeovers = 20;
-/** A timer for longer than that goes off at once. */
-const maxTimerMs = 2_147_483_647;
-
 /**
  * Works a claimed run off: workspace, branch, conversation with the model, check, commit, push, pull request, handoff.
  * Another worker may have begun it; every step asks the journal first. `outer` aborts when the run is no longer ours.
@@ -31,20 +30,22 @@ const maxTimerMs = 2_147_483_647;
  */
 export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promise<void> {
   const journal = openJournal(app, run);
-  const time = new AbortController();
-  // git obeys the outer signal only: when the time is over, the work made so far is still pushed.
-  const signals = { git: outer, tools: AbortSignal.any([outer, time.signal]) };
+  const clock = startClock((run.startedAt ?? new Date()).getTime());
+  // Once a repository is open, git obeys the outer signal only: when the time is over, the work made so far is still pushed.
+  const signals = {
+    git: AbortSignal.any([outer, clock.opening]),
+    tools: AbortSignal.any([outer, clock.working]),
+  };
+  const seconds = app.config.REMOTE_RETRY_SECONDS;
+  const patience = patienceOf({ journal, signal: outer, seconds, endsAt: clock.endsAt });
   let work: Work | undefined;
-  let timer: NodeJS.Timeout | undefined;
   try {
     if (run.fence > maxTakeovers) throw new RunFailed('internal', `the run was interrupted ${run.fence - 1} times`);
     const given = await assign(app, run);
-    const begins = (run.startedAt ?? new Date()).getTime();
-    work = await openWork(app, given, given.repository, journal, signals);
-    const { settings } = work;
-    const budgets = lowest(given.budgets, budgetsOfRepository(settings));
-    const left = begins + budgets.runMinutes * 60_000 - Date.now();
-    timer = setTimeout(() => time.abort(new DOMException('over', 'TimeoutError')), Math.min(left, maxTimerMs));
+    clock.open(given.budgets.runMinutes);
+    work = await patience(() => openWork(app, given, given.repository, { journal, signals, patience }));
+    const budgets = lowest(given.budgets, budgetsOfRepository(work.settings));
+    clock.work(budgets.runMinutes);
     const objection = objectionOf(work);
     const ending = await workInside(app, { ...given, budgets }, work, { signals, objection });
     await conclude(app, work, ending);
@@ -55,7 +56,7 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     if (work !== undefined) await keepWork(app, work, failure);
     await fail(app, run, journal, failure);
   } finally {
-    clearTimeout(timer);
+    clock.stop();
     for (const each of work === undefined ? [] : [work, ...work.also]) await each.remove();
   }
 }

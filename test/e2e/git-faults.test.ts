@@ -1,5 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Fault } from '../../src/demo/front-extras.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { gitOut } from '../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';
@@ -17,6 +18,7 @@ beforeAll(async () => {
       meanwhile();
       meanwhile = () => {};
     },
+    settings: { REMOTE_RETRY_SECONDS: '8', MAX_CONCURRENT_RUNS: '1' },
   });
 });
 afterAll(() => world.close());
@@ -24,14 +26,41 @@ afterAll(() => world.close());
 const call = <T>(method: string, path: string, body?: object) => world.service.api<T>(world.token, method, path, body);
 const bare = () => world.github.folderOf('mona/sample');
 
-/** Starts a task and waits until its run has ended. */
-async function run(): Promise<WorldTask> {
+async function start(): Promise<string> {
   const [agent] = await call<{ id: string }[]>('GET', `/agents?projectId=${world.project.id}`);
   const body = { title: 'Make a file', owner: agent?.id };
   const { id } = await call<{ id: string }>('POST', `/projects/${world.project.id}/tasks`, body);
   await call('POST', `/tasks/${id}/start`);
-  return ended(id);
+  return id;
 }
+
+/** Starts a task and waits until its run has ended. */
+const run = async () => ended(await start());
+
+/** The log of the task's newest run. */
+async function logOf(id: string): Promise<string[]> {
+  const [newest] = await call<{ id: string }[]>('GET', `/tasks/${id}/runs`);
+  return (await call<{ text: string }[]>('GET', `/runs/${newest?.id}/events`)).map((event) => event.text);
+}
+
+const toldOf = (id: string, what: RegExp) =>
+  until(`${what} in the log`, async () => (await logOf(id)).find((text) => what.test(text)));
+
+/** From the moment in which the agent has done its work, these calls go wrong. */
+function fromThePushOn(
+  fault: Fault,
+  isMeant: (method: string, path: string) => boolean = (method) => method === 'GIT',
+) {
+  const hit: number[] = [];
+  meanwhile = () =>
+    world.github.fail((method, path) => {
+      if (!isMeant(method, path)) return undefined;
+      hit.push(Date.now());
+      return fault;
+    });
+  return hit;
+}
+const isBackAgain = () => world.github.fail(() => undefined);
 
 const ended = (id: string) =>
   until(`the end of the run of ${id}`, async () => {
@@ -48,6 +77,57 @@ test('what the remote declines is push_rejected, with its words; once it takes i
   expect(failed.failure?.message).toMatch(/declined|rejected|GH006/);
   await call('POST', `/tasks/${failed.id}/retry`);
   expect(await ended(failed.id)).toMatchObject({ status: 'in_review', failure: null });
+});
+
+test.each<[string, Fault, RegExp]>([
+  ['is unavailable', { status: 503 }, /HTTP 503; trying again in 1 s/],
+  ['answers with a page', { status: 200, headers: { 'content-type': 'text/html' } }, /text\/html.*; trying again/],
+  ['wants to be left alone', { status: 429, headers: { 'retry-after': '3' } }, /HTTP 429; trying again in 3 s/],
+])('a git host that %s at the push costs some patience, not the run', async (_what, fault, told) => {
+  const hit = fromThePushOn(fault);
+  const id = await start();
+  await toldOf(id, told);
+  isBackAgain();
+  expect(await ended(id)).toMatchObject({ status: 'in_review', failure: null });
+  expect(hit.length).toBeGreaterThan(0);
+});
+
+test('GitHub being away when the pull request is to be opened costs some patience, and opens one', async () => {
+  fromThePushOn({ status: 502 }, (method, path) => method !== 'GIT' && /\/pulls\b/.test(path));
+  const id = await start();
+  await toldOf(id, /GitHub answered HTTP 502.*; trying again in 1 s/);
+  isBackAgain();
+  const task = await ended(id);
+  expect(task).toMatchObject({ status: 'in_review', failure: null });
+  const path = '/repos/mona/sample/pulls?state=all&per_page=100';
+  const pulls = await world.github.as('mona')<{ head: { ref: string } }[]>('GET', path);
+  expect(pulls.filter((p) => p.head.ref === task.branchName)).toHaveLength(1);
+});
+
+test('a git host that stays away fails the run as one that a retry may mend, and a retry does', async () => {
+  fromThePushOn({ status: 503 });
+  const failed = await run();
+  expect(failed.failure).toMatchObject({ category: 'repository', retryable: true });
+  expect(failed.failure?.message).toContain('HTTP 503');
+  const pauses = (await logOf(failed.id)).flatMap((text) => /again in (\d+) s/.exec(text)?.[1] ?? []);
+  expect(pauses.slice(0, 2)).toEqual(['1', '2']);
+  isBackAgain();
+  await call('POST', `/tasks/${failed.id}/retry`);
+  expect(await ended(failed.id)).toMatchObject({ status: 'in_review', failure: null });
+});
+
+test('a cancel is felt in a pause, too: the place is free at once, and nothing is pushed', async () => {
+  fromThePushOn({ status: 429, headers: { 'retry-after': '6' } });
+  const id = await start();
+  await toldOf(id, /trying again in 6 s/);
+  const pausedAt = Date.now();
+  expect(await call('POST', `/tasks/${id}/cancel`)).toMatchObject({ status: 'ready' });
+  isBackAgain();
+  const next = await start();
+  await toldOf(next, /begins/);
+  expect(Date.now() - pausedAt).toBeLessThan(6000);
+  expect(await ended(next)).toMatchObject({ status: 'in_review' });
+  expect(gitOut(bare(), 'for-each-ref', `refs/heads/agent/${id.slice(-8)}*`)).toBe('');
 });
 
 test('a token that ends while the agent works is replaced before the push', async () => {
@@ -75,10 +155,7 @@ test('cancel waits for no remote that holds a push; the branch that comes of it 
   const [isHere, goOn] = [join(bare(), 'hook-runs'), join(bare(), 'hook-ends')];
   const wait = `while [ -d ${bare()} ] && [ ! -e ${goOn} ]; do sleep 0.1; done`;
   writeFileSync(hook, `#!/bin/sh\ntouch ${isHere}\n${wait}\n`, { mode: 0o755 });
-  const [agent] = await call<{ id: string }[]>('GET', `/agents?projectId=${world.project.id}`);
-  const body = { title: 'Make a file', owner: agent?.id };
-  const { id } = await call<{ id: string }>('POST', `/projects/${world.project.id}/tasks`, body);
-  await call('POST', `/tasks/${id}/start`);
+  const id = await start();
   await until('the push', async () => existsSync(isHere));
   expect(await call('POST', `/tasks/${id}/cancel`)).toMatchObject({ status: 'ready' });
   writeFileSync(goOn, '');
