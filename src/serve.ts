@@ -16,6 +16,7 @@ import { serveMetrics } from './http/metrics.ts';
 import { createServer } from './http/server.ts';
 import { concurrencyOf, handlersOf, scheduleOf } from './jobs.ts';
 import { createLogger } from './logger.ts';
+import { oomScores, protectFromOom } from './oom-score.ts';
 import { startSchedule } from './queue/schedule.ts';
 import { routes } from './routes.ts';
 import { closeInherited } from './sandbox/inherited.ts';
@@ -28,6 +29,7 @@ export const webhookPath = '/api/github/webhooks';
 /** Runs the service until it is told to stop (SIGTERM, SIGINT); answers the exit code. */
 export async function serve(config: Config): Promise<number> {
   closeInherited();
+  protectFromOom('self', oomScores.service);
   const log = createLogger(config);
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(new Error(signal)));

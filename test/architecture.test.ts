@@ -18,7 +18,7 @@ function mayImport(from: string, to: string): boolean {
   // The dashboard knows the service by its interface, and shares its rules.
   if (a === 'web') return b === 'domain';
   if (a === 'domain') return false;
-  if (adapters.includes(a)) return ['domain', 'errors.ts', 'threads'].includes(b);
+  if (adapters.includes(a)) return ['domain', 'errors.ts', 'oom-score.ts', 'threads'].includes(b);
   if (a === 'http') return ['domain', 'db', 'errors.ts', 'app.ts'].includes(b);
   if (['domain', 'errors.ts', 'app.ts', 'http', ...adapters].includes(b)) return true;
   if (a === 'runs' || a === 'github') return features.includes(b);

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { oomScores, protectFromOom } from '../oom-score.ts';
 import { endLeftProcesses } from './cluster-processes.ts';
 import { identity } from './embedded-binaries.ts';
 
@@ -11,6 +12,12 @@ export interface ServerSettings {
   /** Names a port that is free just now; the kernel's choice unless a test has one to offer. */
   choosePort?: () => Promise<number>;
 }
+
+/** What the server's children do first of all. */
+const childScore = {
+  PG_OOM_ADJUST_FILE: '/proc/self/oom_score_adj',
+  PG_OOM_ADJUST_VALUE: String(oomScores.databaseChild),
+};
 
 /** To lose the port to another process once is bad luck; five times in a row something is wrong with the machine. */
 const maxStarts = 5;
@@ -28,12 +35,13 @@ export async function startServer(
       // Detached: Ctrl+C in a terminal goes to the whole group, and we want to close our connections first.
       {
         ...identity(uid),
-        env: { LC_ALL: 'C', PGDATA: dir },
+        env: { LC_ALL: 'C', PGDATA: dir, ...childScore },
         cwd: '/',
         stdio: ['ignore', 'ignore', 'pipe'],
         detached: true,
       },
     );
+    protectFromOom(server.pid, oomScores.databaseServer);
     try {
       await ready(server);
       return { server, port };

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
+import { exposeToOom } from '../oom-score.ts';
 import { cleanEnvironment } from './run-git.ts';
 
 /** Tells which paths a work tree's .gitignore files name. */
@@ -30,6 +31,7 @@ export function gitIgnoreRules(gitDir: string, workTree: string): IgnoreRules {
   ];
   const env = { ...cleanEnvironment(undefined), GIT_INDEX_FILE: `${gitDir}/no-such-index` };
   const child = spawn('git', args, { cwd: workTree, env, stdio: ['pipe', 'pipe', 'ignore'] });
+  exposeToOom(child.pid);
   const asked = pending(() => child.kill('SIGKILL'));
   let rest = '';
   child.once('error', asked.fail);

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { exposeToOom } from '../oom-score.ts';
 import { type Checkout, type GitEngine, GitFailed, type Remote, remoteSeconds, tooSlow } from './engine.ts';
 import { isomorphicGit } from './isomorphic.ts';
 import type { Question, Reply } from './isomorphic-child.ts';
@@ -64,6 +65,7 @@ function startChild(processMb: number, remote: Remote, signal: AbortSignal | und
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
+  exposeToOom(forked.pid);
   const tooLarge = `the repository needs more than ${processMb} MB here; install git, which needs far less (GIT_ENGINE=native)`;
   const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: unknown) => void }>();
   let asked = 0;

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { spawn } from 'node:child_process';
+import { exposeToOom } from '../oom-score.ts';
 import { GitFailed } from './engine.ts';
 import { cleanEnvironment } from './run-git.ts';
 import type { TreeEntry } from './work-tree.ts';
@@ -73,6 +74,7 @@ function start(gitDir: string, signal: AbortSignal | undefined, ended: (it: obje
     stdio: ['pipe', 'pipe', 'pipe'],
     env: cleanEnvironment(undefined),
   });
+  exposeToOom(child.pid);
   const waiting: Waiting[] = [];
   let complaint = '';
   let over: unknown;

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { exposeToOom } from '../oom-score.ts';
 import { curlTrace } from './curl-trace.ts';
 import { GitFailed, leastBytesPerSecond, type Remote, remoteSeconds, silenceSeconds, tooSlow } from './engine.ts';
 import { explain } from './explain.ts';
@@ -118,6 +119,7 @@ export async function git(
     stdio: ['pipe', 'pipe', 'pipe', remote === undefined ? 'ignore' : 'pipe'],
     env: { ...cleanEnvironment(remote), ...traced, ...env },
   });
+  exposeToOom(child.pid);
   const end = () => {
     if (child.pid !== undefined) killGroup(child.pid);
   };

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -28,6 +28,21 @@ test('a taken port ends the start with a sentence, and the database with it', as
   taken.close();
 });
 
+/** When memory runs out, the kernel is to end sandboxes and git first, and children of the database before its server. */
+function checkOomScores(service: number | undefined) {
+  const score = (pid: string | number = '') => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'));
+  const server = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0] ?? '';
+  const [child] = readFileSync(`/proc/${server}/task/${server}/children`, 'utf8').split(' ');
+  const before = score('self');
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '-1');
+    writeFileSync('/proc/self/oom_score_adj', String(before));
+  } catch {
+    return console.warn('not tried: only who has CAP_SYS_RESOURCE may protect processes when memory runs out');
+  }
+  expect([score(service), score(server), score(child)]).toEqual([-500, -900, 0]);
+}
+
 test('a service whose embedded database dies ends with 1, so that it is started anew', async () => {
   const port = await freePort();
   const service = await startService({
@@ -36,6 +51,7 @@ test('a service whose embedded database dies ends with 1, so that it is started 
     DATA_DIR: dataDir,
     METRICS_PORT: '0',
   });
+  checkOomScores(service.process.pid);
   const gone = new Promise((resolve) => service.process.once('exit', resolve));
   process.kill(Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]), 'SIGKILL');
   expect(await gone).toBe(1);

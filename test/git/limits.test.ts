@@ -1,11 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { diffOf } from '../../src/git/diff.ts';
 import type { FileDiff } from '../../src/git/diff-files.ts';
 import type { Checkout } from '../../src/git/engine.ts';
+import { isomorphicProcess } from '../../src/git/isomorphic-process.ts';
 import { nativeGit } from '../../src/git/native.ts';
+import { git } from '../../src/git/run-git.ts';
 import { at, author } from '../support/each-engine.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 
@@ -82,4 +84,18 @@ test('a work tree of more names than anybody works with is refused before they a
   for (let i = 0; i <= 100_100; i++) mkdirSync(join(checkout.workTree, 'many', String(i)));
   await expect(checkout.snapshot()).rejects.toThrow(/over 100000 files and folders that the repository does not have/);
   await checkout.close();
+});
+
+test('when memory runs out, git goes before the service', async () => {
+  // A child that is spawned has the service's score for a moment.
+  const look = 'i=0; until grep -qx 500 /proc/$PPID/oom_score_adj || [ $i = 200 ]; do i=$((i+1)); done';
+  const alias = `alias.score=!${look}; cat /proc/$PPID/oom_score_adj #`;
+  expect(String(await git(['-c', alias, 'score'], {})).trim()).toBe('500');
+  const folders = { gitDir: join(root, 'score', 'g'), workTree: join(root, 'score', 'w') };
+  const checkout = await isomorphicProcess().open({ url: host.url, token: 'good-token' }, folders);
+  const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').trim().split(' ');
+  const isGit = (pid: string) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('isomorphic-child');
+  const scores = children.filter(isGit).map((pid) => readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim());
+  await checkout.close();
+  expect(scores).toEqual(['500']);
 });
