@@ -29,6 +29,7 @@ import { secretsOf } from './own-secrets.ts';
 import { openQueue } from './queue/queue.ts';
 import { openSandbox } from './sandbox/bubblewrap.ts';
 import { removeTree } from './sandbox/remove-tree.ts';
+import type { RunLimits } from './sandbox/sandbox.ts';
 
 export interface Composed {
   app: App;
@@ -83,7 +84,7 @@ async function build(
   const onError = (error: unknown, what: string) => log.error({ err: error }, `${what} failed`);
   const queue = await openQueue(url, options.isWorker, onError, db.ambient);
   atEnd(() => queue.stop(25_000));
-  const sandbox = await openSandbox({ setting: config.SANDBOX, reachableDir: folders.tools });
+  const sandbox = await openSandbox({ setting: config.SANDBOX, toolsDir: folders.tools, limits: runLimits(config) });
   if (config.SANDBOX === 'bwrap' && !sandbox.state.works) throw new ConfigError([`SANDBOX: ${sandbox.state.says}`]);
   if (options.isWorker) await makeWorkFolder(folders);
   atEnd(() => removeTree(folders.work));
@@ -125,6 +126,10 @@ async function databaseUrl(config: Config, attach: boolean, atEnd: (end: () => P
   const embedded = await startEmbedded({ dataDir: config.DATA_DIR, attach });
   atEnd(embedded.stop);
   return embedded;
+}
+
+function runLimits({ MAX_RUN_MEMORY_MB, MAX_RUN_DISK_MB, MAX_RUN_PROCESSES }: Config): RunLimits {
+  return { memoryMb: MAX_RUN_MEMORY_MB, diskMb: MAX_RUN_DISK_MB, processes: MAX_RUN_PROCESSES };
 }
 
 /** git as installed: a shallow clone of 3,778 files took it 1.2 s and 14 MB, isomorphic-git 5.6 s and 287 MB. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { App } from '../app.ts';
 import type { Checkout, Remote } from '../git/engine.ts';
 import { removeTree } from '../sandbox/remove-tree.ts';
-import type { ToolHost } from '../sandbox/sandbox.ts';
+import type { Confinement, ToolHost } from '../sandbox/sandbox.ts';
 
 /** A repository in a folder of its own, for as long as somebody works with it. */
 export interface OpenCheckout {
@@ -38,26 +38,42 @@ export async function openCheckout(app: App, name: string, remote: Remote, signa
 
 /**
  * Starts the tools of a checkout while `place` puts its files in place: both take 60 ms and more, and the tools are not
- * asked for anything before. `signal` ends them.
+ * asked for anything before.
  */
-export async function startTools<T>(
-  app: App,
+export async function startToolsIn<T>(
+  confinement: Confinement,
   { workTree, gitDir }: Checkout,
-  signal: AbortSignal,
   place: () => Promise<T>,
 ): Promise<{ host: ToolHost; placed: T }> {
-  const starting = app.sandbox.open(workTree, gitDir, signal);
+  const starting = confinement.open(workTree, gitDir);
   // Awaited below; until then it is nobody's.
   starting.catch(() => {});
   try {
     const placed = await place();
-    await app.sandbox.own(workTree);
+    await confinement.own(workTree);
     return { host: await starting, placed };
   } catch (error) {
     await starting.then(
       (host) => host.close(),
       () => {},
     );
+    throw error;
+  }
+}
+
+/** The same in a confinement for these tools alone. `signal` ends them. */
+export async function startTools<T>(
+  app: App,
+  checkout: Checkout,
+  signal: AbortSignal,
+  place: () => Promise<T>,
+): Promise<{ host: ToolHost; placed: T }> {
+  const confinement = await app.sandbox.confine(signal);
+  try {
+    const { host, placed } = await startToolsIn(confinement, checkout, place);
+    return { placed, host: { ...host, close: () => host.close().then(confinement.close) } };
+  } catch (error) {
+    await confinement.close();
     throw error;
   }
 }

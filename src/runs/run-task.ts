@@ -4,6 +4,7 @@ import { newId } from '../db/ids.ts';
 import { Handoffs, PullRequests, type RunRow } from '../db/work-tables.ts';
 import { lowest } from '../domain/budget.ts';
 import { type Failure, RunFailed } from '../domain/run.ts';
+import type { Confinement } from '../sandbox/sandbox.ts';
 import { tryMoveTask } from '../tasks/move.ts';
 import { assign } from './assignment.ts';
 import { asFailure } from './failures.ts';
@@ -31,18 +32,17 @@ const maxTakeovers = 20;
 export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promise<void> {
   const journal = openJournal(app, run);
   const clock = startClock((run.startedAt ?? new Date()).getTime());
-  // Once a repository is open, git obeys the outer signal only: when the time is over, the work made so far is still pushed.
-  const signals = {
-    git: AbortSignal.any([outer, clock.opening]),
-    tools: AbortSignal.any([outer, clock.working]),
-  };
   const seconds = app.config.REMOTE_RETRY_SECONDS;
   const patience = patienceOf({ journal, signal: outer, seconds, endsAt: clock.endsAt });
+  let confinement: Confinement | undefined;
   let work: Work | undefined;
   try {
     if (run.fence > maxTakeovers) throw new RunFailed('internal', `the run was interrupted ${run.fence - 1} times`);
     const given = await assign(app, run);
     clock.open(given.budgets.runMinutes);
+    confinement = await app.sandbox.confine(AbortSignal.any([outer, clock.working]));
+    // Once a repository is open, git obeys the outer signal only: when the time is over, the work made so far is still pushed.
+    const signals = { git: AbortSignal.any([outer, clock.opening]), tools: confinement.signal, confinement };
     work = await patience(() => openWork(app, given, given.repository, { journal, signals, patience }));
     const budgets = lowest(given.budgets, budgetsOfRepository(work.settings));
     clock.work(budgets.runMinutes);
@@ -58,6 +58,7 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
   } finally {
     clock.stop();
     for (const each of work === undefined ? [] : [work, ...work.also]) await each.remove();
+    await confinement?.close();
   }
 }
 

@@ -7,8 +7,8 @@ import { branchName } from '../domain/branch.ts';
 import { RunFailed } from '../domain/run.ts';
 import { blobsOf } from '../git/diff.ts';
 import type { Checkout, Remote } from '../git/engine.ts';
-import { type OpenCheckout, openCheckout, startTools } from '../repositories/checkout.ts';
-import type { RestoredFile, ToolHost } from '../sandbox/sandbox.ts';
+import { type OpenCheckout, openCheckout, startToolsIn } from '../repositories/checkout.ts';
+import type { Confinement, RestoredFile, ToolHost } from '../sandbox/sandbox.ts';
 import { isAskedFor } from '../tasks/revisions.ts';
 import type { TaskView } from '../tasks/store.ts';
 import { type Journal, stepOf } from './journal.ts';
@@ -36,10 +36,12 @@ export interface Workspace extends OpenCheckout {
   host: ToolHost;
 }
 
-/** What ends what: git obeys the run being ours, the tools also the end of the time it has. */
+/** What ends what: git obeys the run being ours, the tools also the end of its time and its limits. */
 export interface Signals {
   git: AbortSignal;
   tools: AbortSignal;
+  /** Where the tools run; `tools` is its signal. */
+  confinement: Confinement;
 }
 
 /**
@@ -57,7 +59,7 @@ export async function openWorkspace(
   const { checkout, remove } = await openCheckout(app, name, about.remote, about.signals.git);
   try {
     const place = () => putInPlace(app, run, journal, checkout, about);
-    const { host, placed } = await startTools(app, checkout, about.signals.tools, place);
+    const { host, placed } = await startToolsIn(about.signals.confinement, checkout, place);
     try {
       await checkout.remember();
       return { checkout, ...placed, host, remove: () => host.close().then(remove) };

@@ -1,28 +1,20 @@
-import { access, constants, copyFile, link, lstat, mkdir, rename, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, copyFile, link, lstat, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 
-/** A path that the tools' uid can read: the file itself, or a hard link (1 ms) or copy of it in a reachable folder. */
-export async function reachable(file: string, name: string, dir: string, who: { uid?: number }): Promise<string> {
-  if (who.uid === undefined || (await isReadable(file))) return file;
-  await mkdir(dir, { recursive: true, mode: 0o711 });
+/**
+ * A path of a file that every user of a sandbox can read and that tells nothing about this machine: the mounts of a
+ * sandbox show where they come from. Below /usr it is the file itself, else a hard link (1 ms) or a copy in `dir`.
+ */
+export async function reachable(file: string, name: string, dir: string): Promise<string> {
+  if (file.startsWith('/usr/')) return file;
   const copy = join(dir, name);
-  const exists = await lstat(copy).catch(() => undefined);
-  if (exists?.isFile() && exists.uid === 0 && (await isReadable(copy))) return copy;
+  const found = await lstat(copy).catch(() => undefined);
+  if (found?.isFile() && found.uid === process.getuid?.() && (found.mode & 0o004) !== 0) return copy;
   const making = `${copy}.${process.pid}`;
-  await link(file, making).catch(() => copyFile(file, making));
+  const { mode } = await stat(file);
+  const copied = () => copyFile(file, making).then(() => chmod(making, mode | 0o444));
+  // A link shares the mode, which may close the file to others.
+  await ((mode & 0o004) === 0 ? copied() : link(file, making).catch(copied));
   await rename(making, copy);
   return copy;
-}
-
-/** Whether everyone may read a file and pass through its folders. */
-async function isReadable(file: string): Promise<boolean> {
-  if (((await stat(file)).mode & 0o004) === 0) return false;
-  for (let at = dirname(file); ; at = dirname(at)) {
-    if (((await stat(at)).mode & 0o001) === 0) return false;
-    if (at === dirname(at)) break;
-  }
-  return access(file, constants.R_OK).then(
-    () => true,
-    () => false,
-  );
 }

@@ -32,11 +32,29 @@ export interface SandboxState {
   says: string;
 }
 
+/** What all processes and files of a run may take together. */
+export interface RunLimits {
+  memoryMb: number;
+  diskMb: number;
+  /** Threads count too. */
+  processes: number;
+}
+
+/** The tools of one run: they share a user, the limits and an end. */
+export interface Confinement {
+  /** Aborted with what was given, or with `RunFailed` when the run exceeds a limit. */
+  signal: AbortSignal;
+  /** Gives the files of a workspace to the user that the tools have. */
+  own(workTree: string): Promise<void>;
+  /** Starts the tools of a work tree, which may still be empty; `signal` ends them. */
+  open(workTree: string, gitDir: string): Promise<ToolHost>;
+  /** Gives up the user and the limits, after the tools were closed. Never throws. */
+  close(): Promise<void>;
+}
+
 /** Where the model's tools run. Without bubblewrap only the file tools exist. */
 export interface Sandbox {
   state: SandboxState;
-  /** Gives the files of a workspace to the uid that the tools run under. */
-  own(workTree: string): Promise<void>;
-  /** Starts the tools of a work tree, which may still be empty; `signal` ends them. */
-  open(workTree: string, gitDir: string, signal: AbortSignal): Promise<ToolHost>;
+  /** @throws RunFailed `sandbox` when the limits of a run cannot be set */
+  confine(signal: AbortSignal): Promise<Confinement>;
 }

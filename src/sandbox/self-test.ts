@@ -1,74 +1,101 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { SandboxState } from './sandbox.ts';
+import type { CgroupTree } from './cgroup.ts';
+import { processUse } from './process-use.ts';
+import { takeRunUser } from './run-user.ts';
+import type { RunLimits, SandboxState } from './sandbox.ts';
 import { socketFilter } from './seccomp.ts';
 import { runCommand } from './shell.ts';
-import { limits, type Wall, type WallParts } from './walled.ts';
+import type { Wall, WallParts } from './wall-arguments.ts';
+import { niceness, oomScore, processLimits } from './walled.ts';
 
 const run = promisify(execFile);
 
 /** What a command must find when it looks around: one line each. */
-const wanted = [
-  ['is an unprivileged user', 'id -u', '1000'],
-  // The heading is two lines; more than that would be a network.
-  ['has no network', 'grep -cv lo: /proc/net/dev', '2'],
-  ['cannot set the kernel', '(echo x > /proc/sys/kernel/hostname) 2>/dev/null && echo open || echo closed', 'closed'],
-  [
-    'cannot write the system',
-    'for d in / /usr /etc /opt /dev; do (: > $d/x) 2>/dev/null && echo $d; done; echo closed',
-    'closed',
-  ],
-  ['sees no environment of ours', 'env | grep -c TOKEN', '0'],
-  // In the shell's own units: kilobytes, processes, blocks of 512 bytes.
-  ['is limited in memory', 'ulimit -d', String(limits.data / 1024)],
-  ['is limited in processes', 'ulimit -p', String(limits.nproc)],
-  ['is limited in file size', 'ulimit -f', String(limits.fsize / 512)],
-  ['leaves no core file', 'ulimit -c', String(limits.core)],
-  [
-    'makes no sockets that leave a network namespace',
-    "sed -n 's/^Seccomp:[[:space:]]*//p' /proc/self/status",
-    socketFilter() === undefined ? '0' : '2',
-  ],
-] as const;
+function wanted(limits: RunLimits) {
+  const { data, fsize, core, nofile } = processLimits(limits);
+  return [
+    ['is an unprivileged user', 'id -u', '1000'],
+    // The heading is two lines; more than that would be a network.
+    ['has no network', 'grep -cv lo: /proc/net/dev', '2'],
+    ['cannot set the kernel', '(echo x > /proc/sys/kernel/hostname) 2>/dev/null && echo open || echo closed', 'closed'],
+    [
+      'cannot write the system',
+      'for d in / /usr /etc /opt /dev; do (: > $d/x) 2>/dev/null && echo $d; done; echo closed',
+      'closed',
+    ],
+    ['sees no environment of ours', 'env | grep -c TOKEN', '0'],
+    ['sees no paths of the host', "tr '\\0' '\\n' < /proc/1/cmdline | grep -c -- -bind", '0'],
+    // In the shell's own units: kilobytes, processes, blocks of 512 bytes.
+    ['is limited in memory', 'ulimit -d', String(data / 1024)],
+    ['is limited in processes', 'ulimit -p', String(limits.processes)],
+    ['is limited in file size', 'ulimit -f', String(fsize / 512)],
+    ['is limited in open files', 'ulimit -n', String(nofile)],
+    ['leaves no core file', 'ulimit -c', String(core)],
+    ['ends before the service when memory is short', 'cat /proc/self/oom_score_adj', String(oomScore)],
+    ['cannot change that', '(echo 0 > /proc/self/oom_score_adj) 2>/dev/null && echo open || echo closed', 'closed'],
+    ['leaves the processor to the service', 'nice', String(niceness)],
+    [
+      'makes no sockets that leave a network namespace',
+      "sed -n 's/^Seccomp:[[:space:]]*//p' /proc/self/status",
+      socketFilter() === undefined ? '0' : '2',
+    ],
+  ] as const;
+}
 
 /** Time enough to write far more than is shown; on a busy machine it takes longer to begin. */
 const triedSeconds = [0.2, 1, 4];
 
+export interface SelfTest {
+  files: Pick<WallParts, 'node' | 'toolHost' | 'looseEdit'>;
+  limits: RunLimits;
+  cgroups: CgroupTree | undefined;
+  /** A folder to try things in. */
+  place: string;
+}
+
 /** Opens a sandbox on empty folders and looks from inside, and from outside afterwards, whether each part of the wall stands. */
-export async function selfTest(parts: WallParts): Promise<SandboxState> {
+export async function selfTest({ files, limits, cgroups, place }: SelfTest): Promise<SandboxState> {
   const version = await run('bwrap', ['--version'], { env: { PATH: '/usr/local/bin:/usr/bin:/bin' } }).catch(
     () => undefined,
   );
   if (version === undefined) return broken('bubblewrap is not installed (apt-get install bubblewrap)');
-  const probe = await mkdtemp(join('/var/tmp', 'deckhand-probe-'));
+  const user = process.getuid?.() === 0 ? await takeRunUser() : undefined;
+  const group = await cgroups?.open(limits);
+  const probe = await mkdtemp(join(place, 'probe-'));
   try {
     const [workTree = '', gitDir = '', tmp = '', home = ''] = ['work', 'git', 'tmp', 'home'].map((n) => join(probe, n));
     for (const folder of [workTree, gitDir, tmp, home]) await mkdir(folder);
     for (const folder of [probe, workTree, gitDir, tmp, home]) await chmod(folder, 0o777);
+    const who = user === undefined ? {} : { uid: user.uid, gid: user.uid };
+    const parts: WallParts = { ...files, who, limits, sandboxes: new Set(), enter: group?.enter };
     const wall = { ...parts, workTree, gitDir, others: [], scratch: { tmp, home } };
     const missing = (await lookAround(wall)) ?? (await runWild(wall));
     if (missing !== undefined)
       return broken(`bubblewrap does not work here (${missing}); user namespaces may be forbidden`);
-    return {
-      works: true,
-      says: `${version.stdout.trim()}: agents run commands without network, as an unprivileged user`,
-    };
+    const how = group !== undefined ? 'a cgroup limits each run' : await countedHow(wall);
+    const works = 'agents run commands without network, as an unprivileged user';
+    return { works: true, says: `${version.stdout.trim()}: ${works}; ${how}` };
   } finally {
     await rm(probe, { recursive: true, force: true });
+    await group?.close();
+    await user?.release();
   }
 }
 
 const broken = (why: string): SandboxState => ({ works: false, says: `${why}: agents have no run_command` });
 
 async function lookAround(wall: Wall): Promise<string | undefined> {
-  const command = wanted.map(([, look]) => look).join('\n');
+  const all = wanted(wall.limits);
+  const command = all.map(([, look]) => look).join('\n');
   const { text } = await runCommand(wall, { command, timeoutSeconds: 10 }, AbortSignal.timeout(15_000));
   const found = text.trim().split('\n');
-  // Without that many lines nothing has run, and what stands there is the reason.
-  if (found.length <= wanted.length) return found.slice(-2).join(' ');
-  const failed = wanted.find(([, , value], i) => found[i] !== value);
+  // With fewer lines the commands did not run, and the last lines say why.
+  if (found.length <= all.length) return found.slice(-2).join(' ');
+  const failed = all.find(([, , value], i) => found[i] !== value);
   return failed && `a command there is not what it should be: it ${failed[0]}`;
 }
 
@@ -77,13 +104,45 @@ async function runWild(wall: Wall, [seconds = 0, ...longer]: number[] = triedSec
   // A number that no other process has as its argument.
   const mark = `${process.pid}${Date.now()}`;
   const command = `setsid sleep ${mark} & yes`;
-  const { text } = await runCommand(wall, { command, timeoutSeconds: seconds }, AbortSignal.timeout(15_000));
+  const running = runCommand(wall, { command, timeoutSeconds: seconds }, AbortSignal.timeout(15_000));
+  const seen = await mostProcesses(wall, running);
+  const { text } = await running;
   if (!text.endsWith(`[stopped after ${seconds} s]`)) return 'the time of a command is not limited';
   if (!text.includes('characters cut'))
     return longer.length > 0 ? runWild(wall, longer) : 'the output of a command is not limited';
+  // bubblewrap itself, the shell, `sleep` and `yes`.
+  if (seen < 4) return 'the processes of a command cannot be counted';
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
     if (line.includes(`sleep\0${mark}`)) return 'a command leaves processes behind';
   }
   return undefined;
+}
+
+/** The most processes that the watchdog would see at a time while a command runs. */
+async function mostProcesses({ sandboxes, limits }: Wall, running: Promise<unknown>): Promise<number> {
+  let isRunning = true;
+  const stop = () => {
+    isRunning = false;
+  };
+  running.then(stop, stop);
+  let most = 0;
+  while (isRunning) {
+    most = Math.max(most, (await processUse(sandboxes, limits.processes)).processes);
+    await sleep(20);
+  }
+  return most;
+}
+
+/** Fewer than the threads of this process. */
+const fewProcesses = 8;
+
+/** Who else's processes count where a sandbox reaches its limit on them. */
+async function countedHow(wall: Wall): Promise<string> {
+  if (wall.who.uid !== undefined) return 'each run has a user of its own and is limited by a watchdog';
+  const tight = { ...wall, limits: { ...wall.limits, processes: fewProcesses } };
+  const { exitCode } = await runCommand(tight, { command: '(true)', timeoutSeconds: 10 }, AbortSignal.timeout(15_000));
+  return exitCode === 0
+    ? 'each sandbox has a count of processes of its own, and a watchdog limits each run'
+    : 'all sandboxes share one count of processes (before Linux 5.14), and a watchdog limits each run';
 }

@@ -1,5 +1,6 @@
 import type { ToolAnswer } from './sandbox.ts';
-import { scriptPath, startWalled, type Wall } from './walled.ts';
+import { scriptPath, type Wall } from './wall-arguments.ts';
+import { startWalled } from './walled.ts';
 
 const defaultSeconds = 120;
 const maxSeconds = 600;

@@ -1,24 +1,20 @@
-import { type ChildProcess, type SpawnOptions, type StdioOptions, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { RunFailed } from '../domain/run.ts';
-import { socketFilter } from './seccomp.ts';
-
-/** What a sandbox is made of; paths of the host. */
-export interface Wall {
-  node: string;
-  toolHost: string;
-  looseEdit: string;
-  workTree: string;
-  gitDir: string;
-  /** Further workspaces beside it, at `/<name>`. */
-  others: { name: string; workTree: string; gitDir: string }[];
-  /** Lives as long as the run: /tmp and the home folder of its commands. */
-  scratch: { tmp: string; home: string };
-  who: Pick<SpawnOptions, 'uid' | 'gid'>;
-}
-
-/** What is the same for all of them. */
-export type WallParts = Pick<Wall, 'node' | 'toolHost' | 'looseEdit' | 'who'>;
+import type { RunLimits } from './sandbox.ts';
+import {
+  argumentsFd,
+  filter,
+  filterFd,
+  passwdFd,
+  scriptFd,
+  statusFd,
+  type Wall,
+  type WallParts,
+  wallArguments,
+} from './wall-arguments.ts';
 
 /** A process behind the wall, with everything that it started. */
 export interface Walled {
@@ -28,39 +24,54 @@ export interface Walled {
 }
 
 const passwd = 'root:x:0:0:root:/root:/bin/sh\nagent:x:1000:1000:agent:/home/agent:/bin/sh\n';
-const [passwdFd, statusFd, scriptFd, filterFd] = [3, 4, 5, 6];
-const filter = socketFilter();
-/** Per process, in bytes; what all of them take together is limited by the machine only (docs/security.md). */
-export const limits = { nproc: 4096, fsize: 268_435_456, data: 4_294_967_296, core: 0 };
-/** So long we wait for a process to be born before we kill it, and for it to be gone afterwards. */
+
+/** How long to wait for a process to start before killing it, and for it to be gone afterwards. */
 const patienceMs = 3000;
 
-/** Where a program finds the script it was started with; of any length, where an argument ends at 128 kB. */
-export const scriptPath = '/opt/script.sh';
+/** Below the service, which must answer while commands take all of the processor. */
+export const niceness = 10;
+
+/** The kernel's OOM killer takes the processes of sandboxes before any other. */
+export const oomScore = 1000;
+
+/** Node asks for 0.6 GB and for 8 MB a thread, of which it uses little; what is used is the watchdog's to count. */
+const leastDataMb = 4096;
+
+/** What the kernel allows each process: file size, memory, core file and open files. */
+export function processLimits({ memoryMb }: RunLimits) {
+  return { fsize: 268_435_456, data: Math.max(memoryMb, leastDataMb) * 1024 ** 2, core: 0, nofile: 4096 };
+}
 
 /** Starts a program inside; `--unshare-all` takes the network away too. The environment of the host does not exist there. */
 export function startWalled(wall: Wall, program: string[], script = ''): Walled {
-  const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'];
-  const limited = Object.entries(limits).map(([name, value]) => `--${name}=${value}`);
-  const args = [...limited, '--', 'bwrap', ...wallArguments(wall), ...program];
+  const outside = Object.entries(processLimits(wall.limits)).map(([name, value]) => `--${name}=${value}`);
+  // Set inside, so that the kernel counts the processes of this sandbox's user namespace only (Linux 5.14 and newer);
+  // set outside, it would count those of every sandbox with the same user.
+  const inside = ['/usr/bin/prlimit', `--nproc=${wall.limits.processes}`, '--'];
+  const args = [...outside, '--', 'bwrap', '--args', String(argumentsFd), '--', ...inside, ...program];
+  const stdio: StdioOptions = Array.from({ length: argumentsFd + 1 }, () => 'pipe');
   const child = spawn('prlimit', args, { ...wall.who, env: {}, cwd: '/', stdio });
   // With too many files open there is no process and no stream, only the error to come.
   child.on('error', () => {});
   if (child.stdio === undefined) throw new RunFailed('sandbox', 'the machine has too many files open');
-  for (const [fd, text] of [
+  // Before bubblewrap has its arguments, and so before it starts any other process.
+  subdue(child, wall);
+  for (const [fd, content] of [
     [passwdFd, passwd],
     [scriptFd, script],
     [filterFd, filter],
+    [argumentsFd, `${wallArguments(wall).join('\0')}\0`],
   ] as const) {
     const pipe = child.stdio[fd] as Writable;
     pipe.on('error', () => {});
-    pipe.end(text);
+    pipe.end(content);
   }
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', () => resolve());
   });
   const born = innerPid(child.stdio[statusFd] as Readable);
+  enlist(wall, born, gone);
   let ending: Promise<void> | undefined;
   const endOnce = async () => {
     // Killed before it has asked to die with its parent, the inner process would stay behind; so its pid is waited for.
@@ -82,54 +93,27 @@ export function startWalled(wall: Wall, program: string[], script = ''): Walled 
   };
 }
 
-/** What stands in the root of a sandbox. */
-export const rootNames = new Set([
-  'bin',
-  'dev',
-  'etc',
-  'home',
-  'lib',
-  'lib64',
-  'opt',
-  'proc',
-  'sbin',
-  'tmp',
-  'usr',
-  'work',
-]);
+/** Puts a process that was just started, and all that it will start, behind the service in every queue of the kernel. */
+export function subdue({ pid }: ChildProcess, { enter }: Pick<WallParts, 'enter'>): void {
+  if (pid === undefined) return;
+  try {
+    enter?.(pid);
+    // By root it also sets the least that the process may set itself.
+    writeFileSync(`/proc/${pid}/oom_score_adj`, String(oomScore));
+    setPriority(pid, niceness);
+  } catch (error) {
+    kill(pid);
+    throw new RunFailed('sandbox', `a process could not be limited: ${(error as Error).message}`);
+  }
+}
 
-function wallArguments({ node, toolHost, looseEdit, workTree, gitDir, others, scratch }: Wall): string[] {
-  const environment = {
-    PATH: '/opt/node/bin:/usr/local/bin:/usr/bin:/bin',
-    HOME: '/home/agent',
-    LANG: 'C.UTF-8',
-    CI: 'true',
-    // The git folder belongs to the service; inside it is only looked at.
-    GIT_CONFIG_COUNT: '1',
-    GIT_CONFIG_KEY_0: 'safe.directory',
-    GIT_CONFIG_VALUE_0: '*',
-    GIT_OPTIONAL_LOCKS: '0',
-  };
-  return [
-    ...['--unshare-all', '--unshare-user', '--disable-userns', '--uid', '1000', '--gid', '1000'],
-    ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--hostname', 'sandbox'],
-    ...['--json-status-fd', String(statusFd)],
-    ...(filter === undefined ? [] : ['--seccomp', String(filterFd)]),
-    ...['--ro-bind', '/usr', '/usr'],
-    ...['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
-    ...['/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl/certs'].flatMap((path) => ['--ro-bind-try', path, path]),
-    ...['--ro-bind-data', String(passwdFd), '/etc/passwd', '--ro-bind-data', String(scriptFd), scriptPath],
-    ...['--proc', '/proc', '--dev', '/dev', '--size', '67108864', '--tmpfs', '/dev/shm'],
-    ...['--bind', scratch.tmp, '/tmp', '--bind', scratch.home, '/home/agent'],
-    ...['--ro-bind', node, '/opt/node/bin/node', '--ro-bind', toolHost, '/opt/host.mjs'],
-    ...['--ro-bind', looseEdit, '/opt/loose-edit.mjs'],
-    ...['--bind', workTree, '/work', '--ro-bind', gitDir, '/work/.git'],
-    ...others.flatMap((o) => ['--bind', o.workTree, `/${o.name}`, '--ro-bind', o.gitDir, `/${o.name}/.git`]),
-    // What is written to these would fill the machine's memory, and nobody could be held to it.
-    ...['--remount-ro', '/dev', '--remount-ro', '/'],
-    ...['--chdir', '/work', '--clearenv'],
-    ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
-  ];
+/** Keeps the list of the sandboxes that are running. */
+async function enlist({ sandboxes }: Wall, born: Promise<number | undefined>, gone: Promise<void>): Promise<void> {
+  const pid = await Promise.race([born, gone.then(() => undefined)]);
+  if (pid === undefined) return;
+  sandboxes.add(pid);
+  await gone;
+  sandboxes.delete(pid);
 }
 
 /** bubblewrap tells the pid of what it started: `{ "child-pid": 123 }`. */

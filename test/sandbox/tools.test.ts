@@ -13,15 +13,16 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
-import type { Sandbox, ToolHost } from '../../src/sandbox/sandbox.ts';
+import type { Confinement, Sandbox, ToolHost } from '../../src/sandbox/sandbox.ts';
 import { gitOut } from '../support/git.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'deckhand-sandbox-'));
 chmodSync(root, 0o755);
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-const bubblewrap = await openSandbox({ setting: 'auto', reachableDir: join(root, 'tools') });
-const open = await openSandbox({ setting: 'off', reachableDir: join(root, 'tools') });
+const limits = { memoryMb: 4096, diskMb: 10_240, processes: 1024 };
+const bubblewrap = await openSandbox({ setting: 'auto', toolsDir: join(root, 'tools'), limits });
+const open = await openSandbox({ setting: 'off', toolsDir: join(root, 'tools'), limits });
 const walls: [string, Sandbox][] = [['file tools without bubblewrap', open]];
 if (bubblewrap.state.works) walls.push(['bubblewrap', bubblewrap]);
 else console.warn(`not tried behind bubblewrap: ${bubblewrap.state.says}`);
@@ -30,15 +31,21 @@ test('.ci/run installs bubblewrap, so there it must work', () => {
   if (process.env.CI) expect(bubblewrap.state).toMatchObject({ works: true });
 });
 
-function commandOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
+/** Those that were started with a folder, or have it mounted; but for the watchdog's, which look at it from outside. */
+function processesIn(folder: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      const [line = '', mounts] = ['cmdline', 'mountinfo'].map((file) => readFileSync(`/proc/${pid}/${file}`, 'utf8'));
+      return !/^(nice|du)\0/.test(line) && `${line}\n${mounts}`.includes(folder);
+    } catch {
+      return false;
+    }
+  });
 }
 
 describe.each(walls)('%s', (_name, sandbox) => {
+  let confinement: Confinement;
   let host: ToolHost;
   let work: string;
   let n = 0;
@@ -54,10 +61,14 @@ describe.each(walls)('%s', (_name, sandbox) => {
     symlinkSync('../outside.txt', join(work, 'out'));
     symlinkSync('../..', join(work, 'src/up'));
     symlinkSync('a.txt', join(work, 'in'));
-    await sandbox.own(work);
-    host = await sandbox.open(work, join(folder, 'git'), new AbortController().signal);
+    confinement = await sandbox.confine(new AbortController().signal);
+    await confinement.own(work);
+    host = await confinement.open(work, join(folder, 'git'));
   });
-  afterEach(() => host.close());
+  afterEach(async () => {
+    await host.close();
+    await confinement.close();
+  });
 
   test.each([
     ['line endings', 'a();\r\nb();\r\nc();\r\n', 'b();\nc();', 'x();\ny();', 'a();\r\nx();\r\ny();\r\n', /line ending/],
@@ -209,20 +220,22 @@ describe.each(walls)('%s', (_name, sandbox) => {
   test('closing in the very moment of the start leaves nothing behind and never hangs', async () => {
     await host.close();
     for (let ms = 0; ms < 40; ms += 2) {
-      const other = await sandbox.open(work, join(work, '../git'), new AbortController().signal);
+      const other = await confinement.open(work, join(work, '../git'));
       await new Promise((resolve) => setTimeout(resolve, ms));
       await other.close();
-      expect(readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes(work))).toEqual([]);
+      expect(processesIn(work)).toEqual([]);
     }
   });
 
   test('a call in flight when its time is over fails with that reason', async () => {
     const time = new AbortController();
-    const other = await sandbox.open(work, join(work, '../git'), time.signal);
+    const timed = await sandbox.confine(time.signal);
+    const other = await timed.open(work, join(work, '../git'));
     const call = other.call('search', { pattern: 'x' });
     time.abort(new DOMException('over', 'TimeoutError'));
     await expect(call).rejects.toMatchObject({ name: 'TimeoutError' });
     await other.close();
+    await timed.close();
   });
 
   test('a host that dies fails the call, and closing leaves no process', async () => {

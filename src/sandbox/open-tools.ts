@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { RunFailed } from '../domain/run.ts';
+import { hostClient } from './host-client.ts';
+import type { ToolHost } from './sandbox.ts';
+import { runCommand } from './shell.ts';
+import { nodeInside, rootNames, type Wall, type WallParts } from './wall-arguments.ts';
+import { startWalled, subdue, type Walled } from './walled.ts';
+
+export interface OpenTools {
+  walled: Walled;
+  /** Where commands run; undefined without a sandbox. */
+  wall: Wall | undefined;
+  signal: AbortSignal;
+  /** Looks whether the run exceeded a limit, which may be why a tool failed. */
+  look(): Promise<void>;
+}
+
+/** The file tools behind the wall. */
+export function walledHost(wall: Wall): Walled {
+  return startWalled(wall, [nodeInside(wall), '/opt/host.mjs', '/work', '/opt/loose-edit.mjs']);
+}
+
+/** The file tools as an ordinary process; as root under the run's uid. They check every path themselves. */
+export function plainHost(parts: WallParts, workTree: string): Walled {
+  const { node, toolHost, looseEdit, who } = parts;
+  const child = spawn(node, [toolHost, workTree, looseEdit], { ...who, env: {}, cwd: '/', stdio: 'pipe' });
+  const gone = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  const end = () => {
+    child.kill('SIGKILL');
+    return gone;
+  };
+  if (process.platform === 'linux') subdue(child, parts);
+  return { child, end };
+}
+
+export function openTools({ walled, wall, signal, look }: OpenTools): ToolHost {
+  const client = hostClient(walled.child);
+  /** Where the tools were ended with their run, that is the reason, and not that they are gone. */
+  const orReason = async <T>(answer: Promise<T>): Promise<T> => {
+    try {
+      return await answer;
+    } catch (error) {
+      await look();
+      signal.throwIfAborted();
+      throw error;
+    }
+  };
+  const ask = (tool: string, args: object) => orReason(client.call(tool, args));
+  const runIn = async (inside: Wall, args: { command: string }) => {
+    const answer = await runCommand(inside, args, signal);
+    // Killed, perhaps by the kernel for a limit of the run.
+    if (answer.exitCode === undefined || answer.exitCode > 128) await look();
+    if (signal.reason instanceof RunFailed) throw signal.reason;
+    return answer;
+  };
+  const abort = () => void walled.end();
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  return {
+    hasShell: wall !== undefined,
+    call: async (tool, args) => {
+      if (tool !== 'run_command') return ask(tool, args);
+      if (wall === undefined) return { ok: false, text: 'run_command needs a working sandbox, and there is none here' };
+      return orReason(runIn(wall, args as { command: string }));
+    },
+    restore: async (files) => {
+      const answer = await ask('restore', { files });
+      if (!answer.ok) throw new RunFailed('sandbox', `the workspace could not be restored: ${answer.text}`);
+    },
+    mount: (name, workTree, gitDir) => {
+      if (!rootNames.has(name)) wall?.others.push({ name, workTree, gitDir });
+    },
+    close: async () => {
+      signal.removeEventListener('abort', abort);
+      await walled.end();
+    },
+  };
+}

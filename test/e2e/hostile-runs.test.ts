@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { ModelRequest, Said } from '../../src/demo/model.ts';
+import { until } from '../../src/demo/real-service.ts';
+import { openWorld, type World, type WorldTask } from '../support/world.ts';
+
+const sh = (command: string): Said => [{ name: 'run_command', arguments: { command, timeoutSeconds: 60 } }];
+const seconds = `9${process.pid}`;
+
+/** What a hostile agent does, by the title of its task, and what its run should end with. */
+const attacks: Record<string, { command: string; says: RegExp }> = {
+  'Fork bomb': {
+    command: `bash -c 'bomb() { bomb | bomb & }; bomb; sleep ${seconds}'`,
+    says: /^the run had more than 300 processes and threads \(MAX_RUN_PROCESSES\)$/,
+  },
+  'Memory in pieces': {
+    // Each of them may have that much.
+    command: `for i in 1 2 3 4 5; do perl -e '$x = "x" x 150_000_000; sleep ${seconds}' & done; wait`,
+    says: /^the run used more than 512 MB of memory \(MAX_RUN_MEMORY_MB\)$/,
+  },
+  'Disk in pieces': {
+    command: `for i in 1 2 3 4 5 6 7 8; do head -c 20000000 /dev/zero > /tmp/$i; done; sleep ${seconds}`,
+    says: /^the run used more than 100 MB of disk \(MAX_RUN_DISK_MB\)$/,
+  },
+};
+
+let world: World;
+let isOver = false;
+afterAll(() => world?.close());
+
+function textOf(request: ModelRequest): string {
+  return JSON.stringify(request.messages.slice(0, 2));
+}
+
+/** The honest agent works for as long as one of the others is hostile, each command with a few dozen processes. */
+function honestly(turn: number): Said {
+  if (!isOver) return sh(`for i in $(seq 30); do /bin/true || exit 9; done; echo round ${turn}`);
+  return [
+    { name: 'write_file', arguments: { path: 'honest.txt', content: 'done\n' } },
+    { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } },
+  ];
+}
+
+test('a run that takes more than its limits ends and says which one; an honest run beside it succeeds', async () => {
+  world = await openWorld(
+    (request, turn) => {
+      const attack = Object.entries(attacks).find(([title]) => textOf(request).includes(title))?.[1];
+      return attack === undefined ? honestly(turn) : sh(attack.command);
+    },
+    { settings: { MAX_RUN_PROCESSES: '300', MAX_RUN_MEMORY_MB: '512', MAX_RUN_DISK_MB: '100', MAX_RUN_STEPS: '1000' } },
+  );
+  const { api } = world.service;
+  const agents = await world.get<{ id: string }[]>(`/agents?projectId=${world.project.id}`);
+  // Each by an agent of its own, because an agent does one run at a time.
+  for (const [i, title] of ['Honest work', ...Object.keys(attacks)].entries()) {
+    const given = { title, owner: agents[i]?.id, status: 'ready' };
+    const { id } = await api<WorldTask>(world.token, 'POST', `/projects/${world.project.id}/tasks`, given);
+    await api(world.token, 'POST', `/tasks/${id}/start`);
+  }
+  const tasks = () => world.get<WorldTask[]>(`/projects/${world.project.id}/tasks`);
+  const hostile = await until(
+    'the hostile runs to end',
+    async () => {
+      const failed = (await tasks()).filter((t) => t.title in attacks && t.failure !== null);
+      return failed.length === Object.keys(attacks).length && failed;
+    },
+    60_000,
+  );
+  isOver = true;
+  for (const { title, failure } of hostile)
+    expect([title, failure]).toEqual([
+      title,
+      expect.objectContaining({ category: 'sandbox', message: expect.stringMatching(attacks[title]?.says ?? /^$/) }),
+    ]);
+  const honest = await until('the honest run to end', async () =>
+    (await tasks()).find((t) => t.title === 'Honest work' && ['in_review', 'ready'].includes(t.status)),
+  );
+  expect(honest).toMatchObject({ status: 'in_review', failure: null });
+  const conversation = world.model.requests.findLast((r) => textOf(r).includes('Honest work'))?.messages ?? [];
+  const answers = conversation.filter((m) => m.role === 'tool').map((m) => String(m.content));
+  expect(answers.length).toBeGreaterThan(2);
+  expect(answers.filter((text) => !/^round \d+\n\[exit code 0\]$/.test(text))).toEqual([]);
+  const left = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes(seconds));
+  expect(left).toEqual([]);
+}, 120_000);
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}

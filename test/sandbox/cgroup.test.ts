@@ -1,0 +1,90 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findCgroups } from '../../src/sandbox/cgroup.ts';
+
+/** A folder that looks like the control groups of a machine; the kernel's part is played by the tests. */
+const mount = mkdtempSync(join(tmpdir(), 'deckhand-cgroup-'));
+const own = join(mount, 'own');
+afterAll(() => rmSync(mount, { recursive: true, force: true }));
+
+const limits = { memoryMb: 100, diskMb: 100, processes: 50 };
+let n = 0;
+
+/** A group with these files in place, in which this process is. */
+function placeIn(name: string, files: Record<string, string> = {}): string {
+  const group = join(mount, `slice-${n++}`, name);
+  mkdirSync(group, { recursive: true });
+  const usual = {
+    'cgroup.type': 'domain\n',
+    'cgroup.controllers': 'cpu memory pids\n',
+    'cgroup.subtree_control': '\n',
+    'cgroup.procs': '11\n12\n',
+  };
+  for (const [file, text] of Object.entries({ ...usual, ...files })) writeFileSync(join(group, file), text);
+  writeFileSync(own, `4:memory:/elsewhere\n0::${group.slice(mount.length)}\n`);
+  return group;
+}
+const find = (isDelegated = true) => findCgroups({ mount, own, isDelegated: async () => isDelegated });
+const read = (...path: string[]) => readFileSync(join(...path), 'utf8');
+
+test('a run gets a group beside the one of the service, with its limits, and leaves none', async () => {
+  const service = placeIn('deckhand.service');
+  const tree = await find();
+  expect(read(service, 'service/cgroup.procs')).toBe('12');
+  expect(read(service, 'cgroup.subtree_control')).toBe('+memory +pids');
+  const group = await tree?.open(limits);
+  const [name = ''] = readdirSync(service).filter((f) => f.startsWith('run-'));
+  const run = join(service, name);
+  const files = ['pids.max', 'memory.max', 'memory.swap.max', 'memory.oom.group'];
+  expect(files.map((file) => read(run, file))).toEqual(['50', '104857600', '0', '1']);
+  group?.enter(4321);
+  expect(read(run, 'cgroup.procs')).toBe('4321');
+  expect(await group?.exceeded()).toBeUndefined();
+  writeFileSync(join(run, 'pids.events'), 'max 3\n');
+  expect(await group?.exceeded()).toBe('processes');
+  writeFileSync(join(run, 'memory.events'), 'low 0\noom 1\noom_kill 1\n');
+  expect(await group?.exceeded()).toBe('memory');
+  const closing = group?.close();
+  const isKilled = () => existsSync(join(run, 'cgroup.kill')) && read(run, 'cgroup.kill') === '1';
+  while (!isKilled()) await new Promise((resolve) => setImmediate(resolve));
+  // The kernel's own files do not keep a group from being removed.
+  for (const file of readdirSync(run)) rmSync(join(run, file));
+  await closing;
+  expect(existsSync(run)).toBe(false);
+});
+
+test('a service that systemd put into a group of its own below the delegated one stays there', async () => {
+  const service = placeIn('deckhand.service', { 'cgroup.procs': '' });
+  mkdirSync(join(service, 'main'));
+  writeFileSync(own, `0::${service.slice(mount.length)}/main\n`);
+  expect(await find()).toBeDefined();
+  expect(existsSync(join(service, 'service'))).toBe(false);
+});
+
+test('groups of dead runs are removed at the start', async () => {
+  const service = placeIn('deckhand.service');
+  mkdirSync(join(service, 'run-of-a-dead-one'));
+  await find();
+  expect(existsSync(join(service, 'run-of-a-dead-one'))).toBe(false);
+});
+
+test.each<[string, () => unknown, boolean?]>([
+  ['a session, which is its user’s', () => placeIn('session-1.scope')],
+  ['a slice, which others are in', () => placeIn('user.slice')],
+  ['without the controllers', () => placeIn('deckhand.service', { 'cgroup.controllers': 'cpu io\n' })],
+  ['the root of a machine, which has no type', () => rmSync(join(placeIn('x.service'), 'cgroup.type'))],
+  ['version 1 alone', () => writeFileSync(own, '4:memory:/x.service\n')],
+  ['no control groups at all', () => rmSync(own)],
+])('what is not ours to divide is left alone: %s', async (_what, place) => {
+  const group = place();
+  expect(await find()).toBeUndefined();
+  if (typeof group === 'string') expect(read(group, 'cgroup.subtree_control')).toBe('\n');
+});
+
+test('root asks systemd whether the service was delegated, because it could write anywhere', async () => {
+  if (process.getuid?.() !== 0) return;
+  const service = placeIn('deckhand.service');
+  expect(await find(false)).toBeUndefined();
+  expect(read(service, 'cgroup.subtree_control')).toBe('\n');
+});
