@@ -140,7 +140,7 @@ inBrowser(
     const { violations: found, tooWide } = await walked;
     expect([found, tooWide]).toEqual([[], []]);
   },
-  120_000,
+  240_000,
 );
 
 inBrowser('hostile titles, descriptions, diffs, answers and names are shown as text', async () => {

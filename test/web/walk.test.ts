@@ -67,7 +67,8 @@ inBrowser(
     expect(await page.locator('.markdown strong').first().textContent()).toBe('Why');
     await tab('Log').click();
     await button('Start').click();
-    await page.getByText(/pull request http/).waitFor();
+    // A whole run takes longer than a page does on a busy machine.
+    await page.getByText(/pull request http/).waitFor({ timeout: 40_000 });
     await page.getByText('Run ended').waitFor();
     expect(await page.locator('.log').textContent()).toMatch(/Developer begins.*edit_file src\/slugify.js.*pushing/);
     await tab('Changes').click();
@@ -98,6 +99,7 @@ inBrowser(
     await page.getByRole('link', { name: 'Digest' }).click();
     await page.getByRole('region', { name: 'Digest' }).getByText('1 done · 0 carried over').waitFor();
   },
+  90_000,
 );
 
 inBrowser('the wizard leads from a goal to a sprint, also after going back', async () => {
