@@ -1,11 +1,8 @@
-import { parentPort, workerData } from 'node:worker_threads';
-
-/** Entry of the thread that `parsePayload` starts; answers undefined when the text is not JSON. */
+/** Longer lists of a payload are cut. GitHub gives at most this many labels to an issue. */
 const maxEntries = 100;
 
-parentPort?.postMessage(parse(workerData as string));
-
-function parse(text: string): unknown {
+/** Runs in a thread. Parses a large payload; undefined when it is not JSON. */
+export function readPayload(text: string): unknown {
   try {
     return withShortLists(JSON.parse(text));
   } catch (error) {
@@ -15,8 +12,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * A push can list thousands of commits and files. No handler reads them, and the copy of all of them would keep the
- * event loop of the service as long as parsing them there.
+ * A push can list thousands of commits and files. No handler reads them, and to copy them all from the thread would keep
+ * the event loop as long as to parse them there.
  */
 function withShortLists(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, maxEntries).map(withShortLists);
