@@ -57,10 +57,12 @@ async function newCommits(folder: string, sha: string, known: Iterable<string>):
 async function feedCommit(folder: string, repo: string, commit: string, call: Call): Promise<void> {
   const listing = (await gitIn(folder, ['ls-tree', '-r', '-z', commit])).toString('utf8');
   const tree = [];
+  const fed = new Set<string>();
   for (const entry of listing.split('\0').filter(Boolean)) {
     const [meta = '', path = ''] = entry.split('\t');
     const [mode = '', type = '', sha = ''] = meta.split(' ');
-    if (type === 'blob') {
+    if (type === 'blob' && !fed.has(sha)) {
+      fed.add(sha);
       const content = (await gitIn(folder, ['cat-file', 'blob', sha])).toString('base64');
       await call('POST', `/repos/${repo}/git/blobs`, { content, encoding: 'base64' });
     }

@@ -1,0 +1,30 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const probe = fileURLToPath(new URL('./health-probe.mjs', import.meta.url));
+
+export interface Health {
+  /** The longest that `/healthz` took, in ms. */
+  longest: number;
+  /** How many times longer than on an idle machine everything took at worst, because others were busy. */
+  slowness: number;
+  answers: number;
+}
+
+/** Watches `/healthz` from processes of their own while `act` goes on. @throws when it does not answer at all */
+export async function healthDuring(url: string, act: () => Promise<unknown>): Promise<Health> {
+  const child = fork(probe, [url], { execArgv: [], env: {} });
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error('/healthz did not answer')));
+  ended.catch(() => {});
+  const said = () => Promise.race([once(child, 'message'), ended]);
+  try {
+    await said();
+    await act();
+    child.send('stop');
+    const [health] = (await said()) as [Health];
+    return health;
+  } finally {
+    if (child.connected) child.disconnect();
+  }
+}
