@@ -10,9 +10,11 @@ import { syncInstallations } from './github/installation.ts';
 import { aboutApp, loginRoutes } from './github/login.ts';
 import { setupRoutes } from './github/setup.ts';
 import { setupAddress } from './github/stored-app.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import { dashboard } from './http/dashboard.ts';
 import { httpServer } from './http/listener.ts';
 import { serveMetrics } from './http/metrics.ts';
+import { readiness } from './http/readiness.ts';
 import { createServer } from './http/server.ts';
 import { concurrencyOf, handlersOf, scheduleOf } from './jobs.ts';
 import { createLogger } from './logger.ts';
@@ -39,6 +41,7 @@ export async function serve(config: Config): Promise<number> {
   for (const note of notes) log.info(note);
   const unwatch = watchDisks([config.DATA_DIR, ...(isWorker ? [app.workDir] : [])], composed.databaseFolder, log);
   const servers: Server[] = [];
+  let stopHeartbeat = async () => {};
   let schedule: { stop(): Promise<void> } | undefined;
   try {
     if (config.ROLE !== 'worker') servers.push(await listen(app));
@@ -47,6 +50,7 @@ export async function serve(config: Config): Promise<number> {
     });
     if (metrics) servers.push(metrics);
     if (isWorker) schedule = await startWork(app);
+    stopHeartbeat = startHeartbeat(config, lookAt(app));
     const told = new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }));
     // Without its database the service is of no use; whoever supervises it should start it anew.
     if (!stop.signal.aborted) await Promise.race([told, composed.broken]);
@@ -59,9 +63,20 @@ export async function serve(config: Config): Promise<number> {
   } finally {
     stop.abort(new Error('stopping'));
     unwatch();
+    await stopHeartbeat();
     await schedule?.stop();
     await end(servers, composed);
   }
+}
+
+/** How the process is, as its health check tells it. */
+function lookAt(app: App): () => Promise<string> {
+  const isReady = readiness(app);
+  return async () => {
+    const status = await isReady();
+    if (status === 'ok') await app.queue.check();
+    return status;
+  };
 }
 
 async function listen(app: App): Promise<Server> {

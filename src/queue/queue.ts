@@ -18,9 +18,14 @@ export interface Queue {
   send<N extends JobName>(em: EntityManager | undefined, name: N, data: Jobs[N], options?: SendOptions): Promise<void>;
   /** Begins to take jobs; `concurrency` is how many of each this process works on at once. */
   work(handlers: Handlers, concurrency: { [name in JobName]: number }): Promise<void>;
+  /** @throws Error when the queue's connection is gone, or one of its workers no longer looks for jobs */
+  check(): Promise<void>;
   /** Takes no more jobs and waits for those under way, `timeoutMs` at most. */
   stop(timeoutMs: number): Promise<void>;
 }
+
+/** A worker that has nothing to do looks for jobs every 2 s. */
+const idleMs = 60_000;
 
 type ErrorSink = (error: unknown, what: string) => void;
 
@@ -72,6 +77,12 @@ export async function openQueue(
       for (const name of Object.keys(queues) as JobName[])
         for (let i = 0; i < concurrency[name]; i++)
           await startWorker(boss, name, handlers[name] as (data: Jobs[JobName]) => Promise<void>, onError);
+    },
+    check: async () => {
+      await boss.getDb().executeSql('select 1');
+      const late = Date.now() - idleMs;
+      const stuck = boss.getWipData().find((w) => w.count === 0 && (w.lastFetchedOn ?? w.createdOn) < late);
+      if (stuck) throw new Error(`the queue ${stuck.name} has taken no jobs for ${idleMs / 1000} s`);
     },
     stop: (timeoutMs) => boss.stop({ graceful: true, timeout: timeoutMs }),
   };

@@ -1,0 +1,10 @@
+import { ConfigError, readConfig } from './config.ts';
+import { whatIsWrong } from './heartbeat.ts';
+
+// `node src/healthy.ts` with the settings of a running process: 0 when that is well, else 1 and the reason. It is a program
+// of its own because containers run it every few seconds, and main.ts loads the whole service.
+const problem = await Promise.resolve()
+  .then(() => whatIsWrong(readConfig()))
+  .catch((error: Error) => (error instanceof ConfigError ? error.problems.join('\n') : error.message));
+process.stdout.write(`${problem ?? 'ok'}\n`);
+process.exitCode = problem === undefined ? 0 : 1;

@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type RunningService, startService, until } from '../../src/demo/real-service.ts';
+import { freePort } from '../../src/demo/settings.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { startPostgresProxy } from '../support/postgres-proxy.ts';
+
+const healthy = fileURLToPath(new URL('../../src/healthy.ts', import.meta.url));
+const root = mkdtempSync(join(tmpdir(), 'deckhand-healthy-'));
+const database = await createTestDatabase();
+const services: RunningService[] = [];
+afterAll(async () => {
+  for (const service of services) await service.stop('SIGKILL');
+  await database.drop();
+  rmSync(root, { recursive: true, force: true });
+});
+
+function check(settings: Record<string, string>): Promise<{ code: number; says: string }> {
+  return new Promise((resolve) =>
+    execFile(process.execPath, [healthy], { env: settings }, (error, stdout) =>
+      resolve({ code: error === null ? 0 : Number(error.code), says: stdout.trim() }),
+    ),
+  );
+}
+
+test.each([
+  'worker',
+  'web',
+])('the health check of a %s process tells when it hangs, and when its database is gone', async (role) => {
+  const proxy = await startPostgresProxy(database.url, () => undefined);
+  const port = String(await freePort());
+  const dataDir = join(root, role);
+  const settings = {
+    ...{ ROLE: role, PORT: port, BASE_URL: `http://localhost:${port}`, METRICS_PORT: '0', SANDBOX: 'off' },
+    ...{ DATABASE_URL: proxy.url, DATA_DIR: dataDir },
+    ...{ JWT_SECRET: 'a secret of the tests that is long enough', ENCRYPTION_KEY: '11'.repeat(32) },
+  };
+  expect(await check(settings)).toEqual({ code: 1, says: `no process with ROLE=${role} has started with ${dataDir}` });
+  const service = await startService(settings);
+  services.push(service);
+  const becomes = (code: number, says: RegExp) =>
+    until(`${says}`, async () => {
+      const found = await check(settings);
+      return found.code === code && says.test(found.says);
+    });
+  await becomes(0, /^ok$/);
+
+  service.process.kill('SIGSTOP');
+  const file = join(dataDir, readdirSync(dataDir).find((name) => /^heartbeat\.[^.]+\.(?!.*\.new$)/.test(name)) ?? '');
+  const halfAMinuteAgo = Date.now() / 1000 - 31;
+  utimesSync(file, halfAMinuteAgo, halfAMinuteAgo);
+  expect(await check(settings)).toEqual({ code: 1, says: expect.stringMatching(/silent for 3\d s/) });
+  service.process.kill('SIGCONT');
+  await becomes(0, /^ok$/);
+
+  proxy.close();
+  await becomes(1, /^database away$/);
+  await service.stop('SIGKILL');
+}, 60_000);
