@@ -70,12 +70,18 @@ export interface MemberRow {
   projectId: string;
   userId: string;
   role: Role;
+  addedBy: string | null;
+  isGranted: boolean;
+  givenRole: Role | null;
   createdAt: Date;
 }
 export const Members = table<MemberRow>('members', {
   projectId: key(),
   userId: key(),
   role: text(),
+  addedBy: maybeText(),
+  isGranted: flag(false),
+  givenRole: maybeText(),
   createdAt: madeNow(),
 });
 

@@ -34,6 +34,7 @@ const events = [
   'issue_comment',
   'issues',
   'label',
+  'organization',
   'pull_request',
   'pull_request_review',
   'pull_request_review_comment',

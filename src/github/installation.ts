@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { App, Octokit } from '../app.ts';
+import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import {
   type InstallationRow,
@@ -10,11 +10,12 @@ import {
 } from '../db/tables.ts';
 import { Refused } from '../domain/machine.ts';
 import { normalUrl } from '../git/remote-url.ts';
+import { isGranted } from '../projects/grant-store.ts';
 import { insertProject } from '../projects/operations.ts';
-import { type GitHubUser, upsertMember, upsertUser } from '../projects/store.ts';
 import { findByUrl, hasRepositories, lockProject } from '../repositories/store.ts';
 import { cancelTask } from '../runs/operations.ts';
 import { listenFromNow } from './delivery-store.ts';
+import { administers, adminsOf, settleOwners, welcome } from './ownership.ts';
 import { isRefusedWith } from './pacing.ts';
 import { findInstallation, listActiveInstallations } from './store.ts';
 import { makeLabels } from './sync-labels.ts';
@@ -41,7 +42,16 @@ interface GitHubRepository {
  * installed, which brings an ignored account back.
  */
 export async function syncInstallation(app: App, info: InstallationInfo, isNew = false): Promise<void> {
-  if (app.github === undefined || info.account === null) return;
+  const { account } = info;
+  if (app.github === undefined || account === null) return;
+  // Reading and writing are one turn, so that an older reading does not overwrite a newer one.
+  await app.db.turn(`installation ${account.id}`, () => readAndSettle(app, { ...info, account }, isNew));
+}
+
+type Installed = InstallationInfo & { account: NonNullable<InstallationInfo['account']> };
+
+async function readAndSettle(app: App, info: Installed, isNew: boolean): Promise<void> {
+  if (app.github === undefined) return;
   const { account } = info;
   const installation = await app.db.transaction(async (em) => {
     await em.query('select pg_advisory_xact_lock(hashtextextended($1, 1))', [`installation ${account.id}`]);
@@ -55,9 +65,10 @@ export async function syncInstallation(app: App, info: InstallationInfo, isNew =
   const repositories = (await octokit.paginate('GET /installation/repositories', {
     per_page: 100,
   })) as GitHubRepository[];
+  if (admins === undefined) app.log.warn({ account: account.login }, 'the admins of the account could not be read');
   await app.db.transaction(async (em) => {
     const projectId = installation.projectId as string;
-    for (const admin of admins) await upsertMember(em, projectId, (await upsertUser(em, admin)).id, 'owner');
+    if (admins !== undefined) await settleOwners(em, projectId, admins);
     await connectInstalled(app, em, projectId, repositories);
   });
   const gone = await forgetUninstalled(
@@ -94,14 +105,6 @@ async function upsertInstallation(
   );
   await em.upsert(Installations, { ...row, updatedAt: new Date() }, ['accountId']);
   return { ...row, updatedAt: new Date() };
-}
-
-async function adminsOf(
-  octokit: Octokit,
-  account: { id: number; login: string; type?: string },
-): Promise<GitHubUser[]> {
-  if (account.type !== 'Organization') return [account];
-  return octokit.paginate('GET /orgs/{org}/members', { org: account.login, role: 'admin', per_page: 100 });
 }
 
 async function connectInstalled(
@@ -222,26 +225,20 @@ export async function syncInstallations(app: App): Promise<void> {
     await syncInstallation(app, { id, account, suspended_at: suspended_at ?? null });
 }
 
-/** Makes a person owner of the projects whose accounts they administer; asked of GitHub each time they come in. */
+/**
+ * Makes a person owner of the projects whose accounts they administer; asked of GitHub each time they come in. Where
+ * they do not any more, the account's list of admins decides.
+ */
 export async function claimOwnerships(app: App, user: UserRow): Promise<void> {
   if (app.github === undefined || user.githubId === null) return;
   for (const installation of await listActiveInstallations(app.db.manager)) {
-    if (installation.projectId === null || !(await administers(app, user, installation))) continue;
-    await upsertMember(app.db.manager, installation.projectId, user.id, 'owner');
-  }
-}
-
-async function administers(app: App, user: UserRow, installation: InstallationRow): Promise<boolean> {
-  if (installation.accountType === 'User') return installation.accountId === user.githubId;
-  const octokit = await app.github?.asInstallation(installation.installationId);
-  try {
-    const membership = await octokit?.request('GET /orgs/{org}/memberships/{username}', {
-      org: installation.accountLogin,
-      username: user.login,
-    });
-    return membership?.data.role === 'admin' && membership.data.state === 'active';
-  } catch (error) {
-    if (isRefusedWith(error, 403, 404)) return false;
-    throw error;
+    const { projectId } = installation;
+    if (projectId === null) continue;
+    if (await administers(app, user, installation)) await app.db.transaction((em) => welcome(em, projectId, user.id));
+    else if (await isGranted(app.db.manager, projectId, user.id))
+      // The sweep looks again; that GitHub cannot be asked now must not keep anybody out.
+      await observeInstallation(app, installation.installationId).catch((error) =>
+        app.log.warn({ err: error }, 'the admins of an account could not be read'),
+      );
   }
 }

@@ -62,8 +62,12 @@ function registerInstallation(probot: Probot, app: App): void {
       'installation.deleted',
       'installation.suspend',
       'installation_repositories',
+      // Somebody joined or left the organization, or it has another name.
+      'organization',
     ],
-    ({ payload }) => observeInstallation(app, payload.installation.id),
+    async ({ payload }) => {
+      if (payload.installation !== undefined) await observeInstallation(app, payload.installation.id);
+    },
   );
   probot.on('repository', ({ payload }) => followRepository(app, payload));
 }

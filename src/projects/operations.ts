@@ -9,12 +9,14 @@ import { Refused } from '../domain/machine.ts';
 import { hasRole, type Role } from '../domain/member.ts';
 import { slug } from '../domain/slug.ts';
 import { badField, notFound, requiresRole } from '../errors.ts';
+import { deleteDeparture, insertDeparture, keepOwner } from './grant-store.ts';
 import type { CreateProject, UpdateProject } from './schemas.ts';
 import {
   findMember,
   findProject,
   findUserByLogin,
   type GitHubUser,
+  getProject,
   hasLiveRuns,
   insertUser,
   lockOwners,
@@ -24,16 +26,16 @@ import {
   viewProject,
 } from './store.ts';
 
-/** Makes a project with its shipped agents; who makes it is its owner. */
+/** Makes a project with its shipped agents; its creator is its owner. */
 export async function createProject(app: App, userId: string, input: z.output<typeof CreateProject>) {
   return app.db.transaction(async (em) => {
     const project = await insertProject(em, input);
     await em.insert(Members, { projectId: project.id, userId, role: 'owner' });
-    return viewProject(project, 'owner');
+    return viewProject(project, { role: 'owner', addedBy: null });
   });
 }
 
-/** A project and its agents, without members; an installation fills those in by itself. */
+/** A project and its agents, without members; those of an installation's project come from GitHub. */
 export async function insertProject(
   em: EntityManager,
   input: { name: string; description: string },
@@ -48,7 +50,7 @@ export async function insertProject(
 export async function updateProject(
   app: App,
   projectId: string,
-  role: Role,
+  userId: string,
   input: z.output<typeof UpdateProject>,
 ): Promise<ProjectView> {
   return app.db.transaction(async (em) => {
@@ -65,7 +67,7 @@ export async function updateProject(
           updatedAt: new Date(),
         },
       );
-    return viewProject(await findProject(em, projectId), role);
+    return getProject(em, projectId, userId);
   });
 }
 
@@ -84,16 +86,17 @@ export async function deleteProject(app: App, projectId: string): Promise<void> 
 export async function addMember(
   app: App,
   projectId: string,
-  caller: Role,
+  caller: { id: string; role: Role },
   input: { login: string; role: Role },
 ): Promise<MemberView> {
-  if (input.role === 'owner' && !hasRole(caller, 'owner')) throw requiresRole('owner');
+  if (input.role === 'owner' && !hasRole(caller.role, 'owner')) throw requiresRole('owner');
   const account = await resolveLogin(app, input.login);
   return app.db.transaction(async (em) => {
     const known = account === undefined ? await findUserByLogin(em, input.login) : await upsertUser(em, account);
     const user = known ?? (await insertUser(em, input.login));
     try {
-      await em.insert(Members, { projectId, userId: user.id, role: input.role });
+      await em.insert(Members, { projectId, userId: user.id, role: input.role, addedBy: caller.id });
+      await deleteDeparture(em, projectId, user.id);
     } catch (error) {
       if (violatedUnique(error) === undefined) throw error;
       throw new Refused(`${user.login} is already a member of the project`);
@@ -115,15 +118,18 @@ export async function changeRole(app: App, projectId: string, caller: Role, user
     const owners = await lockOwners(em, projectId);
     const member = await findMember(em, projectId, userId);
     if (member === undefined) throw notFound('Member', userId);
+    const mayChangeOwners = hasRole(caller, 'owner');
+    if (role === 'owner' && member.isGranted && mayChangeOwners) await keepOwner(em, projectId, userId);
     if (role === undefined || role === member.role) return member;
-    if ((role === 'owner' || member.role === 'owner') && !hasRole(caller, 'owner')) throw requiresRole('owner');
+    if ((role === 'owner' || member.role === 'owner') && !mayChangeOwners) throw requiresRole('owner');
     keepsAnOwner(owners, userId);
+    if (member.isGranted) throw grantedByGitHub(member);
     await em.update(Members, { projectId, userId }, { role });
     return { ...member, role };
   });
 }
 
-/** Admins remove members, owners remove owners, and everyone may remove themselves. */
+/** Admins remove members, owners remove owners, and everyone may leave. */
 export async function removeMember(app: App, projectId: string, caller: { id: string; role: Role }, userId: string) {
   const isSelf = caller.id === userId;
   await app.db.transaction(async (em) => {
@@ -132,11 +138,19 @@ export async function removeMember(app: App, projectId: string, caller: { id: st
     if (member === undefined) throw notFound('Member', userId);
     if (member.role === 'owner' && !isSelf && !hasRole(caller.role, 'owner')) throw requiresRole('owner');
     keepsAnOwner(owners, userId);
+    if (member.isGranted && !isSelf) throw grantedByGitHub(member);
+    if (member.isGranted) await insertDeparture(em, projectId, userId);
     await em.delete(Members, { projectId, userId });
   });
 }
 
 function keepsAnOwner(owners: string[], leaving: string): void {
   if (owners.length === 1 && owners[0] === leaving)
-    throw new Refused('a project requires at least one owner, found this one only; make somebody else owner first');
+    throw new Refused('A project needs an owner, and this is its only owner; make somebody else an owner first');
+}
+
+function grantedByGitHub({ login }: MemberView): Refused {
+  return new Refused(
+    `GitHub lists ${login} as an admin of the account, which makes them an owner; change it on GitHub`,
+  );
 }

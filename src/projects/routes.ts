@@ -24,14 +24,13 @@ import {
 import { dropSecret, keepSecret, secretState } from './secrets.ts';
 import {
   findMember,
-  findProject,
+  getProject,
   hasToken,
   listMembers,
   listProjects,
   listTokens,
   type MemberView,
   revokeToken,
-  viewProject,
 } from './store.ts';
 import { mintApiToken } from './tokens.ts';
 
@@ -45,10 +44,11 @@ function onMember(role: 'member' | 'admin'): Access<InProject & { member: Member
     role,
     load: async (app, asked) => {
       const found = await project.load(app, asked);
-      const id = asked.params.userId ?? '';
+      const { userId = '' } = asked.params;
+      const id = userId === 'me' ? found.user.id : userId;
       const member = await findMember(app.db.manager, found.projectId, id);
       if (member === undefined) throw notFound('Member', id);
-      // What a member may do to a member, they may do to themselves only.
+      // Members may remove themselves and nobody else.
       if (!hasRole(found.role, 'admin') && (role === 'admin' || id !== found.user.id)) throw requiresRole('admin');
       return { ...found, member };
     },
@@ -139,7 +139,7 @@ export const projectRoutes: Route[] = [
     tag,
     access: inProject('member'),
     reply: [200, Project],
-    handle: async (app, { projectId, role }) => viewProject(await findProject(app.db.manager, projectId), role),
+    handle: (app, { projectId, user }) => getProject(app.db.manager, projectId, user.id),
   }),
   route({
     method: 'patch',
@@ -149,7 +149,7 @@ export const projectRoutes: Route[] = [
     access: inProject('admin'),
     body: UpdateProject,
     reply: [200, Project],
-    handle: (app, { projectId, role, body }) => updateProject(app, projectId, role, body),
+    handle: (app, { projectId, user, body }) => updateProject(app, projectId, user.id, body),
   }),
   route({
     method: 'delete',
@@ -180,7 +180,7 @@ export const projectRoutes: Route[] = [
     reply: [201, Member],
     errors: { 409: 'Already a member', 502: 'GitHub answered with an error' },
     waits: 'before it writes',
-    handle: (app, { projectId, role, body }) => addMember(app, projectId, role, body),
+    handle: (app, { projectId, user, role, body }) => addMember(app, projectId, { id: user.id, role }, body),
   }),
   route({
     method: 'patch',
@@ -190,17 +190,17 @@ export const projectRoutes: Route[] = [
     access: onMember('admin'),
     body: UpdateMember,
     reply: [200, Member],
-    errors: { 409: 'The last owner' },
+    errors: { 409: 'The last owner, or an owner because they administer the account on GitHub' },
     handle: (app, { projectId, role, member, body }) => changeRole(app, projectId, role, member.userId, body.role),
   }),
   route({
     method: 'delete',
     path: '/projects/:projectId/members/:userId',
-    summary: 'Remove a member; anyone may remove themselves',
+    summary: 'Remove a member; anyone may leave, with `me` as the user',
     tag,
     access: onMember('member'),
     reply: [204],
-    errors: { 409: 'The last owner' },
+    errors: { 409: 'The last owner, or another owner who administers the account on GitHub' },
     handle: (app, { projectId, user, role, member }) =>
       removeMember(app, projectId, { id: user.id, role }, member.userId),
   }),

@@ -22,6 +22,7 @@ export const Project = z
     slug: z.string(),
     description: z.string(),
     role: z.enum(roles),
+    addedBy: z.object({ id: z.string(), login: z.string() }).nullable(),
     budgets: z.object(BudgetLimits),
     sharePrivateContext: z.boolean(),
     createdAt: Timestamp,

@@ -11,11 +11,14 @@ import {
 } from '../db/tables.ts';
 import type { ProjectBudgets } from '../domain/budget.ts';
 import type { Role } from '../domain/member.ts';
+import { notFound } from '../errors.ts';
 
 /** A project as one caller sees it. */
 export interface ProjectView extends Omit<ProjectRow, 'budgets'> {
   budgets: ProjectBudgets;
   role: Role;
+  /** The person who made the caller a member; null for the project's creator and for roles that GitHub grants. */
+  addedBy: { id: string; login: string } | null;
 }
 
 export interface MemberView {
@@ -24,6 +27,8 @@ export interface MemberView {
   name: string;
   avatarUrl: string;
   role: Role;
+  /** GitHub made them owner, as an admin of the account. */
+  isGranted: boolean;
   createdAt: Date;
 }
 
@@ -35,21 +40,40 @@ const noLimits: ProjectBudgets = {
   dayCostUsd: null,
 };
 
-export function viewProject(project: ProjectRow, role: Role): ProjectView {
-  return { ...project, budgets: { ...noLimits, ...project.budgets }, role };
+export function viewProject(
+  project: ProjectRow,
+  { role, addedBy }: Pick<ProjectView, 'role' | 'addedBy'>,
+): ProjectView {
+  return { ...project, budgets: limitsOf(project), role, addedBy };
+}
+
+/** The limits that a project sets itself, null where it sets none. */
+export function limitsOf({ budgets }: ProjectRow): ProjectBudgets {
+  return { ...noLimits, ...budgets };
+}
+
+const asMember = `select p.id, p.name, p.slug, p.description, p.budgets, p.share_private_context as "sharePrivateContext",
+    p.created_at as "createdAt", p.updated_at as "updatedAt", m.role,
+    case when a.id is not null then json_build_object('id', a.id, 'login', a.login) end as "addedBy"
+  from members m join projects p on p.id = m.project_id left join users a on a.id = m.added_by`;
+type AsMember = ProjectRow & Pick<ProjectView, 'role' | 'addedBy'>;
+
+/** A project as one of its members sees it. @throws AppError 404 */
+export async function getProject(em: EntityManager, id: string, userId: string): Promise<ProjectView> {
+  const [row]: AsMember[] = await em.query(`${asMember} where p.id = $1 and m.user_id = $2`, [id, userId]);
+  if (row === undefined) throw notFound('Project', id);
+  return viewProject(row, row);
 }
 
 export async function listProjects(em: EntityManager, userId: string, page: { limit: number; offset: number }) {
-  const rows: (ProjectRow & { role: Role })[] = await em.query(
-    `select p.id, p.name, p.slug, p.description, p.budgets, p.share_private_context as "sharePrivateContext",
-       p.created_at as "createdAt", p.updated_at as "updatedAt", m.role
-     from members m join projects p on p.id = m.project_id
+  const rows: AsMember[] = await em.query(
+    `${asMember}
      where m.user_id = $1
      order by p.created_at desc, p.id desc
      limit $2 offset $3`,
     [userId, page.limit + 1, page.offset],
   );
-  return rows.map((row) => viewProject(row, row.role));
+  return rows.map((row) => viewProject(row, row));
 }
 
 export async function findProject(em: EntityManager, id: string): Promise<ProjectRow> {
@@ -58,7 +82,8 @@ export async function findProject(em: EntityManager, id: string): Promise<Projec
 
 export async function listMembers(em: EntityManager, projectId: string): Promise<MemberView[]> {
   return em.query(
-    `select u.id as "userId", u.login, u.name, u.avatar_url as "avatarUrl", m.role, m.created_at as "createdAt"
+    `select u.id as "userId", u.login, u.name, u.avatar_url as "avatarUrl", m.role, m.is_granted as "isGranted",
+       m.created_at as "createdAt"
      from members m join users u on u.id = m.user_id
      where m.project_id = $1
      order by m.created_at, u.id`,
@@ -81,17 +106,6 @@ export async function lockOwners(em: EntityManager, projectId: string): Promise<
     [projectId],
   );
   return rows.map((r) => r.userId);
-}
-
-/** Makes someone a member; an existing member keeps the higher of both roles. */
-export async function upsertMember(em: EntityManager, projectId: string, userId: string, role: Role): Promise<void> {
-  await em.query(
-    `insert into members (project_id, user_id, role) values ($1, $2, $3)
-     on conflict (project_id, user_id) do update set role = excluded.role
-       where array_position(array['member', 'admin', 'owner'], members.role)
-           < array_position(array['member', 'admin', 'owner'], excluded.role)`,
-    [projectId, userId, role],
-  );
 }
 
 export async function roleIn(em: EntityManager, projectId: string, userId: string): Promise<Role | undefined> {

@@ -6,7 +6,7 @@ import type { RunRow } from '../db/work-tables.ts';
 import { type Budgets, lowest } from '../domain/budget.ts';
 import { RunFailed } from '../domain/run.ts';
 import type { Model } from '../llm/model.ts';
-import { findProject, viewProject } from '../projects/store.ts';
+import { findProject, limitsOf } from '../projects/store.ts';
 import { findRepository } from '../repositories/store.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
 
@@ -34,8 +34,7 @@ export async function assign(app: App, run: RunRow): Promise<Assignment> {
 
 /** The limits of a project: the environment's and its own, the lower of each. */
 export async function budgetsOf(app: App, projectId: string): Promise<Budgets> {
-  const project = viewProject(await findProject(app.db.manager, projectId), 'member');
-  return lowest(environmentBudgets(app), project.budgets);
+  return lowest(environmentBudgets(app), limitsOf(await findProject(app.db.manager, projectId)));
 }
 
 function environmentBudgets({ config }: App): Budgets {

@@ -50,6 +50,10 @@ export type Project = {
     slug: string;
     description: string;
     role: "member" | "admin" | "owner";
+    addedBy: {
+        id: string;
+        login: string;
+    } | null;
     budgets: {
         runMinutes: number | null;
         runSteps: number | null;
@@ -818,7 +822,7 @@ export function patchProjectsByProjectIdMembersByUserId(projectId: string, userI
     })));
 }
 /**
- * Remove a member; anyone may remove themselves
+ * Remove a member; anyone may leave, with `me` as the user
  */
 export function deleteProjectsByProjectIdMembersByUserId(projectId: string, userId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{

@@ -25,6 +25,7 @@ test('a project as its members see it', async () => {
     slug: expect.stringMatching(/^creme-[a-z0-9]{6}$/),
     description: 'd',
     role: 'member',
+    addedBy: { id: expect.stringMatching(/^user_/), login: 'owner' },
     budgets: { runMinutes: null, runSteps: null, runTokens: null, runCostUsd: null, dayCostUsd: null },
     sharePrivateContext: false,
     createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -62,6 +63,21 @@ test('members: who may add, change and remove whom', async () => {
   expect((await as('member', 'DELETE', one)).status).toBe(403);
   expect((await as('admin', 'DELETE', one)).status).toBe(204);
   expect((await as('admin', 'DELETE', one)).status).toBe(404);
+});
+
+test('a new member is told who added them, and leaves with one call', async () => {
+  const listed = async (who: string) =>
+    (await as(who, 'GET', '/projects')).body.find((each: { id: string }) => each.id === project);
+  expect((await listed('owner')).addedBy).toBeNull();
+  expect(await listed('other')).toBeUndefined();
+  await as('admin', 'POST', `/projects/${project}/members`, { login: 'other' });
+  expect((await listed('other')).addedBy).toEqual({ id: expect.stringMatching(/^user_/), login: 'admin' });
+  expect((await as('other', 'DELETE', `/projects/${project}/members/me`)).status).toBe(204);
+  expect(await listed('other')).toBeUndefined();
+  expect((await as('other', 'DELETE', `/projects/${project}/members/me`)).status).toBe(403);
+  expect((await as('other', 'DELETE', '/projects/proj_x/members/me')).status).toBe(404);
+  const alone = await as('owner', 'DELETE', `/projects/${project}/members/me`);
+  expect([alone.status, alone.body.message]).toEqual([409, expect.stringContaining('only owner')]);
 });
 
 test('a project keeps an owner, also when all leave at once', async () => {

@@ -44,7 +44,8 @@ function ProjectItem({ project }: { project: Project }) {
         <bdi>{project.name}</bdi>
       </Link>
       <span className="muted">
-        {sentenceCase(project.role)} · updated <TimeAgo at={project.updatedAt} />
+        {sentenceCase(project.role)}
+        {project.addedBy && ` · added by ${project.addedBy.login}`} · updated <TimeAgo at={project.updatedAt} />
       </span>
       {project.description !== '' && <p className="muted wrap">{project.description}</p>}
     </li>

@@ -1,0 +1,56 @@
+import type { EntityManager } from 'typeorm';
+
+/** Makes somebody owner because GitHub says that they administer the account; the role they had is kept for later. */
+export async function grantOwnership(em: EntityManager, projectId: string, userId: string): Promise<void> {
+  await em.query(
+    `insert into members as m (project_id, user_id, role, is_granted) values ($1, $2, 'owner', true)
+     on conflict (project_id, user_id) do update set is_granted = true, given_role = m.role, role = 'owner'
+       where not m.is_granted`,
+    [projectId, userId],
+  );
+}
+
+/** Takes back what GitHub granted to everybody but these; the role that a person gave somebody remains. */
+export async function takeBackGrants(em: EntityManager, projectId: string, butOf: string[]): Promise<void> {
+  const taken = 'project_id = $1 and is_granted and not (user_id = any($2))';
+  await em.query(`delete from members where ${taken} and given_role is null`, [projectId, butOf]);
+  await em.query(`update members set is_granted = false, role = given_role, given_role = null where ${taken}`, [
+    projectId,
+    butOf,
+  ]);
+}
+
+export async function isGranted(em: EntityManager, projectId: string, userId: string): Promise<boolean> {
+  const rows = await em.query('select 1 from members where project_id = $1 and user_id = $2 and is_granted', [
+    projectId,
+    userId,
+  ]);
+  return rows.length > 0;
+}
+
+/** Of a granted owner: they stay owner when GitHub takes its grant back. */
+export async function keepOwner(em: EntityManager, projectId: string, userId: string): Promise<void> {
+  await em.query(`update members set given_role = 'owner' where project_id = $1 and user_id = $2 and is_granted`, [
+    projectId,
+    userId,
+  ]);
+}
+
+/** A granted owner left: comparing with GitHub does not bring them back. */
+export async function insertDeparture(em: EntityManager, projectId: string, userId: string): Promise<void> {
+  await em.query('insert into departures (project_id, user_id) values ($1, $2) on conflict do nothing', [
+    projectId,
+    userId,
+  ]);
+}
+
+export async function deleteDeparture(em: EntityManager, projectId: string, userId: string): Promise<void> {
+  await em.query('delete from departures where project_id = $1 and user_id = $2', [projectId, userId]);
+}
+
+export async function listDepartures(em: EntityManager, projectId: string): Promise<Set<string>> {
+  const rows: { id: string }[] = await em.query('select user_id as id from departures where project_id = $1', [
+    projectId,
+  ]);
+  return new Set(rows.map((row) => row.id));
+}
