@@ -11,6 +11,7 @@ import { Planning1764460800000 } from './0010-planning.ts';
 import { Milestones1764547200000 } from './0011-milestones.ts';
 import { Identity1764633600000 } from './0012-identity.ts';
 import { Retention1764720000000 } from './0013-retention.ts';
+import { Takeovers1764806400000 } from './0014-takeovers.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -27,4 +28,5 @@ export const migrations = [
   Milestones1764547200000,
   Identity1764633600000,
   Retention1764720000000,
+  Takeovers1764806400000,
 ];

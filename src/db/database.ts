@@ -128,7 +128,7 @@ async function migrate(source: DataSource): Promise<void> {
   }
 }
 
-/** Whether an error means that the database cannot be reached, as against a statement that is wrong. */
+/** Whether an error means that the database cannot be reached or cannot write, as against a statement that is wrong. */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof TurnLost) return true;
   const { code, message } = error as { code?: unknown; message?: unknown };
@@ -144,6 +144,11 @@ export function isDatabaseAway(error: unknown): boolean {
     '08006',
     '08001',
     '53300',
+    // No room on its disk, no memory, no working disk, and a replica that may not write.
+    '53100',
+    '53200',
+    '58030',
+    '25006',
   ];
   if (typeof code === 'string' && away.includes(code)) return true;
   return typeof message === 'string' && /Connection terminated|timeout exceeded when trying to connect/.test(message);

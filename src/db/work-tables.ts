@@ -65,6 +65,9 @@ export interface RunRow {
   fence: number;
   leaseUntil: Date | null;
   heartbeatAt: Date | null;
+  /** How often it was interrupted since it last made progress. */
+  interruptions: number;
+  notBefore: Date | null;
   createdAt: Date;
   startedAt: Date | null;
   finishedAt: Date | null;
@@ -86,6 +89,8 @@ export const Runs = table<RunRow>('runs', {
   fence: whole({ default: 0 }),
   leaseUntil: maybeTime(),
   heartbeatAt: maybeTime(),
+  interruptions: whole({ default: 0 }),
+  notBefore: maybeTime(),
   createdAt: madeNow(),
   startedAt: maybeTime(),
   finishedAt: maybeTime(),

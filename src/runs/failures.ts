@@ -18,11 +18,11 @@ const gitCategories: Record<GitFault, FailureCategory> = {
 };
 
 /**
- * What an error means for its run. Undefined when it is none of the run's own: the run was cancelled or taken over, the
- * process stops, or the database is away; then whoever holds the run next goes on.
+ * What an error means for its run. Undefined when it is not the run's own: the run was cancelled or taken over, the process
+ * stops, or the worker lacks something; then another attempt goes on.
  */
 export function asFailure(error: unknown, outer: AbortSignal): Failure | undefined {
-  if (error instanceof LeaseLost || outer.aborted || isDatabaseAway(error)) return undefined;
+  if (error instanceof LeaseLost || outer.aborted || lackOf(error) !== undefined) return undefined;
   if (error instanceof RunFailed) return error.failure;
   if (error instanceof GitFailed)
     return failure(gitCategories[error.fault], error.message, isPassing(error.fault) || error.fault === 'slow');
@@ -33,6 +33,23 @@ export function asFailure(error: unknown, outer: AbortSignal): Failure | undefin
   if (name === 'TimeoutError') return failure('timeout', 'the time for a run is over');
   if (name === 'HttpError' && status !== undefined) return fromGitHub(status, error as Error);
   return failure('internal', 'something went wrong inside the service; its log has the details');
+}
+
+const lacks: [RegExp, string][] = [
+  [/ENOSPC|EDQUOT|No space left on device|Disk quota exceeded/, "the worker's disk is full"],
+  [/EMFILE|ENFILE|Too many open files/, 'the worker has too many files open'],
+  [
+    /ENOMEM|EAGAIN|Cannot allocate memory|Resource temporarily unavailable/,
+    'the worker has no memory or processes left',
+  ],
+];
+
+/** What the worker lacks to go on with any run, as its log says it; undefined for other errors. */
+export function lackOf(error: unknown): string | undefined {
+  if (isDatabaseAway(error)) return 'the database cannot be reached, or cannot write';
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  const isOfSystem = typeof code === 'string' || (error instanceof GitFailed && error.fault === 'broken');
+  return isOfSystem ? lacks.find(([pattern]) => pattern.test(`${code} ${message}`))?.[1] : undefined;
 }
 
 function fromGitHub(status: number, error: Error): Failure {

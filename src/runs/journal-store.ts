@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { storableJson, storableText } from '../domain/storable.ts';
 import type { Message } from '../llm/model.ts';
+import { noteProgress } from './lease-store.ts';
 
 export async function findStep<T>(em: EntityManager, runId: string, name: string): Promise<T | undefined> {
   const rows: { data: T }[] = await em.query('select data from run_steps where run_id = $1 and name = $2', [
@@ -12,6 +13,7 @@ export async function findStep<T>(em: EntityManager, runId: string, name: string
 
 export async function insertStep(em: EntityManager, runId: string, name: string, data: object): Promise<void> {
   await em.query('insert into run_steps (run_id, name, data) values ($1, $2, $3)', [runId, name, storableJson(data)]);
+  await noteProgress(em, runId);
 }
 
 export async function listStepNames(em: EntityManager, runId: string, begin: string): Promise<string[]> {

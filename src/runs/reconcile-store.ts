@@ -19,7 +19,8 @@ export async function listStuckTasks(
          when 'in_progress' then live.id is null or live.lapsed
          else not exists (select 1 from tasks s where s.parent_id = t.id and s.status <> 'done') end as "isStuck"
      from tasks t
-     left join lateral (select r.id, r.status = 'running' and r.lease_until < now() as lapsed from runs r
+     left join lateral (select r.id, r.status = 'running' and greatest(r.lease_until, r.not_before) < now() as lapsed
+       from runs r
        where r.task_id = t.id and r.status in ('queued', 'running')) live on true
      where t.status in ('in_progress', 'waiting_on_subtasks')
        and ($1::text is null or exists (select 1 from members m where m.project_id = t.project_id and m.user_id = $1))

@@ -9,6 +9,7 @@ import { tryMoveTask } from '../tasks/move.ts';
 import { assign } from './assignment.ts';
 import { asFailure } from './failures.ts';
 import { type Journal, openJournal } from './journal.ts';
+import { lastInterruption, maxInterruptions } from './lease-store.ts';
 import type { Ending } from './loop.ts';
 import { changesOf, objectionOf, objections, readOnce, rejection } from './objection.ts';
 import { openWork, refreshRemote } from './open-work.ts';
@@ -22,8 +23,6 @@ import { splitTask } from './split.ts';
 import { endRun } from './store.ts';
 import { type CheckResult, failed } from './verify.ts';
 
-/** A run that is taken over this often kills whoever works on it. */
-const maxTakeovers = 20;
 /**
  * Works a claimed run off: workspace, branch, conversation with the model, check, commit, push, pull request, handoff.
  * Another worker may have begun it; every step asks the journal first. `outer` aborts when the run is no longer ours.
@@ -37,7 +36,7 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
   let confinement: Confinement | undefined;
   let work: Work | undefined;
   try {
-    if (run.fence > maxTakeovers) throw new RunFailed('internal', `the run was interrupted ${run.fence - 1} times`);
+    if (run.interruptions >= maxInterruptions) throw await givenUp(app, run);
     const given = await assign(app, run);
     clock.open(given.budgets.runMinutes);
     confinement = await app.sandbox.confine(AbortSignal.any([outer, clock.working]));
@@ -60,6 +59,13 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     for (const each of work === undefined ? [] : [work, ...work.also]) await each.remove();
     await confinement?.close();
   }
+}
+
+/** It may kill whichever worker takes it, or lack what no worker has. */
+async function givenUp(app: App, { id, interruptions }: RunRow): Promise<RunFailed> {
+  const why = await lastInterruption(app.db.manager, id);
+  const said = `the run was interrupted ${interruptions} times without progress`;
+  return new RunFailed('internal', why === undefined ? said : `${said}; the last time: ${why}`);
 }
 
 /** From the ending of the conversation to the status of the task (decisions, section 5). */

@@ -42,54 +42,6 @@ export async function insertRun(
   return id;
 }
 
-/**
- * Takes the oldest run that may run: queued, or held by a worker whose lease has lapsed; one running run per agent and
- * project. Answers undefined when there is none.
- */
-export async function claimRun(em: EntityManager, leaseSeconds: number): Promise<RunRow | undefined> {
-  const [rows] = await em.query(
-    `update runs set status = 'running', fence = fence + 1, started_at = coalesce(started_at, now()),
-       heartbeat_at = now(), lease_until = now() + make_interval(secs => $1)
-     where id = (
-       select r.id from runs r
-       where (r.status = 'queued' and not exists (
-           select 1 from runs b where b.agent_id = r.agent_id and b.project_id = r.project_id and b.status = 'running'))
-         or (r.status = 'running' and r.lease_until < now())
-       order by r.created_at, r.id limit 1 for update skip locked)
-     returning id`,
-    [leaseSeconds],
-  );
-  const id = rows[0]?.id;
-  return id === undefined ? undefined : em.findOneByOrFail(Runs, { id });
-}
-
-/** Whether a claim would find something; for those who wake the workers. */
-export async function hasClaimable(em: EntityManager): Promise<boolean> {
-  const [row] = await em.query(
-    `select exists (select 1 from runs r where r.status = 'running' and r.lease_until < now()
-       or r.status = 'queued' and r.created_at < now() - interval '2 seconds' and not exists (
-         select 1 from runs b where b.agent_id = r.agent_id and b.project_id = r.project_id and b.status = 'running')) as waits`,
-  );
-  return row.waits;
-}
-
-/** Prolongs the lease. @throws LeaseLost */
-export async function renewLease(em: EntityManager, held: Held, leaseSeconds: number): Promise<void> {
-  const [, count] = await em.query(
-    `update runs set heartbeat_at = now(), lease_until = now() + make_interval(secs => $3) where id = $1 and fence = $2 and status = 'running'`,
-    [held.id, held.fence, leaseSeconds],
-  );
-  if (count === 0) throw new LeaseLost(held.id);
-}
-
-/** Lets another worker continue at once; for a worker that is told to stop. */
-export async function releaseLease(em: EntityManager, held: Held): Promise<void> {
-  await em.query(
-    `update runs set lease_until = now() - interval '1 second' where id = $1 and fence = $2 and status = 'running'`,
-    [held.id, held.fence],
-  );
-}
-
 /** Locks the run's row for this transaction and makes sure that it is still ours. @throws LeaseLost */
 export async function assertHeld(em: EntityManager, held: Held): Promise<void> {
   const rows = await em.query(`select 1 from runs where id = $1 and fence = $2 and status = 'running' for update`, [
@@ -102,14 +54,14 @@ export async function assertHeld(em: EntityManager, held: Held): Promise<void> {
 const pushLock = 'hashtextextended($1, 0)';
 
 /**
- * Keeps a run from being cancelled while something leaves the house: a cancel waits for the end of this transaction,
- * and what comes after a cancel does not begin.
+ * Keeps a run from being cancelled while it pushes: a cancel waits for the end of this transaction, and what comes after a
+ * cancel does not begin.
  */
 export async function lockForPush(em: EntityManager, runId: string): Promise<void> {
   await em.query(`select pg_advisory_xact_lock_shared(${pushLock})`, [runId]);
 }
 
-/** So long a cancel waits for what is leaving the house; a remote may take minutes to answer a push. */
+/** How long a cancel waits for a push that is under way; a remote may take minutes to answer it. */
 const patienceMs = 3000;
 const lookMs = 100;
 
@@ -190,7 +142,7 @@ export async function addUsage(
   usage: { inputTokens: number; outputTokens: number; costUsd: number | null },
 ): Promise<void> {
   await em.query(
-    `update runs set steps = steps + 1, input_tokens = input_tokens + $2, output_tokens = output_tokens + $3,
+    `update runs set steps = steps + 1, interruptions = 0, input_tokens = input_tokens + $2, output_tokens = output_tokens + $3,
        cost_usd = case when $4::numeric is null then cost_usd else coalesce(cost_usd, 0) + $4 end where id = $1`,
     [runId, usage.inputTokens, usage.outputTokens, usage.costUsd],
   );

@@ -1,21 +1,24 @@
 import type { App } from '../app.ts';
 import { violatedUnique } from '../db/database.ts';
 import type { RunRow } from '../db/work-tables.ts';
+import { lackOf } from './failures.ts';
+import { openJournal } from './journal.ts';
+import { type Claim, claimRun, giveBack, handOver, hasClaimable, renewLease } from './lease-store.ts';
 import { holdHere, letGo } from './live.ts';
 import { runTask } from './run-task.ts';
-import { claimRun, hasClaimable, LeaseLost, releaseLease, renewLease } from './store.ts';
+import { LeaseLost } from './store.ts';
 
 /** Takes runs as long as there are any; the handler of the `run` job. */
 export async function workOnRuns(app: App): Promise<void> {
   while (!app.stopping.aborted) {
-    const run = await claimRun(app.db.manager, app.config.RUN_LEASE_SECONDS).catch((error) => {
+    const claim = await claimRun(app.db.manager, app.config.RUN_LEASE_SECONDS).catch((error) => {
       // Two workers chose runs of one agent in the same moment: the index let one of them, the other looks again.
       if (violatedUnique(error) !== 'runs_busy_agent') throw error;
       return 'again' as const;
     });
-    if (run === 'again') continue;
-    if (run === undefined) return;
-    await holdAndRun(app, run);
+    if (claim === 'again') continue;
+    if (claim === undefined) return;
+    await holdAndRun(app, claim);
   }
 }
 
@@ -24,7 +27,7 @@ export async function wakeForWaitingRuns(app: App): Promise<void> {
   if (await hasClaimable(app.db.manager)) await app.queue.send(undefined, 'run', {});
 }
 
-async function holdAndRun(app: App, run: RunRow): Promise<void> {
+async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {
   const here = holdHere(run.id);
   const stop = () => here.abort(app.stopping.reason);
   app.stopping.addEventListener('abort', stop, { once: true });
@@ -32,18 +35,20 @@ async function holdAndRun(app: App, run: RunRow): Promise<void> {
   app.metrics.liveRuns.inc();
   const heart = setInterval(() => {
     renewLease(app.db.manager, run, app.config.RUN_LEASE_SECONDS).catch((error) => {
-      // With the database away the lease lapses by itself, and every write asks for the fence.
+      // With the database away the lease lapses, and every write asks for the fence.
       if (error instanceof LeaseLost) here.abort(error);
       else app.log.warn({ err: error, runId: run.id }, 'lease not renewed');
     });
   }, app.config.RUN_HEARTBEAT_SECONDS * 1000);
   try {
+    if (takenOver !== undefined) await noteTakeover(app, run, takenOver);
     await runTask(app, run, here.signal);
   } catch (error) {
     const isLost = error instanceof LeaseLost || here.signal.reason instanceof LeaseLost;
     if (isLost) app.log.warn({ runId: run.id }, 'run left to whoever holds it now');
-    else if (!here.signal.aborted) app.log.error({ err: error, runId: run.id }, 'run interrupted');
-    await releaseLease(app.db.manager, run).catch(() => {});
+    // Where the database is away nothing can be given back; then the lease lapses.
+    else if (here.signal.aborted) await handOver(app.db.manager, run).catch(() => {});
+    else await interrupt(app, run, error).catch(() => {});
   } finally {
     clearInterval(heart);
     app.stopping.removeEventListener('abort', stop);
@@ -51,4 +56,20 @@ async function holdAndRun(app: App, run: RunRow): Promise<void> {
     app.metrics.liveRuns.dec();
     app.metrics.runSeconds.observe({ status: 'ended' }, (performance.now() - began) / 1000);
   }
+}
+
+async function noteTakeover(app: App, run: RunRow, { seconds, isGivenBack }: NonNullable<Claim['takenOver']>) {
+  const lost = 'its worker was lost';
+  const text = isGivenBack ? `continued after ${seconds} s` : `${lost}; another worker continues after ${seconds} s`;
+  await openJournal(app, run).note('loop', text, isGivenBack ? {} : { interrupted: lost });
+}
+
+/** The run could not go on here: it is tried again after a pause, which grows as long as nothing comes of it. */
+async function interrupt(app: App, run: RunRow, error: unknown): Promise<void> {
+  app.log.error({ err: error, runId: run.id }, 'run interrupted');
+  const seconds = await giveBack(app.db.manager, run);
+  if (seconds === undefined) return;
+  const why = lackOf(error) ?? 'something went wrong inside the service; its log has the details';
+  await openJournal(app, run).note('loop', `${why}; trying again in ${Math.round(seconds)} s`, { interrupted: why });
+  await app.queue.send(undefined, 'run', {}, { afterSeconds: Math.ceil(seconds) });
 }

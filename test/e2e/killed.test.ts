@@ -1,3 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Script } from '../../src/demo/model.ts';
 import { type RunningService, startService, until } from '../../src/demo/real-service.ts';
 import { issue, script } from '../../src/demo/story.ts';
@@ -122,3 +126,63 @@ test('a worker that was stopped and goes on later finds its run taken over, and 
   await until('the first worker to notice', async () => first.log().includes('run left to whoever holds it now'));
   expect(await state()).toEqual(before);
 });
+
+test('a run that every attempt fails at is tried again after growing pauses, and goes on when it can', async () => {
+  const refused: number[] = [];
+  world = await openWorld([[{ name: 'finish', arguments: { summary: 'Nothing to do.', nextSteps: [] } }]], {
+    onCommit: (statements) => {
+      if (refused.length === 3 || !statements.some((text) => /into run_steps/.test(text))) return undefined;
+      refused.push(Date.now());
+      return 'refused';
+    },
+  });
+  await world.issue('/agent start');
+  const task = await world.taskIn('done');
+  const [first = 0, second = 0, third = 0] = refused;
+  expect(second - first).toBeGreaterThanOrEqual(1000);
+  expect(third - second).toBeGreaterThanOrEqual(2000);
+  const [run] = await world.get<{ id: string }[]>(`/tasks/${task.id}/runs`);
+  const log = (await world.get<{ text: string }[]>(`/runs/${run?.id}/events`)).map((event) => event.text);
+  expect(log.filter((text) => /^the database cannot/.test(text))).toEqual([
+    'the database cannot be reached, or cannot write; trying again in 1 s',
+    'the database cannot be reached, or cannot write; trying again in 2 s',
+    'the database cannot be reached, or cannot write; trying again in 4 s',
+  ]);
+  expect(log.some((text) => /^continued after \d+ s$/.test(text))).toBe(true);
+});
+
+/** A small disk; undefined where this process may not mount one. */
+function mountDisk(): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-disk-'));
+  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,mode=755', 'tmpfs', folder]).status === 0) return folder;
+  rmSync(folder, { recursive: true });
+  return undefined;
+}
+
+const disk = mountDisk();
+afterAll(() => {
+  if (disk === undefined) return;
+  spawnSync('umount', ['-l', disk]);
+  rmSync(disk, { recursive: true });
+});
+
+(disk === undefined ? test.skip : test)(
+  'a full disk makes a run wait, with the reason in its log, and it succeeds once there is room',
+  async () => {
+    const script = [[{ name: 'finish', arguments: { summary: 'Nothing to do.', nextSteps: [] } }]];
+    world = await openWorld(script, { settings: { DATA_DIR: disk ?? '', SANDBOX: 'off' } });
+    const filler = join(disk ?? '', 'filler');
+    spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=64k']);
+    await world.issue('/agent start');
+    const { id } = await world.task();
+    const log = async () => {
+      const [run] = await world.get<{ id: string }[]>(`/tasks/${id}/runs`);
+      return run === undefined ? [] : await world.get<{ text: string }[]>(`/runs/${run.id}/events`);
+    };
+    await until('the reason', async () =>
+      (await log()).some(({ text }) => text === "the worker's disk is full; trying again in 2 s"),
+    );
+    rmSync(filler);
+    expect(await world.taskIn('done')).toMatchObject({ failure: null });
+  },
+);
