@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import pg from 'pg';
 
-/** More turns at once than jobs of all kinds; whoever calls the API may wait. */
+/** More turns of different names at once than there are jobs of all kinds; those of the API may have to wait. */
 const poolSize = 30;
 
 /** The turn went to somebody else, so what was to be done in it is theirs to do. */
@@ -51,7 +51,7 @@ export function openTurns(url: string, leaseSeconds: number): Turns {
   // A broken idle connection is replaced by the pool; without a handler it would end the process.
   pool.on('error', () => {});
   return {
-    take: async (name, work) => {
+    take: inOrder(async (name, work) => {
       const client = await pool.connect();
       const turn = { name, client, isOver: false };
       let heart: NodeJS.Timeout | undefined;
@@ -72,7 +72,22 @@ export function openTurns(url: string, leaseSeconds: number): Turns {
         client.removeAllListeners('error');
         client.release(broken);
       }
-    },
+    }),
     close: () => pool.end(),
+  };
+}
+
+/** Turns of one name wait for each other here and not in the database, where each of them would hold a connection. */
+function inOrder(take: Turns['take']): Turns['take'] {
+  const last = new Map<string, Promise<unknown>>();
+  return (name, work) => {
+    const mine = (last.get(name) ?? Promise.resolve()).then(() => take(name, work));
+    const over = mine
+      .catch(() => {})
+      .finally(() => {
+        if (last.get(name) === over) last.delete(name);
+      });
+    last.set(name, over);
+    return mine;
   };
 }

@@ -28,6 +28,20 @@ export async function reconcileAll(
   return reconcile(app, trigger, userId, healed);
 }
 
+const underWay = new Map<string, Promise<Reconciliation>>();
+
+/**
+ * The same for a user who asks for it. Asking again while it is under way gives the same one: each takes minutes of
+ * GitHub's time, and everybody's take turns.
+ */
+export function reconcileFor(app: App, userId: string): Promise<Reconciliation> {
+  const known = underWay.get(userId);
+  if (known !== undefined) return known;
+  const begun = reconcileAll(app, 'manual', userId).finally(() => underWay.delete(userId));
+  underWay.set(userId, begun);
+  return begun;
+}
+
 async function heal(app: App, userId: string | null): Promise<Recovered> {
   if (app.github === undefined) return [];
   const healed: Recovered = [];

@@ -6,7 +6,7 @@ import { listReconciliations } from '../runs/reconcile-store.ts';
 import { Reconciliation } from '../runs/schemas.ts';
 import { onTask } from '../tasks/routes.ts';
 import { Task } from '../tasks/schemas.ts';
-import { reconcileAll } from './heal.ts';
+import { reconcileFor } from './heal.ts';
 import { mergeTask } from './merge.ts';
 
 export const githubRoutes: Route[] = [
@@ -34,7 +34,7 @@ export const githubRoutes: Route[] = [
     reply: [200, Reconciliation],
     // Made twice it finds nothing more to recover, and is recorded twice.
     waits: 'between writes',
-    handle: (app, { user }) => reconcileAll(app, 'manual', user.id),
+    handle: (app, { user }) => reconcileFor(app, user.id),
   }),
   route({
     method: 'get',

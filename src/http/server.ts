@@ -13,6 +13,7 @@ import { answerOnce, streamOnce } from './once.ts';
 import { openapiDocument } from './openapi.ts';
 import { anonymousLimit } from './rate-limit.ts';
 import { readiness } from './readiness.ts';
+import { replyText } from './reply-text.ts';
 import { cutPage, readBody, validated } from './request.ts';
 import { type Method, Repeated, type Route } from './route.ts';
 
@@ -135,7 +136,7 @@ function operation(
       const value = isRepeated ? result.value : result;
       const page = given.query as { limit?: number; offset: number };
       const shown = declared.paged ? cutPage(req, res, value as unknown[], page) : value;
-      const body = shape === undefined ? undefined : JSON.stringify(shape.parse(shown));
+      const body = shape === undefined ? undefined : await replyText(shape, shown);
       return { status: isRepeated ? 200 : status, body };
     };
     const lookAgain = async () => {

@@ -95,3 +95,22 @@ test('a violated index is told by its name', async () => {
   expect(violatedUnique(error)).toBe('users_login');
   expect(violatedUnique(new Error('other'))).toBeUndefined();
 });
+
+test('however many wait for one turn, another one is to be had', async () => {
+  let finish = () => {};
+  const order: number[] = [];
+  const first = db.turn('one', () => new Promise<void>((resolve) => (finish = resolve)));
+  const waiting = Array.from({ length: 40 }, (_, i) => db.turn('one', async () => void order.push(i)));
+  await db.turn('another', async () => {});
+  finish();
+  await Promise.all([first, ...waiting]);
+  expect(order).toEqual(Array.from({ length: 40 }, (_, i) => i));
+});
+
+test('a turn that fails ends, for the next one too', async () => {
+  const failed = db.turn('failing', async () => {
+    throw new Error('on purpose');
+  });
+  await expect(failed).rejects.toThrow('on purpose');
+  expect(await db.turn('failing', async () => 'next')).toBe('next');
+});

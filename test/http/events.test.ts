@@ -217,7 +217,7 @@ test('a long log waits in the database for a slow reader, not in memory', async 
     [task.id, project],
   );
   await service.app.db.manager.query(
-    `insert into run_events (run_id, type, text, data) select 'run_long', 'tool', 'step ' || n, '{}' from generate_series(1, 500) n`,
+    `insert into run_events (run_id, type, text, data) select 'run_long', 'tool', 'step ' || n, '{}' from generate_series(1, 1200) n`,
   );
   const gone = new AbortController();
   let read = () => {};
@@ -231,13 +231,15 @@ test('a long log waits in the database for a slow reader, not in memory', async 
         read = resolve;
       }),
   });
-  for (let pages = 1; pages <= 10; pages++) {
+  for (let pages = 1; pages <= 24; pages++) {
     await until('a page', async () => told.length >= pages * 50);
     expect(told).toHaveLength(pages * 50);
     read();
   }
   await following;
-  expect([told.length, told.at(-1)]).toEqual([501, 'end']);
+  expect([told.length, told.at(-1)]).toEqual([1201, 'end']);
+  const { body } = await call('GET', '/runs/run_long/events');
+  expect(body.map((e: { text: string }) => e.text)).toEqual(Array.from({ length: 1200 }, (_, i) => `step ${i + 1}`));
 });
 
 test('a reader who leaves everything unread is let go', async () => {
