@@ -7,7 +7,7 @@ import { type Caller, findCaller } from './access.ts';
 import { authentication } from './authenticate.ts';
 import { docsPage } from './docs-page.ts';
 import { errorReply } from './error-reply.ts';
-import { answerEvents, wantsEvents } from './events.ts';
+import { answerEvents, type EventStream, wantsEvents } from './events.ts';
 import { takeKey } from './idempotency.ts';
 import { answerOnce, streamOnce } from './once.ts';
 import { openapiDocument } from './openapi.ts';
@@ -16,6 +16,7 @@ import { readiness } from './readiness.ts';
 import { replyText } from './reply-text.ts';
 import { cutPage, readBody, validated } from './request.ts';
 import { type Method, Repeated, type Route } from './route.ts';
+import { type Leave, userLines } from './user-line.ts';
 
 export const basePath = '/api/v1';
 
@@ -70,7 +71,8 @@ function api(app: App, routes: Route[], anonymous: RequestHandler): express.Rout
   router.use('/docs', docsPage(`${basePath}/openapi.json`));
   router.all(['/openapi.json', '/docs'], (_req, _res, next) => next(methodNotAllowed(['get'])));
   const { tokenIdOf, onRefusal } = authentication(app, anonymous);
-  for (const declared of routes) router[declared.method](declared.path, operation(app, declared, tokenIdOf));
+  const enterLine = userLines();
+  for (const declared of routes) router[declared.method](declared.path, operation(app, declared, tokenIdOf, enterLine));
   for (const [path, methods] of methodsByPath(routes))
     router.all(path, (_req, _res, next) => next(methodNotAllowed(methods)));
   router.use(onRefusal);
@@ -87,65 +89,88 @@ function operation(
   app: App,
   declared: Route,
   tokenIdOf: (req: Request, res: Response, declared: Route) => Promise<string>,
+  enterLine: (userId: string) => Promise<Leave>,
 ): RequestHandler {
-  const [status, shape] = declared.reply;
   return async (req, res) => {
     const measure = app.metrics.requests.startTimer({ method: declared.method, route: declared.path });
     res.once('finish', () => measure({ status: res.statusCode }));
     const isPublic = declared.access.kind === 'public';
     const tokenId = isPublic ? '' : await tokenIdOf(req, res, declared);
+    const userId = String(res.locals.userId);
     const hasBody = declared.method === 'post' || declared.method === 'patch';
     if (hasBody) {
       // A dead token must win over a broken body; the access rule would come to know it only later.
       if (!isPublic) await findCaller(app.db, tokenId);
-      req.body = await readBody(req, String(res.locals.userId));
+      req.body = await readBody(req, userId);
     }
-    const query = req.query as Record<string, unknown>;
-    const params = req.params as Record<string, string>;
-    const enter = async () => ({
-      ...(await declared.access.load(app, { tokenId, params, body: req.body, query })),
-      query: validated(declared, 'query', query),
-      body: validated(declared, 'body', req.body),
-    });
-    let given = await enter();
-    const user = (given as { user?: Caller }).user;
-    const use =
-      declared.method === 'post' && user
-        ? await takeKey(app.db, req, user.id, [declared.path, ...Object.values(params)].join(' '))
-        : undefined;
-    if (use !== undefined && 'status' in use) {
-      res.setHeader('Idempotent-Replayed', 'true');
-      if (declared.stream !== undefined && user !== undefined && wantsEvents(req) && use.status < 300) {
-        const data = JSON.parse(use.body ?? 'null');
-        const about = { userId: user.id, stopping: app.stopping, recheck: enter };
-        return answerEvents(req, res, about, async ({ send }) => send({ event: 'done', data }));
-      }
-      res.status(use.status).type('json').send(use.body);
-      return;
+    const leave = await enterLine(userId);
+    try {
+      await perform(app, declared, { req, res, tokenId, leave });
+    } finally {
+      leave();
     }
-    const keyed = use && { id: use.id, isAgain: use.isAgain };
-    if (declared.stream !== undefined && user !== undefined && (declared.isStream || wantsEvents(req))) {
-      const { stream } = declared;
-      return answerEvents(req, res, { userId: user.id, stopping: app.stopping, recheck: enter }, (out) =>
-        streamOnce(app, declared, use, out, (kept) => stream(app, { ...given, keyed }, kept)),
-      );
-    }
-    const answer = async () => {
-      const result = await declared.handle(app, { ...given, keyed });
-      const isRepeated = result instanceof Repeated;
-      const value = isRepeated ? result.value : result;
-      const page = given.query as { limit?: number; offset: number };
-      const shown = declared.paged ? cutPage(req, res, value as unknown[], page) : value;
-      const body = shape === undefined ? undefined : await replyText(shape, shown);
-      return { status: isRepeated ? 200 : status, body };
-    };
-    const lookAgain = async () => {
-      given = await enter();
-    };
-    const reply = await answerOnce(app, declared, use, answer, lookAgain);
-    if (reply.body === undefined) res.status(reply.status).end();
-    else res.status(reply.status).type('json').send(reply.body);
   };
+}
+
+interface Asking {
+  req: Request;
+  res: Response;
+  tokenId: string;
+  /** Lets the next request of the user begin before this one is over. */
+  leave: Leave;
+}
+
+async function perform(app: App, declared: Route, { req, res, tokenId, leave }: Asking): Promise<void> {
+  const [status, shape] = declared.reply;
+  const query = req.query as Record<string, unknown>;
+  const params = req.params as Record<string, string>;
+  const enter = async () => ({
+    ...(await declared.access.load(app, { tokenId, params, body: req.body, query })),
+    query: validated(declared, 'query', query),
+    body: validated(declared, 'body', req.body),
+  });
+  let given = await enter();
+  const user = (given as { user?: Caller }).user;
+  const use =
+    declared.method === 'post' && user
+      ? await takeKey(app.db, req, user.id, [declared.path, ...Object.values(params)].join(' '))
+      : undefined;
+  const inEvents = (userId: string, tell: (out: EventStream) => Promise<void>) => {
+    // Streams have a limit of their own.
+    leave();
+    return answerEvents(req, res, { userId, stopping: app.stopping, recheck: enter }, tell);
+  };
+  if (use !== undefined && 'status' in use) {
+    res.setHeader('Idempotent-Replayed', 'true');
+    if (declared.stream !== undefined && user !== undefined && wantsEvents(req) && use.status < 300) {
+      const data = JSON.parse(use.body ?? 'null');
+      return inEvents(user.id, async ({ send }) => send({ event: 'done', data }));
+    }
+    res.status(use.status).type('json').send(use.body);
+    return;
+  }
+  const keyed = use && { id: use.id, isAgain: use.isAgain };
+  if (declared.stream !== undefined && user !== undefined && (declared.isStream || wantsEvents(req))) {
+    const { stream } = declared;
+    return inEvents(user.id, (out) =>
+      streamOnce(app, declared, use, out, (kept) => stream(app, { ...given, keyed }, kept)),
+    );
+  }
+  const answer = async () => {
+    const result = await declared.handle(app, { ...given, keyed });
+    const isRepeated = result instanceof Repeated;
+    const value = isRepeated ? result.value : result;
+    const page = given.query as { limit?: number; offset: number };
+    const shown = declared.paged ? cutPage(req, res, value as unknown[], page) : value;
+    const body = shape === undefined ? undefined : await replyText(shape, shown);
+    return { status: isRepeated ? 200 : status, body };
+  };
+  const lookAgain = async () => {
+    given = await enter();
+  };
+  const reply = await answerOnce(app, declared, use, answer, lookAgain);
+  if (reply.body === undefined) res.status(reply.status).end();
+  else res.status(reply.status).type('json').send(reply.body);
 }
 
 function methodsByPath(routes: Route[]): Map<string, Method[]> {

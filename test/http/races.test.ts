@@ -149,3 +149,15 @@ test('whoever asks to reconcile many times at once waits alone', async () => {
   });
   expect(new Set(await statuses(asked))).toEqual(new Set([200]));
 });
+
+test('a user whose calls all wait leaves connections of the database to others', async () => {
+  const project = await made('/projects', { name: 'P' });
+  const other = await service.token('other');
+  let asked: Promise<{ status: number }>[] = [];
+  await service.app.db.transaction(async (em) => {
+    await em.query('select 1 from projects where id = $1 for update', [project.id]);
+    asked = Array.from({ length: 40 }, () => call('PATCH', `/projects/${project.id}`, { description: 'd' }));
+    for (let i = 0; i < 20; i++) expect((await service.call('GET', '/me', { token: other })).status).toBe(200);
+  });
+  expect(new Set(await statuses(asked))).toEqual(new Set([200]));
+});
