@@ -8,6 +8,7 @@ export interface Listener {
 }
 
 const reconnectMs = 500;
+const connectMs = 15_000;
 
 /**
  * One connection for all topics of this process, made at the first need and made again when it breaks; then everybody
@@ -22,7 +23,13 @@ export function openListener(url: string): Listener {
     for (const hearers of heard.values()) for (const hear of hearers) hear();
   };
   const connect = async () => {
-    const made = new pg.Client({ connectionString: url, application_name: 'deckhand-listener' });
+    const made = new pg.Client({
+      connectionString: url,
+      application_name: 'deckhand-listener',
+      // It only listens: without these it would wait for ever for a server that is gone without a word.
+      connectionTimeoutMillis: connectMs,
+      keepAlive: true,
+    });
     client = made;
     const lost = () => {
       if (client !== made) return;

@@ -27,7 +27,7 @@ export async function catchUp(app: App, place: Place): Promise<void> {
 async function hearIssues(app: App, place: Place, since: string): Promise<void> {
   const path = 'GET /repos/{owner}/{repo}/issues';
   const query = { ...place.name, since, state: 'all', sort: 'created', direction: 'asc', per_page: 100 } as const;
-  for (const issue of await place.octokit.paginate(path, query)) {
+  for await (const issue of itemsOf(place.octokit.paginate.iterator(path, query))) {
     if (issue.pull_request !== undefined || issue.user === null) continue;
     const sender = issue.user as Person;
     const { number, title, html_url: url } = issue;
@@ -48,6 +48,11 @@ async function hearIssues(app: App, place: Place, since: string): Promise<void> 
   }
 }
 
+/** One page is held at a time, however much was said while the App was away. */
+async function* itemsOf<T>(pages: AsyncIterable<{ data: T[] }>): AsyncIterable<T> {
+  for await (const { data } of pages) yield* data;
+}
+
 async function hearComments(app: App, place: Place, since: string): Promise<void> {
   const { octokit, name } = place;
   const slug = await app.github?.slug();
@@ -55,7 +60,7 @@ async function hearComments(app: App, place: Place, since: string): Promise<void
   const speaksToUs = (body: string) => names.some((name) => body.toLowerCase().includes(name));
   const path = 'GET /repos/{owner}/{repo}/issues/comments';
   const query = { ...name, since, sort: 'created', direction: 'asc', per_page: 100 } as const;
-  for (const comment of await octokit.paginate(path, query)) {
+  for await (const comment of itemsOf(octokit.paginate.iterator(path, query))) {
     // Edits never run.
     if (comment.user === null || comment.created_at < since || isEdited(comment)) continue;
     const body = comment.body ?? '';

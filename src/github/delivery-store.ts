@@ -16,6 +16,21 @@ export async function wasDelivered(em: EntityManager, guid: string): Promise<boo
   return (await em.query('select 1 from deliveries where guid = $1', [guid])).length > 0;
 }
 
+/** Counts that a delivery is asked for again; how often it was by now. */
+export async function countRedelivery(em: EntityManager, guid: string): Promise<number> {
+  const rows: { mark: string }[] = await em.query(
+    `insert into read_marks (name, mark) values ('redelivered ' || $1, '1')
+     on conflict (name) do update set mark = (read_marks.mark::int + 1)::text returning mark`,
+    [guid],
+  );
+  return Number(rows[0]?.mark);
+}
+
+/** GitHub forgets a delivery after three days. */
+export async function forgetOldRedeliveries(em: EntityManager): Promise<void> {
+  await em.query(`delete from read_marks where starts_with(name, 'redelivered ') and at < now() - interval '3 days'`);
+}
+
 export async function findUnhandledDelivery(em: EntityManager, guid: string) {
   const rows: { event: string; payload: string }[] = await em.query(
     'select event, payload from deliveries where guid = $1 and handled_at is null',

@@ -13,14 +13,14 @@ export async function makeIssue(app: App, em: EntityManager, task: TaskView): Pr
   const { octokit, name } = place;
   const marker = `<!-- deckhand:task ${task.id} -->`;
   const bot = await app.github?.bot();
-  const recent = await octokit.paginate('GET /repos/{owner}/{repo}/issues', {
-    ...name,
-    state: 'all',
-    since: new Date(task.createdAt.getTime() - 60_000).toISOString(),
-    per_page: 100,
+  const since = new Date(task.createdAt.getTime() - 60_000).toISOString();
+  const recent = { ...name, state: 'all' as const, since, per_page: 100 };
+  const [found] = await octokit.paginate('GET /repos/{owner}/{repo}/issues', recent, ({ data }, done) => {
+    const own = data.filter((issue) => issue.body?.startsWith(marker) && issue.user?.id === bot?.id);
+    if (own.length > 0) done();
+    return own;
   });
   const prefix = app.config.COMMAND_PREFIX;
-  const found = recent.find((issue) => issue.body?.startsWith(marker) && issue.user?.id === bot?.id);
   const { number, html_url } =
     found ??
     (

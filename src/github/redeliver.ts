@@ -1,11 +1,13 @@
 import type { App, Octokit } from '../app.ts';
-import { readMark, setMark, wasDelivered } from './delivery-store.ts';
+import { countRedelivery, forgetOldRedeliveries, readMark, setMark, wasDelivered } from './delivery-store.ts';
 import { statusOf } from './place.ts';
 
 const markName = 'hook deliveries';
 const pageSize = 100;
 /** 30,000 deliveries. Beyond that the comparison with GitHub (heal.ts) has to find what was missed. */
 const maxPages = 300;
+/** A delivery that always fails, such as one too large for us, is listed again with each failure. */
+const maxTries = 10;
 
 interface HookDelivery {
   id: number;
@@ -23,12 +25,14 @@ export async function redeliverFailed(app: App): Promise<void> {
   if (app.github === undefined) return;
   const octokit = await app.github.asApp();
   await app.db.turn('redeliver', async () => {
-    const upTo = Number((await readMark(app.db.manager, markName)) ?? 0);
+    const em = app.db.manager;
+    await forgetOldRedeliveries(em);
+    const upTo = Number((await readMark(em, markName)) ?? 0);
     const { newest, failed } = await listFailed(octokit, upTo);
     // The oldest first, so that a look that is interrupted leaves what the next one lists again.
     for (const { id, guid } of failed.reverse())
-      if (!(await wasDelivered(app.db.manager, guid))) await askAgain(octokit, id);
-    await setMark(app.db.manager, markName, String(newest));
+      if (!(await wasDelivered(em, guid)) && (await countRedelivery(em, guid)) <= maxTries) await askAgain(octokit, id);
+    await setMark(em, markName, String(newest));
   });
 }
 

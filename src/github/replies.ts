@@ -10,11 +10,14 @@ interface Place {
 /** Our comment on an issue or pull request: the one with this marker that we wrote ourselves. */
 export async function findOwnComment(app: App, octokit: Octokit, place: Place, marker: string) {
   const bot = await app.github?.bot();
-  const comments = await octokit.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', {
-    ...place,
-    per_page: 100,
+  const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
+  // Of 2,500 comments of strangers only ours are kept; all of them together may have hundreds of megabytes.
+  const [own] = await octokit.paginate(path, { ...place, per_page: 100 }, ({ data }, done) => {
+    const found = data.filter((c) => c.body?.startsWith(marker) && c.user?.id === bot?.id);
+    if (found.length > 0) done();
+    return found;
   });
-  return comments.find((c) => c.body?.startsWith(marker) && c.user?.id === bot?.id);
+  return own;
 }
 
 const replyMarker = '<!-- deckhand:reply -->';

@@ -84,18 +84,18 @@ export async function answerReviews(app: App, taskId: string): Promise<void> {
 async function answerReview(app: App, { octokit, name }: Place, number: number, reviewId: number, headSha: string) {
   const at = { ...name, pull_number: number };
   const bot = await app.github?.bot();
-  const all = await octokit.paginate('GET /repos/{owner}/{repo}/pulls/{pull_number}/comments', {
-    ...at,
-    per_page: 100,
-  });
-  const answered = new Set(
-    all.filter((c) => c.user?.id === bot?.id && c.body.startsWith(answerMarker)).map((c) => c.in_reply_to_id),
-  );
-  for (const comment of all) {
-    if (comment.pull_request_review_id !== reviewId || answered.has(comment.id)) continue;
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments';
+  const [answered, asked] = [new Set<number | undefined>(), [] as number[]];
+  for await (const { data } of octokit.paginate.iterator(path, { ...at, per_page: 100 }))
+    for (const comment of data) {
+      if (comment.user?.id === bot?.id && comment.body.startsWith(answerMarker)) answered.add(comment.in_reply_to_id);
+      if (comment.pull_request_review_id === reviewId) asked.push(comment.id);
+    }
+  for (const comment_id of asked) {
+    if (answered.has(comment_id)) continue;
     await octokit.request('POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies', {
       ...at,
-      comment_id: comment.id,
+      comment_id,
       body: `${answerMarker}\nTaken up in ${headSha}.`,
     });
   }

@@ -6,6 +6,8 @@ export interface SendOptions {
   /** Of jobs with one key, one waiting is enough. */
   key?: string;
   afterSeconds?: number;
+  /** For jobs that all mean the same: none is added while one waits to be taken. Needs the first argument. */
+  unlessWaiting?: boolean;
 }
 
 export type Handlers = { [name in JobName]: (data: Jobs[name]) => Promise<void> };
@@ -63,8 +65,9 @@ export async function openQueue(
       deleteAfterSeconds: 3600,
     });
   return {
-    send: async (given, name, data, { key, afterSeconds } = {}) => {
+    send: async (given, name, data, { key, afterSeconds, unlessWaiting } = {}) => {
       const em = given ?? ambient();
+      if (unlessWaiting === true && em !== undefined && (await isWaiting(em, name))) return;
       const options = {
         ...(key === undefined ? {} : { singletonKey: key }),
         ...(afterSeconds === undefined ? {} : { startAfter: afterSeconds }),
@@ -97,6 +100,14 @@ async function holdWaiting(em: EntityManager, name: JobName, key: string): Promi
   const waiting = await em.query(
     `select 1 from pgboss.job where name = $1 and singleton_key = $2 and state = 'created' for key share`,
     [name, key],
+  );
+  return waiting.length > 0;
+}
+
+async function isWaiting(em: EntityManager, name: JobName): Promise<boolean> {
+  const waiting = await em.query(
+    `select 1 from pgboss.job where name = $1 and state in ('created', 'retry') and start_after <= now() limit 1`,
+    [name],
   );
   return waiting.length > 0;
 }

@@ -24,7 +24,9 @@ export async function workOnRuns(app: App): Promise<void> {
 
 /** Wakes a worker when runs wait: after a lost notification, or when a lease has lapsed. */
 export async function wakeForWaitingRuns(app: App): Promise<void> {
-  if (await hasClaimable(app.db.manager)) await app.queue.send(undefined, 'run', {});
+  const em = app.db.manager;
+  // While every worker is busy for an hour, each process would add a job with each of its heartbeats.
+  if (await hasClaimable(em)) await app.queue.send(em, 'run', {}, { unlessWaiting: true });
 }
 
 async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {

@@ -183,3 +183,12 @@ test('after a long outage every page of deliveries is read', async () => {
   await redeliverFailed(service.app);
   expect(asked.filter((a) => a.startsWith('POST /app/hook'))).toEqual(['POST /app/hook/deliveries/16/attempts']);
 });
+
+test('a delivery that fails each time is asked for ten times', async () => {
+  const before = asked.length;
+  for (let id = 100; id < 112; id++) {
+    hookDeliveries = [{ id, guid: 'too large', status_code: 413 }];
+    await redeliverFailed(service.app);
+  }
+  expect(asked.slice(before).filter((a) => a.startsWith('POST /app/hook/deliveries/'))).toHaveLength(10);
+});

@@ -13,6 +13,14 @@ afterAll(async () => {
   await database.drop();
 });
 
+test('a wake-up is not added to one that waits', async () => {
+  const waiting = async () =>
+    (await db.manager.query(`select 1 from pgboss.job where name = 'run' and state = 'created'`)).length;
+  await queue.send(db.manager, 'run', {}, { afterSeconds: 3600 });
+  for (let i = 0; i < 3; i++) await queue.send(db.manager, 'run', {}, { unlessWaiting: true });
+  expect(await waiting()).toBe(2);
+});
+
 test('a job that waits already is not taken before the transaction that asks for it once more has committed', async () => {
   const taken: string[] = [];
   const handlers = Object.fromEntries(Object.keys(queues).map((name) => [name, async () => {}])) as unknown as Handlers;
