@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import { createAppAuth } from '@octokit/auth-app';
 import { request } from '@octokit/request';
 import OpenAI from 'openai';
@@ -114,8 +115,8 @@ async function build(
   if (config.githubApp !== undefined) app.connectGitHub(config.githubApp);
   else await adoptStoredApp(app);
   notes.push(`sandbox: ${sandbox.state.says}`);
-  if (folders.place !== config.DATA_DIR)
-    notes.push(`${config.DATA_DIR} is closed to the tools' user, so workspaces lie in ${folders.place}`);
+  if (!folders.work.startsWith(config.DATA_DIR))
+    notes.push(`workspaces are in ${dirname(folders.work)}, a path that tells agents nothing`);
   return { app, notes, broken, databaseFolder };
 }
 

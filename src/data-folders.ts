@@ -1,17 +1,19 @@
-import { chmod, mkdir, readdir, readlink, rm, stat } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { isAlive, isReachable } from './db/embedded.ts';
 import { reachableRoot } from './db/embedded-binaries.ts';
 import { hasRoom } from './disk.ts';
+import { isOneDisk, neutralRoot } from './neutral-place.ts';
 import { removeTree } from './sandbox/remove-tree.ts';
 
 /** Where a process keeps what it works with. */
 export interface DataFolders {
   /** The data folder, or a folder elsewhere when the tools' user cannot pass into that one. */
   place: string;
-  /** Workspaces of this process. */
+  /** Workspaces of this process; on the disk of `place`, under a name that tells nothing. */
   work: string;
   /** Programs that the tools run. */
   tools: string;
@@ -21,10 +23,12 @@ export interface DataFolders {
 /** Names the folders, and makes the first of them. */
 export async function openDataFolders(dataDir: string): Promise<DataFolders> {
   const place = await reachableDir(dataDir);
+  const neutral = await neutralRoot();
+  const workPlace = neutral !== undefined && (await isOneDisk(place, neutral)) ? neutral : place;
   return {
     place,
-    work: join(place, 'runs', `${hostname()}-${process.pid}`),
-    tools: join(place, 'tools'),
+    work: join(workPlace, 'runs', randomBytes(6).toString('hex')),
+    tools: join(neutral ?? place, 'tools'),
     gitCache: join(place, 'git-cache'),
   };
 }
@@ -47,7 +51,8 @@ async function reachableDir(dataDir: string): Promise<string> {
 export async function clearLeftovers({ place, work, tools, gitCache }: DataFolders, log: Logger): Promise<void> {
   const remove = (folder: string) =>
     removeTree(folder).catch((error) => log.warn({ err: error, folder }, 'a leftover was not removed'));
-  await clearWorkspaces(join(place, 'runs'), work, remove);
+  // Until version 0.1 all of them were in the data folder.
+  for (const all of new Set([dirname(work), join(place, 'runs')])) await clearWorkspaces(all, remove);
   // Copies under way are named `<copy>.<pid>`.
   for (const name of await namesIn(tools)) {
     const pid = /\.(\d+)$/.exec(name)?.[1];
@@ -62,23 +67,23 @@ export async function clearLeftovers({ place, work, tools, gitCache }: DataFolde
 const forgottenMs = 2 * 86_400_000;
 
 /** Removes the workspaces of processes that are gone; runs that are continued get new ones. */
-async function clearWorkspaces(all: string, own: string, remove: (folder: string) => Promise<void>): Promise<void> {
+async function clearWorkspaces(all: string, remove: (folder: string) => Promise<void>): Promise<void> {
   for (const name of await namesIn(all)) {
     const folder = join(all, name);
-    const [, host, pid] = /^(?:(.*)-)?(\d+)$/.exec(name) ?? [];
-    if (pid === undefined) continue;
-    const isHere = host === undefined || host === hostname();
+    const owner = await readFile(join(folder, ownerFile), 'utf8').catch(() => name);
+    const [, host, pid] = /^(?:(.*)-)?(\d+)$/.exec(owner) ?? [];
+    const isHere = pid !== undefined && (host === undefined || host === hostname());
     // Another worker that starts may have removed it by now.
     const changedMs = (await stat(folder).catch(() => undefined))?.mtimeMs ?? Number.POSITIVE_INFINITY;
     const isLeft = isHere ? !(await isService(Number(pid))) : changedMs < Date.now() - forgottenMs;
-    // A folder with our own number is that of an earlier process; in a container every one is.
-    if (isLeft || folder === own) await remove(folder);
+    if (isLeft) await remove(folder);
   }
 }
 
 /** Whether a process with that number may be one of ours; a program that is not Node has got a used number. */
 async function isService(pid: number): Promise<boolean> {
-  if (!isAlive(pid)) return false;
+  // Ours has no folder yet: one with our number is that of an earlier process; in a container every one is.
+  if (pid === process.pid || !isAlive(pid)) return false;
   const program = await readlink(`/proc/${pid}/exe`).catch(() => undefined);
   return program === undefined || /\/node( \(deleted\))?$/.test(program);
 }
@@ -87,9 +92,12 @@ async function namesIn(folder: string): Promise<string[]> {
   return readdir(folder).catch(() => []);
 }
 
-/** Makes the folder for workspaces, which the tools' uid may pass through. */
-export async function makeWorkFolder({ place, work }: DataFolders): Promise<void> {
-  const all = join(place, 'runs');
+/** Says whose a folder of workspaces is, `<host>-<pid>`; its name is seen inside sandboxes and does not. */
+const ownerFile = 'owner';
+
+/** Makes the folder for workspaces, which the tools' users may pass through. */
+export async function makeWorkFolder({ work }: DataFolders): Promise<void> {
   await mkdir(work, { recursive: true, mode: 0o711 });
-  for (const folder of [all, work]) await chmod(folder, 0o711);
+  for (const folder of [dirname(work), work]) await chmod(folder, 0o711);
+  await writeFile(join(work, ownerFile), `${hostname()}-${process.pid}`, { mode: 0o600 });
 }

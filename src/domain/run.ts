@@ -46,7 +46,8 @@ export const remedies: Record<FailureCategory, string> = {
   rate_limit: 'Wait until the limit is over, then retry.',
   budget: 'Raise the budget in the project settings or make the task smaller, then retry.',
   timeout: 'Retry; if it happens again raise MAX_RUN_MINUTES or make the task smaller.',
-  sandbox: 'Ask the operator to run `npm run doctor`; the sandbox does not work there.',
+  sandbox:
+    'If the message names a limit, make the task smaller or raise the limit. Otherwise ask the operator to run `npm run doctor`.',
   model: 'Retry; if it happens again choose another model for the agent.',
   checks: 'Look at the draft pull request, then retry with a hint about the failing checks.',
   gave_up: 'Answer what the agent asks in the description, then retry.',

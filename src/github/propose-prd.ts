@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables.ts';
 import { branchName } from '../domain/branch.ts';
@@ -83,7 +82,7 @@ async function ensureBranch(app: App, at: At, branch: string, prd: Prd): Promise
   const { repository, credential } = at;
   const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(gitMs)]);
   const remote = await remoteFor(app, repository, credential, { contents: 'write' });
-  const { checkout, remove } = await openCheckout(app, `prd-${randomUUID()}`, remote, signal);
+  const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
     if ((await checkout.fetch(branch)) !== undefined) return true;
     const base = await checkout.fetch(repository.defaultBranch);

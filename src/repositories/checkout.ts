@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
@@ -12,12 +13,11 @@ export interface OpenCheckout {
   remove(): Promise<void>;
 }
 
-/** Opens a repository in the folder of that name in the service's work folder; what was there before is removed. */
-export async function openCheckout(app: App, name: string, remote: Remote, signal: AbortSignal): Promise<OpenCheckout> {
-  const folder = join(app.workDir, name);
+/** Opens a repository in a new folder. Its name is random, because the mounts inside a sandbox show it. */
+export async function openCheckout(app: App, remote: Remote, signal: AbortSignal): Promise<OpenCheckout> {
+  const folder = join(app.workDir, randomBytes(6).toString('hex'));
   const clear = () =>
     removeTree(folder).catch((error) => app.log.warn({ err: error, folder }, 'a workspace was not removed'));
-  await clear();
   await mkdir(folder, { recursive: true, mode: 0o711 });
   try {
     const checkout = await app.git.open(

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables.ts';
 import { GitFailed } from '../git/engine.ts';
@@ -40,7 +39,7 @@ class Unreadable extends Error {}
 
 async function openHost(app: App, repository: RepositoryRow, branch: string | null, signal: AbortSignal) {
   const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
-  const { checkout, remove } = await openCheckout(app, `read-${randomUUID()}`, remote, signal);
+  const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
     const { host } = await startTools(app, checkout, signal, async () => {
       const commit =

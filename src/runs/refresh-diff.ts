@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { App } from '../app.ts';
 import { diffOf } from '../git/diff.ts';
 import { openCheckout } from '../repositories/checkout.ts';
@@ -18,7 +17,7 @@ export async function refreshDiff(app: App, taskId: string, headSha: string): Pr
   if (repository === null || task.branchName === null) return;
   if ((await findDiff(em, taskId))?.headSha === headSha) return;
   const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
-  const { checkout, remove } = await openCheckout(app, `diff-${randomUUID()}`, remote, AbortSignal.timeout(cloneMs));
+  const { checkout, remove } = await openCheckout(app, remote, AbortSignal.timeout(cloneMs));
   try {
     const base = await checkout.fetch(repository.defaultBranch);
     const head = await checkout.fetch(task.branchName);

@@ -50,13 +50,11 @@ export interface Signals {
  */
 export async function openWorkspace(
   app: App,
-  run: Pick<RunRow, 'id' | 'fence' | 'kind'>,
+  run: Pick<RunRow, 'id' | 'kind'>,
   journal: Journal,
   about: { task: TaskView; repository: RepositoryRow; remote: Remote; signals: Signals },
 ): Promise<Workspace> {
-  // A holder that lost the run may still be clearing up its own.
-  const name = `${run.id}-${run.fence}-${about.repository.id}`;
-  const { checkout, remove } = await openCheckout(app, name, about.remote, about.signals.git);
+  const { checkout, remove } = await openCheckout(app, about.remote, about.signals.git);
   try {
     const place = () => putInPlace(app, run, journal, checkout, about);
     const { host, placed } = await startToolsIn(about.signals.confinement, checkout, place);

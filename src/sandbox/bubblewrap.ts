@@ -1,16 +1,14 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { findCgroups } from './cgroup.ts';
-import { confine } from './confinement.ts';
-import { reachable } from './reachable.ts';
+import { type ConfinementOptions, confine } from './confinement.ts';
+import { neutralPath, readablePath } from './neutral-path.ts';
 import type { RunLimits, Sandbox, SandboxState } from './sandbox.ts';
 import { selfTest } from './self-test.ts';
 
-const source = (name: string) => fileURLToPath(new URL(`./${name}.mjs`, import.meta.url));
-
 export interface SandboxOptions {
   setting: 'auto' | 'bwrap' | 'off';
-  /** Links or copies of Node and the tool host go here: a path that tells nothing, and that the tools' users can reach. */
+  /** A folder for links or copies of Node and the tool host: its path tells nothing, and the tools' users can reach it. */
   toolsDir: string;
   limits: RunLimits;
 }
@@ -20,18 +18,33 @@ export interface SandboxOptions {
  * there is no silent fall-back to an open shell.
  */
 export async function openSandbox({ setting, toolsDir, limits }: SandboxOptions): Promise<Sandbox> {
-  await mkdir(toolsDir, { recursive: true, mode: 0o711 });
-  const module = async (name: string) =>
-    reachable(source(name), `${name}-${(await stat(source(name))).mtimeMs}.mjs`, toolsDir);
-  const files = {
-    node: await reachable(process.execPath, `node-${process.version}`, toolsDir),
-    toolHost: await module('tool-host'),
-    looseEdit: await module('loose-edit'),
-  };
   const cgroups = setting === 'off' ? undefined : await findCgroups();
-  const state = setting === 'off' ? off : await selfTest({ files, limits, cgroups, place: toolsDir });
-  const options = { files, limits, hasWall: state.works, cgroups };
-  return { state, confine: (signal) => confine(options, signal) };
+  const test = async () => selfTest({ files: await filesIn(toolsDir, true), limits, cgroups, place: toolsDir });
+  const state = setting === 'off' ? off : await test().catch(untried);
+  return {
+    state,
+    confine: async (signal) =>
+      confine({ files: await filesIn(toolsDir, state.works), limits, hasWall: state.works, cgroups }, signal),
+  };
 }
 
 const off: SandboxState = { works: false, says: 'switched off by SANDBOX=off: agents have file tools, no run_command' };
+
+function untried(error: Error): SandboxState {
+  return { works: false, says: `bubblewrap could not be tried (${error.message}): agents have no run_command` };
+}
+
+/** Looked for at each run: a system may clear what was not used in /var/tmp for weeks. */
+async function filesIn(toolsDir: string, isWalled: boolean): Promise<ConfinementOptions['files']> {
+  await mkdir(toolsDir, { recursive: true, mode: 0o711 });
+  const find = isWalled ? neutralPath : readablePath;
+  const module = async (name: string) => {
+    const source = fileURLToPath(new URL(`./${name}.mjs`, import.meta.url));
+    return find(source, `${name}-${(await stat(source)).mtimeMs}.mjs`, toolsDir);
+  };
+  return {
+    node: await find(process.execPath, `node-${process.version}`, toolsDir),
+    toolHost: await module('tool-host'),
+    looseEdit: await module('loose-edit'),
+  };
+}

@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { homedir, hostname } from 'node:os';
+import { resolve } from 'node:path';
 import type { ModelRequest, Said } from '../../src/demo/model.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';
@@ -23,6 +25,10 @@ const attacks: Record<string, { command: string; says: RegExp }> = {
   },
 };
 
+/** Everything that could tell a command where it is. */
+const lookAround =
+  'cat /proc/*/cmdline /proc/*/mountinfo /proc/*/mounts /proc/*/environ 2> /dev/null; env; hostname; ls -l /proc/self/cwd /proc/1/fd 2> /dev/null';
+
 let world: World;
 let isOver = false;
 afterAll(() => world?.close());
@@ -33,6 +39,7 @@ function textOf(request: ModelRequest): string {
 
 /** The honest agent works for as long as one of the others is hostile, each command with a few dozen processes. */
 function honestly(turn: number): Said {
+  if (turn === 0) return sh(lookAround);
   if (!isOver) return sh(`for i in $(seq 30); do /bin/true || exit 9; done; echo round ${turn}`);
   return [
     { name: 'write_file', arguments: { path: 'honest.txt', content: 'done\n' } },
@@ -76,7 +83,10 @@ test('a run that takes more than its limits ends and says which one; an honest r
   );
   expect(honest).toMatchObject({ status: 'in_review', failure: null });
   const conversation = world.model.requests.findLast((r) => textOf(r).includes('Honest work'))?.messages ?? [];
-  const answers = conversation.filter((m) => m.role === 'tool').map((m) => String(m.content));
+  const [seen = '', ...answers] = conversation.filter((m) => m.role === 'tool').map((m) => String(m.content));
+  expect(seen).toContain(' /work ');
+  const ours = [world.settings.DATA_DIR, resolve('.'), homedir(), `${hostname()}-${world.service.process.pid}`];
+  expect(ours.filter((path) => seen.includes(path ?? ''))).toEqual([]);
   expect(answers.length).toBeGreaterThan(2);
   expect(answers.filter((text) => !/^round \d+\n\[exit code 0\]$/.test(text))).toEqual([]);
   const left = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes(seconds));

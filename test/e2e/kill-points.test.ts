@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { until } from '../../src/demo/real-service.ts';
 import { gitOut } from '../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';
@@ -24,6 +24,7 @@ let isKilled = false;
 let isHit = false;
 /** The processes that were killed; nothing of theirs may be left. */
 const killed: number[] = [];
+const theirs = new Set<string>();
 
 /** What happens to the call that is due: nothing, refused after the kill, or done with its answer lost. */
 function due(name: string) {
@@ -32,7 +33,9 @@ function due(name: string) {
   isHit = true;
   if (how !== 'lost') {
     isKilled = true;
-    killed.push(world.service.process.pid ?? 0);
+    const { pid = 0 } = world.service.process;
+    killed.push(pid);
+    for (const folder of foldersOf([pid])) theirs.add(folder);
     world.service.process.kill('SIGKILL');
   }
   return how === 'before' ? { status: 502 } : ('lost' as const);
@@ -126,22 +129,28 @@ async function expectOneOfEach(task: Shown): Promise<void> {
 async function expectNothingLeft(): Promise<void> {
   await until('nothing to be left of those that were killed', async () => {
     await answerTo('/me');
-    const places = ['/var/lib/deckhand/work/runs', `${world.settings.DATA_DIR}/runs`];
-    const folders = places.flatMap((place) => (existsSync(place) ? readdirSync(place).map((n) => join(place, n)) : []));
-    const isTheirs = (path: string) => killed.some((pid) => path.endsWith(`-${pid}`));
     const isRunning = readdirSync('/proc').some((pid) => {
-      if (!/^\d+$/.test(pid)) return false;
-      const line = commandOf(pid);
-      return killed.some((gone) => line.includes(`/runs/${hostname()}-${gone}/`));
+      // A sandbox names its folders in its mounts only.
+      const names = /^\d+$/.test(pid) ? `${textOf(`/proc/${pid}/cmdline`)}${textOf(`/proc/${pid}/mountinfo`)}` : '';
+      return [...theirs].some((folder) => names.includes(`/runs/${basename(folder)}/`));
     });
-    const own = folders.filter((path) => path.endsWith(`-${world.service.process.pid}`));
-    return !isRunning && !folders.some(isTheirs) && own.every((folder) => readdirSync(folder).length === 0);
+    const own = foldersOf([world.service.process.pid ?? 0]);
+    const isClear = own.every((folder) => readdirSync(folder).join() === 'owner');
+    return !isRunning && foldersOf(killed).length === 0 && isClear;
   });
 }
 
-function commandOf(pid: string): string {
+/** The folders with the workspaces of these processes. */
+function foldersOf(pids: number[]): string[] {
+  const places = ['/var/lib/deckhand/work', `/var/tmp/deckhand-${process.getuid?.()}`, world.settings.DATA_DIR ?? ''];
+  const all = places.map((place) => join(place, 'runs')).filter((place) => existsSync(place));
+  const folders = all.flatMap((place) => readdirSync(place).map((name) => join(place, name)));
+  return folders.filter((folder) => pids.some((pid) => textOf(join(folder, 'owner')) === `${hostname()}-${pid}`));
+}
+
+function textOf(file: string): string {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch {
     return '';
   }
