@@ -11,6 +11,7 @@ import {
 import { lines } from './explain.ts';
 import { gitIgnoreRules } from './ignore-rules.ts';
 import { objectReader } from './object-reader.ts';
+import { inPortions } from './portions.ts';
 import { type GitRun, git } from './run-git.ts';
 import { allFiles, findFile } from './tree-files.ts';
 import { type ReadBefore, readWorkTree, rememberWorkTree, type TreeEntry } from './work-tree.ts';
@@ -69,7 +70,7 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
     const known = differences.get(pair);
     if (known !== undefined) return known;
     const out = await bare(['diff-tree', '-r', '-z', '--raw', '--no-renames', '--full-index', from, to]);
-    const found = parseRaw(out.toString('utf8'));
+    const found = await parseRaw(out);
     // The end of a run asks for the same ones again and again; a long run has many others before it.
     if (differences.size >= maxDifferences) differences.clear();
     differences.set(pair, found);
@@ -120,12 +121,14 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
         // A copy of what checkout left, which nobody else can write: git never looks at the work tree for it. What is no
         // UTF-8 cannot be spoken of here and stays as it is.
         const env = { GIT_INDEX_FILE: `${gitDir}/snapshot.index` };
-        const gone = [...base.keys()].filter((path) => !found.has(path));
-        const changed = [...found].filter(([path, { mode, oid }]) => !isSame(base.get(path), mode, oid));
-        const input = [
-          ...gone.map((path) => `0 ${'0'.repeat(40)}\t${path}\0`),
-          ...changed.map(([path, { mode, oid }]) => `${mode} ${oid}\t${path}\0`),
-        ].join('');
+        const entries: string[] = [];
+        await inPortions(base.keys(), (path) => {
+          if (!found.has(path)) entries.push(`0 ${'0'.repeat(40)}\t${path}\0`);
+        });
+        await inPortions(found, ([path, { mode, oid }]) => {
+          if (!isSame(base.get(path), mode, oid)) entries.push(`${mode} ${oid}\t${path}\0`);
+        });
+        const input = entries.join('');
         if (lastSnapshot?.input === input) return lastSnapshot.tree;
         await copyFile(`${gitDir}/index`, env.GIT_INDEX_FILE);
         if (input !== '')
@@ -214,12 +217,20 @@ function isSame(entry: TreeEntry | undefined, mode: string, oid: string): boolea
 }
 
 /** `:100644 100644 <old> <new> M\0path\0…` */
-function parseRaw(raw: string): Change[] {
-  const parts = raw.split('\0');
+async function parseRaw(raw: Buffer): Promise<Change[]> {
   const changes: Change[] = [];
-  for (let i = 0; i + 1 < parts.length; i += 2) {
-    const [oldMode = '', newMode = '', oldOid = '', newOid = ''] = (parts[i] ?? '').slice(1).split(' ');
-    changes.push({ path: parts[i + 1] ?? '', oldMode, newMode, oldOid, newOid });
-  }
+  await inPortions(partsOf(raw), ([meta, path]) => {
+    const [oldMode = '', newMode = '', oldOid = '', newOid = ''] = meta.slice(1).split(' ');
+    changes.push({ path, oldMode, newMode, oldOid, newOid });
+  });
   return changes;
+}
+
+function* partsOf(raw: Buffer): Generator<[string, string]> {
+  for (let at = 0; at < raw.length; ) {
+    const middle = raw.indexOf(0, at);
+    const end = raw.indexOf(0, middle + 1);
+    yield [raw.toString('latin1', at, middle), raw.toString('utf8', middle + 1, end)];
+    at = end + 1;
+  }
 }

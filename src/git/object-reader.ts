@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { spawn } from 'node:child_process';
 import { exposeToOom } from '../oom-score.ts';
 import { GitFailed } from './engine.ts';
+import { inPortions } from './portions.ts';
 import { cleanEnvironment } from './run-git.ts';
 import type { TreeEntry } from './work-tree.ts';
 
@@ -145,16 +146,21 @@ function parseAnswer(out: Buffer, wantsContent: boolean): { bytes: number; line:
 }
 
 /** `<mode> <name>\0<20 bytes>…` */
-function parseTree(tree: Buffer): Map<string, TreeEntry> {
+async function parseTree(tree: Buffer): Promise<Map<string, TreeEntry>> {
   const entries = new Map<string, TreeEntry>();
+  await inPortions(entriesIn(tree), ({ mode, name, oid }) => {
+    if (isUtf8(name)) entries.set(name.toString('utf8'), { mode: canonical(mode), oid });
+  });
+  return entries;
+}
+
+function* entriesIn(tree: Buffer) {
   for (let at = 0; at < tree.length; ) {
     const [blank, nul] = [tree.indexOf(' ', at), tree.indexOf(0, at)];
     const name = tree.subarray(blank + 1, nul);
-    const oid = tree.toString('hex', nul + 1, nul + 21);
-    if (isUtf8(name)) entries.set(name.toString('utf8'), { mode: canonical(tree.toString('latin1', at, blank)), oid });
+    yield { mode: tree.toString('latin1', at, blank), name, oid: tree.toString('hex', nul + 1, nul + 21) };
     at = nul + 21;
   }
-  return entries;
 }
 
 /** A mode as git takes it: old tools wrote folders as 040000 and files as 100664. */

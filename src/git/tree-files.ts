@@ -1,9 +1,12 @@
 import { GitFailed } from './engine.ts';
+import { inPortions } from './portions.ts';
 import type { TreeEntry } from './work-tree.ts';
 
 const folderMode = '40000';
 /** More than the largest that people work in; what is known of so many takes about 200 MB here. */
 const maxFiles = 500_000;
+/** All paths together; a dozen objects can make long ones of all files. */
+const maxPathChars = 64_000_000;
 /** One after the other each would take as long as the way to git and back. */
 const foldersAtOnce = 64;
 
@@ -24,23 +27,31 @@ export async function findFile(folder: Folder, tree: string, path: string): Prom
   return found.mode === folderMode || found.mode === '160000' ? undefined : found;
 }
 
-/** All files of a tree, by path. @throws GitFailed for more than `maxFiles`: a dozen objects can make millions of them */
+/**
+ * All files of a tree, by path.
+ * @throws GitFailed for more than `maxFiles`, or longer paths: a dozen objects can make millions of them
+ */
 export async function allFiles(folder: Folder, root: string): Promise<Map<string, TreeEntry>> {
   const files = new Map<string, TreeEntry>();
   const folders = [{ prefix: '', tree: root }];
+  let chars = 0;
   for (let seen = 0; folders.length > 0; ) {
     // The deepest first, so that few wait.
     const some = folders.splice(-foldersAtOnce);
     const read = await Promise.all(some.map(({ tree }) => folder(tree)));
     for (const [i, entries] of read.entries()) {
+      const prefix = some[i]?.prefix ?? '';
       seen += entries.size;
-      for (const [name, entry] of entries) {
-        const path = `${some[i]?.prefix}${name}`;
+      chars += entries.size * prefix.length;
+      if (seen > maxFiles) throw new GitFailed('broken', `git: the repository has more than ${maxFiles} files`);
+      if (chars > maxPathChars)
+        throw new GitFailed('broken', `git: the paths of the repository have more than ${maxPathChars} characters`);
+      await inPortions(entries, ([name, entry]) => {
+        const path = `${prefix}${name}`;
         if (entry.mode === folderMode) folders.push({ prefix: `${path}/`, tree: entry.oid });
         else files.set(path, entry);
-      }
+      });
     }
-    if (seen > maxFiles) throw new GitFailed('broken', `git: the repository has more than ${maxFiles} files`);
   }
   return files;
 }

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { constants, type Dirent, lstatSync, type Stats } from 'node:fs';
 import { type FileHandle, open, opendir, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { foldersOf } from './folders-of.ts';
 import { blobOid, writeLoose } from './loose-object.ts';
+import { inPortions } from './portions.ts';
 
 export interface TreeEntry {
   mode: string;
@@ -55,8 +57,11 @@ interface Reading {
  */
 export async function readWorkTree(reading: Reading): Promise<Map<string, TreeEntry>> {
   const { base, workTree } = reading;
-  const folders = new Set([...base.keys()].flatMap(parentsOf));
-  const found = new Map([...base].filter(([, { mode }]) => mode === '160000'));
+  const folders = await foldersOf(base);
+  const found = new Map<string, TreeEntry>();
+  await inPortions(base, ([path, entry]) => {
+    if (entry.mode === '160000') found.set(path, entry);
+  });
   const spent = { files: 0, bytes: 0 };
   let left = base.size + folders.size + maxOthers;
   const walk = async (folder: string): Promise<void> => {
@@ -125,11 +130,6 @@ async function isIgnored(reading: Reading, path: string): Promise<boolean> {
   } catch (error) {
     throw new UnfitWorkTree((error as Error).message);
   }
-}
-
-function parentsOf(path: string): string[] {
-  const parts = path.split('/').slice(0, -1);
-  return parts.map((_, i) => parts.slice(0, i + 1).join('/'));
 }
 
 /** A folder that cannot be read is nothing only where the repository has nothing either; else its files would seem deleted. */

@@ -8,6 +8,7 @@ import type { Checkout } from '../../src/git/engine.ts';
 import { isomorphicProcess } from '../../src/git/isomorphic-process.ts';
 import { nativeGit } from '../../src/git/native.ts';
 import { git } from '../../src/git/run-git.ts';
+import { allFiles } from '../../src/git/tree-files.ts';
 import { at, author } from '../support/each-engine.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 
@@ -98,4 +99,22 @@ test('when memory runs out, git goes before the service', async () => {
   const scores = children.filter(isGit).map((pid) => readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim());
   await checkout.close();
   expect(scores).toEqual(['500']);
+});
+
+test('a repository of more or longer paths than anybody works with is refused while they are counted', async () => {
+  const file = { mode: '100644', oid: 'file' };
+  const folder = (oid: string) => ({ mode: '40000', oid });
+  const many = (name: string, entry: { mode: string; oid: string }) =>
+    new Map(Array.from({ length: 1000 }, (_, i) => [`${i}${name}`, entry]));
+  // A dozen objects make a billion files.
+  const wide = async (tree: string) => many('', Number(tree) > 0 ? folder(String(Number(tree) - 1)) : file);
+  await expect(allFiles(wide, '2')).rejects.toThrow('more than 500000 files');
+  // Or few, with names that take gigabytes.
+  const name = 'n'.repeat(250);
+  const deep = async (tree: string) =>
+    Number(tree) > 0 ? new Map([[name, folder(String(Number(tree) - 1))]]) : many(name, file);
+  const manyDeep = async (tree: string) => (tree === 'root' ? many(name, folder('15')) : deep(tree));
+  await expect(allFiles(manyDeep, 'root')).rejects.toThrow(
+    'the paths of the repository have more than 64000000 characters',
+  );
 });
