@@ -84,7 +84,9 @@ async function listen(app: App): Promise<Server> {
   const setup = await setupAddress(app);
   const webhooks = { path: webhookPath, handlers: webhookReceiver(app) };
   const pages = [loginRoutes(app), setupRoutes(app), dashboard(app, () => aboutApp(app))];
-  const server = httpServer(createServer(app, routes, { pages, webhooks }));
+  // A proxy brings the connections of many people.
+  const limits = app.config.TRUST_PROXY > 0 ? { maxOfAddress: Number.POSITIVE_INFINITY } : {};
+  const server = httpServer(createServer(app, routes, { pages, webhooks }), limits);
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(explained(error, HOST, PORT)));
     server.listen(PORT, HOST, () => {

@@ -24,7 +24,8 @@ const storedBytesPerMs = 10_000;
 /**
  * Receives webhooks: the signature is checked over the raw bytes, the delivery is stored and its job queued in one
  * transaction, and only then GitHub gets its 202. A worker looks at the content. Anybody can send here, so everything
- * that the headers tell is checked before the body is read.
+ * that the headers tell is checked before the body is read. A wrong signature counts against no address: GitHub delivers
+ * the events of other people's Apps, too, from the addresses of ours.
  */
 export function webhookReceiver(app: App): RequestHandler[] {
   return [

@@ -6,7 +6,7 @@ const drainMs = 2000;
 const drainBytes = 32 * 1024 * 1024;
 /** Chunks of a few bytes take more time than they hold data. */
 const minChunkCost = 1024;
-/** More at once are cut off without that courtesy. */
+/** Beyond this many at once, connections are closed without waiting for their senders. */
 const maxDraining = 32;
 let draining = 0;
 

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Express } from 'express';
+import { networkOf } from './address.ts';
 
 /** Each takes some 20 kB, and a file descriptor. */
 const maxConnections = 4000;
@@ -10,7 +11,9 @@ const maxConnections = 4000;
  */
 const maxPipelined = 32;
 
-const patience = {
+const preset = {
+  /** Connections of one address, so that one machine cannot use up all of them. */
+  maxOfAddress: 1000,
   /** For the head of a request, which is a few hundred bytes. */
   headersMs: 10_000,
   /** For the whole request. Bodies have shorter limits of their own. */
@@ -22,13 +25,26 @@ const patience = {
 };
 
 /** The HTTP server of the service. It bounds what slow, idle and greedy clients can hold: time, connections and memory. */
-export function httpServer(handler: Express, { headersMs, requestMs, checkMs, unreadMs } = patience): Server {
+export function httpServer(handler: Express, given: Partial<typeof preset> = {}): Server {
+  const { maxOfAddress, headersMs, requestMs, checkMs, unreadMs } = { ...preset, ...given };
   const server = createServer({
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     connectionsCheckingInterval: checkMs,
   });
   server.maxConnections = maxConnections;
+  const open = new Map<string, number>();
+  server.on('connection', (socket) => {
+    const address = networkOf(socket.remoteAddress);
+    const count = (open.get(address) ?? 0) + 1;
+    if (count > maxOfAddress) return void socket.destroy();
+    open.set(address, count);
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1;
+      if (left > 0) open.set(address, left);
+      else open.delete(address);
+    });
+  });
   const waiting = new WeakMap<Socket, number>();
   server.on('request', (req, res) => {
     const { socket } = req;

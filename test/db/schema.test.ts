@@ -96,7 +96,7 @@ test('a violated index is told by its name', async () => {
   expect(violatedUnique(new Error('other'))).toBeUndefined();
 });
 
-test('however many wait for one turn, another one is to be had', async () => {
+test('waiting for one turn takes no connection from another', async () => {
   let finish = () => {};
   const order: number[] = [];
   const first = db.turn('one', () => new Promise<void>((resolve) => (finish = resolve)));

@@ -43,6 +43,24 @@ test('a flood of requests on one connection ends it', async () => {
   expect(await raw.ended).toBe('');
 });
 
+test('one address has a limited number of connections', async () => {
+  const few = httpServer(express(), { maxOfAddress: 3 });
+  await new Promise<void>((resolve) => few.listen(0, '127.0.0.1', resolve));
+  const open = () => openRaw((few.address() as AddressInfo).port, headOf('GET /', {}));
+  const connections = [open(), open(), open()];
+  expect(await Promise.all(connections.map((c) => c.status))).toEqual([404, 404, 404]);
+  expect(await open().status).toBe(0);
+  connections[0]?.socket.destroy();
+  await until('a free place', async () => {
+    const again = open();
+    const status = await again.status;
+    again.socket.destroy();
+    return status === 404;
+  });
+  few.close();
+  few.closeAllConnections();
+});
+
 test('some requests may be sent at once', async () => {
   const raw = openRaw(port, headOf('GET /late', {}).repeat(31) + headOf('GET /late', { Connection: 'close' }));
   expect((await raw.ended).match(/late/g)).toHaveLength(32);

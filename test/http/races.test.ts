@@ -139,7 +139,7 @@ test('a key of a request that was cut off is free again later', async () => {
   expect((await post()).status).toBe(201);
 });
 
-test('whoever asks to reconcile many times at once waits alone', async () => {
+test('many requests of one user to reconcile hold up nobody else', async () => {
   const other = await service.token('other');
   let asked: Promise<{ status: number }>[] = [];
   await service.app.db.transaction(async (em) => {
@@ -150,7 +150,7 @@ test('whoever asks to reconcile many times at once waits alone', async () => {
   expect(new Set(await statuses(asked))).toEqual(new Set([200]));
 });
 
-test('a user whose calls all wait leaves connections of the database to others', async () => {
+test('many requests of one user for a locked row hold up nobody else', async () => {
   const project = await made('/projects', { name: 'P' });
   const other = await service.token('other');
   let asked: Promise<{ status: number }>[] = [];

@@ -78,7 +78,7 @@ describe('without a valid token', () => {
     });
     expect([over.status, Number(over.headers.get('retry-after')) > 0]).toEqual([429, true]);
     expect(await statuses(['/api/v1/me', '/api/v1/nothing'], '10.0.0.2')).toEqual([401, 404]);
-    // Who has a token is not held up by the neighbours.
+    // A caller with a token is not held up by its neighbours.
     const token = await service.token('neighbour');
     const headers = { Authorization: `Bearer ${token}` };
     expect((await visit('/api/v1/me', '10.0.0.1', { headers })).status).toBe(200);

@@ -106,7 +106,7 @@ test('a body of too many values is 400 before it is parsed', async () => {
   expect([answer.status, answer.body.errors.length]).toEqual([400, 100]);
 });
 
-test('who is refused before the body was read is answered at once, and the connection ends', async () => {
+test('a refusal does not wait for the body, and ends the connection', async () => {
   const head = headOf('POST /api/v1/projects', { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' });
   const raw = openRaw(new URL(service.url).port, head);
   expect(await raw.status).toBe(401);
