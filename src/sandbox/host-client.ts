@@ -1,9 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { RunFailed } from '../domain/run.ts';
+import { readPaced } from './command-output.ts';
 import type { ToolAnswer } from './sandbox.ts';
 
-/** A longer answer is none of our tool host's. */
-const maxLine = 16_000_000;
+/** The longest answer of a tool host: 30,000 characters, each of which may take six in JSON, and 1,000 for the rest. */
+const maxLine = 6 * 30_000 + 1000;
 
 /** No file tool takes that long. */
 const answerMs = 60_000;
@@ -28,20 +29,21 @@ export function hostClient(child: ChildProcess): HostClient {
   child.once('error', (error) => end(error.message));
   child.once('exit', (code, by) => end(by ?? `code ${code}`));
   child.stdin?.on('error', () => {});
-  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-    complaint = (complaint + chunk).slice(-2000);
+  readPaced([child.stderr], (chunk) => {
+    complaint = (complaint + chunk.toString('utf8')).slice(-2000);
   });
   let line = '';
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    if (gone !== undefined) return;
     line += chunk;
     for (let at = line.indexOf('\n'); at >= 0; at = line.indexOf('\n')) {
-      const answer = parseAnswer(line.slice(0, at));
+      const answer = at > maxLine ? undefined : parseAnswer(line.slice(0, at));
       line = line.slice(at + 1);
-      if (answer === undefined) return end('it answered what cannot be read');
+      if (answer === undefined || !waiting.has(answer.id)) return end('its answer fits no question');
       waiting.get(answer.id)?.resolve({ ok: answer.ok, text: answer.text });
       waiting.delete(answer.id);
     }
-    if (line.length > maxLine) end('it answered without an end');
+    if (line.length > maxLine) end('its answer is too long');
   });
   return {
     call: (tool, args) => {

@@ -108,7 +108,7 @@ async function runWild(wall: Wall, [seconds = 0, ...longer]: number[] = triedSec
   const seen = await mostProcesses(wall, running);
   const { text } = await running;
   if (!text.endsWith(`[stopped after ${seconds} s]`)) return 'the time of a command is not limited';
-  if (!text.includes('characters cut'))
+  if (!text.includes('[… cut;'))
     return longer.length > 0 ? runWild(wall, longer) : 'the output of a command is not limited';
   // bubblewrap itself, the shell, `sleep` and `yes`.
   if (seen < 4) return 'the processes of a command cannot be counted';

@@ -16,6 +16,8 @@ const limits = {
   lineChars: 2000,
 };
 
+const [searchSeconds, searchKilobytes] = [20, 500_000];
+
 class ToolError extends Error {}
 
 /**
@@ -99,7 +101,7 @@ const tools = {
     };
     await walk(start, 1, '');
     if (lines.length >= limits.listEntries) lines.push(`[cut after ${limits.listEntries} entries; name a path]`);
-    return capped(lines.join('\n')) || '(empty)';
+    return lines.join('\n') || '(empty)';
   },
 
   async read_file({ path, startLine = 1, endLine }) {
@@ -110,17 +112,20 @@ const tools = {
     const shown = lines
       .slice(startLine - 1, last)
       .map((l) => (l.length > limits.lineChars ? `${l.slice(0, limits.lineChars)}[…]` : l));
-    return capped(shown.join('\n'));
+    return shown.join('\n');
   },
 
   async search({ pattern, path = '.', regex = false }) {
     const real = await inside(path);
     const skipped = ['--exclude-dir=.git', '--exclude-dir=node_modules'];
     const args = ['-rnI', regex ? '-E' : '-F', ...skipped, '-m', '50', '-e', pattern, '--', real];
-    const { code, output } = await execute('grep', args, 20);
+    // A pattern such as (x{1,500}){1,500} would else take all the memory that there is.
+    const limited = ['-c', `ulimit -v ${searchKilobytes}; exec grep "$@"`, 'sh', ...args];
+    const { code, output, timedOut } = await execute('sh', limited, searchSeconds);
     if (code === 1) return 'no match';
+    if (timedOut) throw new ToolError(`search took longer than ${searchSeconds} s; name a path or a simpler pattern`);
     if (code !== 0) throw new ToolError(`search failed: ${output.slice(0, 500)}`);
-    return capped(output.replaceAll(`${root}/`, ''));
+    return output.replaceAll(`${root}/`, '');
   },
 
   async write_file({ path, content }) {
@@ -142,6 +147,9 @@ const tools = {
     }
     if (count > 1 && !replaceAll)
       throw new ToolError(`old occurs ${count} times in ${path}; give more lines around it, or set replaceAll`);
+    const size = text.length + count * (replacement.length - old.length);
+    if (size > limits.fileBytes)
+      throw new ToolError(`${path} would have ${size} characters, more than ${limits.fileBytes}`);
     await save(real, text.split(old).join(replacement));
     return `changed ${path} (${count} ${count === 1 ? 'place' : 'places'})`;
   },
@@ -164,7 +172,6 @@ function execute(program, args, seconds) {
     let output = '';
     let timedOut = false;
     const keep = (chunk) => {
-      // Twice the limit is kept while it grows, so that head and tail can be shown.
       output += chunk;
       if (output.length > limits.outputChars * 4)
         output = `${output.slice(0, limits.outputChars)}\n[…]\n${output.slice(-limits.outputChars)}`;
@@ -225,9 +232,6 @@ const internal = {
     }
     return `restored ${files.length} files`;
   },
-  async ping() {
-    return 'pong';
-  },
 };
 
 for await (const line of createInterface({ input: process.stdin })) {
@@ -236,10 +240,10 @@ for await (const line of createInterface({ input: process.stdin })) {
   try {
     const handler = tools[tool] ?? internal[tool];
     if (handler === undefined) throw new ToolError(`unknown tool ${tool}`);
-    answer = { id, ok: true, text: await handler(args) };
+    answer = { id, ok: true, text: capped(await handler(args)) };
   } catch (error) {
     const text = error instanceof ToolError ? error.message : `${error.code ?? 'error'}: the ${tool} tool failed`;
-    answer = { id, ok: false, text };
+    answer = { id, ok: false, text: capped(text) };
   }
   process.stdout.write(`${JSON.stringify(answer)}\n`);
 }
