@@ -1,21 +1,29 @@
 # The image of web and worker alike (ROLE); PostgreSQL is a service beside it.
-FROM node:24-slim AS dependencies
+#
+# The base image is pinned by digest. To move to a newer one:
+#   docker buildx imagetools inspect node:24-slim --format '{{.Manifest.Digest}}'
+# Another one, such as a mirror's: docker build --build-arg NODE_IMAGE=...
+ARG NODE_IMAGE=node:24.21.0-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
+
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # The image has its Node and its PostgreSQL elsewhere, so the optional packages that bring them stay out.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
-# The dashboard is built apart: what builds it is not in the image.
-FROM node:24-slim AS dashboard
+# The dashboard is built in a stage of its own: what builds it is not in the image.
+FROM ${NODE_IMAGE} AS dashboard
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
+COPY tsconfig.json ./
 COPY src ./src
 RUN npm run build
 
-FROM node:24-slim
+FROM ${NODE_IMAGE}
+# tini reaps what git leaves behind when it is killed; the first process of a container is nobody's child.
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends bubblewrap ca-certificates git \
+  && apt-get install -y --no-install-recommends bubblewrap ca-certificates git tini \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
@@ -28,6 +36,7 @@ USER node
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 VOLUME /data
 EXPOSE 3000
-HEALTHCHECK --interval=15s --timeout=3s --start-period=20s \
-  CMD ["node", "-e", "if (process.env.ROLE !== 'worker') fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# Fails when the process hangs, and when its database or its queue is gone; see docs/operations.md.
+HEALTHCHECK --interval=15s --timeout=10s --start-period=60s --retries=3 CMD ["node", "src/healthy.ts"]
+ENTRYPOINT ["/usr/bin/tini", "--"]
 CMD ["node", "src/main.ts"]

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
+import { flagsOf, readCompose } from '../../deploy/engine.ts';
 import { lifecyclePage } from '../../src/domain/lifecycle-page.ts';
 import { openapiText } from '../../src/print-docs.ts';
 import { webhookPath } from '../../src/serve.ts';
@@ -41,11 +42,14 @@ test('Dockerfile copies and runs what is there', () => {
   const text = read('Dockerfile');
   for (const [, what = ''] of text.matchAll(/^COPY (?!--from)(.+) \S+$/gm))
     for (const path of what.split(' ')) expect([path, existsSync(join(root, path))]).toEqual([path, true]);
-  expect(text).toMatch(/^FROM node:24-slim/m);
+  // By digest, in one place, where a test may put another.
+  expect(text).toMatch(/^ARG NODE_IMAGE=node:24[\w.-]*-slim@sha256:[0-9a-f]{64}$/m);
+  for (const [from] of text.matchAll(/^FROM .*/gm)) expect(from).toMatch(/^FROM \$\{NODE_IMAGE\}( AS \w+)?$/);
   expect(text).toMatch(/^USER node$/m);
   expect(text).toMatch(/bubblewrap ca-certificates git/);
   expect(existsSync(join(root, JSON.parse(/^CMD (\[.*\])$/m.exec(text)?.[1] ?? '[]')[1]))).toBe(true);
-  expect(read('.dockerignore')).not.toMatch(/^(src|migrations|app\.yml|\.npmrc|package)/m);
+  expect(existsSync(join(root, JSON.parse(/^HEALTHCHECK .*CMD (\[.*\])$/m.exec(text)?.[1] ?? '[]')[1]))).toBe(true);
+  expect(read('.dockerignore')).not.toMatch(/^(src|migrations|app\.yml|\.npmrc|package|tsconfig)/m);
 });
 
 test('the image has every package that is needed, and no other is listed', () => {
@@ -73,6 +77,22 @@ test('compose.yaml starts web, worker and PostgreSQL with a profile that lets th
   for (const needed of ['clone', 'clone3', 'unshare', 'mount', 'umount2', 'pivot_root'])
     expect(denied).not.toContain(needed);
   for (const never of ['bpf', 'init_module', 'kexec_load', 'keyctl', 'setns']) expect(denied).toContain(never);
+});
+
+test('compose.yaml gives every container its limits, and images by digest', () => {
+  const services = readCompose();
+  for (const [name, service] of Object.entries(services)) {
+    expect([name, service]).toEqual([
+      name,
+      expect.objectContaining({ read_only: true, cap_drop: ['ALL'], restart: 'unless-stopped' }),
+    ]);
+    expect([name, service.mem_limit, service.pids_limit]).toEqual([name, expect.any(String), expect.any(Number)]);
+    expect(service.security_opt).toContain('no-new-privileges');
+    expect(service.oom_score_adj).toBeLessThan(0);
+    // A key that the script does not know would go untried.
+    expect(flagsOf(service)).toContain('--read-only');
+  }
+  expect(services.postgres.image).toMatch(/^postgres:18@sha256:[0-9a-f]{64}$/);
 });
 
 test('app.yml asks for no more than is needed, and for the events that are handled', () => {
