@@ -114,10 +114,27 @@ test('app.yml asks for no more than is needed, and for the events that are handl
   expect(app.hook_attributes.url).toContain(webhookPath);
 });
 
-test('the workflow runs the two commands of the README', () => {
+test('the workflow runs the two commands of the README, and the image', () => {
   const steps = JSON.stringify(parse(read('.github/workflows/ci.yml')));
   expect(steps).toContain('npm ci && npm test');
   expect(steps).toContain('npm run demo -- --once');
+  expect(steps).toContain('npm run image"');
+});
+
+test('workflows name actions by commit, and get no more rights than they need', () => {
+  for (const name of readdirSync(join(root, '.github/workflows'))) {
+    const text = read(`.github/workflows/${name}`);
+    const used = [...text.matchAll(/uses: (\S+)(.*)/g)];
+    expect(used.length).toBeGreaterThan(0);
+    for (const [, action, version] of used)
+      expect([action, version]).toEqual([expect.stringMatching(/@[0-9a-f]{40}$/), expect.stringMatching(/^ # v\d/)]);
+    const { permissions, concurrency, jobs } = parse(text);
+    expect([permissions, concurrency]).toEqual([{}, expect.anything()]);
+    for (const job of Object.values<Record<string, unknown>>(jobs)) {
+      expect(job.permissions).toEqual({ contents: 'read' });
+      expect(job['timeout-minutes']).toEqual(expect.any(Number));
+    }
+  }
 });
 
 test('install scripts run only where they are needed', () => {
