@@ -10,6 +10,9 @@ const writeMs = 10_000;
 /** A write is tried at most this often: strangers ask as often as they like. */
 const pauseMs = 5000;
 
+/** PostgreSQL's code for a write in a read-only transaction (its documentation, appendix A). */
+const readOnly = '25006';
+
 /** Whether the database answers and can write. However many ask at once, they share one look. */
 export function readiness({ db, log }: Pick<App, 'db' | 'log'>): () => Promise<Readiness> {
   let told: Readiness = 'ok';
@@ -18,7 +21,9 @@ export function readiness({ db, log }: Pick<App, 'db' | 'log'>): () => Promise<R
     attempt.then(
       (): Readiness => 'ok',
       (error): Readiness => {
-        const found = isDatabaseAway(error) ? 'database away' : failed;
+        // A standby that takes no writes answers all the same.
+        const isReadOnly = (error as { code?: string }).code === readOnly;
+        const found = isDatabaseAway(error) && !isReadOnly ? 'database away' : failed;
         if (told !== found) log.error({ err: error }, found);
         return found;
       },

@@ -52,7 +52,7 @@ test('from a goal to a started sprint, by comments alone', async () => {
   await say(number, '/agent answer 1\n/agent answer 2\n/agent answer 4');
   await shows(number, 'Which languages');
   await say(number, '/agent answer 1');
-  await shows(number, 'approve` makes a sprint');
+  await shows(number, 'approve` creates a sprint');
   const [comment, ...others] = await own(number, 'plan');
   expect(others).toEqual([]);
   for (const said of ['Greeting by name', 'Technical Writer', 'after core', 'Developers of this team; Customers'])
@@ -62,7 +62,7 @@ test('from a goal to a started sprint, by comments alone', async () => {
   await until('the plan anew', async () =>
     world.model.requests.some((r) => JSON.stringify(r.messages).includes('Fewer phases')),
   );
-  await shows(number, 'approve` makes a sprint');
+  await shows(number, 'approve` creates a sprint');
   await say(number, '/agent approve');
   await shows(number, 'with 3 tasks');
   const [sprint] = await world.get<{ id: string; name: string; status: string }[]>(
