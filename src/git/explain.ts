@@ -22,6 +22,9 @@ export function explain(err: string, code: number | null, answered: GitFailed | 
     const words = theirs.slice(-3).join(' ');
     return new GitFailed(answered.fault, [answered.message, words].filter(Boolean).join('; '), answered.retryAfterMs);
   }
+  // The process that writes it was ended at a limit (see `Room`) and could not say so.
+  if (/File too large|^fatal: fetch-pack: invalid index-pack output$/.test(own.join('\n')))
+    return new GitFailed('broken', 'git: what the remote sends takes more than 10 GB, or half of the room on the disk');
   const fault = faults.find(([pattern]) => pattern.test(own.join('\n')))?.[1] ?? 'broken';
   return new GitFailed(fault, `git: ${said.slice(-4).join(' ') || `ended with ${code}`}`);
 }

@@ -9,6 +9,7 @@ import {
   type Remote,
 } from './engine.ts';
 import { lines } from './explain.ts';
+import { roomIn } from './guarded.ts';
 import { gitIgnoreRules } from './ignore-rules.ts';
 import { objectReader } from './object-reader.ts';
 import { inPortions } from './portions.ts';
@@ -17,7 +18,7 @@ import { allFiles, findFile } from './tree-files.ts';
 import { type ReadBefore, readWorkTree, rememberWorkTree, type TreeEntry } from './work-tree.ts';
 
 /** For about 100,000 branches. */
-const listing = { maxBytes: 8_000_000, maxMemoryBytes: 256_000_000 };
+const listing = { maxBytes: 8_000_000, room: { memoryBytes: 256_000_000, fileBytes: 0 } };
 /** How much history a first fetch brings, and how far each look for a common ancestor goes back. */
 const firstDepth = 1;
 /** Names that git would leave out without a word are refused by name before the push (core.protectHFS, core.protectNTFS). */
@@ -76,17 +77,17 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
     differences.set(pair, found);
     return found;
   };
-  const fetched = (depth: string) => {
-    const specs = [...branches].map((b) => `+refs/heads/${b}:refs/remotes/origin/${b}`);
-    return here(['fetch', '--quiet', '--no-tags', depth, '--', remote.url, ...specs], { remote });
-  };
+  const fetchInto = async (depth: string, ...specs: string[]) =>
+    here(['fetch', '--quiet', '--no-tags', depth, '--', remote.url, ...specs], { remote, room: await roomIn(gitDir) });
+  const deepened = (depth: string) =>
+    fetchInto(depth, ...[...branches].map((b) => `+refs/heads/${b}:refs/remotes/origin/${b}`));
   const checkout: Checkout = {
     gitDir,
     workTree,
     fetch: async (branch) => {
       const spec = `+refs/heads/${branch}:refs/remotes/origin/${branch}`;
       try {
-        await here(['fetch', '--quiet', '--no-tags', `--depth=${firstDepth}`, '--', remote.url, spec], { remote });
+        await fetchInto(`--depth=${firstDepth}`, spec);
         // What was there before may be gone with a cache that was no good.
         objects.forget();
       } catch (error) {
@@ -99,7 +100,7 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
     },
     fetchCommit: async (commit) => {
       try {
-        await here(['fetch', '--quiet', '--no-tags', `--depth=${firstDepth}`, '--', remote.url, commit], { remote });
+        await fetchInto(`--depth=${firstDepth}`, commit);
         return true;
       } catch (error) {
         if (error instanceof GitFailed && /not our ref|unadvertised object/.test(error.message)) return false;
@@ -155,7 +156,7 @@ function checkoutIn(remote: Remote, gitDir: string, workTree: string, signal: Ab
     commit: (commit) => line(commitArguments(commit), { input: commit.message, env: authorship(commit) }),
     mergeBase: async (a, b) => {
       for (const deepen of [0, ...deepenBy]) {
-        if (deepen > 0) await fetched(`--deepen=${deepen}`);
+        if (deepen > 0) await deepened(`--deepen=${deepen}`);
         const base = await line(['merge-base', a, b]).catch(() => '');
         if (base !== '') return base;
       }

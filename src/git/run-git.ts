@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { exposeToOom } from '../oom-score.ts';
 import { curlTrace } from './curl-trace.ts';
 import { GitFailed, leastBytesPerSecond, type Remote, remoteSeconds, silenceSeconds, tooSlow } from './engine.ts';
 import { explain } from './explain.ts';
+import { guarded, type Room } from './guarded.ts';
 
 export interface GitRun {
   remote?: Remote;
@@ -15,8 +15,8 @@ export interface GitRun {
   accept?: number[];
   /** More output ends it. */
   maxBytes?: number;
-  /** More memory in one process of git that speaks with a remote ends it. */
-  maxMemoryBytes?: number;
+  /** What git may take while it speaks with a remote. */
+  room?: Room;
 }
 
 /** No tree and no list of differences that we ask for is larger. */
@@ -76,40 +76,13 @@ export function cleanEnvironment(remote: Remote | undefined): Record<string, str
   };
 }
 
-/** What a remote sends is written into one file as it comes, and git has no limit of its own for it. */
-const maxPackBytes = 10_000_000_000;
-/** What a remote lists is held in memory, and the index of a pack of 10 million objects takes 1 GB. */
-const usualMemoryBytes = 2_000_000_000;
-/** Beyond the limit of an operation; then not even the service was there to end it. */
-const graceSeconds = 60;
-
-/**
- * Who is killed cannot end what it has started, and git that speaks with a remote would go on for as long as that drips.
- * The system tells `timeout` of our end, and it ends its whole group; git alone would leave its children behind.
- */
-function guarded({ limitSeconds = remoteSeconds }: Remote, memoryBytes: number): string[] {
-  const [setpriv, timeout, prlimit] = ['/usr/bin/setpriv', '/usr/bin/timeout', '/usr/bin/prlimit'];
-  if (![setpriv, timeout, prlimit].every((path) => existsSync(path))) return [];
-  const time = [timeout, '--kill-after=5', String(limitSeconds + graceSeconds)];
-  const room = [prlimit, `--fsize=${maxPackBytes}`, `--data=${memoryBytes}`];
-  return [setpriv, '--pdeathsig', 'TERM', ...time, ...room, '--'];
-}
-
 /** Runs git and answers its output. @throws GitFailed, or the reason of the signal */
 export async function git(
   args: string[],
-  {
-    remote,
-    input,
-    env = {},
-    signal,
-    accept = [],
-    maxBytes = maxOutputBytes,
-    maxMemoryBytes = usualMemoryBytes,
-  }: GitRun,
+  { remote, input, env = {}, signal, accept = [], maxBytes = maxOutputBytes, room }: GitRun,
 ): Promise<Buffer> {
   signal?.throwIfAborted();
-  const [program = 'git', ...begin] = remote === undefined ? ['git'] : [...guarded(remote, maxMemoryBytes), 'git'];
+  const [program = 'git', ...begin] = remote === undefined ? ['git'] : [...guarded(remote, room), 'git'];
   const trace = curlTrace();
   const traced = remote === undefined ? {} : { GIT_TRACE_CURL: '3', GIT_TRACE_CURL_NO_DATA: '1' };
   const child = spawn(program, [...begin, ...args], {

@@ -7,6 +7,7 @@ import type { Checkout, GitEngine, GitFailed } from '../../src/git/engine.ts';
 import { isomorphicGit } from '../../src/git/isomorphic.ts';
 import { isomorphicProcess } from '../../src/git/isomorphic-process.ts';
 import { nativeGit } from '../../src/git/native.ts';
+import { git } from '../../src/git/run-git.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 
 const author = { name: 'bot[bot]', email: '1+bot[bot]@users.noreply.github.com' };
@@ -104,7 +105,9 @@ describe.each<[string, () => GitEngine]>([
   });
   async function open(url = host.url, signal?: AbortSignal, limitSeconds?: number) {
     const folder = join(host.root, `c${opened.length}`);
-    const remote = { url, token: 'good-token', patienceSeconds: 1, limitSeconds };
+    // A busy machine must not take the drops for silence.
+    const patienceSeconds = limitSeconds === undefined ? 1 : 20;
+    const remote = { url, token: 'good-token', patienceSeconds, limitSeconds };
     const checkout = await engine.open(remote, { gitDir: join(folder, 'g'), workTree: join(folder, 'w') }, signal);
     opened.push(checkout);
     return checkout;
@@ -243,6 +246,27 @@ describe.each<[string, () => GitEngine]>([
     await two.close();
     while (children().length > before.length) await new Promise((resolve) => setTimeout(resolve, 10));
   });
+});
+
+test('native git writes no more than it is given room for', async () => {
+  const host = await serveSampleRepository();
+  try {
+    writeFileSync(join(host.work, 'large.bin'), randomBytes(1_000_000));
+    gitOut(host.work, 'add', '-A');
+    gitOut(host.work, 'commit', '-q', '-m', 'large');
+    gitOut(host.work, 'push', '-q', host.bare, 'main');
+    const [remote, gitDir] = [{ url: host.url, token: 'good-token' }, join(host.root, 'g')];
+    gitOut(host.root, 'init', '-q', '--bare', gitDir);
+    const fetch = (fileBytes: number) =>
+      git([`--git-dir=${gitDir}`, 'fetch', '-q', host.url, 'main'], { remote, room: { memoryBytes: 2e9, fileBytes } });
+    await expect(fetch(500_000)).rejects.toMatchObject({
+      fault: 'broken',
+      message: expect.stringMatching(/room on the disk/),
+    });
+    await fetch(5_000_000);
+  } finally {
+    host.close();
+  }
 });
 
 describe('git in JavaScript within its limits', () => {

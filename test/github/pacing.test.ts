@@ -119,6 +119,24 @@ test('inside a long retry-after nothing is called, and the caller is told', asyn
   expect(next.pendingMocks()).toHaveLength(2);
 });
 
+test('a caller that has enough does not wait for its turn', async () => {
+  const id = ++installation;
+  api().get('/repos/a/b').reply(403, {}, { 'retry-after': '30' });
+  await expect(read(octokit(0, id))).rejects.toMatchObject({ status: 403 });
+  const next = api().post('/repos/a/b/issues/1/comments').reply(201);
+  const enough = new AbortController();
+  const request = { signal: enough.signal };
+  const waiting = octokit(0, id).request('POST /repos/a/b/issues/1/comments', { body: 'x', request });
+  enough.abort();
+  await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
+  expect(next.pendingMocks()).toHaveLength(1);
+});
+
+test('a page instead of an answer is GitHub being away', async () => {
+  api().get('/repos/a/b').times(3).reply(200, '<html>', { 'content-type': 'text/html' });
+  await expect(read(octokit())).rejects.toMatchObject({ name: 'HttpError', status: 502 });
+});
+
 test('a plain 403 parks nothing', async () => {
   const id = ++installation;
   api().get('/repos/a/b').reply(403, { message: 'Resource not accessible by integration' });
