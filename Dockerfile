@@ -21,7 +21,7 @@ COPY src ./src
 RUN npm run build
 
 FROM ${NODE_IMAGE}
-# tini reaps what git leaves behind when it is killed; the first process of a container is nobody's child.
+# tini is the container's first process: it reaps the children that git leaves behind when it is killed. Node would not.
 RUN apt-get update \
   && apt-get install -y --no-install-recommends bubblewrap ca-certificates git tini \
   && rm -rf /var/lib/apt/lists/*

@@ -82,7 +82,8 @@ async function startPostgres(service: ComposeService, except: string[]): Promise
 type Role = keyof typeof names;
 
 async function startRole(role: Role, service: ComposeService, except: string[], settings: Record<string, string>) {
-  const variables = { ...settings, ROLE: role };
+  const { DATABASE_URL: _, ...own } = service.environment as Record<string, string>;
+  const variables = { ...settings, ...own };
   ends.push(() => docker(['rm', '--force', '--volumes', names[role]]));
   const variableFlags = Object.keys(variables).flatMap((name) => ['--env', name]);
   const run = ['run', '--detach', '--network', 'host', '--name', names[role]];
@@ -192,6 +193,7 @@ async function tryImage(): Promise<void> {
   await startRole('web', services.web, except, settings);
   await becomesHealthy('web');
   github.deliverTo(`${url}/api/github/webhooks`);
+  // The worker must refuse to start rather than run without its sandbox.
   await startRole('worker', services.worker, except, { ...settings, SANDBOX: 'bwrap' });
   await becomesHealthy('worker');
   say('doctor, in the worker:');

@@ -53,5 +53,5 @@ export function watchDisks(folders: string[], databaseFolder: string | undefined
 }
 
 export function inMegabytes(bytes: number): string {
-  return `${Math.floor(bytes / megabyte)} MB`;
+  return Number.isFinite(bytes) ? `${Math.floor(bytes / megabyte)} MB` : 'an unknown number of MB';
 }

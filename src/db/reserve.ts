@@ -7,10 +7,13 @@ export const reserveBytes = 64 * 2 ** 20;
 
 const chunkBytes = 2 ** 20;
 
-/** What ordinary users can still write to the disk of a folder; the last blocks are often root's only. */
+/**
+ * What ordinary users can still write to the disk of a folder; the last blocks are often root's only. Some file systems of
+ * containers and networks tell nothing about themselves: then nothing is known to be missing.
+ */
 export async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
+  const { blocks, bavail, bsize } = await statfs(folder);
+  return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
 }
 
 const fileOf = (folder: string) => join(folder, 'reserve');

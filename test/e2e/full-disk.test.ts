@@ -14,6 +14,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningService, startService, until } from '../../src/demo/real-service.ts';
 import { freePort } from '../../src/demo/settings.ts';
+import { hasRoom } from '../../src/disk.ts';
 
 const isRoot = process.getuid?.() === 0;
 const megabyte = 2 ** 20;
@@ -81,8 +82,10 @@ test('a full disk is told by /readyz, and does not keep the service from restart
   writeFileSync(join(left, 'big'), Buffer.alloc(megabyte));
   mkdirSync(join(dataDir, 'git-cache/0000.half'), { recursive: true });
   expect(await readiness(first)).toEqual([200, 'ok']);
+  expect(await hasRoom(dataDir)).toBe(true);
   const filler = join(mount, 'filler');
   fill(filler);
+  expect(await hasRoom(dataDir)).toBe(false);
   await until('readyz to tell', async () => (await readiness(first)).join() === '503,database cannot write');
   expect((await fetch(`${first.url}/healthz`)).status).toBe(200);
 
