@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { lchown, mkdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import type { RunFailed } from '../domain/run.ts';
+import { RunFailed } from '../domain/run.ts';
 import type { CgroupTree } from './cgroup.ts';
 import { openTools, plainHost, walledHost } from './open-tools.ts';
 import { takeRunUser } from './run-user.ts';
@@ -24,9 +24,9 @@ export interface ConfinementOptions {
 export async function confine(options: ConfinementOptions, signal: AbortSignal): Promise<Confinement> {
   const { files, limits, hasWall, cgroups } = options;
   const user = process.getuid?.() === 0 ? await takeRunUser() : undefined;
-  const group = await cgroups?.open(limits).catch(async (error) => {
+  const group = await cgroups?.open(limits).catch(async (error: Error) => {
     await user?.release();
-    throw error;
+    throw new RunFailed('sandbox', `no cgroup could be made for the run: ${error.message}`);
   });
   const exceeded = new AbortController();
   const sandboxes = new Set<number>();

@@ -23,14 +23,24 @@ export async function roomLeft(folder: string): Promise<Room & { diskSize: numbe
   return { disk: bavail * bsize, files: filesLeft, memory, diskSize: blocks * bsize };
 }
 
-/** What these folders take on disk, in bytes or in files. 0.06 s for 23,000 files. @throws when `signal` ends it */
+/**
+ * What these folders take on disk, in bytes or in files. 0.06 s for 23,000 files.
+ * @throws when `signal` ends it, or nothing can be measured
+ */
 export async function diskUse(folders: string[], unit: 'bytes' | 'files', signal: AbortSignal): Promise<number> {
-  // Without a name it would take the folder that it is in.
+  // Without a name `du` would take the folder that it is in.
   if (folders.length === 0) return 0;
-  const du = ['du', '-scx', unit === 'bytes' ? '--block-size=1' : '--inodes', '--', ...folders];
+  const du = ['du', unit === 'bytes' ? '-sckx' : '-scx', ...(unit === 'files' ? ['--inodes'] : []), '--', ...folders];
   // Where commands have our own user they can close folders to it, but not to that user as the root of a namespace.
-  const opener = process.getuid?.() === 0 ? [] : ['unshare', '--user', '--map-root-user'];
-  const child = spawn('nice', ['-n', '19', ...opener, ...du], {
+  const asRoot = process.getuid?.() === 0 ? [] : ['unshare', '--user', '--map-root-user'];
+  const total = (await totalOf([...asRoot, ...du], signal)) ?? (await totalOf(du, signal));
+  if (total === undefined) throw new Error(`du did not tell the size of ${folders.join(', ')}`);
+  return unit === 'bytes' ? total * 1024 : total;
+}
+
+/** The last line of `du -c`. Its exit code tells nothing: it fails when files vanish while it looks. */
+async function totalOf(command: string[], signal: AbortSignal): Promise<number | undefined> {
+  const child = spawn('nice', ['-n', '19', ...command], {
     env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
     cwd: '/',
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -42,8 +52,6 @@ export async function diskUse(folders: string[], unit: 'bytes' | 'files', signal
     output += chunk;
   });
   await new Promise<void>((resolve, reject) => child.once('error', reject).once('close', () => resolve()));
-  // Its exit code tells nothing: it fails when files vanish while it looks, and counts the others.
   const total = /^(\d+)\ttotal$/m.exec(output)?.[1];
-  if (total === undefined) throw new Error(`du did not tell the size of ${folders.join(', ')}`);
-  return Number(total);
+  return total === undefined ? undefined : Number(total);
 }

@@ -126,6 +126,18 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
   ],
   ['a namespace of its own', () => run('unshare -Ur id'), /denied|not permitted|No space|exit code [1-9]/],
   ['a mount', () => run('mount -t tmpfs x /mnt; chroot / id'), /exit code|permission|not permitted/i],
+  ['more processes than it may have', () => run('ulimit -p 100000 || ulimit -p'), /not permitted[\s\S]*^1024$/m],
+  [
+    'another place in the order in which memory is taken back',
+    () => run('echo -500 > /proc/self/oom_score_adj; cat /proc/self/oom_score_adj'),
+    /Read-only file system\n1000\n/,
+  ],
+  ['more of the processor', () => run('nice -n -10 nice'), /denied\n10\n/],
+  [
+    'paths of this machine',
+    () => run(`cat /proc/*/cmdline /proc/*/mountinfo | tr '\\0' '\\n' | grep -c -e '${process.cwd()}' -e bind-try`),
+    /^0\n\[exit code 1\]$/,
+  ],
   ['another user', () => run('cp /bin/sh s && chmod 4755 s && ./s -p -c id'), /uid=1000/],
   ['everybody else', () => run('kill -9 -1; sleep 0.1; echo alive'), /alive|ended by|exit code/],
   [
