@@ -72,7 +72,7 @@ test('it streams where that is asked for', async () => {
 });
 
 test('the same key streams the same answer again, and another body is refused', async () => {
-  says = () => 'One answer.';
+  says = () => 'Once.';
   const ask = (message: string) =>
     fetch(`${service.url}/api/v1/tasks/${task}/chat`, {
       method: 'POST',
