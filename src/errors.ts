@@ -56,7 +56,7 @@ export function notConfigured(message: string): AppError {
   return new AppError(503, message);
 }
 
-/** The answer of another server was given up, because it went beyond a limit. Asking again would bring the same. */
+/** The answer of another server exceeded a limit and was given up. Retrying is pointless. */
 export class AnswerRefused extends Error {
   /** The end of a sentence about the answer, such as `is larger than 4 MB`. */
   readonly what: string;
@@ -68,7 +68,7 @@ export class AnswerRefused extends Error {
   }
 }
 
-/** The refusal behind an error of a client library, which wraps what `fetch` throws; undefined when there is none. */
+/** The AnswerRefused that an error was caused by: client libraries wrap what `fetch` throws. */
 export function refusedAnswer(error: unknown): AnswerRefused | undefined {
   for (let each = error; each instanceof Error; each = each.cause) if (each instanceof AnswerRefused) return each;
   return undefined;

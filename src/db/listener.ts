@@ -26,7 +26,7 @@ export function openListener(url: string): Listener {
     const made = new pg.Client({
       connectionString: url,
       application_name: 'deckhand-listener',
-      // It only listens: without these it would wait for ever for a server that is gone without a word.
+      // The connection never sends anything: without keep-alive it would not notice a server that vanished.
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
     });

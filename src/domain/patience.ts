@@ -1,9 +1,9 @@
-/** The pause before the next try: the first one, then twice as long each time. `tries` counts those before, from 0. */
+/** The pause before the next try, which doubles each time. `tries` counts the earlier pauses, from 0. */
 export function growingPauseMs(tries: number, firstMs: number, longestMs: number): number {
   return Math.min(longestMs, firstMs * 2 ** Math.min(tries, 30));
 }
 
-/** What a `Retry-After` header asks for, in seconds or as a date; undefined when it asks for nothing that can be read. */
+/** The pause that a `Retry-After` header asks for, given in seconds or as a date; undefined when it is missing or malformed. */
 export function retryAfterMs(header: string | null | undefined, now = Date.now()): number | undefined {
   if (header == null || header.trim() === '') return undefined;
   const ms = /^\s*\d+(\.\d+)?\s*$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;

@@ -1,17 +1,17 @@
 import { retryAfterMs } from '../domain/patience.ts';
 import { GitFailed, type GitFault } from './engine.ts';
 
-/** More of a line is dropped; of a hostile answer git hands on whatever comes. */
+/** Longer lines are cut; git logs whatever a hostile server sends. */
 const maxLine = 8192;
 
 /**
- * Reads what git logs about HTTP (`GIT_TRACE_CURL`): git tells of an answer that fails only in words, which vary with its
- * version and with what the remote says, and takes any page for an empty repository of the old, dumb protocol.
+ * Reads git's log of HTTP headers (`GIT_TRACE_CURL`). Git's error messages vary with its version and contain words of the
+ * remote, and it mistakes any web page for an empty repository of the old, dumb protocol.
  */
 export function curlTrace() {
   let rest = '';
   let last: { status: number; type: string; retryAfterMs: number | undefined } | undefined;
-  /** The type of the first successful answer that was not of git. */
+  /** The content type of the first successful answer that was not git's. */
   let page: string | undefined;
   const read = (line: string) => {
     const [, name, value = ''] = /<= Recv header: (HTTP\/[\d.]+|[\w-]+):? (.*)/.exec(line) ?? [];
@@ -31,7 +31,7 @@ export function curlTrace() {
       rest = (lines.pop() ?? '').slice(0, maxLine);
       lines.forEach(read);
     },
-    /** What went wrong by the answers of the remote; undefined when they were as they should be, or there was none. */
+    /** What the answers say went wrong; undefined when they were fine or there were none. */
     fault: (): GitFailed | undefined => {
       finish();
       return page === undefined ? last && answerFault(last) : notGit(page);
@@ -43,7 +43,7 @@ export function isOfGit(contentType: string): boolean {
   return contentType.startsWith('application/x-git-');
 }
 
-/** What an answer of HTTP says is wrong, for both engines; undefined when it says nothing of that. */
+/** The fault that an HTTP status stands for, for both engines; undefined when it stands for none. */
 export function answerFault({
   status,
   retryAfterMs: waitMs,
@@ -57,14 +57,14 @@ export function answerFault({
 
 function faultOf(status: number, waitMs: number | undefined): GitFault | undefined {
   if (status === 429 || status >= 500) return 'unreachable';
-  // GitHub refuses with 403 what comes too often, too.
+  // GitHub also answers 403 to requests that come too often.
   if (status === 401 || status === 403) return waitMs === undefined ? 'auth' : 'unreachable';
-  // A repository that has moved: where it is now must be connected by a person.
+  // Redirects are not followed: a person has to connect the new address of a repository that has moved.
   if (status === 404 || status === 410 || (status >= 300 && status < 400)) return 'missing';
   return undefined;
 }
 
 export function notGit(contentType: string): GitFailed {
   const type = /^[\w.+/-]{1,100}/.exec(contentType)?.[0] ?? 'something without a type';
-  return new GitFailed('not_git', `git: the host answered with ${type}, which is not what a git server says`);
+  return new GitFailed('not_git', `git: the host answered with ${type} instead of git data`);
 }

@@ -19,22 +19,22 @@ export interface Remote {
 /** A large push takes its time to be answered. */
 export const silenceSeconds = 60;
 
-/** Slower than this for as long as a silence may last, a remote is as good as gone. */
+/** A transfer that is slower than this for `patienceSeconds` is given up. */
 export const leastBytesPerSecond = 10_000;
 
 /** The largest repositories come in minutes; a remote that drips holds a run no longer than this. */
 export const remoteSeconds = 1800;
 
 /**
- * `unreachable`, `not_git` (a page instead of git's answer, as proxies send it for a host that is down) and `slow` may pass;
- * `rejected` is what the remote decided about a push.
+ * `unreachable`, `slow` and `not_git` (a web page instead of git data, as proxies send it while a host is down) may go away.
+ * `rejected` is a decision of the remote about a push.
  */
 export type GitFault = 'auth' | 'missing' | 'unreachable' | 'not_git' | 'slow' | 'rejected' | 'broken';
 
 /** A git operation failed; `fault` says whose fault it is, the message is free of secrets. */
 export class GitFailed extends Error {
   readonly fault: GitFault;
-  /** How long the remote asks to be left alone. */
+  /** The pause that the remote asked for. */
   readonly retryAfterMs: number | undefined;
 
   constructor(fault: GitFault, message: string, retryAfterMs?: number) {
@@ -45,7 +45,7 @@ export class GitFailed extends Error {
   }
 }
 
-/** Whether the same may work in a moment. */
+/** Whether the same operation may soon work. */
 export function isPassing(fault: GitFault): boolean {
   return fault === 'unreachable' || fault === 'not_git';
 }

@@ -1,9 +1,9 @@
 import { GitFailed, type GitFault } from './engine.ts';
 
-/** What git itself says; what the remote says in its own words (`remote: …`) decides nothing. */
+/** Matched against git's own messages only, never against the words of the remote (`remote: …`). */
 const faults: [RegExp, GitFault][] = [
   [/couldn't find remote ref/, 'missing'],
-  // The host accepted the push and failed at it.
+  // The host accepted the push and failed to carry it out.
   [/\[remote rejected\].*\((internal server error|unpacker error)/i, 'unreachable'],
   [/\[(remote )?rejected\]|non-fast-forward|fetch first|hook declined/i, 'rejected'],
   [/Authentication failed|could not read (Username|Password)|Permission to .* denied/i, 'auth'],
@@ -14,7 +14,7 @@ const faults: [RegExp, GitFault][] = [
   ],
 ];
 
-/** Why git ended with that code. Where the remote's HTTP answer says it, that counts. */
+/** Why git failed. The HTTP answer of the remote takes precedence over git's messages. */
 export function explain(err: string, code: number | null, answered: GitFailed | undefined): GitFailed {
   const said = lines(err).filter((line) => !line.startsWith('hint:'));
   const [theirs, own] = [said.filter((l) => l.startsWith('remote:')), said.filter((l) => !l.startsWith('remote:'))];
@@ -22,9 +22,9 @@ export function explain(err: string, code: number | null, answered: GitFailed | 
     const words = theirs.slice(-3).join(' ');
     return new GitFailed(answered.fault, [answered.message, words].filter(Boolean).join('; '), answered.retryAfterMs);
   }
-  // The process that writes it was ended at a limit (see `Room`) and could not say so.
+  // The process that writes the pack was killed at a limit (see `Room`) before it could say why.
   if (/File too large|^fatal: fetch-pack: invalid index-pack output$/.test(own.join('\n')))
-    return new GitFailed('broken', 'git: what the remote sends takes more than 10 GB, or half of the room on the disk');
+    return new GitFailed('broken', 'git: the repository takes more than 10 GB or half of the free disk space');
   const fault = faults.find(([pattern]) => pattern.test(own.join('\n')))?.[1] ?? 'broken';
   return new GitFailed(fault, `git: ${said.slice(-4).join(' ') || `ended with ${code}`}`);
 }

@@ -17,7 +17,7 @@ export function gitHttp(remote: Remote, signal: AbortSignal | undefined): HttpCl
   };
   return {
     request: (asked) => ask(asked, remote, signal, cutBy),
-    // The library takes a list of branches that breaks off for a shorter one.
+    // The library swallows read errors, so that a truncated list of branches looks like a shorter one.
     assertWhole: () => {
       if (cut !== undefined) throw cut;
     },
@@ -63,7 +63,7 @@ function ask(
   });
 }
 
-/** What is wrong with an answer, except what the library is to say: that it wants other credentials, or knows nothing. */
+/** Faults that the library would misread. Refused credentials and missing repositories are left to the library. */
 function faultOf({ statusCode: status = 0, headers }: IncomingMessage): GitFailed | undefined {
   const fault = answerFault({ status, retryAfterMs: retryAfterMs(headers['retry-after']) });
   if (fault?.fault === 'unreachable') return fault;
@@ -71,12 +71,12 @@ function faultOf({ statusCode: status = 0, headers }: IncomingMessage): GitFaile
   return status === 200 && !isOfGit(type) ? notGit(type) : undefined;
 }
 
-/** Whatever happens to a connection, the host is out of reach. */
+/** Every network error means that the host is unreachable. */
 function cutOff(error: Error): GitFailed {
   return error instanceof GitFailed ? error : new GitFailed('unreachable', `git: ${error.message}`);
 }
 
-/** A remote that drips would hold its caller for as long as it likes; silence alone is noticed by the socket. */
+/** The socket's own timeout notices silence, but not a remote that sends a byte now and then. */
 function endWhenSlow(sent: ClientRequest, seconds: number): void {
   let before: number | undefined;
   const watch = setInterval(() => {

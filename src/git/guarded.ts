@@ -2,29 +2,29 @@ import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { type Remote, remoteSeconds } from './engine.ts';
 
-/** What git may take of this machine while it speaks with a remote; it has no such limits of its own. */
+/** Resources that git may use while it talks to a remote; git has no such limits of its own. */
 export interface Room {
-  /** Of each process. */
+  /** Memory of each process. */
   memoryBytes: number;
-  /** Of one file; what a remote sends is written into one as it comes. */
+  /** Size of one file; git writes what it receives into a single one. */
   fileBytes: number;
 }
 
 /** The index of a pack of 10 million objects takes 1 GB. */
 const usual: Room = { memoryBytes: 2_000_000_000, fileBytes: 10_000_000_000 };
 
-/** Room for what is fetched into a folder: half of what is free there, so that no remote fills the disk. */
+/** A fetch may use half of the free disk space, so that no remote can fill the disk. */
 export async function roomIn(folder: string): Promise<Room> {
   const { bavail, bsize } = await statfs(folder);
   return { ...usual, fileBytes: Math.min(usual.fileBytes, Math.floor((bavail * bsize) / 2)) };
 }
 
-/** Beyond the limit of an operation; then not even the service was there to end it. */
+/** Added to the time limit that the service itself enforces; this one works without the service. */
 const graceSeconds = 60;
 
 /**
- * A process that is killed cannot end what it has started, and git that speaks with a remote would go on for as long as that
- * drips. The system tells `timeout` of our end, and it ends its whole group; git alone would leave its children behind.
+ * The commands that git runs under. If the service is killed, the kernel signals `timeout`, which ends its whole process
+ * group; git itself would leave the children that talk to the remote behind.
  */
 export function guarded({ limitSeconds = remoteSeconds }: Remote, { memoryBytes, fileBytes } = usual): string[] {
   const [setpriv, timeout, prlimit] = ['/usr/bin/setpriv', '/usr/bin/timeout', '/usr/bin/prlimit'];

@@ -17,7 +17,7 @@ import { type GitRun, git } from './run-git.ts';
 import { allFiles, findFile } from './tree-files.ts';
 import { type ReadBefore, readWorkTree, rememberWorkTree, type TreeEntry } from './work-tree.ts';
 
-/** For about 100,000 branches. */
+/** Enough for about 100,000 branches. */
 const listing = { maxBytes: 8_000_000, room: { memoryBytes: 256_000_000, fileBytes: 0 } };
 /** How much history a first fetch brings, and how far each look for a common ancestor goes back. */
 const firstDepth = 1;

@@ -13,13 +13,13 @@ export interface GitRun {
   signal?: AbortSignal | undefined;
   /** Exit codes besides 0 that are an answer. */
   accept?: number[];
-  /** More output ends it. */
+  /** Git is killed when its output grows larger. */
   maxBytes?: number;
-  /** What git may take while it speaks with a remote. */
+  /** Resources that git may use while it talks to a remote. */
   room?: Room;
 }
 
-/** No tree and no list of differences that we ask for is larger. */
+/** More than any tree or list of differences that we ask for. */
 const maxOutputBytes = 64_000_000;
 
 /** Settings of every call; whatever a repository or the machine configures cannot change what we do. */

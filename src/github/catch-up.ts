@@ -48,7 +48,7 @@ async function hearIssues(app: App, place: Place, since: string): Promise<void> 
   }
 }
 
-/** One page is held at a time, however much was said while the App was away. */
+/** Holds one page in memory at a time, however much was said while the App was away. */
 async function* itemsOf<T>(pages: AsyncIterable<{ data: T[] }>): AsyncIterable<T> {
   for await (const { data } of pages) yield* data;
 }

@@ -34,13 +34,13 @@ export class Parked extends Error {
   }
 }
 
-/** A page instead of JSON comes from whatever stands before GitHub while GitHub is away, also with status 200. */
+/** Proxies in front of GitHub may answer with a web page while GitHub is away, sometimes with status 200. */
 class PageAnswered extends Error {
   readonly status = 502;
   readonly response = { headers: {} };
 
   constructor() {
-    super('a page instead of an answer of the API');
+    super('a web page instead of an API answer');
     this.name = 'HttpError';
   }
 }
@@ -58,7 +58,7 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
       if (waitMs > longestWaitMs) throw new Parked(waitMs);
       const given = (options.request as { signal?: AbortSignal } | undefined)?.signal;
       if (waitMs > 0) await sleep(waitMs, undefined, given === undefined ? {} : { signal: given });
-      // A worker that was stopped in the meantime leaves it to the one that took over.
+      // A worker that was suspended leaves the write to the worker that took over.
       if (isWrite) await assertTurn();
       given?.throwIfAborted();
       try {
@@ -81,9 +81,9 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
   return octokit;
 }
 
-/** Whether GitHub failed to answer, so that it may answer the next time. */
+/** Whether GitHub failed to answer and may succeed next time. */
 export function isStumble(error: unknown): boolean {
-  // Octokit gives whatever `fetch` throws the status 500.
+  // Octokit reports everything that `fetch` throws with status 500.
   return ((error as { status?: number }).status ?? 500) >= 500 && refusedAnswer(error) === undefined;
 }
 
@@ -140,7 +140,7 @@ export function isRefusedWith(error: unknown, ...statuses: number[]): boolean {
   return status !== undefined && statuses.includes(status) && pauseAsked(error) === undefined;
 }
 
-/** For how many seconds a server that failed asks us to be quiet. */
+/** The pause in seconds that a failing server asks for. */
 export function retryAfterSeconds(error: unknown): number | undefined {
   const { response } = error as { response?: { headers: Record<string, string | undefined> } };
   const ms = retryAfterMs(response?.headers['retry-after']);

@@ -16,7 +16,7 @@ interface WantedPull {
   title: string;
   body: string;
   draft: boolean;
-  /** Aborted when nobody wants it any more. */
+  /** Aborted when the run that asked is no longer held. */
   signal?: AbortSignal;
 }
 

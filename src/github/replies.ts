@@ -11,7 +11,7 @@ interface Place {
 export async function findOwnComment(app: App, octokit: Octokit, place: Place, marker: string) {
   const bot = await app.github?.bot();
   const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
-  // Of 2,500 comments of strangers only ours are kept; all of them together may have hundreds of megabytes.
+  // Page by page: the 2,500 comments that an issue may have can amount to hundreds of megabytes.
   const [own] = await octokit.paginate(path, { ...place, per_page: 100 }, ({ data }, done) => {
     const found = data.filter((c) => c.body?.startsWith(marker) && c.user?.id === bot?.id);
     if (found.length > 0) done();

@@ -8,7 +8,7 @@ const call = z.object({
   function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
 });
 
-/** What we read of one piece of an answer. */
+/** The fields we read of one chunk. */
 const piece = z.object({
   choices: z
     .array(
@@ -21,12 +21,13 @@ const piece = z.object({
   usage,
 });
 
-/** Text and arguments of one answer together: what an answer in one piece may have, too. */
+/** Text and arguments of one answer together; the same limit as for an answer that is not streamed. */
 const maxChars = 4_000_000;
 
 /**
- * Puts a streamed Chat Completion together. The client library's own helper counts up to whatever index a server names.
- * @throws ModelFailed for what is no such stream; Error when it broke off
+ * Assembles a streamed Chat Completion. The client library has a helper for this, but it loops up to whatever index a
+ * server sends.
+ * @throws ModelFailed when the stream is malformed; Error when it ends early
  */
 export async function gather(pieces: AsyncIterable<unknown>, onText: (text: string) => void): Promise<unknown> {
   const calls = new Map<number, { id: string; function: { name: string; arguments: string } }>();
@@ -40,7 +41,7 @@ export async function gather(pieces: AsyncIterable<unknown>, onText: (text: stri
   };
   for await (const each of pieces) {
     const { data } = piece.safeParse(each);
-    if (data === undefined) throw wrong('has a piece that is not as it should be');
+    if (data === undefined) throw wrong('has a malformed chunk');
     used = data.usage ?? used;
     const [choice] = data.choices ?? [];
     finish_reason ??= choice?.finish_reason;
@@ -51,7 +52,7 @@ export async function gather(pieces: AsyncIterable<unknown>, onText: (text: stri
       if (index >= maxCalls) throw tooManyCalls();
       const begun = calls.get(index) ?? { id: '', function: { name: '', arguments: '' } };
       calls.set(index, begun);
-      // Some servers repeat id and name with every piece.
+      // Some servers repeat id and name in every chunk.
       begun.id = counted(id) || begun.id;
       begun.function.name = counted(part?.name) || begun.function.name;
       begun.function.arguments += counted(part?.arguments);

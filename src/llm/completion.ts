@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { ModelFailed, type Reply } from './model.ts';
 
-/** Calls in one answer; a run makes the first 100 of them. */
+/** Calls in one answer. A run executes the first 100. */
 export const maxCalls = 1000;
 
-/** Whatever a compatible server counts, our sums take whole numbers. */
+/** Compatible servers report all kinds of numbers; our sums need whole ones. */
 const tokens = z
   .number()
   .transform((n) => Math.min(Math.max(Math.round(n), 0), 1e7))
@@ -12,7 +12,7 @@ const tokens = z
 
 export const usage = z.object({ prompt_tokens: tokens, completion_tokens: tokens }).nullish().catch(null);
 
-/** What we read of an answer. Text may come in parts; arguments as JSON of JSON, or as the JSON itself. */
+/** The fields we read. Text may come in parts, and arguments as an encoded string or as plain JSON. */
 const answer = z.object({
   choices: z.tuple(
     [
@@ -52,12 +52,15 @@ function joined(parts: { text: string }[]): string {
   return parts.map((part) => part.text).join('');
 }
 
-/** @throws ModelFailed for anything else than a Chat Completion: compatible servers and proxies send all sorts of things */
+/** @throws ModelFailed when it is not a Chat Completion: compatible servers and proxies answer with all kinds of things */
 export function replyOf(completion: unknown): Reply {
   const { data, error } = answer.safeParse(completion);
   if (data === undefined) {
     const where = error.issues[0]?.path.join('.') || 'the answer itself';
-    throw new ModelFailed('model', `the model server's answer is no Chat Completion: ${where} is not as it should be`);
+    throw new ModelFailed(
+      'model',
+      `the model server's answer is not a Chat Completion: ${where} is missing or malformed`,
+    );
   }
   const [{ message, finish_reason }] = data.choices;
   if (message.tool_calls.length > maxCalls) throw tooManyCalls();

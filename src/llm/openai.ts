@@ -6,12 +6,12 @@ import { replyOf } from './completion.ts';
 import { gather } from './completion-stream.ts';
 import { type Message, ModelFailed, type ModelSource, type Reply, type ReplyOptions, type ToolSpec } from './model.ts';
 
-/** A client that repeats nothing of its own accord. */
+/** A client whose own retries are off. */
 type Client = Pick<OpenAI, 'chat'>;
 
 /**
  * Models behind Chat Completions, at OpenAI or any compatible server. `connect` makes the client for a key; an answer takes
- * at most `seconds`, repetitions and pauses included.
+ * at most `seconds`, including retries and pauses.
  */
 export function openaiModels(connect: (key: string) => Client, seconds: number): ModelSource {
   return {
@@ -66,7 +66,7 @@ const maxRetries = 4;
 const firstPauseMs = 500;
 const longestPauseMs = 8000;
 
-/** Asks again while the server stumbles, after the pause that it asks for, or growing ones. */
+/** Retries passing failures, after the pause that the server asks for or growing ones. */
 async function repeated<T>(
   once: () => Promise<T>,
   { signal, endsAt, isOver }: { signal: AbortSignal; endsAt: number; isOver: () => boolean },
@@ -85,7 +85,7 @@ async function repeated<T>(
     }
 }
 
-/** Without a status the server could not be reached, or its answer broke off. */
+/** Without a status the server could not be reached or its answer ended early. */
 function isPassing(status: number | undefined): boolean {
   return status === undefined || status === 408 || status === 409 || status === 429 || status >= 500;
 }

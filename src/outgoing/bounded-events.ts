@@ -5,11 +5,11 @@ import { growingBytes } from './growing-bytes.ts';
 import { jsonCost } from './json-cost.ts';
 import { takeTurns } from './take-turns.ts';
 
-/** What a stream of server-sent events may cost us. */
+/** Limits on a stream of server-sent events. */
 export interface EventLimits {
   maxBytes: number;
   maxEvents: number;
-  /** Of one event. Clients keep an event in memory until it ends, and look through all of it with every piece. */
+  /** Size of one event. Clients buffer an event until it ends and search the whole buffer on every chunk. */
   maxEventBytes: number;
   /** Values in the JSON of one event. */
   maxValues: number;
@@ -18,8 +18,8 @@ export interface EventLimits {
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 
 /**
- * The same events, handed on only when they are complete, until the stream ends or goes beyond a limit. Lines must end with
- * a line feed; a lone carriage return, which the standard allows too, is sent by nobody.
+ * Passes on complete events only, until the stream ends or exceeds a limit. Lines must end with
+ * a line feed; no known server ends them with a lone carriage return, which the standard allows too.
  */
 export function boundedEvents(
   body: ReadableStream<Uint8Array>,
@@ -45,8 +45,9 @@ export function boundedEvents(
 }
 
 /**
- * One whole event at a time, and in the end what is left: a client that is given several copies what remains with each of
- * them. @throws AnswerRefused
+ * One complete event at a time, then whatever is left at the end. Given several events in one chunk, the client library
+ * copies the rest of the chunk for each of them.
+ * @throws AnswerRefused
  */
 async function* wholeEvents(body: ReadableStream<Uint8Array>, limits: EventLimits, check: () => void) {
   const { maxBytes, maxEvents, maxEventBytes, maxValues } = limits;

@@ -2,27 +2,27 @@ import { AnswerRefused } from '../errors.ts';
 import { boundedEvents, type EventLimits } from './bounded-events.ts';
 import { readWhole } from './read-whole.ts';
 
-/** What one answer of another server may cost us. */
+/** Limits on one answer of another server. */
 export interface AnswerLimits {
-  /** Bytes of an answer that is read whole, counted after decompression. */
+  /** Size of an answer that is read as a whole, counted after decompression. */
   maxBytes: number;
   /** Milliseconds from the call to the last byte. */
   maxMs: number;
   /** Values in a JSON answer (see `jsonCost`); unlimited when absent. */
   maxValues?: number;
-  /** For servers that answer with events; without it a stream of events is read whole like everything else. */
+  /** For servers that stream events; without it an event stream is read as a whole like any other answer. */
   events?: EventLimits;
 }
 
-/** More of an error's text tells nobody anything; what follows is not read. */
+/** Error bodies are cut at this size. */
 const maxErrorBytes = 65_536;
 const maxRedirects = 3;
 
 /**
- * `fetch` for servers that may be broken or hostile: an answer is given up when it grows too large or takes too long, and
- * a redirect is followed only within the same origin, because the request may carry a key. Except for streams of events
- * the answer has arrived completely when this returns.
- * @throws AnswerRefused beyond a limit
+ * `fetch` for servers that may be broken or hostile. It gives up on answers that grow too large or take too long, and
+ * follows redirects only within the same origin, because the request may carry a key. Except for event streams, the answer
+ * has been received completely when this returns.
+ * @throws AnswerRefused when a limit is exceeded
  */
 export function boundedFetch(limits: AnswerLimits): typeof fetch {
   return async (input, init = {}) => {
@@ -51,10 +51,10 @@ function readAnswer(answer: Response, body: ReadableStream<Uint8Array>, limits: 
 
 export interface Clock {
   signal: AbortSignal;
-  /** For loops in which no timer gets its turn. @throws AnswerRefused when the time is over */
+  /** For busy loops, in which timers do not fire. @throws AnswerRefused when the time is up */
   check(): void;
   stop(): void;
-  /** Breaks off what is under way; nobody wants it any more. */
+  /** Aborts the request; its answer is no longer needed. */
   end(): void;
 }
 
@@ -87,9 +87,10 @@ async function fetchWithinOrigin(input: string | URL | Request, init: RequestIni
     await answer.body?.cancel();
     const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined;
     if (next?.origin !== url.origin) throw new AnswerRefused('redirects to another host');
-    // 301 to 303 turn a POST into a GET, which asks for something else.
+    // 301 to 303 would turn a POST into a GET.
     const isKept = method === 'GET' || method === 'HEAD' || answer.status >= 307;
-    if (!isKept || !isRepeatable || redirects === maxRedirects) throw new AnswerRefused('redirects without an end');
+    if (!isKept || !isRepeatable || redirects === maxRedirects)
+      throw new AnswerRefused('redirects too often or in an unsupported way');
     url = next;
   }
 }

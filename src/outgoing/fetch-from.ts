@@ -1,8 +1,8 @@
 import { type AnswerLimits, boundedFetch } from './bounded-fetch.ts';
 
 /**
- * What one answer of a model server may cost. An agent may be allowed 200,000 tokens, which is about 1 MB of text, and JSON
- * may need six bytes for a character; in a stream each token comes with some 250 bytes around it.
+ * Limits on the answers of model servers. The most an agent can be allowed is 200,000 tokens, about 1 MB of text. JSON may
+ * need six bytes for a character, and a stream adds about 250 bytes to each token.
  */
 const modelAnswers: Omit<AnswerLimits, 'maxMs'> = {
   maxBytes: 4_000_000,
@@ -11,12 +11,12 @@ const modelAnswers: Omit<AnswerLimits, 'maxMs'> = {
 };
 
 /**
- * What one answer of GitHub may cost. A page of 100 comments of 65,536 characters, each of four bytes, has 26 MB. GitHub
- * itself gives up on a request after 10 s.
+ * Limits on the answers of GitHub. A page of 100 comments with 65,536 four-byte characters each has 26 MB. GitHub itself
+ * gives up on a request after 10 s.
  */
 const githubAnswers: AnswerLimits = { maxBytes: 32_000_000, maxMs: 20_000 };
 
-/** `fetch` for a model server, which has so many seconds for an answer. */
+/** `fetch` for a model server; `seconds` is its time for one answer. */
 export function fetchFromModel(seconds: number): typeof fetch {
   return boundedFetch({ ...modelAnswers, maxMs: seconds * 1000 });
 }

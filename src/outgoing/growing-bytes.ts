@@ -1,4 +1,4 @@
-/** Bytes that come in pieces, kept in one buffer: a million pieces of one byte would need 100 MB as pieces. */
+/** Collects chunks in one buffer. Kept as separate chunks, a million chunks of one byte would take 100 MB. */
 export function growingBytes() {
   let bytes = new Uint8Array(8192);
   let length = 0;
@@ -15,7 +15,7 @@ export function growingBytes() {
       bytes.set(piece, length);
       length += piece.length;
     },
-    /** A copy of what there is; from then on it is empty. */
+    /** Returns a copy of the contents and empties the buffer. */
     take: (): Uint8Array<ArrayBuffer> => {
       const taken = bytes.slice(0, length);
       length = 0;

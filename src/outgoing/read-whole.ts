@@ -5,14 +5,14 @@ import { takeTurns } from './take-turns.ts';
 
 interface Limits {
   maxBytes: number;
-  /** What is longer is cut instead of refused. */
+  /** Cuts an answer that is too long instead of refusing it. */
   cuts?: boolean;
   maxValues?: number | undefined;
-  /** Throws when the time is over. */
+  /** Throws when the time is up. */
   check: () => void;
 }
 
-/** Reads a body into one buffer, whatever the size of its pieces. @throws AnswerRefused beyond a limit */
+/** Reads a body into one buffer, whatever the size of its chunks. @throws AnswerRefused when a limit is exceeded */
 export async function readWhole(body: ReadableStream<Uint8Array>, limits: Limits): Promise<Uint8Array<ArrayBuffer>> {
   const { maxBytes, cuts = false, maxValues, check } = limits;
   const whole = growingBytes();

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Others wait three or four turns of the event loop for an answer. */
+/** Answering a request takes three or four turns of the event loop, so each should be short. */
 const turnMs = 10;
 
 /**
- * For work that goes on as long as data comes in, and whose waiting is over at once: answers a function that, awaited now and
- * then, lets everybody else have a turn. Without it a fast server leaves no turn to timers and to other callers.
+ * For loops that await data which is already there. Awaiting the returned function now and then yields to the event loop;
+ * without it, a server that sends fast enough keeps timers and other requests waiting.
  */
 export function takeTurns(): () => Promise<void> | undefined {
   let began = performance.now();

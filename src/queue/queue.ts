@@ -6,7 +6,7 @@ export interface SendOptions {
   /** Of jobs with one key, one waiting is enough. */
   key?: string;
   afterSeconds?: number;
-  /** For jobs that all mean the same: none is added while one waits to be taken. Needs the first argument. */
+  /** Adds no job while another one of this name waits to be taken; only together with `em`. */
   unlessWaiting?: boolean;
 }
 

@@ -19,7 +19,7 @@ const gitCategories: Record<GitFault, FailureCategory> = {
 
 /**
  * What an error means for its run. Undefined when it is not the run's own: the run was cancelled or taken over, the process
- * stops, or the worker lacks something; then another attempt goes on.
+ * stops, or the worker lacks a resource; then another attempt continues.
  */
 export function asFailure(error: unknown, outer: AbortSignal): Failure | undefined {
   if (error instanceof LeaseLost || outer.aborted || lackOf(error) !== undefined) return undefined;
@@ -44,7 +44,7 @@ const lacks: [RegExp, string][] = [
   ],
 ];
 
-/** What the worker lacks to go on with any run, as its log says it; undefined for other errors. */
+/** The resource that the worker lacks, in words for the log of the run; undefined for other errors. */
 export function lackOf(error: unknown): string | undefined {
   if (isDatabaseAway(error)) return 'the database cannot be reached, or cannot write';
   const { code, message } = error as { code?: unknown; message?: unknown };
@@ -61,14 +61,14 @@ function fromGitHub(status: number, error: Error): Failure {
   return failure(status === 422 ? 'push_rejected' : 'internal', said);
 }
 
-/** Octokit gives whatever kept it from an answer the status 500. */
+/** Octokit reports network errors with status 500, too. */
 function saidBy(error: Error, status: number): string {
   const isAnswer = status < 500 || (error as { response?: unknown }).response !== undefined;
   const what = isAnswer ? `answered HTTP ${status}` : 'could not be reached';
   return `GitHub ${what}: ${error.message.replace(/\s+/g, ' ').slice(0, 300)}`;
 }
 
-/** What a host says while it cannot answer, and how long it asks to be left alone; undefined for what will not pass. */
+/** For a failure that may go away: what to tell people, and the pause that the host asked for. Otherwise undefined. */
 export function passing(error: unknown): { says: string; afterMs: number | undefined } | undefined {
   if (error instanceof GitFailed)
     return isPassing(error.fault) ? { says: error.message, afterMs: error.retryAfterMs } : undefined;

@@ -2,25 +2,26 @@ import type { EntityManager } from 'typeorm';
 import { type RunRow, Runs } from '../db/work-tables.ts';
 import { type Held, LeaseLost } from './store.ts';
 
-/** A run that is interrupted this often without progress fails; with the pauses between, that takes four minutes at least. */
+/** A run that is interrupted this often without progress fails. The pauses in between add up to five minutes. */
 export const maxInterruptions = 10;
 
-/** How long a run waits after so many interruptions in a row: 1, 2, 4 … 60 seconds. */
+/** The pause after that many interruptions in a row: 1, 2, 4 … 60 seconds. */
 const pauseAfter = (count: string) =>
   `make_interval(secs => case when ${count} <= 0 then 0 else least(60, 2 ^ least(${count} - 1, 6)) end)`;
 
-/**
- * A queued run whose agent is free in the project, or a run that nobody works on any more. One that its worker gave back
- * says when; after a worker that was lost the first takeover comes with the end of the lease, later ones wait.
- */
+/** The agent has no running run in the project. */
 const isFree = `not exists (
   select 1 from runs b where b.agent_id = r.agent_id and b.project_id = r.project_id and b.status = 'running')`;
+/**
+ * Nobody works on a running run any more. A worker that gave it back has set `not_before`. After a worker was lost, the
+ * first takeover happens when the lease ends, later ones after a pause.
+ */
 const isLeft = `r.status = 'running' and r.lease_until < now()
   and coalesce(r.not_before, r.lease_until + ${pauseAfter('r.interruptions')}) <= now()`;
 
 export interface Claim {
   run: RunRow;
-  /** Set when another worker had begun the run: how long ago it showed life, and whether it gave the run back. */
+  /** Set for a run that was running before: the seconds since its last sign of life, and whether its worker gave it back. */
   takenOver: { seconds: number; isGivenBack: boolean } | undefined;
 }
 
@@ -48,7 +49,7 @@ export async function claimRun(em: EntityManager, leaseSeconds: number): Promise
   };
 }
 
-/** Whether a claim would find something; for those who wake the workers. */
+/** Whether a claim would find something. */
 export async function hasClaimable(em: EntityManager): Promise<boolean> {
   const [row] = await em.query(
     `select exists (select 1 from runs r where ${isLeft}
@@ -66,7 +67,7 @@ export async function renewLease(em: EntityManager, held: Held, leaseSeconds: nu
   if (count === 0) throw new LeaseLost(held.id);
 }
 
-/** Lets another worker continue at once; for a worker that is told to stop. It is no interruption. */
+/** Lets another worker continue at once, when this one is told to stop. Does not count as an interruption. */
 export async function handOver(em: EntityManager, held: Held): Promise<void> {
   await em.query(
     `update runs set heartbeat_at = now(), lease_until = now() - interval '1 second', not_before = now()
@@ -75,7 +76,7 @@ export async function handOver(em: EntityManager, held: Held): Promise<void> {
   );
 }
 
-/** Gives a run back that cannot go on here for now; in how many seconds it may be taken again, undefined when it is not held. */
+/** Gives back a run that cannot continue here for now. Returns the pause in seconds; undefined when the run is not held. */
 export async function giveBack(em: EntityManager, held: Held): Promise<number | undefined> {
   const [rows]: [{ seconds: number }[]] = await em.query(
     `update runs set interruptions = interruptions + 1, heartbeat_at = now(), lease_until = now() - interval '1 second',
@@ -87,12 +88,12 @@ export async function giveBack(em: EntityManager, held: Held): Promise<number | 
   return rows[0]?.seconds;
 }
 
-/** The run goes on: interruptions are counted from here. */
+/** Resets the count of interruptions. */
 export async function noteProgress(em: EntityManager, runId: string): Promise<void> {
   await em.query('update runs set interruptions = 0 where id = $1 and interruptions > 0', [runId]);
 }
 
-/** Why the run was interrupted last, as its log says. */
+/** The reason for the last interruption, from the log of the run. */
 export async function lastInterruption(em: EntityManager, runId: string): Promise<string | undefined> {
   const rows: { why: string }[] = await em.query(
     `select data->>'interrupted' as why from run_events where run_id = $1 and data ? 'interrupted'

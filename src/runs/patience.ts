@@ -4,8 +4,8 @@ import { passing } from './failures.ts';
 import type { Journal } from './journal.ts';
 
 /**
- * Does a step of a run again while a host stumbles. A step must look up what is there before it makes anything, as it has to
- * for a worker that takes the run over.
+ * Repeats a step of a run while the git host or GitHub is away. Steps are safe to repeat: they look up what exists before
+ * they create anything, because another worker may take the run over at any point.
  */
 export type Patience = <T>(step: () => Promise<T>) => Promise<T>;
 
@@ -14,15 +14,15 @@ const longestPauseMs = 30_000;
 
 interface About {
   journal: Pick<Journal, 'note'>;
-  /** Ends a pause, too. */
+  /** Also ends a pause. */
   signal: AbortSignal;
-  /** How long all pauses and repetitions of a run may take together. */
+  /** Total time that the run may spend on pauses and repeated steps. */
   seconds: number;
-  /** When the time of the run is over; nothing is repeated later. */
+  /** When the time of the run is up; nothing is repeated after that. */
   endsAt: () => number;
 }
 
-/** The patience of one run: growing pauses, or longer ones where the host asks for them, and a line in the log for each. */
+/** Pauses grow, are longer where the host asks for it, and each is a line in the log of the run. */
 export function patienceOf({ journal, signal, seconds, endsAt }: About): Patience {
   let leftMs = seconds * 1000;
   return async (step) => {

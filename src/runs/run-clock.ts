@@ -1,18 +1,18 @@
-/** A timer for longer than this goes off at once. */
+/** Node fires timers with a longer delay immediately. */
 const maxTimerMs = 2_147_483_647;
-/** A worker that takes over a run whose time is over still has to open the repository, to push what was made. */
+/** A worker that takes over a run whose time is up still has to open the repository to push the work. */
 const leastOpeningMs = 300_000;
 
-/** The time of a run, counted from its first start: a run that is taken over gets no more of it. */
+/** The time of a run, counted from its first start; a takeover does not extend it. */
 export interface RunClock {
   /** Aborted when the repository was not open in time. */
   opening: AbortSignal;
-  /** Aborted when the time for the work is over. */
+  /** Aborted when the time of the run is up. */
   working: AbortSignal;
   open(minutes: number): void;
-  /** The repository is open, and may grant less time than the project. */
+  /** The repository is open; its settings may shorten the time. */
   work(minutes: number): void;
-  /** When the time is over; what is repeated after a failure is not repeated later. */
+  /** When the time is up, in milliseconds since the epoch. */
   endsAt(): number;
   stop(): void;
 }

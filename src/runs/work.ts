@@ -8,11 +8,11 @@ import { holdHere, letGo } from './live.ts';
 import { runTask } from './run-task.ts';
 import { LeaseLost } from './store.ts';
 
-/** Takes runs as long as there are any; the handler of the `run` job. */
+/** Takes runs until there are none left; the handler of the `run` job. */
 export async function workOnRuns(app: App): Promise<void> {
   while (!app.stopping.aborted) {
     const claim = await claimRun(app.db.manager, app.config.RUN_LEASE_SECONDS).catch((error) => {
-      // Two workers chose runs of one agent in the same moment: the index let one of them, the other looks again.
+      // Two workers claimed runs of the same agent at the same time: the index allows one, the other looks again.
       if (violatedUnique(error) !== 'runs_busy_agent') throw error;
       return 'again' as const;
     });
@@ -25,7 +25,7 @@ export async function workOnRuns(app: App): Promise<void> {
 /** Wakes a worker when runs wait: after a lost notification, or when a lease has lapsed. */
 export async function wakeForWaitingRuns(app: App): Promise<void> {
   const em = app.db.manager;
-  // While every worker is busy for an hour, each process would add a job with each of its heartbeats.
+  // Otherwise every process would add a job with each heartbeat while all workers are busy.
   if (await hasClaimable(em)) await app.queue.send(em, 'run', {}, { unlessWaiting: true });
 }
 
@@ -37,7 +37,7 @@ async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {
   app.metrics.liveRuns.inc();
   const heart = setInterval(() => {
     renewLease(app.db.manager, run, app.config.RUN_LEASE_SECONDS).catch((error) => {
-      // With the database away the lease lapses, and every write asks for the fence.
+      // While the database is away the lease may lapse; every write checks the fence.
       if (error instanceof LeaseLost) here.abort(error);
       else app.log.warn({ err: error, runId: run.id }, 'lease not renewed');
     });
@@ -48,7 +48,7 @@ async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {
   } catch (error) {
     const isLost = error instanceof LeaseLost || here.signal.reason instanceof LeaseLost;
     if (isLost) app.log.warn({ runId: run.id }, 'run left to whoever holds it now');
-    // Where the database is away nothing can be given back; then the lease lapses.
+    // While the database is away the run cannot be given back; then its lease lapses.
     else if (here.signal.aborted) await handOver(app.db.manager, run).catch(() => {});
     else await interrupt(app, run, error).catch(() => {});
   } finally {
@@ -66,7 +66,7 @@ async function noteTakeover(app: App, run: RunRow, { seconds, isGivenBack }: Non
   await openJournal(app, run).note('loop', text, isGivenBack ? {} : { interrupted: lost });
 }
 
-/** The run could not go on here: it is tried again after a pause, which grows as long as nothing comes of it. */
+/** Gives the run back for another attempt, after a pause that grows as long as there is no progress. */
 async function interrupt(app: App, run: RunRow, error: unknown): Promise<void> {
   app.log.error({ err: error, runId: run.id }, 'run interrupted');
   const seconds = await giveBack(app.db.manager, run);

@@ -26,7 +26,7 @@ const residentMb = () =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${world.service.process.pid}/status`, 'utf8'))?.[1]) / 1024;
 const post = <T>(path: string, body = {}) => world.service.api<T>(world.token, 'POST', path, body);
 
-/** What came of something, how much the service grew meanwhile, and how it answered others. */
+/** The result of `act`, how much the service grew during it, and how long it took to answer other callers. */
 async function watched<T>(act: () => Promise<T>) {
   const before = residentMb();
   const [waits, asked]: [number[], Promise<void>[]] = [[], []];
@@ -44,7 +44,7 @@ async function watched<T>(act: () => Promise<T>) {
 
 function expectUnharmed({ grownMb, waits }: Awaited<ReturnType<typeof watched>>) {
   expect(grownMb).toBeLessThan(100);
-  // Of a service that listens to nobody for a second 40 answers are late; a busy machine delays a few.
+  // A service whose event loop is blocked for a second answers 40 times too late; a busy machine delays a few answers.
   const late = waits.filter((ms) => ms > 200);
   expect(late.length).toBeLessThan(Math.max(20, waits.length / 3));
 }
@@ -67,7 +67,7 @@ test.each([
   ['drip', /not complete after 2 s/],
   ['silence', /not complete after 2 s/],
   ['redirect', /redirects to another host/],
-])('%s from a model server ends the run with a clear failure, and harms nobody', async (attack, message) => {
+])('%s from a model server ends the run with a clear failure and does no harm', async (attack, message) => {
   await fetch(`${url}/attack/${attack}`);
   const seen = await watched(run);
   expect(seen.result.failure).toMatchObject({ category: 'model', message: expect.stringMatching(message) });
@@ -81,7 +81,7 @@ test.each([
   ['idle-events', /larger than 64 MB|not complete/],
   ['call-number', /more than 1000 calls/],
   ['dripped-events', /not complete after 2 s/],
-])('a stream of %s ends the chat with a clear failure, and harms nobody', async (attack, message) => {
+])('a stream of %s ends the chat with a clear failure and does no harm', async (attack, message) => {
   await fetch(`${url}/attack/${attack}`);
   const { id } = await post<{ id: string }>(`/projects/${world.project.id}/tasks`, { title: 'Talk' });
   const headers = { Authorization: `Bearer ${world.token}`, Accept: 'text/event-stream' };

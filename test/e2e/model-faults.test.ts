@@ -94,7 +94,7 @@ test.each<[string, Said[], string, RegExp]>([
     'an answer without a choice',
     [{ headers: { 'Content-Type': 'application/json' }, body: '{"choices":[]}' }],
     'model',
-    /no Chat Completion: choices/,
+    /not a Chat Completion: choices/,
   ],
   ['a call of nothing', [answer({ tool_calls: [{ id: 'c', type: 'function' }] })], 'model', /tool_calls/],
   ['an empty answer', [answer({ content: '' }, 'stop')], 'no_changes', /without changing anything/],

@@ -261,7 +261,7 @@ test('native git writes no more than it is given room for', async () => {
       git([`--git-dir=${gitDir}`, 'fetch', '-q', host.url, 'main'], { remote, room: { memoryBytes: 2e9, fileBytes } });
     await expect(fetch(500_000)).rejects.toMatchObject({
       fault: 'broken',
-      message: expect.stringMatching(/room on the disk/),
+      message: expect.stringMatching(/half of the free disk space/),
     });
     await fetch(5_000_000);
   } finally {

@@ -4,7 +4,7 @@ import { patienceOf } from '../../src/runs/patience.ts';
 const away = (retryAfterMs?: number) =>
   new GitFailed('unreachable', 'git: the host answered with HTTP 503', retryAfterMs);
 
-/** A run whose log is told here, and a step that fails so often. */
+/** The patience of a run, its log, and a step that fails a number of times. */
 function given({ seconds = 300, endsAt = Number.POSITIVE_INFINITY } = {}) {
   const log: string[] = [];
   const stop = new AbortController();
@@ -32,7 +32,7 @@ test.each([
   ['an error of ours', new TypeError('x'), {}],
   ['an outage when the patience is used up', away(), { seconds: 0 }],
   ['an outage when the time of the run is over', away(), { endsAt: Date.now() - 1 }],
-  ['a host that wants to be left alone for longer than anybody waits', away(301_000), {}],
+  ['a host that asks for a longer pause than is left', away(301_000), {}],
 ])('%s is told at once', async (_what, error, about) => {
   const { patience, log, failing } = given(about);
   const { step, tries } = failing(error);

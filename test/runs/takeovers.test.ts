@@ -35,7 +35,7 @@ async function withRun(act: (em: EntityManager, id: string) => Promise<void>): P
   await expect(work).rejects.toBe(undo);
 }
 
-/** The worker shows no more life; its lease ended so many seconds ago. */
+/** The worker is lost; its lease ended that many seconds ago. */
 const lose = (em: EntityManager, seconds: number) =>
   em.query(`update runs set lease_until = now() - make_interval(secs => $1)`, [seconds]);
 const wait = (em: EntityManager, seconds: number) =>
@@ -82,7 +82,7 @@ test('a run that is handed over is taken at once, and was not interrupted', () =
     }
   }));
 
-test('who has lost a run gives nothing back', () =>
+test('a worker that has lost a run gives nothing back', () =>
   withRun(async (em) => {
     const lost = (await claim(em))?.run as { id: string; fence: number };
     await lose(em, 0.1);

@@ -1,4 +1,4 @@
-// A model server that wants to harm whoever asks it, in a process of its own. What it does is the path that it is asked at.
+// A hostile model server in a process of its own. `/attack/<name>` chooses what it does to every later request.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -68,5 +68,5 @@ const server = createServer((req, res) => {
   });
 });
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
-// It ends with whoever started it.
+// Ends with the process that started it.
 process.stdin.resume().once('end', () => process.exit());
