@@ -128,29 +128,33 @@ async function migrate(source: DataSource): Promise<void> {
   }
 }
 
-/** Whether an error means that the database cannot be reached or cannot write, as against a statement that is wrong. */
+const unreachable = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+  'EPIPE',
+  '57P01',
+  '57P02',
+  '57P03',
+  '08006',
+  '08001',
+  '53300',
+];
+/** No room on its disk, no memory, no working disk, and a replica that takes no writes (PostgreSQL, appendix A). */
+const unwritable = ['53100', '53200', '58030', '25006'];
+
+const hasCode = (error: unknown, codes: string[]) => codes.includes(String((error as { code?: unknown }).code));
+
+/** Whether an error means that the database answers but cannot write. */
+export function cannotWrite(error: unknown): boolean {
+  return hasCode(error, unwritable);
+}
+
+/** Whether an error means that the database cannot be reached or cannot write, as opposed to a wrong statement. */
 export function isDatabaseAway(error: unknown): boolean {
-  if (error instanceof TurnLost) return true;
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  const away = [
-    'ECONNREFUSED',
-    'ECONNRESET',
-    'ENOTFOUND',
-    'ETIMEDOUT',
-    'EPIPE',
-    '57P01',
-    '57P02',
-    '57P03',
-    '08006',
-    '08001',
-    '53300',
-    // No room on its disk, no memory, no working disk, and a replica that may not write.
-    '53100',
-    '53200',
-    '58030',
-    '25006',
-  ];
-  if (typeof code === 'string' && away.includes(code)) return true;
+  if (error instanceof TurnLost || hasCode(error, unreachable) || cannotWrite(error)) return true;
+  const { message } = error as { message?: unknown };
   return typeof message === 'string' && /Connection terminated|timeout exceeded when trying to connect/.test(message);
 }
 

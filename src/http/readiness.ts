@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { isDatabaseAway } from '../db/database.ts';
+import { cannotWrite, isDatabaseAway } from '../db/database.ts';
 
 export type Readiness = 'ok' | 'database away' | 'database cannot write';
 
@@ -10,9 +10,6 @@ const writeMs = 10_000;
 /** A write is tried at most this often: strangers ask as often as they like. */
 const pauseMs = 5000;
 
-/** PostgreSQL's code for a write in a read-only transaction (its documentation, appendix A). */
-const readOnly = '25006';
-
 /** Whether the database answers and can write. However many ask at once, they share one look. */
 export function readiness({ db, log }: Pick<App, 'db' | 'log'>): () => Promise<Readiness> {
   let told: Readiness = 'ok';
@@ -21,9 +18,7 @@ export function readiness({ db, log }: Pick<App, 'db' | 'log'>): () => Promise<R
     attempt.then(
       (): Readiness => 'ok',
       (error): Readiness => {
-        // A standby that takes no writes answers all the same.
-        const isReadOnly = (error as { code?: string }).code === readOnly;
-        const found = isDatabaseAway(error) && !isReadOnly ? 'database away' : failed;
+        const found = isDatabaseAway(error) && !cannotWrite(error) ? 'database away' : failed;
         if (told !== found) log.error({ err: error }, found);
         return found;
       },

@@ -13,7 +13,7 @@ let world: World;
 beforeAll(async () => {
   world = await openWorld([[write], [finish]]);
   await grow(world.github.folderOf('mona/sample'));
-});
+}, 120_000);
 afterAll(() => world.close());
 
 /** Pushes 100 MB that cannot be packed any smaller. */
