@@ -39,4 +39,4 @@ test.each(['native', 'isomorphic'])('a repository of 100 MB leaves the service u
   const status = readFileSync(`/proc/${world.service.process.pid}/status`, 'utf8');
   const mostMb = Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
   expect(mostMb).toBeLessThan(600);
-});
+}, 120_000);
