@@ -12,6 +12,7 @@ import { Milestones1764547200000 } from './0011-milestones.ts';
 import { Identity1764633600000 } from './0012-identity.ts';
 import { Retention1764720000000 } from './0013-retention.ts';
 import { Takeovers1764806400000 } from './0014-takeovers.ts';
+import { ShownProgress1764892800000 } from './0015-shown-progress.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -29,4 +30,5 @@ export const migrations = [
   Identity1764633600000,
   Retention1764720000000,
   Takeovers1764806400000,
+  ShownProgress1764892800000,
 ];

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
  */
 export async function startCourier(target: string, next: () => number) {
   const seen = new Set<string>();
-  const counts = { sent: 0, lost: 0, doubled: 0, refused: 0 };
+  const counts = { sent: 0, lost: 0, doubled: 0, refused: {} as Record<number, number> };
   const server = createServer(async (req, res) => {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
@@ -34,7 +34,7 @@ export async function startCourier(target: string, next: () => number) {
     const [status = 0] = await Promise.all(isDoubled ? [post(), post()] : [post()]);
     counts.sent++;
     if (isDoubled) counts.doubled++;
-    if (status !== 202) counts.refused++;
+    if (status !== 202) counts.refused[status] = (counts.refused[status] ?? 0) + 1;
     res.writeHead(status || 502).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

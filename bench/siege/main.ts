@@ -24,6 +24,7 @@ const deliveriesPerSecond = 200;
 const hourMs = 60_000;
 const callsPerHour = 5000;
 const patienceMs = 45 * 60_000;
+const progressMs = 15_000;
 
 /**
  * Everything at once: deliveries at 200 a second, lost and doubled; runs through four slots, one of them hostile; and
@@ -121,22 +122,30 @@ function limitCalls(github: DemoGitHub) {
   return state;
 }
 
-/** Waits until no run is live and no job waits; answers the most memory that was seen. */
+/**
+ * Waits until no run is live and no job is due; answers the most memory that was seen. Comments whose costs or steps
+ * changed may stay due in ten minutes: the service keeps the last of GitHub's 500 writes an hour for changes of state.
+ */
 async function settled(databaseUrl: string, pid: number | undefined): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   let highest = 0;
   let quiet = 0;
+  let toldAt = 0;
   try {
     await until(
       'the siege to settle',
       async () => {
         highest = Math.max(highest, await memoryMb(pid));
+        if (performance.now() - toldAt > progressMs) {
+          toldAt = performance.now();
+          say(`    waiting      ${await waitingFor(client)}`);
+        }
         const { rows } = await client.query(
           `select (select count(*) from runs where status in ('queued', 'running'))
              + (select count(*) from deliveries where handled_at is null)
              + (select count(*) from pgboss.job where state in ('created', 'retry', 'active')
-                and name not in ('sweep', 'redeliver')) as left`,
+                and name not in ('sweep', 'redeliver') and start_after < now() + interval '2 minutes') as left`,
         );
         quiet = Number(rows[0].left) === 0 ? quiet + 1 : 0;
         await sleep(500);
@@ -149,6 +158,18 @@ async function settled(databaseUrl: string, pid: number | undefined): Promise<nu
     await client.end();
   }
   return highest;
+}
+
+/** What the service still has to do, for people who watch the bench. */
+async function waitingFor(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ what: string; count: number }>(
+    `select 'runs ' || status as what, count(*)::int from runs where status in ('queued', 'running') group by 1
+     union all select 'deliveries', count(*)::int from deliveries where handled_at is null
+     union all select name || ' ' || state || case when start_after > now() + interval '5 s' then ' later' else '' end,
+       count(*)::int
+     from pgboss.job where state in ('created', 'retry', 'active') and name not in ('sweep', 'redeliver') group by 1`,
+  );
+  return rows.map(({ what, count }) => `${count} ${what}`).join(', ') || 'nothing';
 }
 
 function startProbe(url: string) {

@@ -1,4 +1,5 @@
 import type { DemoGitHub } from '../../src/demo/github.ts';
+import { until } from '../../src/demo/real-service.ts';
 
 export interface Planned {
   event: string;
@@ -20,6 +21,8 @@ export interface Traffic {
 export const hostileTitle = 'The hostile one';
 const agents = ['Developer', 'Reviewer', 'QA Engineer', 'Technical Writer', 'Software Architect'];
 const deliveriesPerIssue = 20;
+/** The issue, two comments and a label. */
+const realPerIssue = 4;
 
 /**
  * Makes the issues with their comments on the emulator while nobody listens, and plans what GitHub would have sent:
@@ -44,6 +47,8 @@ export async function planTraffic(
     await mona('POST', `${repo}/issues/${number}/comments`, { body: command });
     await github.as('stranger')('POST', `${repo}/issues/${number}/comments`, { body: '/agent start' });
     await mona('POST', `${repo}/issues/${number}/labels`, { labels: ['bug'] });
+    // The emulator records a delivery a moment after its answer.
+    await until('the deliveries of an issue', async () => github.deliveries.length >= from + realPerIssue);
     const real = github.deliveries.slice(from).map(({ event, body }) => ({ event, body }));
     planned.issues.push({ repository, number, asks });
     planned.deliveries.push(...real, ...chatter(real, deliveriesPerIssue - real.length));

@@ -7,6 +7,8 @@ export interface Mirrored {
   number: number;
   commentId: number | null;
   shown: string | null;
+  /** A digest of all that is shown, steps and costs included. */
+  shownProgress: string | null;
   shownAt: Date | null;
   notice: string;
   checkRunId: number | null;
@@ -29,7 +31,7 @@ export async function listMirrored(em: EntityManager, taskId: string): Promise<M
   );
   return em.query(
     `select task_id as "taskId", repository_id as "repositoryId", number, comment_id::float8 as "commentId", shown,
-       shown_at as "shownAt", notice, check_run_id::float8 as "checkRunId", check_sha as "checkSha",
+       shown_progress as "shownProgress", shown_at as "shownAt", notice, check_run_id::float8 as "checkRunId", check_sha as "checkSha",
        check_shown as "checkShown", tripped_until as "trippedUntil", milestone
      from mirrored where task_id = $1 order by number`,
     [taskId],
@@ -39,11 +41,12 @@ export async function listMirrored(em: EntityManager, taskId: string): Promise<M
 export async function markShown(
   em: EntityManager,
   place: Mirrored,
-  shown: { commentId: number | null; shown: string },
+  shown: { commentId: number | null; shown: string; progress: string },
 ) {
   await em.query(
-    `update mirrored set comment_id = $3, shown = $4, shown_at = now() where repository_id = $1 and number = $2`,
-    [place.repositoryId, place.number, shown.commentId, shown.shown],
+    `update mirrored set comment_id = $3, shown = $4, shown_progress = $5, shown_at = now()
+     where repository_id = $1 and number = $2`,
+    [place.repositoryId, place.number, shown.commentId, shown.shown, shown.progress],
   );
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { findAgent } from '../agents/store.ts';
 import type { App, Octokit } from '../app.ts';
@@ -50,17 +51,22 @@ async function syncPlace(app: App, em: EntityManager, task: TaskView, place: Mir
   const { labels, comment, check, essence } = wanted(picture, !repository.isPrivate);
   const milestone = () => syncMilestone(app, em, { octokit, name: { owner, repo }, repository }, task, place);
   const at = { owner, repo, issue_number: place.number };
+  const pull = await em.findOneBy(PullRequests, { repositoryId: place.repositoryId, number: place.number });
+  const sha = pull === null || pull.status === 'merged' || pull.status === 'closed' ? undefined : pull.headSha;
+  const progress = createHash('sha256')
+    .update(JSON.stringify([comment, check, sha]))
+    .digest('base64url');
   try {
     await syncLabels(app, em, octokit, at, place, labels);
-    // Last, so that whatever is odd about milestones never holds up the rest.
-    if (place.shown === essence && !(await progressMayShow(app, em, task, place, installationId))) return milestone();
+    // The milestone comes last, so that whatever is odd about milestones never holds up the rest.
+    if (place.shown === essence && !(await progressMayShow(app, em, place, progress, installationId)))
+      return milestone();
     const commentId = await syncComment(app, em, octokit, at, place, comment);
-    const pull = await em.findOneBy(PullRequests, { repositoryId: place.repositoryId, number: place.number });
-    if (pull !== null && pull.status !== 'merged' && pull.status !== 'closed') {
-      const on = { octokit, name: { owner, repo }, taskId: task.id, sha: pull.headSha, detailsUrl: picture.taskUrl };
+    if (sha !== undefined) {
+      const on = { octokit, name: { owner, repo }, taskId: task.id, sha, detailsUrl: picture.taskUrl };
       await syncCheck(em, on, place, check);
     }
-    await markShown(em, place, { commentId, shown: essence });
+    await markShown(em, place, { commentId, shown: essence, progress });
     await milestone();
   } catch (error) {
     // The issue is deleted, transferred or locked: there is nothing to show it on.
@@ -69,22 +75,28 @@ async function syncPlace(app: App, em: EntityManager, task: TaskView, place: Mir
   }
 }
 
-/** Writes an hour that are kept for what is more than progress. */
+/** Writes per hour that are kept for changes of state; progress waits when fewer are left. */
 const keptWrites = 100;
+const scarceWaitSeconds = 600;
 
-/** Progress shows at most once in `MIRROR_INTERVAL_MS`, and not at all while writes are short; then it is looked at later. */
+/**
+ * Whether progress may be written now: at most once in `MIRROR_INTERVAL_MS`, and not while writes are scarce. When it
+ * may not, and there is some, a job looks again later.
+ */
 async function progressMayShow(
   app: App,
   em: EntityManager,
-  task: TaskView,
   place: Mirrored,
+  progress: string,
   installationId: number,
 ): Promise<boolean> {
   const isScarce = (await writesLeft(app.db, installationId)) < keptWrites;
   const waitMs = app.config.MIRROR_INTERVAL_MS - (Date.now() - (place.shownAt?.getTime() ?? 0));
   if (waitMs <= 0 && !isScarce) return true;
-  const afterSeconds = isScarce ? 600 : Math.ceil(waitMs / 1000);
-  await app.queue.send(em, 'mirror', { taskId: task.id }, { key: `${task.id} later`, afterSeconds });
+  if (place.shownProgress === progress) return false;
+  const afterSeconds = isScarce ? scarceWaitSeconds : Math.ceil(waitMs / 1000);
+  const { taskId } = place;
+  await app.queue.send(em, 'mirror', { taskId }, { key: `${taskId} later`, afterSeconds });
   return false;
 }
 

@@ -8,7 +8,7 @@ export interface Room {
   memory: number;
 }
 
-/** What must stay free on a disk while runs write to it, of one with so many bytes: 5 %, 512 MB at most. */
+/** What must stay free on a disk of this size while runs write to it: 5 %, 512 MB at most. */
 export function usualReserve(diskBytes: number): number {
   return Math.min(diskBytes / 20, 512 * 1024 ** 2);
 }

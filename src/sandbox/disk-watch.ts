@@ -22,7 +22,7 @@ interface Count {
   used: Room;
 }
 
-/** Files are counted when so much of a limit went from the machine's room, whoever took it. */
+/** The files of a run are counted when the machine has lost this share of one of the run's limits. */
 const noticeableShare = 1 / 16;
 /** How often to count them anyway, and how often at most: counting takes a twentieth of the time. */
 const [longestMs, shortestMs, busyShare] = [30_000, 500, 20];

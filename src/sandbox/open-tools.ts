@@ -38,7 +38,7 @@ export function plainHost(parts: WallParts, workTree: string): Walled {
 
 export function openTools({ walled, wall, signal, look }: OpenTools): ToolHost {
   const client = hostClient(walled.child);
-  /** Where the tools were ended with their run, that is the reason, and not that they are gone. */
+  /** When the run ended, the error is its reason and not that the tools are gone. */
   const orReason = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       return await answer;

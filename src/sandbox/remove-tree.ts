@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 export async function removeTree(folder: string): Promise<void> {
   const run = (program: string, ...args: string[]) =>
     promisify(execFile)(program, [...args, '--', folder], { env: { PATH: '/usr/bin:/bin' } });
-  // Who is not root is held up by folders that were closed; `chmod -R` follows no link either.
+  // Folders that a command closed hold an ordinary user up; `chmod -R` follows no link either.
   await run('rm', '-rf').catch(async () => {
     await run('chmod', '-R', 'u+rwx').catch(() => {});
     await run('rm', '-rf');

@@ -14,7 +14,7 @@ export interface RunUser {
 
 /**
  * Takes the first free uid. The kernel counts much per user (inotify watches, buffers of pipes, signals), so that runs
- * with the same one could take it from each other. A uid of which a process still runs is passed over, whosever it is.
+ * with the same one could take it from each other. A uid that still has a process is passed over, whoever started it.
  */
 export async function takeRunUser(): Promise<RunUser> {
   const inUse = await usersOfProcesses();

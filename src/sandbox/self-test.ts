@@ -137,7 +137,7 @@ async function mostProcesses({ sandboxes, limits }: Wall, running: Promise<unkno
 /** Fewer than the threads of this process. */
 const fewProcesses = 8;
 
-/** Who else's processes count where a sandbox reaches its limit on them. */
+/** Says whether the kernel counts the processes of this sandbox alone, or all that have the same user. */
 async function countedHow(wall: Wall): Promise<string> {
   if (wall.who.uid !== undefined) return 'each run has a user of its own and is limited by a watchdog';
   const tight = { ...wall, limits: { ...wall.limits, processes: fewProcesses } };

@@ -93,7 +93,7 @@ export function startWalled(wall: Wall, program: string[], script = ''): Walled 
   };
 }
 
-/** Puts a process that was just started, and all that it will start, behind the service in every queue of the kernel. */
+/** Makes a process that was just started, and all that it will start, yield to the service: cgroup, memory, processor. */
 export function subdue({ pid }: ChildProcess, { enter }: Pick<WallParts, 'enter'>): void {
   if (pid === undefined) return;
   try {

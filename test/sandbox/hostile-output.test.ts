@@ -47,7 +47,7 @@ test.each([
 
 test.each([
   1, 1000, 65_536, 1_000_000,
-])('of a long output the beginning and the end are shown, in chunks of %d', (size) => {
+])('the beginning and the end of a long output are shown, in chunks of %d', (size) => {
   const whole = Buffer.from(`${'é'.repeat(10_000)}${'-'.repeat(150_000)}${'ü'.repeat(10_000)}`);
   const output = cappedOutput();
   for (let at = 0; at < whole.length; at += size) output.add(whole.subarray(at, at + size));
@@ -92,7 +92,7 @@ test('an edit makes no file that could not be read afterwards', async () => {
   expect([ok, text]).toEqual([false, 'b.txt would have 4000000 characters, more than 2000000']);
 });
 
-test('an answer is cut however long its complaint is', async () => {
+test('an error about a long argument is cut', async () => {
   const { ok, text } = await host.call('read_file', { path: '\n'.repeat(100_000) });
   expect([ok, text.length < 31_000]).toEqual([false, true]);
 });
