@@ -3,7 +3,7 @@ import { access, chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startModel } from '../src/demo/model.ts';
+import { startModel } from '../src/demo/model/model.ts';
 import { startService, until } from '../src/demo/real-service.ts';
 import { freePort } from '../src/demo/settings.ts';
 import { median, say } from './figures.ts';

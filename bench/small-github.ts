@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { serveGit } from '../src/demo/git-server.ts';
+import { serveGit } from '../src/demo/github/git-server.ts';
 
 /** A git server, and as much of GitHub's API as opening a pull request takes. */
 export async function serve(bare: string) {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startModel } from '../src/demo/model.ts';
+import { startModel } from '../src/demo/model/model.ts';
 import { startService, until } from '../src/demo/real-service.ts';
 import { makeSampleRepository } from '../src/demo/sample-repository.ts';
 import { freePort } from '../src/demo/settings.ts';

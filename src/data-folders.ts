@@ -3,8 +3,8 @@ import { chmod, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from '
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
-import { isAlive, isReachable } from './db/embedded.ts';
-import { reachableRoot } from './db/embedded-binaries.ts';
+import { isAlive, isReachable } from './db/embedded/embedded.ts';
+import { reachableRoot } from './db/embedded/embedded-binaries.ts';
 import { hasRoom } from './disk.ts';
 import { isOneDisk, neutralRoot } from './neutral-place.ts';
 import { removeTree } from './sandbox/remove-tree.ts';

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
-import { freeBytes, makeReserve, reserveBytes } from './db/reserve.ts';
+import { freeBytes, makeReserve, reserveBytes } from './db/embedded/reserve.ts';
 
 const megabyte = 2 ** 20;
 /** Below this the log warns and `doctor` complains. */

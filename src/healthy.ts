@@ -1,5 +1,5 @@
 import { ConfigError, readConfig } from './config.ts';
-import { whatIsWrong } from './heartbeat.ts';
+import { whatIsWrong } from './host/heartbeat.ts';
 
 // `node src/healthy.ts` with the settings of a running process: 0 when that is well, else 1 and the reason. It is a program
 // of its own because containers run it every few seconds, and main.ts loads the whole service.

@@ -1,22 +1,22 @@
 import type { App } from './app.ts';
 import { hasRoom } from './disk.ts';
-import { reconcileAll } from './github/heal.ts';
-import { handleDelivery, requeueForgotten } from './github/inbox.ts';
-import { syncInstallations } from './github/installation.ts';
-import { syncMilestones } from './github/milestones.ts';
-import { advancePlan } from './github/plan-verbs.ts';
-import { proposePrd } from './github/propose-prd.ts';
-import { redeliverFailed } from './github/redeliver.ts';
-import { refreshPullJob } from './github/refresh-pull.ts';
-import { adoptStoredApp } from './github/stored-app.ts';
-import { syncTask } from './github/sync.ts';
+import { syncInstallations } from './github/app/installation.ts';
+import { adoptStoredApp } from './github/app/stored-app.ts';
+import { advancePlan } from './github/commands/plan-verbs.ts';
+import { proposePrd } from './github/commands/propose-prd.ts';
+import { reconcileAll } from './github/follow/heal.ts';
+import { refreshPullJob } from './github/follow/refresh-pull.ts';
+import { handleDelivery, requeueForgotten } from './github/inbox/receive.ts';
+import { redeliverFailed } from './github/inbox/redeliver.ts';
+import { syncMilestones } from './github/mirror/milestones.ts';
+import { syncTask } from './github/mirror/sync.ts';
 import type { JobName } from './queue/names.ts';
 import type { Handlers } from './queue/queue.ts';
 import { removeOld } from './retention.ts';
-import { advanceAllSprints, advanceSprint } from './runs/advance-sprint.ts';
-import { cancelRun } from './runs/end-sprint.ts';
+import { wakeForWaitingRuns, workOnRuns } from './runs/lease/work.ts';
 import { continueTask } from './runs/split.ts';
-import { wakeForWaitingRuns, workOnRuns } from './runs/work.ts';
+import { advanceAllSprints, advanceSprint } from './sprints/advance-sprint.ts';
+import { cancelRun } from './sprints/end-sprint.ts';
 import { writeDigest } from './sprints/write-digest.ts';
 
 /** Which job is handled by what. */

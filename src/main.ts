@@ -1,11 +1,11 @@
+import { doctor } from './cli/doctor.ts';
+import { printDocs } from './cli/print-docs.ts';
+import { rotateKey } from './cli/rotate-key.ts';
+import { issueToken } from './cli/token.ts';
 import { compose } from './compose.ts';
 import { ConfigError, readConfig } from './config.ts';
-import { doctor } from './doctor.ts';
 import { createLogger } from './logger.ts';
-import { printDocs } from './print-docs.ts';
-import { rotateKey } from './rotate-key.ts';
 import { serve } from './serve.ts';
-import { issueToken } from './token.ts';
 
 const help = `Deckhand: AI agents on your repositories, people in command.
 

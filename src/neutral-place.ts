@@ -1,6 +1,6 @@
 import { link, lstat, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { reachableRoot } from './db/embedded-binaries.ts';
+import { reachableRoot } from './db/embedded/embedded-binaries.ts';
 
 /**
  * A folder whose path tells nothing about this machine or about who runs the service: inside a sandbox the list of

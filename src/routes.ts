@@ -6,7 +6,7 @@ import { projectEventRoutes } from './projects/events.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { repositoryRoutes } from './repositories/routes.ts';
 import { runRoutes } from './runs/routes.ts';
-import { sprintRunRoutes } from './runs/sprint-routes.ts';
+import { sprintRunRoutes } from './sprints/end-routes.ts';
 import { sprintRoutes } from './sprints/routes.ts';
 import { taskRoutes } from './tasks/routes.ts';
 

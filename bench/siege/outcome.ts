@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { DemoGitHub } from '../../src/demo/github.ts';
+import type { DemoGitHub } from '../../src/demo/github/github.ts';
 import type { SiegeIssue } from './traffic.ts';
 
 /** What is wrong in the end, one sentence each; nothing when every issue came to what its owner asked for, once. */

@@ -1,4 +1,4 @@
-import type { DemoGitHub } from '../../src/demo/github.ts';
+import type { DemoGitHub } from '../../src/demo/github/github.ts';
 import { until } from '../../src/demo/real-service.ts';
 
 export interface Planned {

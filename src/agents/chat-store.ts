@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { idFrom, newId } from '../db/ids.ts';
-import { storableText } from '../domain/storable.ts';
+import { storableText } from '../domain/text/storable.ts';
 
 /** What a chat is about. */
 export type Subject = { taskId: string } | { sprintId: string };

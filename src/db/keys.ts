@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeOnce } from './write-once.ts';
+import { writeOnce } from './embedded/write-once.ts';
 
 interface GivenKeys {
   JWT_SECRET?: string | undefined;

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startGitHub } from './github.ts';
-import { startModel } from './model.ts';
+import { startGitHub } from './github/github.ts';
+import { startModel } from './model/model.ts';
+import { player } from './model/player.ts';
 import { playChat, playTask, playWizard, type Stage } from './play.ts';
-import { player } from './player.ts';
 import { startService, until } from './real-service.ts';
 import { demoSettings, freePort } from './settings.ts';
 import { say } from './terminal.ts';

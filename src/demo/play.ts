@@ -1,7 +1,7 @@
 import { followRun } from './follow.ts';
-import type { DemoGitHub } from './github.ts';
+import type { DemoGitHub } from './github/github.ts';
+import { issue } from './model/story.ts';
 import { type RunningService, until } from './real-service.ts';
-import { issue } from './story.ts';
 import { type FileDiff, say, show, showDiff } from './terminal.ts';
 
 interface Task {

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { launchBrowser, settled, signIn } from './browser.ts';
-import { startGitHub } from './github.ts';
-import { startModel } from './model.ts';
-import { player } from './player.ts';
+import { startGitHub } from './github/github.ts';
+import { startModel } from './model/model.ts';
+import { player } from './model/player.ts';
+import { issue } from './model/story.ts';
 import { startService, until } from './real-service.ts';
 import { demoSettings, freePort } from './settings.ts';
-import { issue } from './story.ts';
 
 const folder = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url));
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
-import type { DemoGitHub } from './github.ts';
-import type { ScriptedModel } from './model.ts';
+import type { DemoGitHub } from './github/github.ts';
+import type { ScriptedModel } from './model/model.ts';
 
 /** The settings of a service between the demo's GitHub and the scripted model. Nothing of the caller's environment. */
 export function demoSettings(given: {

@@ -1,4 +1,4 @@
-import { slug } from './slug.ts';
+import { slug } from './text/slug.ts';
 
 /**
  * The branch of a task: `agent/<last 8 characters of the id>-<slug of the title>`, with `-2`, `-3` … once earlier ones

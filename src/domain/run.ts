@@ -1,4 +1,4 @@
-import { storableText } from './storable.ts';
+import { storableText } from './text/storable.ts';
 
 export const runStatuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 export type RunStatus = (typeof runStatuses)[number];

@@ -1,5 +1,5 @@
 import { inPortions } from './portions.ts';
-import type { TreeEntry } from './work-tree.ts';
+import type { TreeEntry } from './work-tree/work-tree.ts';
 
 /** Known for each commit that was checked out: half a million paths take a second. */
 const foldersByBase = new WeakMap<Map<string, TreeEntry>, Set<string>>();

@@ -6,7 +6,7 @@ import { findRepository } from '../repositories/store.ts';
 import { findLiveRun } from '../runs/store.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
 import { hasMergedPull, listOpenPulls } from '../tasks/work-store.ts';
-import { refreshPull } from './refresh-pull.ts';
+import { refreshPull } from './follow/refresh-pull.ts';
 
 const methods = ['squash', 'merge', 'rebase'] as const;
 

@@ -2,7 +2,7 @@ import type { App, Octokit } from '../app.ts';
 import type { RepositoryRow } from '../db/tables.ts';
 import { nameOnGitHub } from '../repositories/credentials.ts';
 import { findRepository } from '../repositories/store.ts';
-import { observeInstallation } from './installation.ts';
+import { observeInstallation } from './app/installation.ts';
 import { findActiveInstallationOf, findInstalledRepository } from './store.ts';
 
 /** A repository that an installation serves, with what speaks to it. */

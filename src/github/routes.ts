@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { anyUser } from '../http/access.ts';
+import { anyUser } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { pageQuery } from '../http/shapes.ts';
-import { listReconciliations } from '../runs/reconcile-store.ts';
+import { listReconciliations } from '../runs/lease/reconcile-store.ts';
 import { Reconciliation } from '../runs/schemas.ts';
 import { onTask } from '../tasks/routes.ts';
 import { Task } from '../tasks/schemas.ts';
-import { reconcileFor } from './heal.ts';
+import { reconcileFor } from './follow/heal.ts';
 import { mergeTask } from './merge.ts';
 
 export const githubRoutes: Route[] = [

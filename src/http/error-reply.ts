@@ -2,9 +2,9 @@ import type { ErrorRequestHandler } from 'express';
 import type { App } from '../app.ts';
 import { isDatabaseAway } from '../db/database.ts';
 import { Refused } from '../domain/machine.ts';
-import { oneLine } from '../domain/quoted.ts';
+import { oneLine } from '../domain/text/quoted.ts';
 import { AppError, upstreamFailed } from '../errors.ts';
-import { answerAndHangUp, isUnread } from './hang-up.ts';
+import { answerAndHangUp, isUnread } from './limits/hang-up.ts';
 
 /** Answers every error in the one shape of decisions, section 2. What is not ours to show becomes a plain 500. */
 export function errorReply(app: App): ErrorRequestHandler {

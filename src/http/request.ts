@@ -1,9 +1,9 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { AppError, badRequest, type Problem } from '../errors.ts';
-import { bodyBudget } from './body-budget.ts';
-import { isModest, maxDepth, maxValues } from './modest-json.ts';
-import { type BodyLimits, readBytes } from './read-body.ts';
+import { bodyBudget } from './limits/body-budget.ts';
+import { isModest, maxDepth, maxValues } from './limits/modest-json.ts';
+import { type BodyLimits, readBytes } from './limits/read-body.ts';
 import type { Route } from './route.ts';
 
 /** A caller with more problems learns of the others next time. */

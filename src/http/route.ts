@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { App } from '../app.ts';
-import type { Access } from './access.ts';
+import type { Access } from './access/access.ts';
 import type { EventStream } from './events.ts';
-import type { Costs } from './rate-limit.ts';
+import type { Costs } from './limits/rate-limit.ts';
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 

@@ -3,20 +3,20 @@ import express, { type Express, type Request, type RequestHandler, type Response
 import helmet from 'helmet';
 import type { App } from '../app.ts';
 import { AppError } from '../errors.ts';
-import { type Caller, findCaller } from './access.ts';
-import { authentication } from './authenticate.ts';
-import { docsPage } from './docs-page.ts';
+import { type Caller, findCaller } from './access/access.ts';
+import { authentication } from './access/authenticate.ts';
+import { docsPage } from './documents/docs-page.ts';
+import { openapiDocument } from './documents/openapi.ts';
 import { errorReply } from './error-reply.ts';
 import { answerEvents, type EventStream, wantsEvents } from './events.ts';
 import { takeKey } from './idempotency.ts';
+import { anonymousLimit } from './limits/rate-limit.ts';
+import { type Leave, userLines } from './limits/user-line.ts';
 import { answerOnce, streamOnce } from './once.ts';
-import { openapiDocument } from './openapi.ts';
-import { anonymousLimit } from './rate-limit.ts';
 import { readiness } from './readiness.ts';
 import { replyText } from './reply-text.ts';
 import { cutPage, readBody, validated } from './request.ts';
 import { type Method, Repeated, type Route } from './route.ts';
-import { type Leave, userLines } from './user-line.ts';
 
 export const basePath = '/api/v1';
 

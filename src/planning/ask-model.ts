@@ -3,7 +3,7 @@ import { explained } from '../agents/chat.ts';
 import { modelFor } from '../agents/model.ts';
 import { findShippedAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
-import { storable } from '../domain/storable.ts';
+import { storable } from '../domain/text/storable.ts';
 import type { AppError } from '../errors.ts';
 import { type Message, type Model, ModelFailed } from '../llm/model.ts';
 import { parseArguments, specsOf } from '../repositories/read-tools.ts';

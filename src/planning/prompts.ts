@@ -1,4 +1,4 @@
-import { fenced } from '../domain/quoted.ts';
+import { fenced } from '../domain/text/quoted.ts';
 import type { Session } from './store.ts';
 
 const rules = `You plan software work with a person. Be concrete, keep it small, and invent nothing that the goal and the

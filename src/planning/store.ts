@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { newId } from '../db/ids.ts';
 import { Refused } from '../domain/machine.ts';
-import { storableJson } from '../domain/storable.ts';
+import { storableJson } from '../domain/text/storable.ts';
 import type { Step, WizardStatus } from '../domain/wizard.ts';
 import { notFound } from '../errors.ts';
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
 import type { App } from '../app.ts';
-import { inProject } from '../http/access.ts';
+import { inProject } from '../http/access/access.ts';
 import { type EventStream, follow } from '../http/events.ts';
 import { type Route, route } from '../http/route.ts';
 import { Timestamp } from '../http/shapes.ts';

@@ -7,7 +7,7 @@ import { Agents, Members, type ProjectRow, Projects } from '../db/tables.ts';
 import { shippedAgents, shippedTeam } from '../domain/agent.ts';
 import { Refused } from '../domain/machine.ts';
 import { hasRole, type Role } from '../domain/member.ts';
-import { slug } from '../domain/slug.ts';
+import { slug } from '../domain/text/slug.ts';
 import { badField, notFound, requiresRole } from '../errors.ts';
 import { deleteDeparture, insertDeparture, keepOwner } from './grant-store.ts';
 import type { CreateProject, UpdateProject } from './schemas.ts';

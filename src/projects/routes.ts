@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type SecretKind, Users } from '../db/tables.ts';
 import { hasRole } from '../domain/member.ts';
 import { notFound, requiresRole } from '../errors.ts';
-import { type Access, anyUser, type Caller, type InProject, inProject, storable } from '../http/access.ts';
+import { type Access, anyUser, type Caller, type InProject, inProject, storable } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { pageQuery } from '../http/shapes.ts';
 import { addMember, changeRole, createProject, deleteProject, removeMember, updateProject } from './operations.ts';

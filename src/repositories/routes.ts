@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RepositoryRow } from '../db/tables.ts';
 import { notFound } from '../errors.ts';
-import { accessTo, inProject, inProjectOfBody, inProjectOfQuery } from '../http/access.ts';
+import { accessTo, inProject, inProjectOfBody, inProjectOfQuery } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { IdText } from '../http/shapes.ts';
 import { connectRepository, disconnectRepository, updateRepository, validateRepository } from './operations.ts';

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { type EventStream, follow } from '../http/events.ts';
-import { listEvents } from './journal-store.ts';
+import { listEvents } from './lease/journal-store.ts';
 import { findRun } from './store.ts';
 
 /** Events read at once: a log of thousands must not wait in memory for a slow reader. */

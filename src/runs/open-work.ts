@@ -3,12 +3,12 @@ import type { RepositoryRow } from '../db/tables.ts';
 import { remoteSeconds } from '../git/engine.ts';
 import { revealSecret } from '../projects/secrets.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
-import type { Assignment } from './assignment.ts';
-import { type Journal, stepOf } from './journal.ts';
-import type { Patience } from './patience.ts';
-import type { Work } from './publish.ts';
-import { noSettings, readSettings } from './repository-settings.ts';
-import { openWorkspace, type Signals } from './workspace.ts';
+import type { Assignment } from './agent/assignment.ts';
+import { type Journal, stepOf } from './lease/journal.ts';
+import type { Patience } from './publish/patience.ts';
+import type { Work } from './publish/publish.ts';
+import { noSettings, readSettings } from './settings/repository-settings.ts';
+import { openWorkspace, type Signals } from './workspace/workspace.ts';
 
 /** Even a run of seconds must clone. */
 const leastSeconds = 60;

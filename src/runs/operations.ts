@@ -13,7 +13,7 @@ import { findPrimary, findRepository } from '../repositories/store.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } from '../tasks/revisions.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
-import { abortHere } from './live.ts';
+import { abortHere } from './lease/live.ts';
 import { endRun, findLiveRun, insertRun, listLiveSubtasks, lockForCancel } from './store.ts';
 
 interface Starting {

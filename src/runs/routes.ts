@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { RunRow } from '../db/work-tables.ts';
-import { accessTo } from '../http/access.ts';
+import { accessTo } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { pageQuery } from '../http/shapes.ts';
 import { onTask } from '../tasks/routes.ts';
 import { Task } from '../tasks/schemas.ts';
 import { followRun } from './follow-run.ts';
-import { listEvents } from './journal-store.ts';
+import { listEvents } from './lease/journal-store.ts';
 import { cancelTask, reviseTask, startTask } from './operations.ts';
 import { RetryTask, ReviseTask, Run, RunEvent } from './schemas.ts';
 import { listRuns, runColumns } from './store.ts';

@@ -6,22 +6,22 @@ import { lowest } from '../domain/budget.ts';
 import { type Failure, RunFailed } from '../domain/run.ts';
 import type { Confinement } from '../sandbox/sandbox.ts';
 import { tryMoveTask } from '../tasks/move.ts';
-import { assign } from './assignment.ts';
+import { assign } from './agent/assignment.ts';
+import type { Ending } from './agent/loop.ts';
+import { workInside } from './agent/session.ts';
 import { asFailure } from './failures.ts';
-import { type Journal, openJournal } from './journal.ts';
-import { lastInterruption, maxInterruptions } from './lease-store.ts';
-import type { Ending } from './loop.ts';
-import { changesOf, objectionOf, objections, readOnce, rejection } from './objection.ts';
+import { type Journal, openJournal } from './lease/journal.ts';
+import { lastInterruption, maxInterruptions } from './lease/lease-store.ts';
+import { startClock } from './lease/run-clock.ts';
 import { openWork, refreshRemote } from './open-work.ts';
 import { followRevisions } from './operations.ts';
-import { patienceOf } from './patience.ts';
-import { linkPulls, proposeWork, pushWork, type Work } from './publish.ts';
-import { budgetsOfRepository } from './repository-settings.ts';
-import { startClock } from './run-clock.ts';
-import { workInside } from './session.ts';
+import { changesOf, objectionOf, objections, readOnce, rejection } from './outgoing/objection.ts';
+import { patienceOf } from './publish/patience.ts';
+import { linkPulls, proposeWork, pushWork, type Work } from './publish/publish.ts';
+import { type CheckResult, failed } from './publish/verify.ts';
+import { budgetsOfRepository } from './settings/repository-settings.ts';
 import { splitTask } from './split.ts';
 import { endRun } from './store.ts';
-import { type CheckResult, failed } from './verify.ts';
 
 /**
  * Works a claimed run off: workspace, branch, conversation with the model, check, commit, push, pull request, handoff.

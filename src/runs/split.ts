@@ -4,9 +4,9 @@ import { type RunRow, Tasks } from '../db/work-tables.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { insertTask } from '../tasks/operations.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
+import type { NewSubtask } from './agent/tools.ts';
 import { queueRun } from './operations.ts';
 import { findLiveRun } from './store.ts';
-import type { NewSubtask } from './tools.ts';
 
 /** Makes the subtasks that an agent split its task into, and starts them; the task waits for them. */
 export async function splitTask(

@@ -1,7 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { findCgroups } from './cgroup.ts';
-import { type ConfinementOptions, confine } from './confinement.ts';
+import { findCgroups } from './limits/cgroup.ts';
+import { type ConfinementOptions, confine } from './limits/confinement.ts';
 import { neutralPath, readablePath } from './neutral-path.ts';
 import type { RunLimits, Sandbox, SandboxState } from './sandbox.ts';
 import { selfTest } from './self-test.ts';

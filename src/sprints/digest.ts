@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { type Failure, remedies } from '../domain/run.ts';
-import { storableJson, storableText } from '../domain/storable.ts';
 import { taskPage } from '../domain/task-page.ts';
+import { storableJson, storableText } from '../domain/text/storable.ts';
 import { notFound } from '../errors.ts';
 import type { SprintView } from './store.ts';
 

@@ -11,7 +11,7 @@ import {
   sprintMachine,
 } from '../domain/sprint.ts';
 import { badField, badRequest, notFound } from '../errors.ts';
-import { storable } from '../http/access.ts';
+import { storable } from '../http/access/access.ts';
 import { advanceSprints, showTask } from '../tasks/move.ts';
 import { getTasks, type TaskView } from '../tasks/store.ts';
 import { insertDigest } from './digest.ts';

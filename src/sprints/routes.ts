@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Access, accessTo, inProject } from '../http/access.ts';
+import { type Access, accessTo, inProject } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { ChatMessage, Task } from '../tasks/schemas.ts';
 import { chatAboutSprint } from './chat.ts';

@@ -2,7 +2,7 @@ import { type Asking, converseInChat } from '../agents/chat.ts';
 import { findAgent, findShippedAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { defaultAgentName } from '../domain/agent.ts';
-import { fenced } from '../domain/quoted.ts';
+import { fenced } from '../domain/text/quoted.ts';
 import { findRepository } from '../repositories/store.ts';
 import type { TaskView } from './store.ts';
 import { findDiff, listHandoffs, listPulls } from './work-store.ts';

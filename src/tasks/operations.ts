@@ -7,7 +7,7 @@ import { Repositories } from '../db/tables.ts';
 import { Tasks } from '../db/work-tables.ts';
 import { Refused } from '../domain/machine.ts';
 import { badRequest, notConfigured, type Problem } from '../errors.ts';
-import { storable } from '../http/access.ts';
+import { storable } from '../http/access/access.ts';
 import { findPrimary, findRepository } from '../repositories/store.ts';
 import { advanceSprints, showTask } from './move.ts';
 import type { CreateTask } from './schemas.ts';

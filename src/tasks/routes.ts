@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { accessTo, inProject } from '../http/access.ts';
+import { accessTo, inProject } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { createTasks } from './bulk.ts';
 import { chatAboutTask } from './chat.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { type HandoffRow, Handoffs, PullRequests, type PullStatus } from '../db/work-tables.ts';
-import { storableJson } from '../domain/storable.ts';
+import { storableJson } from '../domain/text/storable.ts';
 import type { TreeDiff } from '../git/diff.ts';
 
 /** What was merged or closed before no longer counts for the task's lifecycle (decisions, section 5). */

@@ -1,4 +1,4 @@
-import { type ModelRequest, type Said, type ScriptedModel, startModel } from '../../src/demo/model.ts';
+import { type ModelRequest, type Said, type ScriptedModel, startModel } from '../../src/demo/model/model.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { serveSampleRepository } from '../support/git.ts';
 

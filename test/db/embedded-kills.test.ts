@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { startEmbedded } from '../../src/db/embedded.ts';
+import { startEmbedded } from '../../src/db/embedded/embedded.ts';
 
 /**
  * A service and its embedded PostgreSQL are killed at one point after the other, and each time the next start must succeed
@@ -32,7 +32,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true, maxRetries: 5 });
 });
 
-const source = new URL('../../src/db/embedded.ts', import.meta.url).href;
+const source = new URL('../../src/db/embedded/embedded.ts', import.meta.url).href;
 
 /** A service as far as its database goes: starts it in a process of its own, and stays. */
 function startElsewhere(dataDir: string) {

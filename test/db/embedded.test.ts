@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startEmbedded } from '../../src/db/embedded.ts';
+import { startEmbedded } from '../../src/db/embedded/embedded.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'deckhand-embedded-'));
 chmodSync(root, 0o755);
@@ -41,7 +41,7 @@ test('keeps its data, listens on loopback with a password, and closes its folder
 test('a server that outlived its killed service is ended, and the next start works', async () => {
   const dataDir = join(root, 'orphan');
   const script = `
-    const { startEmbedded } = await import(${JSON.stringify(new URL('../../src/db/embedded.ts', import.meta.url).href)});
+    const { startEmbedded } = await import(${JSON.stringify(new URL('../../src/db/embedded/embedded.ts', import.meta.url).href)});
     await startEmbedded({ dataDir: ${JSON.stringify(dataDir)}, unsafe: true });
     process.kill(process.pid, 'SIGKILL');`;
   const killed = spawn(process.execPath, ['--input-type=module', '-e', script], { env: {}, stdio: 'ignore' });

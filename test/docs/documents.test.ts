@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { flagsOf, readCompose } from '../../deploy/engine.ts';
+import { openapiText } from '../../src/cli/print-docs.ts';
 import { lifecyclePage } from '../../src/domain/lifecycle-page.ts';
-import { openapiText } from '../../src/print-docs.ts';
 import { webhookPath } from '../../src/serve.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -107,7 +107,7 @@ test('app.yml asks for no more than is needed, and for the events that are handl
     metadata: 'read',
     members: 'read',
   });
-  const handled = [...read('src/github/webhooks.ts').matchAll(/'(issue_comment|issues|pull_request)[.']/g)].map(
+  const handled = [...read('src/github/inbox/events.ts').matchAll(/'(issue_comment|issues|pull_request)[.']/g)].map(
     (m) => m[1],
   );
   for (const event of handled) expect(app.default_events).toContain(event);

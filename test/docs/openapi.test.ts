@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { openapiText } from '../../src/print-docs.ts';
+import { openapiText } from '../../src/cli/print-docs.ts';
 import { routes } from '../../src/routes.ts';
 
 const root = resolve(import.meta.dirname, '../..');

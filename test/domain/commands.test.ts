@@ -1,4 +1,4 @@
-import { parseCommands } from '../../src/domain/commands.ts';
+import { parseCommands } from '../../src/domain/text/commands.ts';
 
 const verbsOf = (body: string) => parseCommands(body, '/agent').map((c) => `${c.verb} ${c.argument}`.trim());
 

@@ -1,5 +1,10 @@
-import { filterLines, filterMacros } from '../../src/domain/git-filters.ts';
-import { isAllowed, isAttributesFile, problemWithAllowed, protectionOf } from '../../src/domain/protected-paths.ts';
+import { filterLines, filterMacros } from '../../src/domain/protected/git-filters.ts';
+import {
+  isAllowed,
+  isAttributesFile,
+  problemWithAllowed,
+  protectionOf,
+} from '../../src/domain/protected/protected-paths.ts';
 
 test.each([
   '.github',

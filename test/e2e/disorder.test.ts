@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import type { Script } from '../../src/demo/model.ts';
+import type { Script } from '../../src/demo/model/model.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { openWorld, type World } from '../support/world.ts';

@@ -1,6 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Fault } from '../../src/demo/front-extras.ts';
+import type { Fault } from '../../src/demo/github/front-extras.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { gitOut } from '../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { resolve } from 'node:path';
-import type { ModelRequest, Said } from '../../src/demo/model.ts';
+import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';
 

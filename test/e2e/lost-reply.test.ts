@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { type RunningService, startService } from '../../src/demo/real-service.ts';
 import { freePort } from '../../src/demo/settings.ts';
-import { signToken } from '../../src/http/auth.ts';
+import { signToken } from '../../src/http/access/auth.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { type CommitFault, startPostgresProxy } from '../support/postgres-proxy.ts';
 

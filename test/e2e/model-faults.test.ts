@@ -1,4 +1,4 @@
-import type { Said } from '../../src/demo/model.ts';
+import type { Said } from '../../src/demo/model/model.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { gitOut } from '../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';

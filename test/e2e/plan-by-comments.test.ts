@@ -1,4 +1,4 @@
-import type { ModelRequest, Said } from '../../src/demo/model.ts';
+import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { planner } from '../support/planner.ts';
 import { openWorld, type World } from '../support/world.ts';

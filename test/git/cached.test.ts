@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cached } from '../../src/git/cached.ts';
-import { nativeGit } from '../../src/git/native.ts';
+import { cached } from '../../src/git/native/cached.ts';
+import { nativeGit } from '../../src/git/native/native.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 
 type Host = Awaited<ReturnType<typeof serveSampleRepository>>;

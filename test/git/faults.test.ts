@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage, type RequestListener, request, type
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Checkout, GitEngine, GitFailed } from '../../src/git/engine.ts';
-import { isomorphicGit } from '../../src/git/isomorphic.ts';
-import { isomorphicProcess } from '../../src/git/isomorphic-process.ts';
-import { nativeGit } from '../../src/git/native.ts';
-import { git } from '../../src/git/run-git.ts';
+import { isomorphicGit } from '../../src/git/javascript/isomorphic.ts';
+import { isomorphicProcess } from '../../src/git/javascript/isomorphic-process.ts';
+import { nativeGit } from '../../src/git/native/native.ts';
+import { git } from '../../src/git/native/run-git.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 
 const author = { name: 'bot[bot]', email: '1+bot[bot]@users.noreply.github.com' };

@@ -5,10 +5,10 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { diffOf } from '../../src/git/diff.ts';
 import type { FileDiff } from '../../src/git/diff-files.ts';
 import type { Checkout } from '../../src/git/engine.ts';
-import { isomorphicProcess } from '../../src/git/isomorphic-process.ts';
-import { nativeGit } from '../../src/git/native.ts';
-import { git } from '../../src/git/run-git.ts';
-import { allFiles } from '../../src/git/tree-files.ts';
+import { isomorphicProcess } from '../../src/git/javascript/isomorphic-process.ts';
+import { nativeGit } from '../../src/git/native/native.ts';
+import { git } from '../../src/git/native/run-git.ts';
+import { allFiles } from '../../src/git/work-tree/tree-files.ts';
 import { at, author } from '../support/each-engine.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isomorphicProcess } from '../../src/git/isomorphic-process.ts';
-import { nativeGit } from '../../src/git/native.ts';
+import { isomorphicProcess } from '../../src/git/javascript/isomorphic-process.ts';
+import { nativeGit } from '../../src/git/native/native.ts';
 import { patient } from '../../src/git/patient.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { handleCommands } from '../../src/github/handle-commands.ts';
-import { syncInstallation } from '../../src/github/installation.ts';
-import { sayOnce } from '../../src/github/replies.ts';
+import { syncInstallation } from '../../src/github/app/installation.ts';
+import { handleCommands } from '../../src/github/commands/handle-commands.ts';
+import { sayOnce } from '../../src/github/commands/replies.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { privateKey } from '../support/keys.ts';
 

@@ -1,6 +1,6 @@
-import { failedLabel, labelOf, ownLabels, wanted } from '../../src/github/mirror.ts';
-import { statusMarker } from '../../src/github/status-comment.ts';
-import type { TaskPicture } from '../../src/github/task-picture.ts';
+import { failedLabel, labelOf, ownLabels, wanted } from '../../src/github/mirror/mirror.ts';
+import { statusMarker } from '../../src/github/mirror/status-comment.ts';
+import type { TaskPicture } from '../../src/github/mirror/task-picture.ts';
 
 const picture: TaskPicture = {
   id: 'task_1',

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { until } from '../../src/demo/real-service.ts';
-import { claimOwnerships, syncInstallation } from '../../src/github/installation.ts';
+import { claimOwnerships, syncInstallation } from '../../src/github/app/installation.ts';
 import { findUserByLogin } from '../../src/projects/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { privateKey } from '../support/keys.ts';

@@ -2,7 +2,7 @@ import nock from 'nock';
 import { ProbotOctokit } from 'probot';
 import type { Octokit } from '../../src/app.ts';
 import { isDatabaseAway } from '../../src/db/database.ts';
-import { keepPace } from '../../src/github/pacing.ts';
+import { keepPace } from '../../src/github/app/pacing.ts';
 import { fetchFromGitHub } from '../../src/outgoing/fetch-from.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 

@@ -1,7 +1,7 @@
 import nock from 'nock';
 import { ProbotOctokit } from 'probot';
 import type { Octokit } from '../../src/app.ts';
-import { ensurePull } from '../../src/github/pulls.ts';
+import { ensurePull } from '../../src/repositories/pulls.ts';
 
 beforeAll(() => nock.disableNetConnect());
 afterEach(() => nock.cleanAll());

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { syncInstallation } from '../../src/github/installation.ts';
-import { redeliverFailed } from '../../src/github/redeliver.ts';
-import { followRepository } from '../../src/github/repository-events.ts';
+import { syncInstallation } from '../../src/github/app/installation.ts';
+import { followRepository } from '../../src/github/app/repository-events.ts';
+import { redeliverFailed } from '../../src/github/inbox/redeliver.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { privateKey } from '../support/keys.ts';
 

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { until } from '../../src/demo/real-service.ts';
-import { resealApp, setupAddress } from '../../src/github/stored-app.ts';
+import { resealApp, setupAddress } from '../../src/github/app/stored-app.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { rowsOf } from '../support/everything.ts';
 import { privateKey } from '../support/keys.ts';

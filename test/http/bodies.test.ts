@@ -2,10 +2,10 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import type { AppError } from '../../src/errors.ts';
-import { bodyBudget } from '../../src/http/body-budget.ts';
-import { answerAndHangUp } from '../../src/http/hang-up.ts';
-import { isModest } from '../../src/http/modest-json.ts';
-import { readBytes } from '../../src/http/read-body.ts';
+import { bodyBudget } from '../../src/http/limits/body-budget.ts';
+import { answerAndHangUp } from '../../src/http/limits/hang-up.ts';
+import { isModest } from '../../src/http/limits/modest-json.ts';
+import { readBytes } from '../../src/http/limits/read-body.ts';
 import { headOf, openRaw } from '../support/raw-http.ts';
 
 const kB = 1024;

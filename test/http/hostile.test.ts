@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { openapiDocument } from '../../src/http/openapi.ts';
+import { openapiDocument } from '../../src/http/documents/openapi.ts';
 import type { Route } from '../../src/http/route.ts';
 import { routes } from '../../src/routes.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';

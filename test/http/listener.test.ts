@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { until } from '../../src/demo/real-service.ts';
-import { httpServer } from '../../src/http/listener.ts';
+import { httpServer } from '../../src/http/limits/listener.ts';
 import { headOf, openRaw } from '../support/raw-http.ts';
 
 let server: Server;

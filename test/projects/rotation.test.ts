@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { rotateKey } from '../../src/cli/rotate-key.ts';
 import { type Composed, compose } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { ProjectSecrets } from '../../src/db/tables.ts';
@@ -8,7 +9,6 @@ import { createLogger } from '../../src/logger.ts';
 import { createProject } from '../../src/projects/operations.ts';
 import { keepSecret, revealSecret } from '../../src/projects/secrets.ts';
 import { userOfLogin } from '../../src/projects/tokens.ts';
-import { rotateKey } from '../../src/rotate-key.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'deckhand-rotation-'));
 const config = readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'silent', SANDBOX: 'off' });

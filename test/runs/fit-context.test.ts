@@ -1,5 +1,5 @@
 import type { Message } from '../../src/llm/model.ts';
-import { fitContext } from '../../src/runs/fit-context.ts';
+import { fitContext } from '../../src/runs/agent/fit-context.ts';
 
 const result = (i: number, length: number): Message[] => [
   { role: 'assistant', content: '', toolCalls: [{ id: `c${i}`, name: 'read_file', arguments: '{}' }] },

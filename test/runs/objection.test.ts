@@ -1,8 +1,8 @@
 import type { Change, Checkout } from '../../src/git/engine.ts';
-import { objections, readOnce, rejection } from '../../src/runs/objection.ts';
-import type { Work } from '../../src/runs/publish.ts';
-import { noSettings } from '../../src/runs/repository-settings.ts';
-import type { Branch } from '../../src/runs/workspace.ts';
+import { objections, readOnce, rejection } from '../../src/runs/outgoing/objection.ts';
+import type { Work } from '../../src/runs/publish/publish.ts';
+import { noSettings } from '../../src/runs/settings/repository-settings.ts';
+import type { Branch } from '../../src/runs/workspace/workspace.ts';
 
 type Files = Record<string, string>;
 

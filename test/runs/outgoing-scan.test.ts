@@ -1,5 +1,5 @@
 import type { Change, Checkout } from '../../src/git/engine.ts';
-import { objectionsTo, withoutSecrets } from '../../src/runs/outgoing-scan.ts';
+import { objectionsTo, withoutSecrets } from '../../src/runs/outgoing/outgoing-scan.ts';
 
 const blobs = new Map<string, Buffer>();
 const checkout = {

@@ -1,5 +1,5 @@
 import { GitFailed } from '../../src/git/engine.ts';
-import { patienceOf } from '../../src/runs/patience.ts';
+import { patienceOf } from '../../src/runs/publish/patience.ts';
 
 const away = (retryAfterMs?: number) =>
   new GitFailed('unreachable', 'git: the host answered with HTTP 503', retryAfterMs);

@@ -1,7 +1,7 @@
 import type { Checkout } from '../../src/git/engine.ts';
-import { noSettings, pathsProtectedBy, readSettings } from '../../src/runs/repository-settings.ts';
 import { parseSettings } from '../../src/runs/settings/parse.ts';
 import { pathsMatching } from '../../src/runs/settings/patterns.ts';
+import { noSettings, pathsProtectedBy, readSettings } from '../../src/runs/settings/repository-settings.ts';
 
 const parse = (text: string | Buffer) => parseSettings(Buffer.from(text));
 const checkoutWith = (file: string | 'too large' | undefined) =>

@@ -7,7 +7,7 @@ import {
   hasClaimable,
   maxInterruptions,
   noteProgress,
-} from '../../src/runs/lease-store.ts';
+} from '../../src/runs/lease/lease-store.ts';
 import { insertRun } from '../../src/runs/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findCgroups } from '../../src/sandbox/cgroup.ts';
+import { findCgroups } from '../../src/sandbox/limits/cgroup.ts';
 
 /** A folder that looks like the control groups of a machine; the kernel's part is played by the tests. */
 const mount = mkdtempSync(join(tmpdir(), 'deckhand-cgroup-'));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Watch, watchRun } from '../../src/sandbox/watchdog.ts';
+import { type Watch, watchRun } from '../../src/sandbox/limits/watchdog.ts';
 
 const program = fileURLToPath(new URL('../support/rivals.ts', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'deckhand-limits-'));

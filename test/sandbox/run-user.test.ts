@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { takeRunUser } from '../../src/sandbox/run-user.ts';
+import { takeRunUser } from '../../src/sandbox/limits/run-user.ts';
 
 const asRoot = process.getuid?.() === 0 ? test : test.skip;
 const children: ChildProcess[] = [];
@@ -11,7 +11,7 @@ afterAll(() => {
 
 /** Takes a user in a process of its own, which keeps it until it is killed. */
 async function takeElsewhere() {
-  const module = fileURLToPath(new URL('../../src/sandbox/run-user.ts', import.meta.url));
+  const module = fileURLToPath(new URL('../../src/sandbox/limits/run-user.ts', import.meta.url));
   const program = `const { takeRunUser } = await import(${JSON.stringify(module)});
     console.log((await takeRunUser()).uid); setInterval(() => {}, 1e6);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {

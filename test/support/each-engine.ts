@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Checkout, GitEngine, Remote } from '../../src/git/engine.ts';
-import { isomorphicProcess } from '../../src/git/isomorphic-process.ts';
-import { nativeGit } from '../../src/git/native.ts';
+import { isomorphicProcess } from '../../src/git/javascript/isomorphic-process.ts';
+import { nativeGit } from '../../src/git/native/native.ts';
 import { serveSampleRepository } from './git.ts';
 
 /** Who the commits of these tests are by, and when. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { serveGit } from '../../src/demo/git-server.ts';
+import { serveGit } from '../../src/demo/github/git-server.ts';
 
 const sample = fileURLToPath(new URL('../../src/demo/sample-repository', import.meta.url));
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrations } from '../../migrations/list.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { startEmbedded } from '../../src/db/embedded.ts';
+import { startEmbedded } from '../../src/db/embedded/embedded.ts';
 import { openQueue } from '../../src/queue/queue.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ModelRequest, Said } from '../../src/demo/model.ts';
+import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
 
 /** What a planning model answers to each of the wizard's functions; to anything else a text. */
 export const plans = {

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { chromiumPath, signIn } from '../../src/demo/browser.ts';
-import type { ModelRequest, Said } from '../../src/demo/model.ts';
+import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
+import { script } from '../../src/demo/model/story.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { script } from '../../src/demo/story.ts';
 import { complaints, inBrowser, openOwner, openPerson, watchBrowser } from '../support/browser.ts';
 import { planner } from '../support/planner.ts';
 import { usualTime } from '../support/usual-time.ts';

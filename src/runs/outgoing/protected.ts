@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { filterLines, filterMacros } from '../../domain/git-filters.ts';
-import { isAllowed, isAttributesFile, protectionOf } from '../../domain/protected-paths.ts';
+import { filterLines, filterMacros } from '../../domain/protected/git-filters.ts';
+import { isAllowed, isAttributesFile, protectionOf } from '../../domain/protected/protected-paths.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
-import type { Objection } from '../outgoing-scan.ts';
-import { pathsProtectedBy, type RepositorySettings, settingsFile } from '../repository-settings.ts';
-import type { Branch } from '../workspace.ts';
+import { pathsProtectedBy, type RepositorySettings, settingsFile } from '../settings/repository-settings.ts';
+import type { Branch } from '../workspace/workspace.ts';
+import type { Objection } from './outgoing-scan.ts';
 
 /** Read in 10 ms. What is larger counts as a change of filters. */
 const maxAttributesBytes = 200_000;

@@ -2,8 +2,8 @@
 import { isUtf8 } from 'node:buffer';
 import { distance } from 'fastest-levenshtein';
 import { type Document, type ErrorCode, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
-import type { RepositorySettings } from '../repository-settings.ts';
 import { pathsMatching } from './patterns.ts';
+import type { RepositorySettings } from './repository-settings.ts';
 import { Settings } from './schema.ts';
 
 /** Settings, or what is wrong with the file, in words for people. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { problemWithAllowed } from '../../domain/protected-paths.ts';
+import { problemWithAllowed } from '../../domain/protected/protected-paths.ts';
 import { problemWithPattern } from './patterns.ts';
 
 const text = (most: number) =>

@@ -1,0 +1,35 @@
+import { parseArgs } from 'node:util';
+import { compose } from '../compose.ts';
+import type { Config } from '../config.ts';
+import { claimOwnerships } from '../github/app/installation.ts';
+import { createLogger } from '../logger.ts';
+import { mintApiToken, userOfLogin } from '../projects/tokens.ts';
+
+/** `token --login NAME [--days 90]`: prints one API token and nothing else; makes the user if need be. */
+export async function issueToken(config: Config, args: string[]): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    options: { login: { type: 'string' }, days: { type: 'string', default: '90' } },
+  });
+  const days = Number(values.days);
+  if (values.login === undefined || !/^[A-Za-z0-9][A-Za-z0-9-]{0,38}$/.test(values.login))
+    throw new Error('--login: give a GitHub login, e.g. npm run --silent token -- --login octocat');
+  if (!Number.isInteger(days) || days < 1 || days > 366) throw new Error('--days: give a whole number from 1 to 366');
+  const log = createLogger({ ...config, LOG_LEVEL: 'silent' });
+  const composed = await compose(config, log, {
+    attach: true,
+    isWorker: false,
+    stopping: new AbortController().signal,
+  });
+  try {
+    const user = await userOfLogin(composed.app, values.login);
+    await claimOwnerships(composed.app, user);
+    const { token } = await mintApiToken(composed.app, user.id, 'command line', days);
+    // Tokens are good for the address that issued them; with another PORT or BASE_URL they would be refused.
+    process.stderr.write(`for the service at ${config.BASE_URL}\n`);
+    process.stdout.write(`${token}\n`);
+    return 0;
+  } finally {
+    await composed.close();
+  }
+}

@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { oomScores, protectFromOom } from '../../host/oom-score.ts';
+import { endLeftProcesses } from './cluster-processes.ts';
+import { identity } from './embedded-binaries.ts';
+
+export interface ServerSettings {
+  /** Gives up durability for speed; for tests only. */
+  unsafe?: boolean;
+  maxConnections?: number;
+  /** Names a port that is free just now; the kernel's choice unless a test has one to offer. */
+  choosePort?: () => Promise<number>;
+}
+
+/** What the server's children do first of all. */
+const childScore = {
+  PG_OOM_ADJUST_FILE: '/proc/self/oom_score_adj',
+  PG_OOM_ADJUST_VALUE: String(oomScores.databaseChild),
+};
+
+/** To lose the port to another process once is bad luck; five times in a row something is wrong with the machine. */
+const maxStarts = 5;
+
+/** Starts the server on a free port; tries again when another process took that port first. */
+export async function startServer(
+  { native, dir, uid }: { native: string; dir: string; uid: number | undefined },
+  settings: ServerSettings,
+): Promise<{ server: ChildProcess; port: number }> {
+  for (let starts = 1; ; starts++) {
+    const port = await (settings.choosePort ?? freePort)();
+    const server = spawn(
+      join(native, 'bin/postgres'),
+      ['-D', dir, '-p', String(port), '-h', '127.0.0.1', '-k', '', ...configured(settings)],
+      // Detached: Ctrl+C in a terminal goes to the whole group, and we want to close our connections first.
+      {
+        ...identity(uid),
+        env: { LC_ALL: 'C', PGDATA: dir, ...childScore },
+        cwd: '/',
+        stdio: ['ignore', 'ignore', 'pipe'],
+        detached: true,
+      },
+    );
+    protectFromOom(server.pid, oomScores.databaseServer);
+    try {
+      await ready(server);
+      return { server, port };
+    } catch (error) {
+      const isInTheWay = /could not bind|lock file .* already exists|pre-existing shared memory block/;
+      if (starts === maxStarts || !isInTheWay.test((error as Error).message)) throw error;
+      await endLeftProcesses(dir);
+    }
+  }
+}
+
+function configured({ maxConnections = 100, unsafe = false }: ServerSettings): string[] {
+  const settings = [`max_connections=${maxConnections}`];
+  if (unsafe) settings.push('fsync=off', 'synchronous_commit=off', 'full_page_writes=off');
+  return settings.flatMap((s) => ['-c', s]);
+}
+
+function ready(server: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let log = '';
+    server.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      log = (log + chunk).slice(-4000);
+      if (log.includes('ready to accept connections')) resolve();
+    });
+    server.once('exit', (code) => reject(new Error(`the embedded PostgreSQL ended with ${code}: ${log.trim()}`)));
+    server.once('error', reject);
+  });
+}
+
+/** Ends its sessions, writes a checkpoint and waits for its end. */
+export async function stopServer(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const gone = new Promise((resolve) => server.once('exit', resolve));
+  server.kill('SIGINT');
+  await gone;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => resolve(port));
+    });
+  });
+}

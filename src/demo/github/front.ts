@@ -1,0 +1,244 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { makeSampleRepository } from '../sample-repository.ts';
+import type { Allowance } from './allowance.ts';
+import { answerExtra, endingSoon, type Faults, happens, type Reaction, replyAsComment } from './front-extras.ts';
+import { closeIssuesOf, FrontPulls, type PullLike } from './front-pulls.ts';
+import { type Call, feedPush, gitIn, pullRefs } from './git-objects.ts';
+import { serveGit } from './git-server.ts';
+import { WebhookSender } from './webhook-sender.ts';
+
+/** A push as it came: which refs, and by which token. */
+export interface Push {
+  repository: string;
+  token: string;
+  refs: string[];
+}
+
+interface Seeded {
+  name: string;
+  /** Further ones of the account. */
+  more: string[];
+  webhookSecret: string;
+  installationId: number;
+  /** A token with every right on the repository. */
+  ownerToken: string;
+  allowance: Allowance;
+}
+
+/**
+ * Stands before the emulator and adds what it lacks: git over HTTP, `GET /installation/repositories`, reactions,
+ * closing issues by a merge, and webhooks with a delivery id of their own.
+ */
+export class Front {
+  readonly pushes: Push[] = [];
+  readonly reactions: Reaction[] = [];
+  /** Nothing goes wrong unless a test says so. */
+  faults: Faults = () => undefined;
+  /** When tokens are said to end, other than the emulator says. */
+  tokenSeconds: number | undefined;
+  readonly hooks: WebhookSender;
+  private readonly inner: string;
+  private readonly root: string;
+  private readonly seeded: Seeded;
+  readonly names: string[];
+  private readonly pulls: Map<string, FrontPulls>;
+  private before: Promise<unknown> = Promise.resolve();
+
+  constructor(inner: string, root: string, seeded: Seeded) {
+    this.inner = inner;
+    this.root = root;
+    this.seeded = seeded;
+    this.hooks = new WebhookSender(seeded.webhookSecret);
+    this.names = [seeded.name, ...seeded.more];
+    this.pulls = new Map(this.names.map((name) => [name, new FrontPulls(this.folderOf(name), name)]));
+  }
+
+  folderOf(name: string): string {
+    return join(this.root, `${name.replace('/', '__')}.git`);
+  }
+
+  caller(token: string): Call {
+    return async (method, path, body) => {
+      const json = body === undefined ? undefined : JSON.stringify(body);
+      const { status, text } = await this.ask(method, path, `token ${token}`, json);
+      if (status > 299) throw new Error(`GitHub answered ${status} to ${method} ${path}: ${text}`);
+      return text === '' ? undefined : JSON.parse(text);
+    };
+  }
+
+  async seedRepository(name: string): Promise<void> {
+    await makeSampleRepository(this.folderOf(name), this.root);
+    await feedPush(this.folderOf(name), name, this.caller(this.seeded.ownerToken));
+  }
+
+  async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const authorization = req.headers.authorization ?? '';
+    const path = req.url ?? '/';
+    const basic = /^Basic (.+)$/.exec(authorization)?.[1];
+    const [token] = /ghs_[\w-]+/.exec(basic ? Buffer.from(basic, 'base64').toString('utf8') : authorization) ?? [];
+    const method = basic ? 'GIT' : (req.method ?? 'GET');
+    if (token !== undefined && happens(this.faults(method, path, token), res)) return;
+    if (await serveGit(this.gitHost(), req, res)) return;
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString('utf8');
+    if (path === '/_emulator/webhook') {
+      res.writeHead(202).end();
+      return this.hooks.send(String(req.headers['x-github-event']), await this.withPullMark(body));
+    }
+    const around = { hooks: this.hooks, reactions: this.reactions, names: this.names, call: this.call.bind(this) };
+    const extra = await answerExtra(around, { method, path, authorization, body });
+    if (extra !== undefined) {
+      res
+        .writeHead(extra.status, { 'content-type': 'application/json', ...extra.headers })
+        .end(JSON.stringify(extra.json));
+      return;
+    }
+    const type = req.headers['content-type'];
+    const { status, headers, text } = await this.ask(method, path, authorization, body || undefined, type);
+    res.writeHead(status, headers).end(status === 204 ? undefined : text);
+  }
+
+  /** A call of the API: the emulator's answer, put right where GitHub would know better. */
+  private async ask(method: string, path: string, authorization: string, body?: string, type?: string) {
+    if (method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path))
+      return this.alone(() => this.merge(path, authorization, body));
+    const [target, sent] = replyAsComment(path, body);
+    const response = await this.call(method, target, authorization, sent, type);
+    const headers: Record<string, string> = {};
+    for (const name of ['content-type', 'link', 'location', 'retry-after']) {
+      const value = response.headers.get(name);
+      if (value !== null) headers[name] = value;
+    }
+    const said = endingSoon(path, await response.text(), this.tokenSeconds);
+    return { status: response.status, headers, text: await this.withPulls(path, said) };
+  }
+
+  /** The emulator's events and issues do not tell that an issue is a pull request. */
+  private async withPullMark(body: string): Promise<string> {
+    const payload = JSON.parse(body) as { issue?: { number: number }; repository?: { full_name: string } };
+    const name = payload.repository?.full_name ?? this.seeded.name;
+    if (payload.issue === undefined) return body;
+    return JSON.stringify({
+      ...payload,
+      issue: this.pullsOf(name).marked(payload.issue, await this.isPull(name, payload.issue.number)),
+    });
+  }
+
+  private pullsOf(path: string): FrontPulls {
+    const name = path
+      .split('/')
+      .filter((part) => part !== '' && part !== 'repos')
+      .slice(0, 2)
+      .join('/');
+    return this.pulls.get(name) ?? (this.pulls.get(this.seeded.name) as FrontPulls);
+  }
+
+  private async isPull(name: string, number: number): Promise<boolean> {
+    const path = `/repos/${name}/pulls/${number}`;
+    return (await this.call('GET', path, `token ${this.seeded.ownerToken}`)).ok;
+  }
+
+  private async withPulls(path: string, text: string): Promise<string> {
+    const issue = /^\/repos\/([^/]+\/[^/]+)\/issues\/(\d+)$/.exec(path);
+    if (issue !== null && text.startsWith('{'))
+      return JSON.stringify(
+        this.pullsOf(path).marked(JSON.parse(text), await this.isPull(issue[1] ?? '', Number(issue[2]))),
+      );
+    if (!/^\/repos\/[^/]+\/[^/]+\/pulls(\/\d+)?(\?|$)/.test(path)) return text;
+    const found = JSON.parse(text) as PullLike | PullLike[];
+    for (const pull of Array.isArray(found) ? found : [found]) await this.pullsOf(path).shown(pull);
+    return JSON.stringify(found);
+  }
+
+  private async merge(path: string, authorization: string, body = '{}') {
+    const headers = { 'content-type': 'application/json' };
+    const pull = await this.call('GET', path.replace(/\/merge$/, ''), authorization);
+    if (!pull.ok) return { status: pull.status, headers, text: await pull.text() };
+    let answer = { status: 200, headers, text: '' };
+    const { sha: _checked, ...rest } = JSON.parse(body) as Record<string, unknown>;
+    const refusal = await this.pullsOf(path)
+      .merge(
+        (await pull.json()) as PullLike,
+        JSON.parse(body) as { sha?: string },
+        this.caller(this.seeded.ownerToken),
+        async () => {
+          const response = await this.call('PUT', path, authorization, JSON.stringify(rest));
+          answer = { status: response.status, headers, text: await response.text() };
+          if (!response.ok) throw new Error(answer.text);
+        },
+      )
+      .catch((error) => {
+        if (answer.status > 299) return undefined;
+        throw error;
+      });
+    if (refusal) return { status: refusal.status, headers, text: JSON.stringify({ message: refusal.message }) };
+    if (answer.status < 300) await closeIssuesOf(path, this.caller(authorization.replace(/^(token|bearer) /i, '')));
+    return answer;
+  }
+
+  private async call(
+    method: string,
+    path: string,
+    authorization: string,
+    body?: string,
+    type = 'application/json',
+  ): Promise<Response> {
+    return fetch(`${this.inner}${path}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        Authorization: await this.seeded.allowance.spend(authorization),
+        Accept: 'application/vnd.github+json',
+        'Content-Type': type,
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+  }
+
+  private gitHost() {
+    return {
+      find: async (name: string, token: string | undefined) => {
+        if (!this.names.includes(name)) return undefined;
+        const response = await this.call('GET', `/repos/${name}`, token === undefined ? '' : `token ${token}`);
+        return response.ok ? this.folderOf(name) : undefined;
+      },
+      beforeAdvertising: (name: string) =>
+        this.alone(() => pullRefs(this.folderOf(name), name, this.caller(this.seeded.ownerToken))),
+      afterPush: async (name: string, token: string) => {
+        const asked = ['for-each-ref', '--format=%(refname:short)', '--sort=-committerdate', 'refs/heads'];
+        const refs = await gitIn(this.folderOf(name), asked);
+        this.pushes.push({ repository: name, token, refs: refs.toString('utf8').trim().split('\n') });
+        await this.alone(() => feedPush(this.folderOf(name), name, this.caller(token)));
+        await this.tellOfPush(name);
+      },
+    };
+  }
+
+  /** Git's refs and the emulator's are made equal one change at a time. */
+  private alone<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.before.then(work, work);
+    this.before = turn.catch(() => {});
+    return turn;
+  }
+
+  /** A push to the branch of a pull request is an event of that pull request too. */
+  private async tellOfPush(name: string): Promise<void> {
+    const opened = this.hooks.deliveries.findLast(
+      (d) => d.event === 'pull_request' && d.body.includes('"action":"opened"'),
+    );
+    if (opened === undefined) return;
+    const payload = JSON.parse(opened.body) as { repository: { full_name: string } };
+    if (payload.repository.full_name === name)
+      await this.hooks.send('pull_request', JSON.stringify({ ...payload, action: 'synchronize' }));
+  }
+
+  async send(event: string, { sender, ...rest }: { sender: string; [field: string]: unknown }): Promise<void> {
+    const call = this.caller(this.seeded.ownerToken);
+    const repository = await call('GET', `/repos/${this.seeded.name}`);
+    const person = await call('GET', `/users/${sender}`);
+    const body = { ...rest, repository, sender: person, installation: { id: this.seeded.installationId } };
+    await this.hooks.send(event, JSON.stringify(body));
+  }
+}

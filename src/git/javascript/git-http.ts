@@ -1,0 +1,127 @@
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
+import { type RequestOptions, request as requestHttps } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git';
+import { retryAfterMs } from '../../domain/patience.ts';
+import { GitFailed, leastBytesPerSecond, type Remote, silenceSeconds } from '../engine.ts';
+import { answerFault, isOfGit, notGit } from '../native/curl-trace.ts';
+
+/**
+ * HTTP for isomorphic-git. Its own client gives up after 5 s of silence although the push arrives; this one also dials
+ * only the address that was checked (`resolved`, as in Remote), follows no redirect and takes no endless answer.
+ */
+export function gitHttp(remote: Remote, signal: AbortSignal | undefined): HttpClient & { assertWhole(): void } {
+  let cut: GitFailed | undefined;
+  const cutBy = (error: GitFailed) => {
+    cut = error;
+  };
+  return {
+    request: (asked) => ask(asked, remote, signal, cutBy),
+    // The library swallows read errors, so that a truncated list of branches looks like a shorter one.
+    assertWhole: () => {
+      if (cut !== undefined) throw cut;
+    },
+  };
+}
+
+function ask(
+  asked: GitHttpRequest,
+  { resolved, patienceSeconds = silenceSeconds, maxAnswerBytes }: Remote,
+  signal: AbortSignal | undefined,
+  cutBy: (error: GitFailed) => void,
+): Promise<GitHttpResponse> {
+  const url = new URL(asked.url);
+  const options: RequestOptions = {
+    method: asked.method ?? 'GET',
+    headers: { ...asked.headers, 'User-Agent': 'git/isomorphic-git' },
+  };
+  if (resolved !== undefined) options.lookup = pinned(resolved);
+  if (signal !== undefined) options.signal = signal;
+  return new Promise((resolve, reject) => {
+    const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+    const sent = send(url, options, (answer) => {
+      const fault = faultOf(answer);
+      if (fault !== undefined) {
+        answer.destroy();
+        return reject(fault);
+      }
+      const headers: Record<string, string> = {};
+      for (const [name, value] of Object.entries(answer.headers)) headers[name] = String(value);
+      resolve({
+        url: asked.url,
+        method: asked.method ?? 'GET',
+        statusCode: answer.statusCode ?? 0,
+        statusMessage: answer.statusMessage ?? '',
+        headers,
+        body: gated(answer, maxAnswerBytes, cutBy),
+      });
+    });
+    sent.setTimeout(patienceSeconds * 1000, () => sent.destroy(new Error('Connection timed out')));
+    endWhenSlow(sent, patienceSeconds);
+    sent.once('error', (error) => reject(cutOff(error)));
+    collect(asked.body).then((body) => sent.end(body), reject);
+  });
+}
+
+/** Faults that the library would misread. Refused credentials and missing repositories are left to the library. */
+function faultOf({ statusCode: status = 0, headers }: IncomingMessage): GitFailed | undefined {
+  const fault = answerFault({ status, retryAfterMs: retryAfterMs(headers['retry-after']) });
+  if (fault?.fault === 'unreachable') return fault;
+  const type = headers['content-type'] ?? '';
+  return status === 200 && !isOfGit(type) ? notGit(type) : undefined;
+}
+
+/** Every network error means that the host is unreachable. */
+function cutOff(error: Error): GitFailed {
+  return error instanceof GitFailed ? error : new GitFailed('unreachable', `git: ${error.message}`);
+}
+
+/** The socket's own timeout notices silence, but not a remote that sends a byte now and then. */
+function endWhenSlow(sent: ClientRequest, seconds: number): void {
+  let before: number | undefined;
+  const watch = setInterval(() => {
+    const { socket } = sent;
+    if (socket == null) return;
+    const now = socket.bytesRead + socket.bytesWritten;
+    if (before !== undefined && now - before < seconds * leastBytesPerSecond)
+      sent.destroy(new Error(`less than ${leastBytesPerSecond} bytes a second for ${seconds} s`));
+    before = now;
+  }, seconds * 1000).unref();
+  sent.once('close', () => clearInterval(watch));
+}
+
+async function* gated(
+  answer: AsyncIterable<Uint8Array>,
+  max = Number.POSITIVE_INFINITY,
+  cutBy: (error: GitFailed) => void,
+) {
+  let bytes = 0;
+  try {
+    for await (const chunk of answer) {
+      bytes += chunk.length;
+      if (bytes > max)
+        throw new GitFailed(
+          'broken',
+          `git: the repository is larger than ${max / 1e6} MB, too large for git in JavaScript; install git (GIT_ENGINE=native)`,
+        );
+      yield chunk;
+    }
+  } catch (error) {
+    const cut = cutOff(error as Error);
+    cutBy(cut);
+    throw cut;
+  }
+}
+
+async function collect(body: GitHttpRequest['body']): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  if (body) for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+function pinned(resolved: string): LookupFunction {
+  const [, , ...rest] = resolved.split(':');
+  const address = rest.join(':').replace(/^\[|\]$/g, '');
+  const family = address.includes(':') ? 6 : 4;
+  return (_host, { all }, done) => (all ? done(null, [{ address, family }]) : done(null, address, family));
+}

@@ -1,0 +1,50 @@
+// The other end of isomorphic-process.ts: holds one checkout, and ends with whoever started it.
+import { type Checkout, GitFailed, type Remote } from '../engine.ts';
+import { UnfitWorkTree } from '../work-tree/work-tree.ts';
+import { isomorphicGit } from './isomorphic.ts';
+
+/** What is asked of this process; the first question says which repository it is about. */
+export type Question =
+  | { id: number; method: 'listBranches'; args: [Remote] }
+  | { id: number; method: 'open'; args: [Remote, { gitDir: string; workTree: string }] }
+  | { id: number; method: keyof Checkout; args: unknown[] };
+
+export type Reply =
+  | { id: number; value: unknown }
+  | {
+      id: number;
+      failed: { by: 'git'; fault: GitFailed['fault']; retryAfterMs: number | undefined } | { by: 'work tree' | 'us' };
+      message: string;
+    };
+
+const engine = isomorphicGit();
+let checkout: Checkout | undefined;
+
+async function answer({ method, args }: Question): Promise<unknown> {
+  if (method === 'listBranches') return engine.listBranches(...(args as [Remote]));
+  if (method === 'open') {
+    checkout = await engine.open(...(args as Parameters<typeof engine.open>));
+    return undefined;
+  }
+  const act = checkout?.[method as keyof Checkout] as ((...args: unknown[]) => Promise<unknown>) | undefined;
+  if (act === undefined) throw new Error(`there is no ${method} here`);
+  return act(...args);
+}
+
+function failure(error: unknown): Omit<Extract<Reply, { failed: unknown }>, 'id'> {
+  const { message } = error as Error;
+  if (error instanceof GitFailed) {
+    const { fault, retryAfterMs } = error;
+    return { failed: { by: 'git', fault, retryAfterMs }, message };
+  }
+  return { failed: { by: error instanceof UnfitWorkTree ? 'work tree' : 'us' }, message };
+}
+
+process.on('message', (question: Question) => {
+  answer(question).then(
+    (value) => process.send?.({ id: question.id, value }),
+    (error) => process.send?.({ id: question.id, ...failure(error) }),
+  );
+});
+process.on('disconnect', () => process.exit());
+process.send?.({ id: 0, value: 'here' });

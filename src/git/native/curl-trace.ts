@@ -1,0 +1,70 @@
+import { retryAfterMs } from '../../domain/patience.ts';
+import { GitFailed, type GitFault } from '../engine.ts';
+
+/** Longer lines are cut; git logs whatever a hostile server sends. */
+const maxLine = 8192;
+
+/**
+ * Reads git's log of HTTP headers (`GIT_TRACE_CURL`). Git's error messages vary with its version and contain words of the
+ * remote, and it mistakes any web page for an empty repository of the old, dumb protocol.
+ */
+export function curlTrace() {
+  let rest = '';
+  let last: { status: number; type: string; retryAfterMs: number | undefined } | undefined;
+  /** The content type of the first successful answer that was not git's. */
+  let page: string | undefined;
+  const read = (line: string) => {
+    const [, name, value = ''] = /<= Recv header: (HTTP\/[\d.]+|[\w-]+):? (.*)/.exec(line) ?? [];
+    if (name === undefined) return;
+    if (name.startsWith('HTTP/')) {
+      finish();
+      last = { status: Number.parseInt(value, 10), type: '', retryAfterMs: undefined };
+    } else if (last !== undefined && name.toLowerCase() === 'retry-after') last.retryAfterMs = retryAfterMs(value);
+    else if (last !== undefined && name.toLowerCase() === 'content-type') last.type = value.trim();
+  };
+  const finish = () => {
+    if (last?.status === 200 && !isOfGit(last.type)) page ??= last.type;
+  };
+  return {
+    hear: (chunk: string): void => {
+      const lines = (rest + chunk).split('\n');
+      rest = (lines.pop() ?? '').slice(0, maxLine);
+      lines.forEach(read);
+    },
+    /** What the answers say went wrong; undefined when they were fine or there were none. */
+    fault: (): GitFailed | undefined => {
+      finish();
+      return page === undefined ? last && answerFault(last) : notGit(page);
+    },
+  };
+}
+
+export function isOfGit(contentType: string): boolean {
+  return contentType.startsWith('application/x-git-');
+}
+
+/** The fault that an HTTP status stands for, for both engines; undefined when it stands for none. */
+export function answerFault({
+  status,
+  retryAfterMs: waitMs,
+}: {
+  status: number;
+  retryAfterMs: number | undefined;
+}): GitFailed | undefined {
+  const fault = faultOf(status, waitMs);
+  return fault && new GitFailed(fault, `git: the host answered with HTTP ${status}`, waitMs);
+}
+
+function faultOf(status: number, waitMs: number | undefined): GitFault | undefined {
+  if (status === 429 || status >= 500) return 'unreachable';
+  // GitHub also answers 403 to requests that come too often.
+  if (status === 401 || status === 403) return waitMs === undefined ? 'auth' : 'unreachable';
+  // Redirects are not followed: a person has to connect the new address of a repository that has moved.
+  if (status === 404 || status === 410 || (status >= 300 && status < 400)) return 'missing';
+  return undefined;
+}
+
+export function notGit(contentType: string): GitFailed {
+  const type = /^[\w.+/-]{1,100}/.exec(contentType)?.[0] ?? 'something without a type';
+  return new GitFailed('not_git', `git: the host answered with ${type} instead of git data`);
+}

@@ -1,0 +1,34 @@
+import { GitFailed, type GitFault } from '../engine.ts';
+
+/** Matched against git's own messages only, never against the words of the remote (`remote: …`). */
+const faults: [RegExp, GitFault][] = [
+  [/couldn't find remote ref/, 'missing'],
+  // The host accepted the push and failed to carry it out.
+  [/\[remote rejected\].*\((internal server error|unpacker error)/i, 'unreachable'],
+  [/\[(remote )?rejected\]|non-fast-forward|fetch first|hook declined/i, 'rejected'],
+  [/Authentication failed|could not read (Username|Password)|Permission to .* denied/i, 'auth'],
+  [/repository .* not found|does not exist/i, 'missing'],
+  [
+    /Could not resolve|Failed to connect|Connection (refused|reset|timed out)|early EOF|unexpected disconnect|timed out|unable to access|Operation too slow|RPC failed|hung up/i,
+    'unreachable',
+  ],
+];
+
+/** Why git failed. The HTTP answer of the remote takes precedence over git's messages. */
+export function explain(err: string, code: number | null, answered: GitFailed | undefined): GitFailed {
+  const said = lines(err).filter((line) => !line.startsWith('hint:'));
+  const [theirs, own] = [said.filter((l) => l.startsWith('remote:')), said.filter((l) => !l.startsWith('remote:'))];
+  if (answered !== undefined) {
+    const words = theirs.slice(-3).join(' ');
+    return new GitFailed(answered.fault, [answered.message, words].filter(Boolean).join('; '), answered.retryAfterMs);
+  }
+  // The process that writes the pack was killed at a limit (see `Room`) before it could say why.
+  if (/File too large|^fatal: fetch-pack: invalid index-pack output$/.test(own.join('\n')))
+    return new GitFailed('broken', 'git: the repository takes more than 10 GB or half of the free disk space');
+  const fault = faults.find(([pattern]) => pattern.test(own.join('\n')))?.[1] ?? 'broken';
+  return new GitFailed(fault, `git: ${said.slice(-4).join(' ') || `ended with ${code}`}`);
+}
+
+export function lines(text: string): string[] {
+  return text.split('\n').filter((l) => l.trim() !== '');
+}

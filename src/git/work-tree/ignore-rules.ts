@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { Worker } from 'node:worker_threads';
+import { exposeToOom } from '../../host/oom-score.ts';
+import { cleanEnvironment } from '../native/run-git.ts';
+
+/** Tells which paths a work tree's .gitignore files name. */
+export interface IgnoreRules {
+  /** @throws Error when the rules cannot be evaluated; nothing may then be taken for "not ignored" */
+  ask(path: string): Promise<boolean>;
+  close(): void;
+}
+
+/** Patterns can be written that take for ever; whole work trees take seconds. */
+const patienceMs = 20_000;
+const tooSlow = 'the .gitignore files take too long to evaluate, or cannot be read';
+
+/**
+ * Asks `git check-ignore`, which reads the .gitignore files and runs nothing; with an index that does not exist it knows
+ * of no submodule to enter, and behind `./` no name is taken for a pathspec's magic.
+ */
+export function gitIgnoreRules(gitDir: string, workTree: string): IgnoreRules {
+  const args = [
+    `--git-dir=${gitDir}`,
+    `--work-tree=${workTree}`,
+    'check-ignore',
+    '--no-index',
+    '-z',
+    '--stdin',
+    '-v',
+    '-n',
+  ];
+  const env = { ...cleanEnvironment(undefined), GIT_INDEX_FILE: `${gitDir}/no-such-index` };
+  const child = spawn('git', args, { cwd: workTree, env, stdio: ['pipe', 'pipe', 'ignore'] });
+  exposeToOom(child.pid);
+  const asked = pending(() => child.kill('SIGKILL'));
+  let rest = '';
+  child.once('error', asked.fail);
+  // With too many files open there is no process and no stream, only the error to come.
+  if (child.stdin === undefined) return { ask: () => asked.add(() => {}), close: asked.close };
+  child.stdin.on('error', () => {});
+  child.once('close', asked.fail);
+  // Each answer is source, line, pattern and path, each ended by NUL; no pattern means not ignored, `!` un-ignored.
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    const parts = (rest + chunk).split('\0');
+    while (parts.length > 4) {
+      const [, , pattern = ''] = parts.splice(0, 4);
+      asked.answer(pattern !== '' && !pattern.startsWith('!'));
+    }
+    rest = parts.join('\0');
+  });
+  return { ask: (path) => asked.add(() => child.stdin.write(`./${path}\0`)), close: asked.close };
+}
+
+/** The same by isomorphic-git, in a thread of its own: a hostile pattern freezes that thread and nothing else. */
+export function isomorphicIgnoreRules(gitDir: string, workTree: string): IgnoreRules {
+  const worker = new Worker(new URL('./ignore-worker.mjs', import.meta.url), {
+    workerData: { gitdir: gitDir, dir: workTree },
+  });
+  const asked = pending(() => void worker.terminate());
+  worker.on('message', asked.answer);
+  worker.once('error', asked.fail);
+  worker.once('exit', asked.fail);
+  return { ask: (path) => asked.add(() => worker.postMessage(path)), close: asked.close };
+}
+
+/** Questions in the order in which they were asked; all of them fail when the one who answers is gone or too slow. */
+function pending(stop: () => void) {
+  const waiting: { resolve: (isIgnored: boolean) => void; reject: (error: Error) => void }[] = [];
+  let isOver = false;
+  const fail = () => {
+    isOver = true;
+    clearTimeout(timer);
+    for (const { reject } of waiting.splice(0)) reject(new Error(tooSlow));
+  };
+  const timer = setTimeout(() => {
+    stop();
+    fail();
+  }, patienceMs);
+  return {
+    add: (send: () => void) =>
+      new Promise<boolean>((resolve, reject) => {
+        if (isOver) return reject(new Error(tooSlow));
+        waiting.push({ resolve, reject });
+        send();
+      }),
+    answer: (isIgnored: boolean) => waiting.shift()?.resolve(isIgnored),
+    fail,
+    close: () => {
+      stop();
+      fail();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import type { createAppAuth } from '@octokit/auth-app';
+import type { EmitterWebhookEvent } from '@octokit/webhooks';
+import type { Probot } from 'probot';
+import type { GitHub, GitHubAccount, Octokit } from '../../app.ts';
+import { keepPace, type Pace } from './pacing.ts';
+
+/** Installation 0 stands for the App itself in the pace; GitHub counts its calls apart. */
+const appItself = 0;
+
+interface Parts {
+  probot: Probot;
+  /** Makes tokens of the App; for git, which wants them narrower than Probot's clients have them. */
+  appAuth: ReturnType<typeof createAppAuth>;
+  pace: Pace;
+  anonymous: Octokit;
+}
+
+/** The GitHub App behind the port, on Probot's clients. */
+export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
+  // Probot hands out one and the same client each time, and it must not be wrapped each time.
+  let app: Promise<Octokit> | undefined;
+  const asApp = () => {
+    app ??= probot.auth().then((octokit) => keepPace(octokit as Octokit, appItself, pace));
+    return app;
+  };
+  let slug: Promise<string> | undefined;
+  let bot: Promise<{ login: string; id: number }> | undefined;
+  const github: GitHub = {
+    asApp,
+    asInstallation: async (id) => keepPace((await probot.auth(id)) as Octokit, id, pace),
+    mintToken: async (installationId, { githubId, repo }, permissions) => {
+      const { token, expiresAt } = await appAuth({
+        type: 'installation',
+        installationId,
+        ...(githubId === null ? { repositoryNames: [repo] } : { repositoryIds: [githubId] }),
+        permissions,
+        refresh: true,
+      });
+      return { token, endsAt: new Date(expiresAt) };
+    },
+    receive: async (delivery) => {
+      try {
+        await probot.receive(delivery as EmitterWebhookEvent);
+      } catch (error) {
+        throw withoutPayload(error);
+      }
+    },
+    findUser: (login) => readUser(github, anonymous, login),
+    slug: () => {
+      slug ??= readSlug(asApp).catch((error) => {
+        slug = undefined;
+        throw error;
+      });
+      return slug;
+    },
+    bot: () => {
+      bot ??= readBot(github).catch((error) => {
+        bot = undefined;
+        throw error;
+      });
+      return bot;
+    },
+  };
+  return github;
+}
+
+/** Probot's error holds the whole event, which is nothing for the log; the first cause says what happened. */
+function withoutPayload(error: unknown): unknown {
+  const first = error instanceof AggregateError ? error.errors[0] : error;
+  if (first instanceof Error) for (const name of ['event', 'request', 'response']) Reflect.deleteProperty(first, name);
+  return first;
+}
+
+async function readSlug(asApp: () => Promise<Octokit>): Promise<string> {
+  const { data } = await (await asApp()).request('GET /app');
+  if (!data?.slug) throw new Error('GitHub does not know the App');
+  return data.slug;
+}
+
+async function readBot(github: GitHub): Promise<{ login: string; id: number }> {
+  const login = `${await github.slug()}[bot]`;
+  const user = await github.findUser(login);
+  if (user === undefined) throw new Error(`GitHub does not know the App's bot ${login}`);
+  return { login: user.login, id: user.id };
+}
+
+/** The App's own token serves `/app` only; for everything else any installation will do, or nobody's name. */
+async function readUser(github: GitHub, anonymous: Octokit, username: string): Promise<GitHubAccount | undefined> {
+  const { data: installations } = await (await github.asApp()).request('GET /app/installations', { per_page: 1 });
+  const octokit = installations[0] ? await github.asInstallation(installations[0].id) : anonymous;
+  try {
+    const { data } = await octokit.request('GET /users/{username}', { username });
+    return { id: Number(data.id), login: data.login, name: data.name ?? null, avatar_url: data.avatar_url };
+  } catch (error) {
+    if ((error as { status?: number }).status === 404) return undefined;
+    throw error;
+  }
+}

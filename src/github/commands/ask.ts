@@ -1,0 +1,58 @@
+import { type Asking, converseInChat } from '../../agents/chat.ts';
+import { findShippedAgent } from '../../agents/store.ts';
+import type { App } from '../../app.ts';
+import { defaultAgentName } from '../../domain/agent.ts';
+import { Refused } from '../../domain/machine.ts';
+import { closedBlocks, fenced, harmless, plain } from '../../domain/text/quoted.ts';
+import { findProject } from '../../projects/store.ts';
+import { findRepository } from '../../repositories/store.ts';
+import { chatAboutTask } from '../../tasks/chat.ts';
+import { getTask } from '../../tasks/store.ts';
+import { type Order, taskOfOrder } from './order.ts';
+import { sayOnce } from './replies.ts';
+
+const maxAnswer = 20_000;
+
+/** Answers a question in a comment of its own: by the agent of the task, or by the Developer where there is no task. */
+export async function ask(app: App, order: Order): Promise<void> {
+  const { at, spoken, commentId } = order;
+  const message = plain(order.command.argument);
+  if (message === '') throw new Refused('ask requires a question behind it, found nothing');
+  const taskId = await taskOfOrder(app, order);
+  const asking = { userId: order.userId, message, signal: app.stopping };
+  const text =
+    taskId === undefined ? await withoutTask(app, order, asking) : await aboutTask(app, order, taskId, asking);
+  const answer = closedBlocks(harmless(text, app.config.COMMAND_PREFIX).slice(0, maxAnswer));
+  // One answer for each question, found again when it is asked for again after a crash.
+  const marker = `<!-- deckhand:answer ${commentId ?? 'body'}/${order.command.line} -->`;
+  const place = { ...at.name, issue_number: spoken.issue.number };
+  await sayOnce(app, at.octokit, place, marker, `${marker}\n${answer}`);
+}
+
+async function aboutTask(app: App, { repository }: Order, taskId: string, asking: Asking): Promise<string> {
+  const task = await getTask(app.db.manager, taskId);
+  const read = task.repositoryId === null ? null : await findRepository(app.db.manager, task.repositoryId);
+  const shares = (await findProject(app.db.manager, task.projectId)).sharePrivateContext;
+  // What is read in a private repository does not show in a public one (decisions, section 3).
+  // One that is no longer connected may have been.
+  const wasPrivate = read === null ? task.branchName !== null : read.isPrivate;
+  if (wasPrivate && !repository.isPrivate && !shares)
+    throw new Refused(
+      'ask requires a public repository, because its answer shows in one; or the setting sharePrivateContext',
+    );
+  // What members said to each other over the interface is not told in public.
+  return chatAboutTask(app, task, asking, !repository.isPrivate);
+}
+
+async function withoutTask(app: App, { repository, spoken }: Order, asking: Asking): Promise<string> {
+  const agent = (await findShippedAgent(app.db.manager, repository.projectId, defaultAgentName)) ?? undefined;
+  const { title, body } = spoken.issue;
+  return converseInChat(app, {
+    about: undefined,
+    projectId: repository.projectId,
+    agent,
+    context: `# ${plain(title)}\n${fenced(plain(body).slice(0, 20_000))}`,
+    reads: { repository, branch: null },
+    ...asking,
+  });
+}

@@ -1,0 +1,34 @@
+import type { App } from '../../app.ts';
+import { Refused } from '../../domain/machine.ts';
+import { AppError } from '../../errors.ts';
+import { type GitHubUser, upsertUser } from '../../projects/store.ts';
+import { asWriter } from '../../repositories/permission.ts';
+import { cancelTask, startTask } from '../../runs/operations.ts';
+import { showTask } from '../../tasks/move.ts';
+import { setNotice } from '../mirror/mirror-store.ts';
+import type { Place } from '../place.ts';
+import { findPlaceOfCheck } from '../store.ts';
+
+/** Retry and Cancel under our check run; only for people with write permission. */
+export async function takeButton(
+  app: App,
+  { octokit, name, repository }: Place,
+  about: { checkRunId: number; button: string; sender: GitHubUser & { type?: string } },
+): Promise<void> {
+  const shown = await findPlaceOfCheck(app.db.manager, repository.id, about.checkRunId);
+  if (shown === undefined || about.sender.type === 'Bot') return;
+  const writer = await asWriter(octokit, name, about.sender);
+  if (writer === undefined) return;
+  const { taskId, number } = shown;
+  const user = await upsertUser(app.db.manager, writer);
+  let said = '';
+  try {
+    if (about.button === 'retry') await startTask(app, { taskId, startedBy: user.id, kind: 'retry' });
+    else if (about.button === 'cancel') await cancelTask(app, taskId);
+  } catch (error) {
+    if (!(error instanceof Refused || error instanceof AppError)) throw error;
+    said = `😕 The button was refused: ${error.message}`;
+  }
+  await setNotice(app.db.manager, taskId, repository.id, number, said);
+  await showTask(app, undefined, taskId);
+}

@@ -1,0 +1,82 @@
+import { closedBlocks, harmless, harmlessLine } from '../../domain/text/quoted.ts';
+import type { Session } from '../../planning/store.ts';
+
+/** The first line of the planning comment. The comment is found again by this line and its author. */
+export const planMarker = '<!-- deckhand:plan -->';
+
+const maxComment = 60_000;
+
+/** The one comment of a planning session: the open question, the answers, the plan, and what became of it. */
+export function planComment(session: Session, prefix: string, agents: Map<string, string>, notice = ''): string {
+  const line: Line = (text, max = 300) => harmlessLine(text, max, prefix);
+  const sections = [
+    [planMarker, `### 🧭 Plan: ${line(session.goal, 120)}`],
+    notice === '' ? [] : [`> ${line(notice, 1000)}`],
+    openQuestion(session, line, prefix),
+    answers(session, line),
+    phases(session, line),
+    tasks(session, line, agents),
+    requirements(session, line, prefix),
+    [footer(session, prefix)],
+  ];
+  const text = sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
+  return text.length <= maxComment ? text : `${text.slice(0, maxComment - 100)}\n\n</details>\n\n… (cut)`;
+}
+
+/** Text of people and models on one line of at most `max` characters, with nothing in it that could act. */
+type Line = (text: string, max?: number) => string;
+
+function openQuestion({ steps }: Session, line: Line, prefix: string): string[] {
+  const open = steps.find((step) => step.answer === null);
+  if (open === undefined) return [];
+  const options = open.options.map(({ label }, i) => `${i + 1}. ${line(label)}`);
+  return [`**${line(open.question)}**`, '', ...options, '', `\`${prefix} answer <numbers, or your own words>\``];
+}
+
+function answers({ steps }: Session, line: Line): string[] {
+  const given = steps.flatMap(({ question, options, answer }) => {
+    if (answer === null) return [];
+    const labels = options.filter((o) => answer.selectedOptionIds.includes(o.id)).map((o) => o.label);
+    return [`- ${line(question)} ${line([...labels, answer.customText].filter(Boolean).join('; '), 500)}`];
+  });
+  return given.length === 0 ? [] : folded('Answers so far', given);
+}
+
+function phases({ plan }: Session, line: Line): string[] {
+  if (plan === null) return [];
+  const each = plan.phases.map(
+    ({ name, goal, reason }, i) => `${i + 1}. **${line(name, 100)}**: ${line(goal)} (${line(reason)})`,
+  );
+  return ['**Phases**', '', ...each];
+}
+
+function tasks({ tasks }: Session, line: Line, agents: Map<string, string>): string[] {
+  if (tasks === null) return [];
+  const each = tasks.map(({ ref, title, owner, dependsOn }) => {
+    const by = owner === null ? '' : `, ${line(agents.get(owner) ?? 'an agent', 60)}`;
+    const after = dependsOn.length === 0 ? '' : `, after ${dependsOn.map((other) => line(other, 40)).join(', ')}`;
+    return `- \`${ref.replace(/[`\s]+/g, ' ').slice(0, 40)}\` ${line(title, 200)}${by}${after}`;
+  });
+  return ['**Tasks**', '', ...each];
+}
+
+function requirements({ prd }: Session, line: Line, prefix: string): string[] {
+  if (prd === null) return [];
+  const markdown = closedBlocks(harmless(prd.markdown, prefix).slice(0, 40_000));
+  return folded(`Requirements: ${line(prd.title, 150)}`, [markdown]);
+}
+
+function folded(title: string, lines: string[]): string[] {
+  return [`<details><summary>${title}</summary>`, '', ...lines, '', '</details>'];
+}
+
+function footer({ status, result }: Session, prefix: string): string {
+  if (result !== null)
+    return `Approved: the sprint **${harmlessLine(result.sprint.name, 200, prefix)}** with ${result.tasks.length} tasks. \`${prefix} start\` here starts it.`;
+  if (status === 'tasks_ready')
+    return `\`${prefix} approve\` creates a sprint, with an issue for each task. \`${prefix} plan <what should be different>\` rewrites it.`;
+  return status === 'answered' ? `\`${prefix} plan\` continues.` : '';
+}

@@ -1,0 +1,111 @@
+import type { App } from '../../app.ts';
+import type { RepositoryRow } from '../../db/tables.ts';
+import { branchName } from '../../domain/branch.ts';
+import { harmless, harmlessLine } from '../../domain/text/quoted.ts';
+import { slug } from '../../domain/text/slug.ts';
+import { AppError } from '../../errors.ts';
+import { getSession, type Prd, type Session } from '../../planning/store.ts';
+import { findProject } from '../../projects/store.ts';
+import { openCheckout, startTools } from '../../repositories/checkout.ts';
+import { type Credential, credentialFor, nameOnGitHub, octokitFor, remoteFor } from '../../repositories/credentials.ts';
+import { ensurePull } from '../../repositories/pulls.ts';
+import { findDocs, findRepository } from '../../repositories/store.ts';
+import { authorFor } from '../../runs/publish/publish.ts';
+
+/**
+ * Proposes the requirements of a finalized plan as a file of the project's documentation repository. Branch, file and
+ * pull request are looked up before they are made, so a repetition makes nothing twice.
+ */
+export async function proposePrd(app: App, projectId: string, sessionId: string): Promise<void> {
+  const session = await getSession(app.db.manager, projectId, sessionId).catch((error) => {
+    // Deleted with its project meanwhile.
+    if (error instanceof AppError && error.status === 404) return undefined;
+    throw error;
+  });
+  const repository = await findDocs(app.db.manager, projectId);
+  const name = repository === null ? undefined : nameOnGitHub(app, repository.url);
+  if (session?.prd == null || repository === null || name === undefined || repository.isArchived) return;
+  if (await wouldShow(app, session, repository)) return app.log.info({ projectId }, 'the requirements stay private');
+  const credential = await credentialFor(app, repository);
+  if (credential.kind === 'none') return app.log.warn({ projectId }, 'no credential to propose the requirements');
+  const octokit = await octokitFor(app, credential);
+  const branch = branchName(session.id, `prd ${session.prd.title}`);
+  const isThere = await ensureBranch(app, { repository, credential }, branch, session.prd);
+  if (!isThere) return app.log.warn({ projectId }, 'the documentation repository has no default branch');
+  const prefix = app.config.COMMAND_PREFIX;
+  await ensurePull(octokit, {
+    ...name,
+    head: branch,
+    base: repository.defaultBranch,
+    title: `Requirements: ${harmlessLine(session.prd.title, 150, prefix)}`,
+    body: bodyOf(session, prefix),
+    draft: false,
+  });
+}
+
+interface At {
+  repository: RepositoryRow;
+  credential: Credential;
+}
+
+/** How long git may take for it. */
+const gitMs = 300_000;
+
+/** What was written with a private repository at hand does not show in a public one (decisions, section 3). */
+async function wouldShow(
+  app: App,
+  { repositoryId, repositoryNotes, projectId }: Session,
+  docs: RepositoryRow,
+): Promise<boolean> {
+  const read = repositoryId === null ? null : await findRepository(app.db.manager, repositoryId);
+  // One that is no longer connected may have been private.
+  const wasPrivate = read === null ? Boolean(repositoryNotes) : read.isPrivate;
+  if (docs.isPrivate || !wasPrivate) return false;
+  return !(await findProject(app.db.manager, projectId)).sharePrivateContext;
+}
+
+function bodyOf({ goal, result }: Session, prefix: string): string {
+  return [
+    'The requirements document of a plan, as it was approved.',
+    `**Goal:** ${harmless(goal, prefix).slice(0, 2000)}`,
+    result === null ? '' : `**Sprint:** ${harmlessLine(result.sprint.name, 200, prefix)}, ${result.tasks.length} tasks`,
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+/**
+ * A branch with the document on top of the default branch; false when there is none. The file is written behind the wall,
+ * because a repository may hold links where its folder should be.
+ */
+async function ensureBranch(app: App, at: At, branch: string, prd: Prd): Promise<boolean> {
+  const { repository, credential } = at;
+  const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(gitMs)]);
+  const remote = await remoteFor(app, repository, credential, { contents: 'write' });
+  const { checkout, remove } = await openCheckout(app, remote, signal);
+  try {
+    if ((await checkout.fetch(branch)) !== undefined) return true;
+    const base = await checkout.fetch(repository.defaultBranch);
+    if (base === undefined) return false;
+    const { host } = await startTools(app, checkout, signal, () => checkout.checkout(base));
+    try {
+      const path = `docs/requirements/${slug(prd.title) || 'requirements'}.md`;
+      const content = prd.markdown.endsWith('\n') ? prd.markdown : `${prd.markdown}\n`;
+      const { ok, text } = await host.call('write_file', { path, content });
+      if (!ok) throw new Error(`the requirements were not written: ${text}`);
+    } finally {
+      await host.close();
+    }
+    const commit = await checkout.commit({
+      tree: await checkout.snapshot(),
+      parents: [base],
+      message: `docs: requirements of ${harmlessLine(prd.title, 60, app.config.COMMAND_PREFIX)}\n`,
+      author: await authorFor(app, credential),
+      at: new Date(),
+    });
+    await checkout.push(commit, branch);
+    return true;
+  } finally {
+    await remove();
+  }
+}

@@ -1,0 +1,91 @@
+import type { App } from '../../app.ts';
+import type { GitHubUser } from '../../projects/store.ts';
+import { handleCommands } from '../commands/handle-commands.ts';
+import { heardUntil, listenFromNow } from '../inbox/delivery-store.ts';
+import type { Place } from '../place.ts';
+import { runLabel } from './issues.ts';
+import { labelChanged, labellerOf } from './labels.ts';
+
+interface Person extends GitHubUser {
+  type?: string;
+}
+
+/**
+ * Reads the issues and comments that were made since the last time, and obeys their commands; what an event has brought
+ * already does nothing again. Nothing from before the App came is obeyed.
+ */
+export async function catchUp(app: App, place: Place): Promise<void> {
+  const since = await heardUntil(app.db.manager, place.repository.id);
+  const began = Date.now();
+  if (since !== undefined) {
+    await hearIssues(app, place, since);
+    await hearComments(app, place, since);
+  }
+  await listenFromNow(app.db.manager, place.repository.id, began);
+}
+
+async function hearIssues(app: App, place: Place, since: string): Promise<void> {
+  const path = 'GET /repos/{owner}/{repo}/issues';
+  const query = { ...place.name, since, state: 'all', sort: 'created', direction: 'asc', per_page: 100 } as const;
+  for await (const issue of itemsOf(place.octokit.paginate.iterator(path, query))) {
+    if (issue.pull_request !== undefined || issue.user === null) continue;
+    const sender = issue.user as Person;
+    const { number, title, html_url: url } = issue;
+    const body = issue.body ?? '';
+    const isNew = issue.created_at >= since;
+    if (isNew && !isEdited(issue))
+      await handleCommands(app, {
+        ...spokenAt(place),
+        issue: { number, title, body, url, isPull: false },
+        sender,
+        body,
+        commentId: null,
+      });
+    const hasRunLabel = issue.labels.some((label) => (typeof label === 'string' ? label : label.name) === runLabel);
+    const person = hasRunLabel ? await labellerOf(app, place, number, runLabel) : undefined;
+    if (person !== undefined)
+      await labelChanged(app, place, { number, label: runLabel, sender: person, isPull: false });
+  }
+}
+
+/** Holds one page in memory at a time, however much was said while the App was away. */
+async function* itemsOf<T>(pages: AsyncIterable<{ data: T[] }>): AsyncIterable<T> {
+  for await (const { data } of pages) yield* data;
+}
+
+async function hearComments(app: App, place: Place, since: string): Promise<void> {
+  const { octokit, name } = place;
+  const slug = await app.github?.slug();
+  const names = [app.config.COMMAND_PREFIX, `@${slug}`].map((name) => name.toLowerCase());
+  const speaksToUs = (body: string) => names.some((name) => body.toLowerCase().includes(name));
+  const path = 'GET /repos/{owner}/{repo}/issues/comments';
+  const query = { ...name, since, sort: 'created', direction: 'asc', per_page: 100 } as const;
+  for await (const comment of itemsOf(octokit.paginate.iterator(path, query))) {
+    // Edits never run.
+    if (comment.user === null || comment.created_at < since || isEdited(comment)) continue;
+    const body = comment.body ?? '';
+    if (!speaksToUs(body)) continue;
+    const number = Number(/\/(\d+)$/.exec(comment.issue_url)?.[1]);
+    const { data: issue } = await octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', {
+      ...name,
+      issue_number: number,
+    });
+    const { title, html_url: url } = issue;
+    await handleCommands(app, {
+      ...spokenAt(place),
+      issue: { number, title, body: issue.body ?? '', url, isPull: issue.pull_request !== undefined },
+      sender: comment.user as Person,
+      body,
+      commentId: comment.id,
+    });
+  }
+}
+
+/** The two times of a text that was never touched may lie a moment apart: it is stored in more than one step. */
+function isEdited(text: { created_at: string; updated_at: string }): boolean {
+  return Date.parse(text.updated_at) - Date.parse(text.created_at) > 1000;
+}
+
+function spokenAt({ installationId, repository }: Place) {
+  return { installationId, repository: { id: repository.githubId ?? 0, private: repository.isPrivate } };
+}

@@ -1,0 +1,92 @@
+import type { App } from '../../app.ts';
+import type { PullRequestRow } from '../../db/work-tables.ts';
+import { fenced, oneLine, plain } from '../../domain/text/quoted.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { checkName } from '../mirror/sync-check.ts';
+import type { Place } from '../place.ts';
+import { findOpenPullsByHead } from '../store.ts';
+import { reviseUnasked } from './revise-unasked.ts';
+
+/** So often failing checks of one pull request start a revision. */
+const maxRevisions = 3;
+/** The end of a log says why; the model needs no more of it. */
+const logLines = 60;
+
+interface FailedCheck {
+  name: string;
+  log: string;
+}
+
+/** Checks of a commit have ended: when it is the head of an agent's pull request and some failed, they are mended. */
+export async function lookAtChecks(app: App, place: Place, sha: string): Promise<void> {
+  for (const pull of await findOpenPullsByHead(app.db.manager, place.repository.id, sha)) {
+    const failed = await failedChecks(place, sha);
+    if (failed.length > 0) await reviseForChecks(app, pull, sha, failed);
+  }
+}
+
+/** Empty while some are still under way. */
+async function failedChecks(place: Place, sha: string): Promise<FailedCheck[]> {
+  const { octokit, name } = place;
+  const runs = await octokit.paginate('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', {
+    ...name,
+    ref: sha,
+    filter: 'latest',
+    per_page: 100,
+  });
+  const others = runs.filter((run) => !(run.name === checkName && run.external_id?.startsWith('task_')));
+  if (others.some((run) => run.status !== 'completed')) return [];
+  const failed: FailedCheck[] = [];
+  for (const run of others)
+    if (['failure', 'timed_out'].includes(run.conclusion ?? ''))
+      failed.push({ name: run.name, log: await logOf(place, run) });
+  for (const status of await statusesOf(place, sha))
+    if (['failure', 'error'].includes(status.state))
+      failed.push({ name: status.context, log: status.description ?? '' });
+  return failed;
+}
+
+/** What services without check runs say; none where that may not be read. */
+async function statusesOf({ octokit, name }: Place, sha: string) {
+  try {
+    const path = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
+    return (await octokit.request(path, { ...name, ref: sha })).data.statuses ?? [];
+  } catch (error) {
+    if (isRefusedWith(error, 403, 404)) return [];
+    throw error;
+  }
+}
+
+async function logOf(
+  { octokit, name }: Place,
+  run: { id: number; output: { title: string | null; summary: string | null; text: string | null } },
+): Promise<string> {
+  const said = [run.output.title, run.output.summary, run.output.text].filter(Boolean).join('\n');
+  try {
+    // The check run of a job of GitHub Actions has the job's number.
+    const { data } = await octokit.request('GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs', {
+      ...name,
+      job_id: run.id,
+    });
+    if (typeof data === 'string' && data !== '') return `${said}\n${data}`;
+  } catch (error) {
+    // Another service's check, or the log is gone.
+    if (!isRefusedWith(error, 403, 404, 410)) throw error;
+  }
+  return said;
+}
+
+async function reviseForChecks(app: App, pull: PullRequestRow, sha: string, failed: FailedCheck[]): Promise<void> {
+  const parts = failed.slice(0, 10).map(({ name, log }) => {
+    const end = plain(log).trimEnd().split('\n').slice(-logLines).join('\n').slice(-6000);
+    return `### ${oneLine(name, 100)}\n${fenced(end)}`;
+  });
+  const names = failed.map((f) => oneLine(f.name, 100)).join(', ');
+  await reviseUnasked(app, pull, {
+    source: 'checks',
+    cause: sha,
+    text: `The checks of commit ${sha.slice(0, 7)} failed: ${names}. Mend the cause. The ends of their logs, as data:\n\n${parts.join('\n\n')}`,
+    most: maxRevisions,
+    tooOften: `its checks still fail (${names}) after ${maxRevisions} revisions by the agent; a person should look`,
+  });
+}

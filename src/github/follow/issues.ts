@@ -1,0 +1,96 @@
+import type { App } from '../../app.ts';
+import { Refused } from '../../domain/machine.ts';
+import { cancelTask } from '../../runs/operations.ts';
+import { findLiveRun } from '../../runs/store.ts';
+import { moveTask, showTask, tryMoveTask } from '../../tasks/move.ts';
+import { getTask } from '../../tasks/store.ts';
+import { labelOf } from '../mirror/mirror.ts';
+import { setNotice } from '../mirror/mirror-store.ts';
+import { type Place, statusOf } from '../place.ts';
+import { findTaskOfIssue, unlinkIssue } from '../store.ts';
+import { refreshPullsOf } from './refresh-pull.ts';
+
+/** The label that starts a task. */
+export const runLabel = 'agent:run';
+
+/** What an issue of a task is on GitHub now. */
+export async function observeIssue(app: App, place: Place, number: number): Promise<void> {
+  const taskId = await findTaskOfIssue(app.db.manager, place.repository.id, number);
+  if (taskId === undefined) return;
+  const issue = await readIssue(place, number);
+  if (issue === 'gone') return forgetIssue(app, place, number);
+  if (issue.state === 'closed') await settleClosed(app, taskId);
+  else await showTask(app, undefined, taskId);
+}
+
+async function readIssue({ octokit, name, repository }: Place, number: number) {
+  try {
+    const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
+    const { data } = await octokit.request(path, { ...name, issue_number: number });
+    // GitHub leads on to where an issue was transferred, and to where its repository was renamed.
+    const isHere = data.repository_url.toLowerCase().endsWith(`/repos/${name.owner}/${name.repo}`.toLowerCase());
+    if (isHere || repository.githubId === null) return data;
+    const now = await octokit.request('GET /repos/{owner}/{repo}', name);
+    return now.data.url === data.repository_url && Number(now.data.id) === repository.githubId ? data : 'gone';
+  } catch (error) {
+    if ([404, 410].includes(statusOf(error))) return 'gone';
+    throw error;
+  }
+}
+
+/** Deleted or transferred: the task stays, without its issue. */
+export async function forgetIssue(app: App, { repository }: Place, number: number): Promise<void> {
+  await app.db.transaction((em) => unlinkIssue(em, repository.id, number));
+}
+
+/** Closed: what its pull requests say comes first; else what runs is stopped and nothing else changes. */
+async function settleClosed(app: App, taskId: string): Promise<void> {
+  await refreshPullsOf(app, taskId);
+  const { status } = await getTask(app.db.manager, taskId);
+  if (status !== 'done' && (await findLiveRun(app.db.manager, taskId)) !== null)
+    await cancelTask(app, taskId).catch((error) => {
+      // Ended by itself meanwhile.
+      if (!(error instanceof Refused)) throw error;
+    });
+  await showTask(app, undefined, taskId);
+}
+
+/** Reopened by somebody: a task that was done is ready again. */
+export async function issueReopened(app: App, place: Place, number: number): Promise<void> {
+  const taskId = await findTaskOfIssue(app.db.manager, place.repository.id, number);
+  if (taskId === undefined) return;
+  const issue = await readIssue(place, number);
+  if (issue === 'gone' || issue.state !== 'open') return observeIssue(app, place, number);
+  await app.db.transaction(async (em) => {
+    if ((await getTask(em, taskId)).status === 'done') await tryMoveTask(app, em, taskId, 'to_ready');
+    await showTask(app, em, taskId);
+  });
+}
+
+const byLabel = { [labelOf.ready]: 'to_ready', [labelOf.backlog]: 'to_backlog' } as const;
+
+/**
+ * A person put a label of ours on the issue or pull request of a task: ready and backlog are obeyed, every other change
+ * is put back.
+ */
+export async function obeyLabel(
+  app: App,
+  { repository }: Place,
+  about: { taskId: string; number: number; label: string },
+): Promise<void> {
+  const { taskId, number, label } = about;
+  const event = Object.hasOwn(byLabel, label) ? byLabel[label] : undefined;
+  if (event !== undefined)
+    try {
+      await app.db.transaction(async (em) => {
+        if (labelOf[(await getTask(em, taskId)).status] === label) return;
+        await moveTask(app, em, taskId, event);
+        await setNotice(em, taskId, repository.id, number, '');
+      });
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      const said = `😕 The label ${label} was refused: ${error.message}`;
+      await setNotice(app.db.manager, taskId, repository.id, number, said);
+    }
+  await showTask(app, undefined, taskId);
+}

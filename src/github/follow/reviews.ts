@@ -1,0 +1,114 @@
+import type { App, Octokit } from '../../app.ts';
+import type { PullRequestRow } from '../../db/work-tables.ts';
+import { Refused } from '../../domain/machine.ts';
+import { plain } from '../../domain/text/quoted.ts';
+import { AppError } from '../../errors.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { type GitHubUser, upsertUser } from '../../projects/store.ts';
+import { asWriter } from '../../repositories/permission.ts';
+import { reviseTask } from '../../runs/operations.ts';
+import { showTask } from '../../tasks/move.ts';
+import { setNotice } from '../mirror/mirror-store.ts';
+import { type Place, placeOfRepository } from '../place.ts';
+import { listUnansweredReviews, markAnswered } from '../store.ts';
+
+/** Every comment of ours in a review thread begins with it, so that none is answered twice. */
+const answerMarker = '<!-- deckhand:answer -->';
+
+/**
+ * Somebody with write permission asked for changes: one revision with the review and all of its comments. A review is
+ * taken once, however often it is told.
+ */
+export async function takeReview(app: App, place: Place, pull: PullRequestRow, reviewId: number): Promise<void> {
+  const { octokit, name } = place;
+  const at = { ...name, pull_number: pull.number, review_id: reviewId };
+  const { data: review } = await octokit.request(
+    'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}',
+    at,
+  );
+  if (review.state !== 'CHANGES_REQUESTED' || review.user === null || review.user.type === 'Bot') return;
+  const reviewer = await asWriter(octokit, name, review.user as GitHubUser);
+  if (reviewer === undefined) return;
+  const comments = await octokit.paginate(
+    'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/comments',
+    { ...at, per_page: 100 },
+  );
+  const text = [
+    `${reviewer.login} reviewed pull request #${pull.number} and asks for changes.`,
+    plain(review.body ?? ''),
+    ...comments.map((c) => `### ${c.path}${lineOf(c)}\n${plain(c.body)}`),
+  ];
+  const user = await upsertUser(app.db.manager, reviewer);
+  try {
+    await reviseTask(app, {
+      taskId: pull.taskId,
+      source: 'review',
+      cause: reviewCause(pull, reviewId),
+      text: text.filter((part) => part.trim() !== '').join('\n\n'),
+      askedBy: user.id,
+    });
+  } catch (error) {
+    if (!(error instanceof Refused || error instanceof AppError)) throw error;
+    const said = `😕 The review of ${reviewer.login} was not taken up: ${error.message}`;
+    await setNotice(app.db.manager, pull.taskId, pull.repositoryId, pull.number, said);
+    await showTask(app, undefined, pull.taskId);
+  }
+}
+
+function reviewCause({ repositoryId, number }: PullRequestRow, reviewId: number): string {
+  return `review/${repositoryId}/${number}/${reviewId}`;
+}
+
+function lineOf({ line, original_line }: { line?: number; original_line?: number }): string {
+  const at = line ?? original_line;
+  return at ? `:${at}` : '';
+}
+
+/** Answers the threads of reviews that a run has taken up and asks for the review again; each once. */
+export async function answerReviews(app: App, taskId: string): Promise<void> {
+  for (const { id, cause, headSha } of await listUnansweredReviews(app.db.manager, taskId)) {
+    const [, repositoryId = '', number = '', reviewId = ''] = cause.split('/');
+    const place = await placeOfRepository(app, repositoryId);
+    if (place !== undefined)
+      try {
+        await answerReview(app, place, Number(number), Number(reviewId), headSha);
+        await askAgain(place.octokit, { ...place.name, pull_number: Number(number) }, Number(reviewId));
+      } catch (error) {
+        // The pull request or the review is gone, or the reviewer cannot be asked any more.
+        if (!isRefusedWith(error, 403, 404, 422)) throw error;
+      }
+    await markAnswered(app.db.manager, id);
+  }
+}
+
+async function answerReview(app: App, { octokit, name }: Place, number: number, reviewId: number, headSha: string) {
+  const at = { ...name, pull_number: number };
+  const bot = await app.github?.bot();
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments';
+  const [answered, asked] = [new Set<number | undefined>(), [] as number[]];
+  for await (const { data } of octokit.paginate.iterator(path, { ...at, per_page: 100 }))
+    for (const comment of data) {
+      if (comment.user?.id === bot?.id && comment.body.startsWith(answerMarker)) answered.add(comment.in_reply_to_id);
+      if (comment.pull_request_review_id === reviewId) asked.push(comment.id);
+    }
+  for (const comment_id of asked) {
+    if (answered.has(comment_id)) continue;
+    await octokit.request('POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies', {
+      ...at,
+      comment_id,
+      body: `${answerMarker}\nTaken up in ${headSha}.`,
+    });
+  }
+}
+
+/** Asks the author of a review for another one, under their login of now. */
+async function askAgain(octokit: Octokit, at: { owner: string; repo: string; pull_number: number }, reviewId: number) {
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}';
+  const { user: reviewer } = (await octokit.request(path, { ...at, review_id: reviewId })).data;
+  const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', at);
+  if (reviewer === null || data.requested_reviewers?.some((user) => user.id === reviewer.id)) return;
+  await octokit.request('POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers', {
+    ...at,
+    reviewers: [reviewer.login],
+  });
+}

@@ -1,0 +1,159 @@
+import type { Probot } from 'probot';
+import type { App } from '../../app.ts';
+import { type InstallationInfo, observeInstallation, syncInstallation } from '../app/installation.ts';
+import { followRepository } from '../app/repository-events.ts';
+import { takeButton } from '../commands/check-buttons.ts';
+import { handleCommands } from '../commands/handle-commands.ts';
+import { lookAtChecks } from '../follow/checks.ts';
+import { forgetIssue, issueReopened, observeIssue } from '../follow/issues.ts';
+import { labelChanged } from '../follow/labels.ts';
+import { refreshPull } from '../follow/refresh-pull.ts';
+import { takeReview } from '../follow/reviews.ts';
+import { ownLabels } from '../mirror/mirror.ts';
+import { makeLabels } from '../mirror/sync-labels.ts';
+import { type Place, placeOfEvent } from '../place.ts';
+import { findPullsByGitHub, listOpenPullsOf } from '../store.ts';
+
+type Named = { installation?: { id: number } | undefined; repository?: { id: number; full_name: string } | undefined };
+
+/** What happens on which event. Handlers read the ids of a payload and look the rest up. */
+export function registerWebhooks(probot: Probot, app: App): void {
+  /** Runs `act` where the event happened, if that is a repository of ours. */
+  const at = async (payload: object, act: (place: Place) => Promise<unknown>) => {
+    const { installation, repository } = payload as Named;
+    const place = await placeOfEvent(app, installation, repository);
+    if (place !== undefined) await act(place);
+  };
+  registerInstallation(probot, app);
+  registerIssues(probot, app, at);
+  registerPulls(probot, app, at);
+  probot.on(['check_suite.completed', 'check_run.completed'], ({ payload }) => {
+    const sha = 'check_suite' in payload ? payload.check_suite.head_sha : payload.check_run.head_sha;
+    return at(payload, (place) => lookAtChecks(app, place, sha));
+  });
+  probot.on('status', ({ payload }) => at(payload, (place) => lookAtChecks(app, place, payload.sha)));
+  probot.on('check_run.requested_action', ({ payload }) =>
+    at(payload, (place) =>
+      takeButton(app, place, {
+        checkRunId: payload.check_run.id,
+        button: payload.requested_action?.identifier ?? '',
+        sender: personOf(payload.sender),
+      }),
+    ),
+  );
+  probot.on('push', ({ payload }) =>
+    at(payload, async (place) => {
+      if (payload.ref !== `refs/heads/${place.repository.defaultBranch}`) return;
+      // The base moved: whoever is open may conflict by now.
+      for (const { repositoryId, number, url } of await listOpenPullsOf(app.db.manager, place.repository.id))
+        await app.queue.send(undefined, 'pull', { repositoryId, number }, { key: url });
+    }),
+  );
+}
+
+function registerInstallation(probot: Probot, app: App): void {
+  probot.on('installation.created', ({ payload }) =>
+    syncInstallation(app, payload.installation as unknown as InstallationInfo, true),
+  );
+  probot.on(
+    [
+      'installation.unsuspend',
+      'installation.new_permissions_accepted',
+      'installation.deleted',
+      'installation.suspend',
+      'installation_repositories',
+      // Somebody joined or left the organization, or it has another name.
+      'organization',
+    ],
+    async ({ payload }) => {
+      if (payload.installation !== undefined) await observeInstallation(app, payload.installation.id);
+    },
+  );
+  probot.on('repository', ({ payload }) => followRepository(app, payload));
+}
+
+type At = (payload: object, act: (place: Place) => Promise<unknown>) => Promise<void>;
+
+function registerIssues(probot: Probot, app: App, at: At): void {
+  probot.on('issue_comment.created', async ({ payload }) => {
+    const { comment, issue, repository, installation, sender } = payload;
+    if (installation === undefined) return;
+    const { number, title, html_url: url, pull_request } = issue;
+    await handleCommands(app, {
+      installationId: installation.id,
+      repository,
+      issue: { number, title, body: issue.body ?? '', url, isPull: pull_request !== undefined },
+      sender: personOf(sender),
+      body: comment.body,
+      commentId: comment.id,
+    });
+  });
+  probot.on('issues.opened', async ({ payload }) => {
+    const { issue, repository, installation } = payload;
+    // Transferred in: what was written elsewhere was not said here, and who moved it did not say it.
+    if (installation === undefined || issue.user === null || hasMoved(payload)) return;
+    const { number, title, html_url: url } = issue;
+    const sender = personOf(issue.user as { id: number; login: string });
+    const body = issue.body ?? '';
+    await handleCommands(app, {
+      installationId: installation.id,
+      repository,
+      issue: { number, title, body, url, isPull: false },
+      sender,
+      body,
+      commentId: null,
+    });
+    // A label that it was opened with counts as put on by its author.
+    for (const { name } of issue.labels ?? [])
+      await at(payload, (place) => labelChanged(app, place, { number, label: name, sender, isPull: false }));
+  });
+  probot.on('issues.closed', ({ payload }) => at(payload, (place) => observeIssue(app, place, payload.issue.number)));
+  probot.on('issues.reopened', ({ payload }) =>
+    at(payload, (place) => issueReopened(app, place, payload.issue.number)),
+  );
+  probot.on(['issues.deleted', 'issues.transferred'], ({ payload }) =>
+    at(payload, (place) => forgetIssue(app, place, payload.issue.number)),
+  );
+  probot.on(['issues.labeled', 'issues.unlabeled'], ({ payload }) => {
+    const { issue, label, sender } = payload;
+    const about = { number: issue.number, label: label?.name ?? '', sender: personOf(sender), isPull: false };
+    return at(payload, (place) => labelChanged(app, place, about));
+  });
+  probot.on('label.deleted', ({ payload }) =>
+    at(payload, async ({ octokit, name }) => {
+      if (ownLabels.has(payload.label.name)) await makeLabels(octokit, name);
+    }),
+  );
+}
+
+function registerPulls(probot: Probot, app: App, at: At): void {
+  // Of whichever project: another one may have connected the same repository.
+  const pullsOf = (payload: { repository: { id: number }; pull_request: { number: number } }) =>
+    findPullsByGitHub(app.db.manager, payload.repository.id, payload.pull_request.number);
+  probot.on('pull_request', ({ payload }) =>
+    at(payload, async (place) => {
+      for (const pull of await pullsOf(payload)) await refreshPull(app, place.octokit, place.name, pull);
+    }),
+  );
+  probot.on(['pull_request.labeled', 'pull_request.unlabeled'], ({ payload }) => {
+    const { pull_request, label, sender } = payload;
+    const about = { number: pull_request.number, label: label?.name ?? '', sender: personOf(sender), isPull: true };
+    return at(payload, (place) => labelChanged(app, place, about));
+  });
+  probot.on('pull_request_review.submitted', ({ payload }) =>
+    at(payload, async (place) => {
+      if (payload.review.state.toLowerCase() !== 'changes_requested') return;
+      for (const pull of await pullsOf(payload)) await takeReview(app, place, pull, payload.review.id);
+    }),
+  );
+}
+
+function hasMoved(payload: object): boolean {
+  const { changes } = payload as { changes?: { old_issue?: unknown } };
+  return changes?.old_issue !== undefined;
+}
+
+function personOf(sender: { id: number; login: string; type?: string; avatar_url?: string }) {
+  const { id, login, type = 'User', avatar_url = '' } = sender;
+  return { id, login, type, avatar_url };
+}

@@ -1,0 +1,37 @@
+import { apart } from '../../threads/apart.ts';
+
+/** The event loop stands still while JSON is parsed: some 10 ms for this much, a quarter of a second for 25 MB. */
+const largeBytes = 1_000_000;
+/** 25 MB of JSON can become hundreds of MB of small objects. */
+const reader = apart<typeof import('./read-payload.ts')>(new URL('./read-payload.ts', import.meta.url), {
+  seconds: 10,
+  heapMb: 768,
+});
+
+export function isLarge(bytes: number): boolean {
+  return bytes > largeBytes;
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Does work on large payloads one at a time, because it takes several times their size in memory; other work at once. */
+export function inTurn<T>(isLarge: boolean, work: () => Promise<T>): Promise<T> {
+  if (!isLarge) return work();
+  const done = last.then(work);
+  last = done.catch(() => {});
+  return done;
+}
+
+/** The JSON object of a payload; undefined when it is none. The lists of a large one are cut. */
+export async function parsePayload(text: string): Promise<object | undefined> {
+  const value = isLarge(text.length) ? await reader.call('readPayload', text) : parsed(text);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

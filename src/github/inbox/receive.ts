@@ -1,0 +1,139 @@
+import { createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Request, RequestHandler } from 'express';
+import type { App } from '../../app.ts';
+import { AppError, badRequest } from '../../errors.ts';
+import { addressOf } from '../../http/limits/address.ts';
+import { bodyBudget } from '../../http/limits/body-budget.ts';
+import { type ArrivedBody, assertReadable, type BodyLimits, readBytes } from '../../http/limits/read-body.ts';
+import { adoptStoredApp } from '../app/stored-app.ts';
+import { findUnhandledDelivery, insertDelivery, listForgottenDeliveries, markHandled } from './delivery-store.ts';
+import { inTurn, isLarge, parsePayload } from './payload.ts';
+
+/** GitHub caps payloads at 25 MB (docs.github.com, "Webhook events and payloads") and gives up after 10 s. */
+const limits: BodyLimits = {
+  maxBytes: 25 * 1024 * 1024,
+  withinMs: 10_000,
+  // A body of the greatest size fits beside what else its address sends.
+  budget: bodyBudget({ total: 64 * 1024 * 1024, each: 32 * 1024 * 1024 }),
+};
+/** A caller who waits for a database that is away should know long before 10 s; 25 MB take some seconds to store. */
+const storeMs = 1800;
+const storedBytesPerMs = 10_000;
+
+/**
+ * Receives webhooks: the signature is checked over the raw bytes, the delivery is stored and its job queued in one
+ * transaction, and only then GitHub gets its 202. A worker looks at the content. Anybody can send here, so everything
+ * that the headers tell is checked before the body is read. A wrong signature counts against no address: GitHub delivers
+ * the events of other people's Apps, too, from the addresses of ours.
+ */
+export function webhookReceiver(app: App): RequestHandler[] {
+  return [
+    async (req, res) => {
+      const secrets = app.githubApp?.webhookSecrets;
+      if (secrets === undefined) throw new AppError(404, 'No such address');
+      assertReadable(req, limits.maxBytes);
+      const claim = readClaim(req);
+      const refused = () => {
+        app.metrics.deliveries.inc({ event: 'unknown', outcome: 'refused' });
+        return new AppError(401, 'The signature is missing or wrong (X-Hub-Signature-256)');
+      };
+      if (claim === undefined) throw refused();
+      const hashes = secrets.map((secret) => createHmac('sha256', secret));
+      const body = await readBytes(req, addressOf(req), limits, (block) => {
+        for (const hash of hashes) hash.update(block);
+      });
+      try {
+        if (!isOneOf(claim.signature, hashes)) throw refused();
+        const isNew = await keep(app, claim, body);
+        app.metrics.deliveries.inc({ event: claim.event, outcome: isNew ? 'stored' : 'repeated' });
+        res.status(202).json({ status: isNew ? 'accepted' : 'known' });
+      } finally {
+        body.release();
+      }
+    },
+  ];
+}
+
+interface Claim {
+  event: string;
+  guid: string;
+  signature: string;
+}
+
+/** What the headers say of a delivery; undefined when they hold no signature. @throws AppError 400 */
+function readClaim({ headers }: Request): Claim | undefined {
+  const signature = header(headers['x-hub-signature-256']);
+  if (!/^sha256=[0-9a-f]{64}$/.test(signature)) return undefined;
+  const event = header(headers['x-github-event']);
+  const guid = header(headers['x-github-delivery']);
+  if (!/^[a-z0-9_]{1,64}$/.test(event)) throw badHeader('X-GitHub-Event', 'the name of an event');
+  if (!/^[\w.:-]{1,128}$/.test(guid)) throw badHeader('X-GitHub-Delivery', 'the id of the delivery');
+  return { event, guid, signature };
+}
+
+/** Octokit's `verify` takes a string and refuses right signatures over odd bytes, so the bytes are hashed as they come. */
+function isOneOf(signature: string, hashes: Hmac[]): boolean {
+  const given = Buffer.from(signature);
+  return hashes.some((hash) => timingSafeEqual(Buffer.from(`sha256=${hash.digest('hex')}`), given));
+}
+
+/** Stores a signed delivery; false when it is known. Large ones take turns: each takes several times its size. */
+async function keep(app: App, claim: Claim, body: ArrivedBody): Promise<boolean> {
+  const { size } = body;
+  return inTurn(isLarge(size), async () => {
+    const payload = body.join().toString('utf8');
+    if ((await parsePayload(payload)) === undefined)
+      throw badRequest([{ path: '', message: 'The body must be a JSON object' }]);
+    return withinTime(store(app, { ...claim, payload }), storeMs + size / storedBytesPerMs);
+  });
+}
+
+function store(app: App, delivery: { guid: string; event: string; signature: string; payload: string }) {
+  return app.db.transaction(async (em) => {
+    const isNew = await insertDelivery(em, delivery);
+    if (isNew) await app.queue.send(em, 'delivery', { guid: delivery.guid });
+    return isNew;
+  });
+}
+
+async function withinTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  const enough = new AbortController();
+  const late = sleep(ms, undefined, { signal: enough.signal }).then(() => {
+    throw new AppError(503, 'The database is away', { headers: { 'Retry-After': '5' } });
+  });
+  // The loser of the race still settles, with nobody to hear it.
+  work.catch(() => {});
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    enough.abort();
+    late.catch(() => {});
+  }
+}
+
+function header(value: string | string[] | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function badHeader(name: string, what: string): AppError {
+  return badRequest([{ path: name, message: `${name} must be ${what}` }]);
+}
+
+/** Handles a stored delivery once; the handler of the `delivery` job. */
+export async function handleDelivery(app: App, guid: string): Promise<void> {
+  // Another process may have set the App up.
+  await adoptStoredApp(app);
+  if (app.github === undefined) return;
+  const delivery = await findUnhandledDelivery(app.db.manager, guid);
+  if (delivery === undefined) return;
+  const { payload: text } = delivery;
+  const payload = await inTurn(isLarge(text.length), () => parsePayload(text));
+  await app.github.receive({ id: guid, name: delivery.event, payload });
+  await markHandled(app.db.manager, guid);
+}
+
+export async function requeueForgotten(app: App): Promise<void> {
+  for (const guid of await listForgottenDeliveries(app.db.manager))
+    await app.queue.send(undefined, 'delivery', { guid });
+}

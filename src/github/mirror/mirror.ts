@@ -1,0 +1,62 @@
+import type { TaskStatus } from '../../domain/task.ts';
+import { statusComment, statusWords } from './status-comment.ts';
+import type { TaskPicture } from './task-picture.ts';
+
+export const labelOf: Record<TaskStatus, string> = {
+  backlog: 'agent:backlog',
+  ready: 'agent:ready',
+  in_progress: 'agent:in-progress',
+  in_review: 'agent:in-review',
+  done: 'agent:done',
+  waiting_on_subtasks: 'agent:waiting',
+};
+export const failedLabel = 'agent:failed';
+/** The labels that are ours to put on and take off; people's own are never touched. */
+export const ownLabels = new Set([...Object.values(labelOf), failedLabel]);
+
+/** A check run as GitHub takes it; `conclusion` is there when nothing runs. */
+export interface WantedCheck {
+  status: 'queued' | 'in_progress' | 'completed';
+  conclusion?: 'success' | 'failure' | 'neutral' | 'cancelled';
+  title: string;
+  summary: string;
+  actions: { label: string; description: string; identifier: 'retry' | 'cancel' }[];
+}
+
+export interface Wanted {
+  labels: string[];
+  comment: string;
+  check: WantedCheck;
+  /** Changes of this are shown at once, all else at most once a minute. */
+  essence: string;
+}
+
+/** What an issue or pull request should show of a task; pure. `isPublic`: nothing private may be named there. */
+export function wanted(task: TaskPicture, isPublic: boolean): Wanted {
+  const labels = [labelOf[task.status], ...(task.failure === null ? [] : [failedLabel])];
+  const { status, failure, notice, run, pulls } = task;
+  const essence = JSON.stringify([
+    status,
+    failure,
+    notice,
+    run?.status,
+    run?.kind,
+    pulls.map((p) => [p.number, p.status]),
+  ]);
+  return { labels, comment: statusComment(task, isPublic), check: check(task, isPublic), essence };
+}
+
+function check(task: TaskPicture, isPublic: boolean): WantedCheck {
+  const { run, failure } = task;
+  const isLive = run?.status === 'queued' || run?.status === 'running';
+  const summary = statusComment(task, isPublic).split('\n').slice(2).join('\n');
+  const actions: WantedCheck['actions'] = [];
+  if (isLive) actions.push({ label: 'Cancel', description: 'Stop the agent; the branch stays', identifier: 'cancel' });
+  else if (run?.status === 'failed' || run?.status === 'cancelled')
+    actions.push({ label: 'Retry', description: 'Let the agent go on from here', identifier: 'retry' });
+  const title = failure === null ? statusWords[task.status] : `Failed (${failure.category})`;
+  if (isLive) return { status: run.status === 'queued' ? 'queued' : 'in_progress', title, summary, actions };
+  const conclusion =
+    failure !== null ? 'failure' : run?.status === 'cancelled' ? 'cancelled' : run === null ? 'neutral' : 'success';
+  return { status: 'completed', conclusion, title, summary, actions };
+}

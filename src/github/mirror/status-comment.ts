@@ -1,0 +1,118 @@
+import { remedies } from '../../domain/run.ts';
+import type { TaskStatus } from '../../domain/task.ts';
+import { harmlessLine } from '../../domain/text/quoted.ts';
+import type { PictureOfRun, TaskPicture } from './task-picture.ts';
+
+/** The first line of the status comment; by it and its author the comment is found again. */
+export const statusMarker = '<!-- deckhand:status -->';
+
+/** GitHub takes 65,536 characters. */
+const maxComment = 60_000;
+
+export const statusWords: Record<TaskStatus, string> = {
+  backlog: '🗂️ In the backlog',
+  ready: '⏳ Ready to start',
+  in_progress: '🛠️ In progress',
+  in_review: '👀 In review',
+  done: '✅ Done',
+  waiting_on_subtasks: '🧩 Waiting on subtasks',
+};
+
+/** The status comment of a task. `isPublic`: it must name nothing from private repositories. */
+export function statusComment(task: TaskPicture, isPublic: boolean): string {
+  const sections = [
+    [statusMarker, `### ${statusWords[task.status]}`],
+    factTable(task, isPublic),
+    progress(task),
+    failure(task),
+    task.notice === '' ? [] : [`> ${safe(task, task.notice, 1500)}`],
+    handoff(task),
+    subtasks(task, isPublic),
+    earlierRuns(task),
+    [`<sub>[${task.id}](${task.taskUrl}) · \`${task.commandPrefix} help\` lists the commands</sub>`],
+  ];
+  return clipped(
+    sections
+      .filter((lines) => lines.length > 0)
+      .map((lines) => lines.join('\n'))
+      .join('\n\n'),
+  );
+}
+
+/** Text of people and models on one line, without commands, mentions or markup that could act. */
+const safe = ({ commandPrefix }: TaskPicture, text: string, max = 500) => harmlessLine(text, max, commandPrefix);
+
+function factTable(task: TaskPicture, isPublic: boolean): string[] {
+  const rows: [string, string][] = [['Agent', task.agent === null ? 'none' : safe(task, task.agent, 100)]];
+  if (task.run !== null) rows.push(['Run', runText(task.run)]);
+  if (task.branchName !== null) rows.push(['Branch', `\`${task.branchName}\``]);
+  for (const pull of task.pulls.filter((p) => !isPublic || !p.isPrivate))
+    rows.push(['Pull request', `[${pull.repositoryName}#${pull.number}](${pull.url}) (${pull.status})`]);
+  if (task.costUsd !== null) rows.push(['Cost', `$${task.costUsd.toFixed(2)}`]);
+  return ['| | |', '| --- | --- |', ...rows.map(([name, value]) => `| **${name}** | ${cell(value)} |`)];
+}
+
+function progress(task: TaskPicture): string[] {
+  if (task.run?.status !== 'running' || task.steps.length === 0) return [];
+  const steps = task.steps.map(({ at, text }) => `- \`${clock(at)}\` ${safe(task, text, 200)}`);
+  return [`**Now:** ${safe(task, task.steps.at(-1)?.text ?? '', 200)}`, '', ...folded('Steps', steps)];
+}
+
+function failure(task: TaskPicture): string[] {
+  if (task.failure === null) return [];
+  const { category, message } = task.failure;
+  return [`> **Failed (${category})**: ${safe(task, message)}`, `> ${remedies[category]}`];
+}
+
+function handoff(task: TaskPicture): string[] {
+  if (task.handoff === null || task.run?.status === 'running') return [];
+  const { summary, nextSteps } = task.handoff;
+  const next = nextSteps.slice(0, 20).map((step) => `- next: ${safe(task, step)}`);
+  return ['**What was done**', '', safe(task, summary, 4000), ...(next.length > 0 ? ['', ...next] : [])];
+}
+
+function subtasks(task: TaskPicture, isPublic: boolean): string[] {
+  const shown = task.subtasks.filter((s) => !isPublic || !s.isPrivate);
+  if (shown.length === 0) return [];
+  const line = ({ title, status, issueUrl }: (typeof shown)[number]) => {
+    const link = issueUrl === null ? '' : ` ([issue](${issueUrl}))`;
+    return `- [${status === 'done' ? 'x' : ' '}] ${safe(task, title, 200)}${link}`;
+  };
+  return ['**Subtasks**', '', ...shown.map(line)];
+}
+
+function earlierRuns({ earlier }: TaskPicture): string[] {
+  if (earlier.length === 0) return [];
+  const line = (run: PictureOfRun) => `- ${runText(run)}${run.costUsd === null ? '' : `, $${run.costUsd.toFixed(2)}`}`;
+  return folded(`Earlier runs (${earlier.length})`, earlier.slice(0, 20).map(line));
+}
+
+function folded(title: string, lines: string[]): string[] {
+  return [`<details><summary>${title}</summary>`, '', ...lines, '', '</details>'];
+}
+
+function runText({ kind, status, steps, startedAt, finishedAt }: PictureOfRun): string {
+  const time =
+    startedAt !== null && finishedAt !== null ? `, ${seconds(finishedAt.getTime() - startedAt.getTime())}` : '';
+  return `${kind}: ${status}, ${steps} ${steps === 1 ? 'step' : 'steps'}${time}`;
+}
+
+function clock(at: Date): string {
+  return `${at.toISOString().slice(11, 19)} UTC`;
+}
+
+/** Cuts the end of a comment that GitHub would not take, and closes what the cut leaves open. */
+function clipped(text: string): string {
+  if (text.length <= maxComment) return text;
+  return `${text.slice(0, maxComment - 100)}\n\n</details>\n\n… (cut)`;
+}
+
+function seconds(ms: number): string {
+  const s = Math.round(ms / 1000);
+  return s < 60 ? `${s} s` : `${Math.floor(s / 60)} min ${s % 60} s`;
+}
+
+/** A pipe would end the cell of a table. */
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}

@@ -1,0 +1,34 @@
+import type { PullStatus } from '../../db/work-tables.ts';
+import type { Failure, RunKind, RunStatus } from '../../domain/run.ts';
+import type { TaskStatus } from '../../domain/task.ts';
+
+/** Everything that GitHub shows of a task; the mirror's only input. */
+export interface TaskPicture {
+  id: string;
+  title: string;
+  status: TaskStatus;
+  agent: string | null;
+  branchName: string | null;
+  failure: Failure | null;
+  notice: string;
+  run: PictureOfRun | null;
+  /** Runs before this one, newest first. */
+  earlier: PictureOfRun[];
+  /** The latest events of the run, oldest first. */
+  steps: { at: Date; text: string }[];
+  subtasks: { id: string; title: string; status: TaskStatus; issueUrl: string | null; isPrivate: boolean }[];
+  pulls: { url: string; number: number; repositoryName: string; status: PullStatus; isPrivate: boolean }[];
+  handoff: { summary: string; nextSteps: string[] } | null;
+  costUsd: number | null;
+  taskUrl: string;
+  commandPrefix: string;
+}
+
+export interface PictureOfRun {
+  kind: RunKind;
+  status: RunStatus;
+  steps: number;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  costUsd: number | null;
+}

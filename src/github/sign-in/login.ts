@@ -1,0 +1,140 @@
+import express, { type Request, type Response, type Router } from 'express';
+import type { App } from '../../app.ts';
+import { AppError, notConfigured, upstreamFailed } from '../../errors.ts';
+import {
+  clearCookie,
+  readCookie,
+  refuseCrossSite,
+  sessionCookie,
+  sessionMs,
+  setCookie,
+} from '../../http/access/session.ts';
+import { type About, sendPage } from '../../http/dashboard.ts';
+import { fetchFromGitHub } from '../../outgoing/fetch-from.ts';
+import { type GitHubUser, upsertUser } from '../../projects/store.ts';
+import { endSession, mintSession } from '../../projects/tokens.ts';
+import { claimOwnerships } from '../app/installation.ts';
+import { loginPage } from './login-page.ts';
+import { insertSignIn, takeSignIn } from './login-store.ts';
+import { digest, random } from './one-time.ts';
+
+const signInCookie = 'deckhand_sign_in';
+const signInMs = 600_000;
+
+/** GitHub's OAuth web flow for Apps, with state and PKCE: /login, /login/github, /login/callback, /logout. */
+export function loginRoutes(app: App): Router {
+  const router = express.Router();
+  router.get('/login', async (req, res) => {
+    const about = await aboutApp(app);
+    sendPage(app, res, about, loginPage(about.signIn, returnPath(req.query.return_to)));
+  });
+  router.get('/login/github', (req, res) => begin(app, req, res));
+  router.get('/login/callback', (req, res) => finish(app, req, res));
+  router.post('/logout', async (req, res) => {
+    const token = readCookie(req, app.config.BASE_URL, sessionCookie);
+    // Also without a cookie: another site's form comes without it, and would still take it away.
+    refuseCrossSite(req, app.config.BASE_URL);
+    if (token !== undefined) await endSession(app, token);
+    clearCookie(res, app.config.BASE_URL, sessionCookie);
+    res.redirect(303, '/login');
+  });
+  return router;
+}
+
+/** What anybody may know of this service: how to sign in, and where to install its App. */
+export async function aboutApp(app: App): Promise<About> {
+  const bot = await app.github?.bot().catch(() => undefined);
+  const slug = bot?.login.replace(/\[bot\]$/, '');
+  return {
+    signIn: credentials(app) !== undefined,
+    installUrl: slug === undefined ? null : `${app.config.GITHUB_SERVER_URL}/apps/${slug}/installations/new`,
+  };
+}
+
+function credentials({ config, githubApp }: App): { id: string; secret: string } | undefined {
+  if (githubApp?.client !== undefined) return githubApp.client;
+  const { GITHUB_CLIENT_ID: id, GITHUB_CLIENT_SECRET: secret } = config;
+  return id === undefined || secret === undefined ? undefined : { id, secret };
+}
+
+/** A path of ours to go back to; anything that a browser could take for another site is dropped. */
+function returnPath(given: unknown): string {
+  const isPath =
+    typeof given === 'string' &&
+    given.length < 2000 &&
+    /^\/(?![/\\])[\x21-\x7e]*$/.test(given) &&
+    !given.includes('\\');
+  return isPath ? given : '/';
+}
+
+function callbackUrl({ config }: App): string {
+  return `${config.BASE_URL}/login/callback`;
+}
+
+async function begin(app: App, req: Request, res: Response): Promise<void> {
+  const client = credentials(app);
+  if (client === undefined)
+    throw notConfigured('Sign-in is not configured: set GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET');
+  const [state, browser, verifier] = [random(), random(), random()];
+  await insertSignIn(app.db.manager, {
+    stateDigest: digest(state),
+    browserDigest: digest(browser),
+    verifier,
+    returnTo: returnPath(req.query.return_to),
+  });
+  setCookie(res, app.config.BASE_URL, signInCookie, browser, signInMs);
+  const query = new URLSearchParams({
+    client_id: client.id,
+    redirect_uri: callbackUrl(app),
+    state,
+    code_challenge: digest(verifier),
+    code_challenge_method: 'S256',
+  });
+  res.redirect(302, `${app.config.GITHUB_SERVER_URL}/login/oauth/authorize?${query}`);
+}
+
+async function finish(app: App, req: Request, res: Response): Promise<void> {
+  const { code, state, error } = req.query;
+  // Somebody thought better of it at GitHub.
+  if (error === 'access_denied') return res.redirect(303, '/login');
+  const browser = readCookie(req, app.config.BASE_URL, signInCookie);
+  clearCookie(res, app.config.BASE_URL, signInCookie);
+  const isWhole = typeof code === 'string' && typeof state === 'string' && browser !== undefined;
+  // Taken out whatever comes next: a state is good for one try.
+  const begun = isWhole ? await takeSignIn(app.db.manager, digest(state), signInMs) : undefined;
+  if (!isWhole || begun === undefined || begun.browserDigest !== digest(browser))
+    throw new AppError(400, 'This sign-in has expired or was begun in another browser; go to /login and try again');
+  const user = await upsertUser(app.db.manager, await whoSignedIn(app, code, begun.verifier));
+  await claimOwnerships(app, user).catch((error) => app.log.warn({ err: error }, 'ownerships were not read'));
+  const { token, expiresAt } = await mintSession(app, user.id, sessionMs);
+  if (req.accepts(['html', 'json']) === 'json') {
+    res.setHeader('Cache-Control', 'no-store');
+    res.json({ token, expiresAt: expiresAt.toISOString() });
+    return;
+  }
+  setCookie(res, app.config.BASE_URL, sessionCookie, token, sessionMs);
+  res.redirect(303, begun.returnTo);
+}
+
+/** Exchanges the code and asks whose it is. The user's GitHub token is used for that and not kept. */
+async function whoSignedIn(app: App, code: string, verifier: string): Promise<GitHubUser> {
+  const client = credentials(app);
+  const response = await fetchFromGitHub(`${app.config.GITHUB_SERVER_URL}/login/oauth/access_token`, {
+    method: 'POST',
+    headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
+    body: JSON.stringify({
+      client_id: client?.id,
+      client_secret: client?.secret,
+      code,
+      redirect_uri: callbackUrl(app),
+      code_verifier: verifier,
+    }),
+    signal: AbortSignal.timeout(15_000),
+  }).catch(() => undefined);
+  const answer = (await response?.json().catch(() => undefined)) as
+    | { access_token?: string; error?: string }
+    | undefined;
+  if (answer?.access_token === undefined) throw upstreamFailed('GitHub', answer?.error ?? 'no token for this sign-in');
+  const { data } = await app.githubWithToken(answer.access_token).request('GET /user');
+  return data;
+}

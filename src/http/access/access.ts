@@ -1,0 +1,173 @@
+import type { App } from '../../app.ts';
+import type { Database } from '../../db/database.ts';
+import { hasRole, type Role } from '../../domain/member.ts';
+import { notAMember, notFound, requiresRole, unauthorized } from '../../errors.ts';
+
+/** Who calls, by a token that was live when the request came. */
+export interface Caller {
+  id: string;
+  login: string;
+  tokenId: string;
+}
+
+/** What an access rule may look at before anything is validated. */
+export interface Asked {
+  tokenId: string;
+  params: Record<string, string>;
+  body: unknown;
+  query: Record<string, unknown>;
+}
+
+/**
+ * Who may call a route. `load` finds what the path names, checks the caller and hands both on, typed. A property and
+ * not a method, so that the compiler compares its parameters strictly.
+ */
+export interface Access<C> {
+  /** For documentation and generated tests. `public` routes need no token. */
+  kind: 'public' | 'user' | 'project' | 'projectInBody' | 'projectInQuery' | 'object';
+  role?: Role;
+  /** The path parameter or body key that names the object. */
+  names?: string;
+  load: (app: App, asked: Asked) => Promise<C>;
+}
+
+const liveToken = 'tok.id = $1 and tok.revoked_at is null and tok.expires_at > now()';
+const caller = 'u.id as "callerId", u.login as "callerLogin"';
+interface CallerColumns {
+  callerId: string;
+  callerLogin: string;
+  callerRole: Role | null;
+}
+
+function callerOf(row: CallerColumns, tokenId: string): Caller {
+  return { id: row.callerId, login: row.callerLogin, tokenId };
+}
+
+/** The caller of a live token. @throws AppError 401 */
+export async function findCaller(db: Database, tokenId: string): Promise<Caller> {
+  const [row] = await db.prepared<CallerColumns>(
+    'caller',
+    `select ${caller} from api_tokens tok join users u on u.id = tok.user_id where ${liveToken}`,
+    [tokenId],
+  );
+  if (row === undefined) throw unauthorized();
+  return callerOf(row, tokenId);
+}
+
+/** Nobody is asked who they are. */
+export const anyone: Access<object> = { kind: 'public', load: async () => ({}) };
+
+/** Whoever has a live token. */
+export const anyUser: Access<{ user: Caller }> = {
+  kind: 'user',
+  load: async (app, { tokenId }) => ({ user: await findCaller(app.db, tokenId) }),
+};
+
+/** How to find an object by its own id, with the project it belongs to; SQL text, so never made from input. */
+export interface ObjectSource {
+  /** As the error names it: `Task`. */
+  kind: string;
+  /** The property under which the handler gets it. */
+  as: string;
+  columns: string;
+  from: string;
+  id: string;
+  project: string;
+  param: string;
+}
+
+/**
+ * Access to an object addressed by its own id. One statement asks for token, object and membership together. Who may
+ * not see it gets the same 404 as for an unknown id.
+ */
+export function accessTo<Row extends object, As extends string>(source: ObjectSource & { as: As }) {
+  const statement = `
+    select ${caller}, m.role as "callerRole", x.*
+    from api_tokens tok
+    join users u on u.id = tok.user_id
+    left join lateral (select ${source.columns}, ${source.project} as "memberOf" from ${source.from}
+      where ${source.id} = $2) x on true
+    left join members m on m.project_id = x."memberOf" and m.user_id = tok.user_id
+    where ${liveToken}`;
+  return (role: Role): Access<{ user: Caller; role: Role } & { [name in As]: Row }> => ({
+    kind: 'object',
+    role,
+    names: source.param,
+    load: async (app, { tokenId, params }) => {
+      const id = params[source.param] ?? '';
+      const [row] = await app.db.prepared<Row & CallerColumns>(`access ${source.as}`, statement, [
+        tokenId,
+        storable(id),
+      ]);
+      if (row === undefined) throw unauthorized();
+      if (row.callerRole === null) throw notFound(source.kind, id);
+      if (!hasRole(row.callerRole, role)) throw requiresRole(role);
+      const found = { user: callerOf(row, tokenId), role: row.callerRole, [source.as]: row };
+      return found as unknown as { user: Caller; role: Role } & { [name in As]: Row };
+    },
+  });
+}
+
+export interface InProject {
+  user: Caller;
+  role: Role;
+  projectId: string;
+}
+
+/** Access to `/projects/:projectId/…`: unknown 404, not a member 403, role too low 403. */
+export function inProject(role: Role): Access<InProject> {
+  return {
+    kind: 'project',
+    role,
+    names: 'projectId',
+    load: (app, { tokenId, params }) => enterProject(app.db, tokenId, params.projectId ?? '', role),
+  };
+}
+
+/** The same for a `projectId` in the body; without one the validation of the body answers. */
+export function inProjectOfBody(role: Role): Access<InProject> {
+  return {
+    kind: 'projectInBody',
+    role,
+    names: 'projectId',
+    load: async (app, { tokenId, body }) => {
+      const id = (body as { projectId?: unknown } | undefined)?.projectId;
+      if (typeof id === 'string') return enterProject(app.db, tokenId, id, role);
+      return { user: await findCaller(app.db, tokenId), role, projectId: '' };
+    },
+  };
+}
+
+/** The same for an optional `projectId` in the query; null stands for "all that the caller may see". */
+export const inProjectOfQuery: Access<{ user: Caller; projectId: string | null }> = {
+  kind: 'projectInQuery',
+  role: 'member',
+  names: 'projectId',
+  load: async (app, { tokenId, query }) =>
+    typeof query.projectId === 'string'
+      ? enterProject(app.db, tokenId, query.projectId, 'member')
+      : { user: await findCaller(app.db, tokenId), projectId: null },
+};
+
+async function enterProject(db: Database, tokenId: string, id: string, role: Role): Promise<InProject> {
+  const [row] = await db.prepared<CallerColumns & { projectId: string | null }>(
+    'access project',
+    `select ${caller}, p.id as "projectId", m.role as "callerRole"
+     from api_tokens tok
+     join users u on u.id = tok.user_id
+     left join projects p on p.id = $2
+     left join members m on m.project_id = p.id and m.user_id = u.id
+     where ${liveToken}`,
+    [tokenId, storable(id)],
+  );
+  if (row === undefined) throw unauthorized();
+  if (row.projectId === null) throw notFound('Project', id);
+  if (row.callerRole === null) throw notAMember(id);
+  if (!hasRole(row.callerRole, role)) throw requiresRole(role);
+  return { user: callerOf(row, tokenId), role: row.callerRole, projectId: row.projectId };
+}
+
+/** A NUL cannot be a parameter of a statement; an id with one is simply unknown. */
+export function storable(id: string): string {
+  return id.includes('\0') ? '' : id;
+}

@@ -1,0 +1,62 @@
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import type { App } from '../../app.ts';
+import { AppError, unauthorized } from '../../errors.ts';
+import { userLimits } from '../limits/rate-limit.ts';
+import type { Route } from '../route.ts';
+import { findCaller } from './access.ts';
+import { bearerPassport, type TokenClaims } from './auth.ts';
+import { refuseCrossSite } from './session.ts';
+import { tokenUse } from './token-use.ts';
+
+const maxRemembered = 10_000;
+
+export interface Authentication {
+  /** The id of the caller's token. @throws AppError 401, 403, 429 */
+  tokenIdOf(req: Request, res: Response, declared: Route): Promise<string>;
+  /** Makes a 429 of a 401 when the address has had its share of them. */
+  onRefusal: ErrorRequestHandler;
+}
+
+/**
+ * Reads the caller's token. A request counts against its user only once the token is known to be live, so that a token
+ * that was stolen and revoked cannot use up its user's limit. Any 401 counts against the caller's address.
+ */
+export function authentication(app: App, anonymous: RequestHandler): Authentication {
+  const passport = bearerPassport(app.keys.jwtSecret, app.config.BASE_URL);
+  const claimsOf = (req: Request, res: Response) =>
+    new Promise<TokenClaims>((resolve, reject) =>
+      passport.authenticate('jwt', { session: false }, (error: unknown, claims: TokenClaims | false) =>
+        error || !claims ? reject(error ?? unauthorized()) : resolve(claims),
+      )(req, res, reject),
+    );
+  const noteUse = tokenUse(app);
+  const limit = userLimits(app.config);
+  /** Tokens that were live when they were last looked at. */
+  const live = new Set<string>();
+  const remember = (tokenId: string) => {
+    if (live.size >= maxRemembered) live.clear();
+    live.add(tokenId);
+  };
+  return {
+    tokenIdOf: async (req, res, { costs }) => {
+      const { jti, sub } = await claimsOf(req, res);
+      if (!/^bearer /i.test(req.headers.authorization ?? '')) refuseCrossSite(req, app.config.BASE_URL);
+      res.locals.tokenId = jti;
+      res.locals.userId = sub;
+      if (!live.has(jti)) await findCaller(app.db, jti);
+      remember(jti);
+      await limit(req, res, costs).catch(async (error) => {
+        // A token that was revoked since is told so, however often it comes.
+        await findCaller(app.db, jti);
+        throw error;
+      });
+      noteUse(jti);
+      return jti;
+    },
+    onRefusal: (error, req, res, next) => {
+      if (!(error instanceof AppError) || error.status !== 401) return next(error);
+      live.delete(res.locals.tokenId);
+      return anonymous(req, res, (overLimit?: unknown) => next(overLimit ?? error));
+    },
+  };
+}

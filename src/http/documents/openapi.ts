@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import {
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
+} from 'zod-openapi';
+import type { Route } from '../route.ts';
+import { ErrorReply } from '../shapes.ts';
+import { withExamples } from './examples.ts';
+
+/** What a route may answer besides its own reply (decisions, section 2), described once. */
+const shared = {
+  400: ['Invalid', 'The body, the query or the JSON is invalid', 'title: must have 1 to 200 characters'],
+  401: ['Unauthorized', 'The token is missing, malformed, expired or revoked', 'Unauthorized'],
+  403: ['Forbidden', 'No member of the project, or the role is too low', 'Requires the admin role'],
+  404: ['NotFound', 'Unknown, or not visible to the caller', 'Task task_01h455vb4pex5vsknk084sn02q not found'],
+  409: [
+    'Conflict',
+    'The first request with this Idempotency-Key is still under way',
+    'A request with this Idempotency-Key is still under way; repeat it later',
+  ],
+  413: ['TooLarge', 'The body has more than 1 MB', 'The body must have at most 1 MB'],
+  415: ['NotJson', 'The body is not JSON', 'The body must be JSON (Content-Type: application/json)'],
+  422: [
+    'KeyReused',
+    'The Idempotency-Key was used with another body',
+    'This Idempotency-Key was used with another body; use a new key for a new request',
+  ],
+  429: ['TooMany', 'Too many requests; Retry-After says when to come back', 'Too many requests; come back in 12 s'],
+  503: ['Away', 'The database is away; Retry-After says when to come back', 'The database is away'],
+} as const;
+
+const seconds = z.object({ 'Retry-After': z.int().meta({ description: 'seconds', example: 12 }) });
+
+function errorResponse(code: number, description: string, message: string): ZodOpenApiResponseObject {
+  const errors = code === 400 ? { errors: [{ path: 'title', message }] } : {};
+  return {
+    description,
+    ...(code === 429 || code === 503 ? { headers: seconds } : {}),
+    content: { 'application/json': { schema: ErrorReply, example: { statusCode: code, message, ...errors } } },
+  };
+}
+
+const sharedResponses = Object.fromEntries(
+  Object.entries(shared).map(([code, [id, description, message]]) => [
+    code,
+    { id, ...errorResponse(Number(code), description, message) },
+  ]),
+);
+
+const tags: Record<string, string> = {
+  agents: 'AI workers: teams, health, performance, skills, evolution',
+  planning: 'The wizard from a goal to a sprint',
+  projects: 'The caller, projects, their members, settings and secrets',
+  repositories: 'Git repositories connected to a project',
+  sprints: 'Sprints, their tasks and figures',
+  tasks: 'Units of work for agents, and the runs that do them',
+};
+
+/** The OpenAPI 3.1 document of the declared routes. */
+export function openapiDocument(routes: Route[], serverUrl: string): object {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const declared of routes) {
+    const path = declared.path.replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [declared.method]: operation(declared) };
+  }
+  const document = createDocument({
+    openapi: '3.1.1',
+    info: {
+      title: 'Deckhand',
+      version: '1',
+      description: 'Projects, tasks, repositories and the AI agents that work on them.',
+    },
+    servers: [{ url: `${serverUrl}/api/v1` }],
+    security: [{ bearer: [] }],
+    tags: [...new Set(routes.map((r) => r.tag))].map((name) => ({ name, description: tags[name] ?? name })),
+    components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
+    paths,
+  });
+  return withExamples(document);
+}
+
+function operation(declared: Route): ZodOpenApiOperationObject {
+  const { body } = declared;
+  return {
+    operationId: operationId(declared),
+    summary: declared.summary,
+    tags: [declared.tag],
+    requestParams: requestParams(declared),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: !body.safeParse({}).success,
+            content: { 'application/json': { schema: body } },
+          },
+        }),
+    responses: { ...successes(declared), ...failures(declared) },
+  };
+}
+
+function requestParams({ path, query, method }: Route) {
+  const params = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  return {
+    ...(params.length > 0 ? { path: z.object(Object.fromEntries(params.map((name) => [name, pathId]))) } : {}),
+    ...(query === undefined ? {} : { query: query as z.ZodObject }),
+    ...(method === 'post' ? { header: z.object({ 'Idempotency-Key': idempotencyKey }) } : {}),
+  };
+}
+
+function successes(declared: Route): ZodOpenApiOperationObject['responses'] {
+  const { reply, repeats, summary, paged, method } = declared;
+  const [status, shape] = reply;
+  const headers = {
+    ...(method === 'post' ? { 'Idempotent-Replayed': z.literal('true').optional() } : {}),
+    ...(paged ? { Link: z.string().optional().meta({ description: 'rel="next" and rel="prev" (RFC 8288)' }) } : {}),
+  };
+  const first = {
+    description: summary,
+    ...(Object.keys(headers).length > 0 ? { headers: z.object(headers) } : {}),
+    ...(shape === undefined ? {} : { content: contentOf(declared, shape) }),
+  };
+  const again = repeats === undefined || shape === undefined ? undefined : contentOf(declared, shape);
+  return {
+    [`${status}` as '200']: first,
+    ...(again === undefined ? {} : { 200: { description: repeats ?? '', content: again } }),
+  };
+}
+
+/** The statuses that every route of this kind can answer, and those that this one names. */
+function failures({ access, method, errors = {} }: Route): ZodOpenApiOperationObject['responses'] {
+  const isPost = method === 'post';
+  const codes = [400, 401, 429, 503];
+  if (isPost || method === 'patch') codes.push(413, 415);
+  if (isPost) codes.push(409, 422);
+  if (access.names !== undefined) codes.push(403, 404);
+  // A write by cookie from another site is refused too.
+  else if (method !== 'get') codes.push(403);
+  const own = Object.entries(errors).map(([code, text]) => [code, errorResponse(Number(code), text, text)]);
+  return { ...Object.fromEntries(codes.map((code) => [code, sharedResponses[code]])), ...Object.fromEntries(own) };
+}
+
+function contentOf({ isStream, streams }: Route, shape: z.ZodType) {
+  return {
+    ...(isStream ? {} : { 'application/json': { schema: shape } }),
+    ...(streams === undefined
+      ? {}
+      : {
+          'text/event-stream': {
+            schema: z.string().meta({ description: streams }),
+            example: 'id: 1\nevent: task\ndata: {}\n\n',
+          },
+        }),
+  };
+}
+
+const pathId = z.string().meta({ example: 'id_01h455vb4pex5vsknk084sn02q' });
+const idempotencyKey = z.string().min(1).max(255).optional().meta({
+  description: 'Repeating the request with the same key within 24 hours gives the first reply again',
+});
+
+/** `GET /tasks/:id/runs` becomes `getTasksByIdRuns`: stable, unique, and readable in a generated client. */
+function operationId({ method, path }: Route): string {
+  const words = path
+    .split('/')
+    .filter(Boolean)
+    .map((part) => (part.startsWith(':') ? `By-${part.slice(1)}` : part));
+  return method + words.map((w) => w.replace(/(^|-)(\w)/g, (_all, _dash, letter) => letter.toUpperCase())).join('');
+}

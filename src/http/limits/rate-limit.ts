@@ -1,0 +1,57 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { rateLimit } from 'express-rate-limit';
+import type { App } from '../../app.ts';
+import { AppError } from '../../errors.ts';
+import { addressOf } from './address.ts';
+import { boundedStore } from './bounded-store.ts';
+
+/** What a request costs besides being a request. */
+export type Costs = 'model' | 'start';
+
+const windowMs = 60_000;
+
+type KeyOf = (req: Request, res: Response) => string;
+
+/** Limits per user and minute (decisions-2, section 18); each process counts for itself. @throws AppError 429 */
+export function userLimits(
+  config: App['config'],
+): (req: Request, res: Response, costs: Costs | undefined) => Promise<void> {
+  const keyOf: KeyOf = (_req, res) => String(res.locals.userId);
+  // The strictest comes last, so that its RateLimit headers are those the caller sees.
+  const all = limiter('requests', config.RATE_LIMIT_REQUESTS, keyOf);
+  const by = {
+    model: limiter('model-backed requests', config.RATE_LIMIT_MODEL, keyOf),
+    start: limiter('starts', config.RATE_LIMIT_STARTS, keyOf),
+  };
+  return async (req, res, costs) => {
+    await pass(all, req, res);
+    if (costs !== undefined) await pass(by[costs], req, res);
+  };
+}
+
+/** The limit per address and minute for callers without a valid token (decisions-2, section 18). Passes on AppError 429. */
+export function anonymousLimit(config: App['config']): RequestHandler {
+  const limit = limiter('requests without a valid token', config.RATE_LIMIT_ANONYMOUS, addressOf);
+  return limit ?? ((_req, _res, next) => next());
+}
+
+function limiter(what: string, limit: number, keyOf: KeyOf): RequestHandler | undefined {
+  if (limit === 0) return undefined;
+  return rateLimit({
+    windowMs,
+    limit,
+    store: boundedStore(),
+    standardHeaders: 'draft-6',
+    legacyHeaders: false,
+    keyGenerator: keyOf,
+    // The check looks for ipKeyGenerator in the text of `keyOf`, which calls it through `networkOf`.
+    validate: { keyGeneratorIpFallback: false },
+    handler: (_req, _res, next) =>
+      next(new AppError(429, `At most ${limit} ${what} a minute; wait as long as Retry-After says`)),
+  });
+}
+
+function pass(limit: RequestHandler | undefined, req: Request, res: Response): Promise<void> {
+  if (limit === undefined) return Promise.resolve();
+  return new Promise((resolve, reject) => limit(req, res, (error?: unknown) => (error ? reject(error) : resolve())));
+}

@@ -1,0 +1,53 @@
+import { retryAfterMs } from '../domain/patience.ts';
+import { refusedAnswer } from '../errors.ts';
+
+/** GitHub names no time with some secondary limits; a minute is what its documentation asks for then. */
+const unnamedPauseSeconds = 60;
+
+/** GitHub wants no calls for now; ends up as 502 at the API and as a later try of a job. */
+export class Parked extends Error {
+  readonly status = 429;
+  readonly seconds: number;
+
+  constructor(ms: number) {
+    const seconds = Math.ceil(ms / 1000);
+    super(`GitHub's rate limit is reached; next try in ${seconds} s`);
+    this.name = 'HttpError';
+    this.seconds = seconds;
+  }
+}
+
+/** Whether GitHub failed to answer and may succeed next time. */
+export function isStumble(error: unknown): boolean {
+  // Octokit reports everything that `fetch` throws with status 500.
+  return ((error as { status?: number }).status ?? 500) >= 500 && refusedAnswer(error) === undefined;
+}
+
+/** Whether GitHub refused with one of these statuses for good, and not because it wants to be left alone for a while. */
+export function isRefusedWith(error: unknown, ...statuses: number[]): boolean {
+  const { status } = error as { status?: number };
+  return status !== undefined && statuses.includes(status) && pauseAsked(error) === undefined;
+}
+
+/** The pause in seconds that a failing server asks for. */
+export function retryAfterSeconds(error: unknown): number | undefined {
+  const { response } = error as { response?: { headers: Record<string, string | undefined> } };
+  const ms = retryAfterMs(response?.headers['retry-after']);
+  return ms === undefined ? undefined : ms / 1000;
+}
+
+/** For how many seconds an answer asks us to be quiet. */
+export function pauseAsked(error: unknown): number | undefined {
+  if (error instanceof Parked) return error.seconds;
+  const { status, response, message } = error as {
+    status?: number;
+    message?: string;
+    response?: { headers: Record<string, string | undefined> };
+  };
+  if (status !== 403 && status !== 429) return undefined;
+  const after = retryAfterSeconds(error);
+  if (after !== undefined) return after;
+  if (response?.headers['x-ratelimit-remaining'] === '0')
+    return Math.max(1, Number(response.headers['x-ratelimit-reset']) - Date.now() / 1000 || unnamedPauseSeconds);
+  return status === 429 || /secondary rate limit/i.test(message ?? '') ? unnamedPauseSeconds : undefined;
+}

@@ -1,0 +1,108 @@
+import type { EntityManager } from 'typeorm';
+import { storableJson, storableText } from '../../domain/text/storable.ts';
+import type { Message } from '../../llm/model.ts';
+import { noteProgress } from './lease-store.ts';
+
+export async function findStep<T>(em: EntityManager, runId: string, name: string): Promise<T | undefined> {
+  const rows: { data: T }[] = await em.query('select data from run_steps where run_id = $1 and name = $2', [
+    runId,
+    name,
+  ]);
+  return rows[0]?.data;
+}
+
+export async function insertStep(em: EntityManager, runId: string, name: string, data: object): Promise<void> {
+  await em.query('insert into run_steps (run_id, name, data) values ($1, $2, $3)', [runId, name, storableJson(data)]);
+  await noteProgress(em, runId);
+}
+
+export async function listStepNames(em: EntityManager, runId: string, begin: string): Promise<string[]> {
+  const rows: { name: string }[] = await em.query(
+    'select name from run_steps where run_id = $1 and starts_with(name, $2) order by at, name',
+    [runId, begin],
+  );
+  return rows.map((r) => r.name);
+}
+
+export interface Turn {
+  messages: Message[];
+  /** gzip of the workspace's difference from its base; null when it did not change in this turn. */
+  workspace: Buffer | null;
+}
+
+export async function listTurns(em: EntityManager, runId: string): Promise<Turn[]> {
+  return em.query('select messages, workspace from run_turns where run_id = $1 order by turn', [runId]);
+}
+
+export async function insertTurn(
+  em: EntityManager,
+  runId: string,
+  turn: number,
+  { messages, workspace }: Turn,
+): Promise<void> {
+  await em.query('insert into run_turns (run_id, turn, messages, workspace) values ($1, $2, $3, $4)', [
+    runId,
+    turn,
+    storableJson(messages),
+    workspace,
+  ]);
+  // Only the newest state of the workspace is ever needed.
+  if (workspace !== null)
+    await em.query('update run_turns set workspace = null where run_id = $1 and turn < $2 and workspace is not null', [
+      runId,
+      turn,
+    ]);
+}
+
+/** Removes turns of runs that have ended, the oldest first; answers how many. */
+export async function deleteOldTurns(em: EntityManager, days: number, limit: number): Promise<number> {
+  const [, count] = await em.query(
+    `delete from run_turns where (run_id, turn) in (
+       select t.run_id, t.turn from run_turns t join runs r on r.id = t.run_id
+       where t.at < now() - make_interval(days => $1) and r.finished_at is not null
+       order by t.at limit $2)`,
+    [days, limit],
+  );
+  return count;
+}
+
+export async function insertEvent(
+  em: EntityManager,
+  runId: string,
+  type: string,
+  text: string,
+  data: object,
+): Promise<void> {
+  const clean = storableText(text).slice(0, 2000);
+  await em.query('insert into run_events (run_id, type, text, data) values ($1, $2, $3, $4)', [
+    runId,
+    type,
+    clean,
+    data,
+  ]);
+}
+
+export async function listEvents(
+  em: EntityManager,
+  runId: string,
+  { afterId = '0', limit = null }: { afterId?: string; limit?: number | null } = {},
+) {
+  const rows: { id: string; at: Date; type: string; text: string; data: Record<string, unknown> }[] = await em.query(
+    `select id::text, at, type, text, data from run_events where run_id = $1 and id > $2::bigint
+     order by run_events.id limit $3`,
+    [runId, afterId, limit],
+  );
+  return rows;
+}
+
+/** Removes log lines of runs that have ended, the oldest first; answers how many. */
+export async function deleteOldEvents(em: EntityManager, days: number, limit: number): Promise<number> {
+  const [, count] = await em.query(
+    `delete from run_events where id in (
+       select e.id from run_events e join runs r on r.id = e.run_id
+       where e.at < now() - make_interval(days => $1) and r.finished_at is not null
+       order by e.at limit $2)`,
+    [days, limit],
+  );
+  return count;
+}

@@ -1,0 +1,75 @@
+import type { EntityManager } from 'typeorm';
+import type { TaskStatus } from '../../domain/task.ts';
+import type { Reconciliation } from './reconcile.ts';
+
+export interface StuckTask {
+  id: string;
+  status: TaskStatus;
+  hasLapsedRun: boolean;
+}
+
+/** Unfinished tasks in the scope, and those of them that nothing moves any more. */
+export async function listStuckTasks(
+  em: EntityManager,
+  userId: string | null,
+): Promise<{ checked: string[]; stuck: StuckTask[] }> {
+  const rows: (StuckTask & { isStuck: boolean })[] = await em.query(
+    `select t.id, t.status, coalesce(live.lapsed, false) as "hasLapsedRun",
+       case t.status
+         when 'in_progress' then live.id is null or live.lapsed
+         else not exists (select 1 from tasks s where s.parent_id = t.id and s.status <> 'done') end as "isStuck"
+     from tasks t
+     left join lateral (select r.id, r.status = 'running' and greatest(r.lease_until, r.not_before) < now() as lapsed
+       from runs r
+       where r.task_id = t.id and r.status in ('queued', 'running')) live on true
+     where t.status in ('in_progress', 'waiting_on_subtasks')
+       and ($1::text is null or exists (select 1 from members m where m.project_id = t.project_id and m.user_id = $1))
+     order by t.created_at, t.id`,
+    [userId],
+  );
+  return { checked: rows.map((row) => row.id), stuck: rows.filter((row) => row.isStuck) };
+}
+
+export async function insertReconciliation(
+  em: EntityManager,
+  done: Reconciliation,
+  userId: string | null,
+  checkedIds: string[],
+): Promise<void> {
+  await em.query(
+    `insert into reconciliations (id, trigger, user_id, started_at, finished_at) values ($1, $2, $3, $4, $5)`,
+    [done.id, done.trigger, userId, done.startedAt, done.finishedAt],
+  );
+  await em.query(
+    `insert into reconciled_projects (reconciliation_id, project_id, checked)
+     select $1, t.project_id, count(*) from tasks t where t.id = any($2) group by t.project_id`,
+    [done.id, checkedIds],
+  );
+  for (const { taskId, action, reason } of done.recovered)
+    await em.query(`insert into recovered_tasks (reconciliation_id, task_id, action, reason) values ($1, $2, $3, $4)`, [
+      done.id,
+      taskId,
+      action,
+      reason,
+    ]);
+}
+
+/** Newest first: the user's own and the scheduled ones, with what they did to tasks of the user's projects. */
+export async function listReconciliations(
+  em: EntityManager,
+  userId: string,
+  page: { limit: number; offset: number },
+): Promise<Reconciliation[]> {
+  return em.query(
+    `select c.id, c.trigger, c.started_at as "startedAt", c.finished_at as "finishedAt",
+       coalesce((select sum(k.checked)::int from reconciled_projects k
+         join members m on m.project_id = k.project_id and m.user_id = $1 where k.reconciliation_id = c.id), 0) as checked,
+       coalesce((select json_agg(json_build_object('taskId', d.task_id, 'action', d.action, 'reason', d.reason) order by d.task_id)
+         from recovered_tasks d join tasks t on t.id = d.task_id
+         join members m on m.project_id = t.project_id and m.user_id = $1
+         where d.reconciliation_id = c.id), '[]') as recovered
+     from reconciliations c where c.user_id = $1 or c.user_id is null
+     order by c.started_at desc, c.id desc limit $2 offset $3`,
+    [userId, page.limit + 1, page.offset],
+  );
+}

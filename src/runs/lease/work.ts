@@ -1,0 +1,77 @@
+import type { App } from '../../app.ts';
+import { violatedUnique } from '../../db/database.ts';
+import type { RunRow } from '../../db/work-tables.ts';
+import { lackOf } from '../failures.ts';
+import { runTask } from '../run-task.ts';
+import { LeaseLost } from '../store.ts';
+import { openJournal } from './journal.ts';
+import { type Claim, claimRun, giveBack, handOver, hasClaimable, renewLease } from './lease-store.ts';
+import { holdHere, letGo } from './live.ts';
+
+/** Takes runs until there are none left; the handler of the `run` job. */
+export async function workOnRuns(app: App): Promise<void> {
+  while (!app.stopping.aborted) {
+    const claim = await claimRun(app.db.manager, app.config.RUN_LEASE_SECONDS).catch((error) => {
+      // Two workers claimed runs of the same agent at the same time: the index allows one, the other looks again.
+      if (violatedUnique(error) !== 'runs_busy_agent') throw error;
+      return 'again' as const;
+    });
+    if (claim === 'again') continue;
+    if (claim === undefined) return;
+    await holdAndRun(app, claim);
+  }
+}
+
+/** Wakes a worker when runs wait: after a lost notification, or when a lease has lapsed. */
+export async function wakeForWaitingRuns(app: App): Promise<void> {
+  const em = app.db.manager;
+  // Otherwise every process would add a job with each heartbeat while all workers are busy.
+  if (await hasClaimable(em)) await app.queue.send(em, 'run', {}, { unlessWaiting: true });
+}
+
+async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {
+  const here = holdHere(run.id);
+  const stop = () => here.abort(app.stopping.reason);
+  app.stopping.addEventListener('abort', stop, { once: true });
+  const began = performance.now();
+  app.metrics.liveRuns.inc();
+  const heart = setInterval(() => {
+    renewLease(app.db.manager, run, app.config.RUN_LEASE_SECONDS).catch((error) => {
+      // While the database is away the lease may lapse; every write checks the fence.
+      if (error instanceof LeaseLost) here.abort(error);
+      else app.log.warn({ err: error, runId: run.id }, 'lease not renewed');
+    });
+  }, app.config.RUN_HEARTBEAT_SECONDS * 1000);
+  try {
+    if (takenOver !== undefined) await noteTakeover(app, run, takenOver);
+    await runTask(app, run, here.signal);
+  } catch (error) {
+    const isLost = error instanceof LeaseLost || here.signal.reason instanceof LeaseLost;
+    if (isLost) app.log.warn({ runId: run.id }, 'run left to whoever holds it now');
+    // While the database is away the run cannot be given back; then its lease lapses.
+    else if (here.signal.aborted) await handOver(app.db.manager, run).catch(() => {});
+    else await interrupt(app, run, error).catch(() => {});
+  } finally {
+    clearInterval(heart);
+    app.stopping.removeEventListener('abort', stop);
+    letGo(run.id, here);
+    app.metrics.liveRuns.dec();
+    app.metrics.runSeconds.observe({ status: 'ended' }, (performance.now() - began) / 1000);
+  }
+}
+
+async function noteTakeover(app: App, run: RunRow, { seconds, isGivenBack }: NonNullable<Claim['takenOver']>) {
+  const lost = 'its worker was lost';
+  const text = isGivenBack ? `continued after ${seconds} s` : `${lost}; another worker continues after ${seconds} s`;
+  await openJournal(app, run).note('loop', text, isGivenBack ? {} : { interrupted: lost });
+}
+
+/** Gives the run back for another attempt, after a pause that grows as long as there is no progress. */
+async function interrupt(app: App, run: RunRow, error: unknown): Promise<void> {
+  app.log.error({ err: error, runId: run.id }, 'run interrupted');
+  const seconds = await giveBack(app.db.manager, run);
+  if (seconds === undefined) return;
+  const why = lackOf(error) ?? 'something went wrong inside the service; its log has the details';
+  await openJournal(app, run).note('loop', `${why}; trying again in ${Math.round(seconds)} s`, { interrupted: why });
+  await app.queue.send(undefined, 'run', {}, { afterSeconds: Math.ceil(seconds) });
+}

@@ -1,0 +1,154 @@
+import { setImmediate } from 'node:timers/promises';
+import { isInGitFolder, seenAs } from '../../domain/seen-names.ts';
+import { blobsOf } from '../../git/diff.ts';
+import type { Change, Checkout } from '../../git/engine.ts';
+import { apart } from '../../threads/apart.ts';
+import { OverLimit } from '../../threads/start-thread.ts';
+import { type Contents, type Found, search, searchChanged } from './search.ts';
+import { formsOf } from './secret-forms.ts';
+import { tokenShapes } from './token-shapes.ts';
+
+/** A change that must not be pushed, named by its file. */
+export interface Objection {
+  path: string;
+  reason: string;
+}
+
+const maxFileBytes = 5_000_000;
+/** The longest path that Linux follows. */
+const maxLinkBytes = 4096;
+/** Read and searched at once: 40 MB at most, and as much again for files that held tokens before. */
+const filesAtOnce = 8;
+/** So few bytes are searched in 10 ms at worst, which is less than copying them to a thread may take. */
+const inPlaceBytes = 200_000;
+
+/** 5 MB take 0.6 s at worst. */
+const searching = apart<typeof import('./search.ts')>(new URL('./search.ts', import.meta.url), {
+  seconds: 30,
+  heapMb: 256,
+});
+
+/**
+ * Looks at what a run is about to push, at git's objects and not at the workspace, so that nothing changes between look
+ * and push. `secrets` are the live credentials this run could have met, `conflicts` the files that had conflicts.
+ */
+export async function objectionsTo(
+  checkout: Checkout,
+  changes: Change[],
+  secrets: string[],
+  conflicts: string[] = [],
+): Promise<Objection[]> {
+  const objections: Objection[] = [];
+  const forms = formsOf(secrets);
+  const torn = new Set(conflicts);
+  for (let at = 0; at < changes.length; at += filesAtOnce) {
+    const some = changes.slice(at, at + filesAtOnce);
+    const byPath = some.map((change) => objectionToPath(change, forms));
+    const left = some.filter((change, i) => byPath[i] === undefined && change.newMode !== '000000');
+    const byContents = await objectionsToContents(checkout, left, forms, torn);
+    for (const [i, { path }] of some.entries()) {
+      const reason = byPath[i] ?? byContents.get(path);
+      if (reason !== undefined) objections.push({ path, reason });
+    }
+    // A large change takes seconds, in which others want to be heard.
+    await setImmediate();
+  }
+  return objections;
+}
+
+function objectionToPath({ path, newMode }: Change, forms: string[]): string | undefined {
+  if (newMode !== '000000' && forms.some((form) => path.includes(form))) return 'has a live credential in its name';
+  if (path.split('/').includes('..') || isInGitFolder(path)) return "is inside git's own folder";
+  if (newMode === '120000' && /(^|\/)\.git(modules|attributes|ignore)$/.test(seenAs(path)))
+    return 'is a link in place of a file of git';
+  return newMode === '160000' ? 'is a submodule, which agents may not add' : undefined;
+}
+
+async function objectionsToContents(
+  checkout: Checkout,
+  changes: Change[],
+  forms: string[],
+  torn: Set<string>,
+): Promise<Map<string, string>> {
+  const reasons = new Map<string, string>();
+  const blobs = await blobsOf(checkout, changes, 'new', maxFileBytes);
+  const searched: [Change, Contents][] = [];
+  for (const change of changes) {
+    const bytes = blobs.get(change.newOid);
+    const reason = bytes === undefined ? `has more than ${maxFileBytes} bytes` : objectionToLink(change, bytes);
+    if (reason !== undefined) reasons.set(change.path, reason);
+    else if (bytes !== undefined)
+      searched.push([change, { bytes, isNew: change.oldMode === '000000', hadConflict: torn.has(change.path) }]);
+  }
+  const found = await searchAll(searched, forms);
+  // Of the old contents nothing else is asked, and they may be many times larger than the change.
+  const again = searched.filter((_, i) => found[i]?.isToken).map(([change]) => change);
+  const before = await blobsOf(
+    checkout,
+    again.filter((change) => change.oldMode !== '000000'),
+    'old',
+    maxFileBytes,
+  );
+  for (const [i, [change, contents]] of searched.entries()) {
+    const old = before.get(change.oldOid);
+    const last = found[i]?.isToken && old !== undefined ? await searchAgain(contents, old) : found[i];
+    if (last !== undefined) reasons.set(change.path, last.reason);
+  }
+  return reasons;
+}
+
+async function searchAll(files: [Change, Contents][], forms: string[]): Promise<(Found | undefined)[]> {
+  const contents = files.map(([, each]) => each);
+  const bytes = contents.reduce((sum, each) => sum + each.bytes.length, 0);
+  if (bytes <= inPlaceBytes) return search(contents, forms);
+  return searching.call('search', contents, forms).catch((error) => contents.map(() => tooSlow(error)));
+}
+
+async function searchAgain(contents: Contents, old: Buffer): Promise<Found | undefined> {
+  if (contents.bytes.length + old.length <= inPlaceBytes) return searchChanged(contents, old);
+  return searching.call('searchChanged', contents, old).catch(tooSlow);
+}
+
+function tooSlow(error: unknown): Found {
+  if (error instanceof OverLimit) return { reason: 'takes too long to be searched for credentials' };
+  throw error;
+}
+
+function objectionToLink({ path, newMode }: Change, content: Buffer): string | undefined {
+  if (newMode !== '120000') return undefined;
+  const target = content.toString('utf8', 0, maxLinkBytes + 1);
+  if (content.length > maxLinkBytes || leadsOut(path, target)) return 'is a link out of the repository';
+  return isInGitFolder(target) ? "is a link into git's own folder" : undefined;
+}
+
+const removed = '[a credential was removed]';
+
+/**
+ * A value with every text in it as it may be shown: live credentials and what looks like a token are taken out. For words
+ * of a model, which go to GitHub and into logs.
+ */
+export function withoutSecrets<T>(value: T, secrets: string[]): T {
+  const forms = formsOf(secrets);
+  const clean = (text: string) => {
+    let shown = text;
+    for (const form of forms) shown = shown.replaceAll(form, removed);
+    for (const [, pattern] of tokenShapes) shown = shown.replace(pattern, removed);
+    return shown;
+  };
+  return JSON.parse(JSON.stringify(value, (_key, v) => (typeof v === 'string' ? clean(v) : v)));
+}
+
+function leadsOut(path: string, target: string): boolean {
+  if (target.startsWith('/')) return true;
+  let depth = path.split('/').length - 1;
+  let isDown = false;
+  for (const part of target.split('/')) {
+    // Behind a folder that may itself be a link, "up" leads anywhere.
+    if (part === '..' && isDown) return true;
+    isDown ||= part !== '' && part !== '.' && part !== '..';
+    if (part === '..') depth -= 1;
+    else if (part !== '' && part !== '.') depth += 1;
+    if (depth < 0) return true;
+  }
+  return false;
+}

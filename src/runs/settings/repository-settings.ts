@@ -1,0 +1,81 @@
+import type { ProjectBudgets } from '../../domain/budget.ts';
+import { RunFailed } from '../../domain/run.ts';
+import type { Checkout } from '../../git/engine.ts';
+import { apart } from '../../threads/apart.ts';
+import { OverLimit } from '../../threads/start-thread.ts';
+
+/** The file in which a repository says how agents work in it; read from the base branch only. */
+export const settingsFile = '.deckhand.yml';
+
+/** What it says. */
+export interface RepositorySettings {
+  /** Commands before the checks. */
+  setup: string[];
+  /** Commands that must pass before a change is proposed. */
+  checks: string[];
+  /** Paths that agents may not change: names, folders and globs. */
+  protected: string[];
+  /** Files and folders that are protected by default and may be changed here. */
+  allowed: string[];
+  /** Who works where nobody is named. */
+  agent?: string | undefined;
+  budget: Partial<Record<'minutes' | 'steps' | 'tokens' | 'costUsd', number | undefined>>;
+}
+
+export const maxSettingsBytes = 32_768;
+const tooLarge = `it is larger than 32 kB (${maxSettingsBytes} bytes)`;
+
+/** Files and patterns of people take milliseconds; the worst of 32 kB takes half a second to parse. */
+const rules = apart<typeof import('./parse.ts')>(new URL('./parse.ts', import.meta.url), {
+  seconds: 2,
+  heapMb: 128,
+});
+
+export const noSettings: RepositorySettings = { setup: [], checks: [], protected: [], allowed: [], budget: {} };
+
+/** Its limits as those of a project; what it does not limit is null. */
+export function budgetsOfRepository({ budget }: RepositorySettings): ProjectBudgets {
+  const { minutes = null, steps = null, tokens = null, costUsd = null } = budget;
+  return { runMinutes: minutes, runSteps: steps, runTokens: tokens, runCostUsd: costUsd, dayCostUsd: null };
+}
+
+/** @throws RunFailed `repository` saying what is wrong with the file */
+export async function parseSettings(file: Buffer | 'too large'): Promise<RepositorySettings> {
+  if (file === 'too large' || file.length > maxSettingsBytes) throw unusable(tooLarge);
+  const parsed = await rules.call('parseSettings', file).catch((error) => {
+    throw error instanceof OverLimit ? unusable(`it takes more than ${error.limit} to read`) : error;
+  });
+  if ('problem' in parsed) throw unusable(parsed.problem);
+  return parsed.settings;
+}
+
+/**
+ * What a repository says at a commit of its base branch.
+ * @throws RunFailed `repository` for a file that cannot be used: without it its protected paths would be open
+ */
+export async function readSettings(checkout: Checkout, commit: string): Promise<RepositorySettings> {
+  const file = await checkout.readFile(commit, settingsFile);
+  return file === undefined ? noSettings : parseSettings(file);
+}
+
+/** Copied at once to the thread that matches them. */
+const pathsAtOnce = 10_000;
+
+/** Of some paths those that `protected` names. @throws RunFailed `repository` when its patterns take too long */
+export async function pathsProtectedBy(settings: RepositorySettings, paths: string[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (let at = 0; at < paths.length && settings.protected.length > 0; at += pathsAtOnce) {
+    const some = paths.slice(at, at + pathsAtOnce);
+    const matching = await rules.call('matching', settings.protected, some).catch((error) => {
+      if (!(error instanceof OverLimit)) throw error;
+      const what = `the patterns of "protected" with ${some.length} changed paths`;
+      throw unusable(`comparing ${what} takes more than ${error.limit}; use fewer or simpler patterns`);
+    });
+    for (const path of matching) found.add(path);
+  }
+  return found;
+}
+
+function unusable(why: string): RunFailed {
+  return new RunFailed('repository', `${settingsFile} on the base branch cannot be used: ${why}`);
+}

@@ -1,0 +1,169 @@
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { App } from '../../app.ts';
+import type { RepositoryRow } from '../../db/tables.ts';
+import { type PullRequestRow, PullRequests, type RunRow } from '../../db/work-tables.ts';
+import { branchName } from '../../domain/branch.ts';
+import { RunFailed } from '../../domain/run.ts';
+import { blobsOf } from '../../git/diff.ts';
+import type { Checkout, Remote } from '../../git/engine.ts';
+import { type OpenCheckout, openCheckout, startToolsIn } from '../../repositories/checkout.ts';
+import type { Confinement, RestoredFile, ToolHost } from '../../sandbox/sandbox.ts';
+import { isAskedFor } from '../../tasks/revisions.ts';
+import type { TaskView } from '../../tasks/store.ts';
+import { type Journal, stepOf } from '../lease/journal.ts';
+
+/** The branch of a run and the commit it began from. */
+export interface Branch {
+  name: string;
+  /** The run's changes are what differs from this commit. */
+  from: string;
+  /** The branch was on the remote before, so the commit is its head. */
+  continues: boolean;
+  /** The head of the default branch when the run began. */
+  base: string;
+  /** Set when the run merges the base branch in: the paths that conflict, marked as git marks them. */
+  conflicts?: string[];
+}
+
+export interface Workspace extends OpenCheckout {
+  branch: Branch;
+  /** The head of the default branch as it is now. */
+  baseHead: string;
+  /** The files as they were put in place; of a merge both sides joined. */
+  startTree: string;
+  /** Its tools. They end with the workspace at the latest. */
+  host: ToolHost;
+}
+
+/** What ends what: git obeys the run being ours, the tools also the end of its time and its limits. */
+export interface Signals {
+  git: AbortSignal;
+  tools: AbortSignal;
+  /** Where the tools run; `tools` is its signal. */
+  confinement: Confinement;
+}
+
+/**
+ * Clones the repository and puts the files of the run's branch in place: the branch as it is on the remote, else the
+ * head of the default branch. A run that is continued begins from the commit it had begun from.
+ */
+export async function openWorkspace(
+  app: App,
+  run: Pick<RunRow, 'id' | 'kind'>,
+  journal: Journal,
+  about: { task: TaskView; repository: RepositoryRow; remote: Remote; signals: Signals },
+): Promise<Workspace> {
+  const { checkout, remove } = await openCheckout(app, about.remote, about.signals.git);
+  try {
+    const place = () => putInPlace(app, run, journal, checkout, about);
+    const { host, placed } = await startToolsIn(about.signals.confinement, checkout, place);
+    try {
+      await checkout.remember();
+      return { checkout, ...placed, host, remove: () => host.close().then(remove) };
+    } catch (error) {
+      await host.close();
+      throw error;
+    }
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function putInPlace(
+  app: App,
+  run: Pick<RunRow, 'id' | 'kind'>,
+  journal: Journal,
+  checkout: Checkout,
+  about: { task: TaskView; repository: RepositoryRow },
+): Promise<Pick<Workspace, 'branch' | 'baseHead' | 'startTree'>> {
+  const { repository } = about;
+  const base = await checkout.fetch(repository.defaultBranch);
+  if (base === undefined)
+    throw new RunFailed(
+      'repository',
+      `the repository has no branch ${repository.defaultBranch}; make a first commit or set its default branch`,
+    );
+  const branch = await journal.once(stepOf('branch', about.task, repository), async () => {
+    const chosen = await chooseBranch(app, about.task, repository, checkout, base);
+    // What the subtasks brought into the base belongs to what the agent goes on with.
+    const isMerge =
+      chosen.continues &&
+      repository.id === about.task.repositoryId &&
+      ((await isAskedFor(app.db.manager, run.id, 'conflict')) ||
+        (run.kind === 'continue' && !(await checkout.isAncestor(base, chosen.from))));
+    return isMerge ? { ...chosen, conflicts: (await checkout.merge(chosen.from, base)).conflicts } : chosen;
+  });
+  if (branch.continues) await checkout.fetch(branch.name);
+  if (branch.from !== base && !(await checkout.fetchCommit(branch.from)))
+    throw new RunFailed('repository', `the commit ${branch.from} that the run began from is gone`);
+  const commit = branch.conflicts === undefined ? branch.from : await mergeCommit(checkout, branch);
+  await checkout.checkout(commit);
+  return { branch, baseHead: base, startTree: await checkout.treeOf(commit) };
+}
+
+/** The base branch and the task's branch joined; the same for whoever takes the run over. */
+async function mergeCommit(checkout: Checkout, { from, base }: Branch): Promise<string> {
+  if (!(await checkout.fetchCommit(base)))
+    throw new RunFailed('repository', `the commit ${base} that the run was merging in is gone`);
+  const { tree } = await checkout.merge(from, base);
+  const author = { name: 'merge', email: 'merge@localhost' };
+  const at = new Date('2001-01-01T00:00:00Z');
+  return checkout.commit({ tree, parents: [from, base], message: 'merge', author, at });
+}
+
+/** The branch goes on while it exists unmerged; after a merge or a deletion the next one is `…-2`. */
+async function chooseBranch(
+  app: App,
+  task: TaskView,
+  repository: RepositoryRow,
+  checkout: Checkout,
+  base: string,
+): Promise<Branch> {
+  const pulls: PullRequestRow[] = await app.db.manager.find(PullRequests, {
+    where: { taskId: task.id, repositoryId: repository.id },
+    order: { createdAt: 'DESC', number: 'DESC' },
+  });
+  const known = repository.id === task.repositoryId ? task.branchName : (pulls[0]?.headBranch ?? null);
+  if (known === null) {
+    const name = branchName(task.id, task.title);
+    // A run that was cancelled while it pushed may have left its branch.
+    const left = task.runCount > 1 ? await checkout.fetch(name) : undefined;
+    return { name, from: left ?? base, base, continues: left !== undefined };
+  }
+  const isMerged = pulls.some((p) => p.headBranch === known && p.status === 'merged');
+  const head = isMerged ? undefined : await checkout.fetch(known);
+  if (head !== undefined) return { name: known, from: head, base, continues: true };
+  const attempt = Number(/-(\d+)$/.exec(known.slice('agent/12345678'.length))?.[1] ?? 1);
+  const stem = branchName(task.id, task.title);
+  const isNumbered = known !== stem && attempt > 1;
+  return { name: branchName(task.id, task.title, isNumbered ? attempt + 1 : 2), from: base, base, continues: false };
+}
+
+/** What differs from how the files were put in place, with its contents. */
+export async function changedFiles({ checkout, startTree }: Workspace): Promise<RestoredFile[]> {
+  return filesBetween(checkout, startTree, await checkout.snapshot());
+}
+
+/** What makes one tree into another, file by file. */
+export async function filesBetween(checkout: Checkout, from: string, to: string): Promise<RestoredFile[]> {
+  const kept = (await checkout.changes(from, to)).filter((c) => c.newMode !== '160000');
+  const blobs = await blobsOf(checkout, kept, 'new');
+  return kept.map(({ path, newMode, newOid }) => ({
+    path,
+    mode: newMode,
+    content: newMode === '000000' ? null : (blobs.get(newOid) ?? Buffer.alloc(0)).toString('base64'),
+  }));
+}
+
+/** The changed files of all repositories of a run, to be stored with a turn. */
+export async function packFiles(files: Record<string, RestoredFile[]>): Promise<Buffer> {
+  return promisify(gzip)(JSON.stringify(files));
+}
+
+export async function unpackFiles(packed: Buffer): Promise<Record<string, RestoredFile[]>> {
+  const files = JSON.parse((await promisify(gunzip)(packed)).toString('utf8'));
+  // As it was stored when a run had one repository only.
+  return Array.isArray(files) ? { '': files } : files;
+}
