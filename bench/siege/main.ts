@@ -73,7 +73,9 @@ export async function siege(scale = 1, quietMinutes = 10): Promise<void> {
     });
     say(`  delivered      in ${seconds(began)} s: ${JSON.stringify(courier.counts)}`);
     const highest = await settled(postgres.url, service.process.pid);
-    say(`  settled        after ${seconds(began)} s; ${limit.all} calls to GitHub, ${limit.refused} of them refused over its hourly limit`);
+    say(
+      `  settled        after ${seconds(began)} s; ${limit.all} calls to GitHub, ${limit.refused} of them refused over its hourly limit`,
+    );
     await service.api(token, 'POST', '/agents/pool/reconcile');
     await settled(postgres.url, service.process.pid);
     const { times, failures } = await probe.read();
