@@ -1,46 +1,56 @@
-/** One command of a comment: `/agent start Reviewer` is the verb `start` with the argument `Reviewer`, on line `line` (from 0). */
+import type { Nodes } from 'mdast';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+
+/**
+ * One command of a comment: `/agent start Reviewer` is the verb `start` with the argument `Reviewer`. `line` counts
+ * from 0.
+ */
 export interface Command {
   verb: string;
   argument: string;
   line: number;
 }
 
-/** At most so many commands of one comment are obeyed (decisions, section 9). */
+/** What marks a line as a command: the prefix, or the App's name (`@slug text` means `ask text`). */
+export interface Marks {
+  prefix: string;
+  slug: string | undefined;
+}
+
+/** A comment may give at most this many commands. */
 export const maxCommands = 5;
 
+/** Whether any line looks like a command. It tells most comments from those that are worth parsing, in linear time. */
+export function mayHoldCommands(body: string, marks: Marks): boolean {
+  return linesOf(body).some((line) => commandOf(line, marks) !== undefined);
+}
+
 /**
- * Finds the commands of a comment: lines beginning with the prefix, or with the App's name (`@slug text` is `ask text`),
- * outside code, quotes and HTML comments.
- * One pass over the lines, so linear in the length of the text.
+ * Finds the commands of a comment: lines that begin with a mark, outside code, quotes and HTML as GitHub reads them.
+ * Hostile Markdown takes the parser seconds, so call it in a thread.
  */
-export function parseCommands(body: string, prefix: string, slug?: string): Command[] {
-  const found: Command[] = [];
-  let fence: string | undefined;
-  let inComment = false;
-  const spans = linesInsideCode(body);
-  const lower = prefix.toLowerCase();
-  for (const [number, raw] of body.split(/\r\n|\n|\r/).entries()) {
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(raw)?.[1];
-    if (fence !== undefined) {
-      if (mark?.startsWith(fence) && raw.trim() === mark) fence = undefined;
-      continue;
-    }
-    if (mark !== undefined && !inComment) {
-      fence = mark;
-      continue;
-    }
-    const wasInComment = inComment;
-    inComment = endsInsideComment(raw, inComment);
-    if (wasInComment || spans.has(number)) continue;
-    const asked = slug === undefined ? undefined : mentionOf(raw, slug);
-    if (asked !== undefined) found.push({ verb: 'ask', argument: asked, line: number });
-    if (!raw.toLowerCase().startsWith(lower)) continue;
-    const rest = raw.slice(prefix.length);
-    if (rest !== '' && !/^\s/.test(rest)) continue;
-    const [, verb = '', argument = ''] = /^\s*(\S*)\s*([\s\S]*)$/.exec(rest) ?? [];
-    found.push({ verb: verb.toLowerCase() || 'help', argument: argument.trim(), line: number });
-  }
-  return found;
+export function parseCommands(body: string, marks: Marks): Command[] {
+  const tree = fromMarkdown(body, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+  const hidden = new Set<number>();
+  hide(tree, hidden);
+  return linesOf(body).flatMap((text, line) => {
+    const found = hidden.has(line) ? undefined : commandOf(text, marks);
+    return found === undefined ? [] : [{ ...found, line }];
+  });
+}
+
+const linesOf = (body: string) => body.split(/\r\n|\n|\r/);
+
+function commandOf(line: string, { prefix, slug }: Marks): { verb: string; argument: string } | undefined {
+  const asked = slug === undefined ? undefined : mentionOf(line, slug);
+  if (asked !== undefined) return { verb: 'ask', argument: asked };
+  if (!line.toLowerCase().startsWith(prefix.toLowerCase())) return undefined;
+  const rest = line.slice(prefix.length);
+  if (rest !== '' && !/^\s/.test(rest)) return undefined;
+  const [, verb = '', argument = ''] = /^\s*(\S*)\s*([\s\S]*)$/.exec(rest) ?? [];
+  return { verb: verb.toLowerCase() || 'help', argument: argument.trim() };
 }
 
 /** What follows the App's name at the beginning of a line. */
@@ -51,56 +61,13 @@ function mentionOf(line: string, slug: string): string | undefined {
   return /^[\s,:]/.test(rest) ? rest.replace(/^[\s,:]+/, '').trim() : undefined;
 }
 
-function endsInsideComment(line: string, inside: boolean): boolean {
-  let at = 0;
-  let open = inside;
-  for (;;) {
-    const next = line.indexOf(open ? '-->' : '<!--', at);
-    if (next < 0) return open;
-    at = next + (open ? 3 : 4);
-    open = !open;
-  }
-}
+const hiding = new Set(['blockquote', 'code', 'inlineCode', 'html']);
 
-/**
- * The lines that begin inside a code span or a block of HTML that shows code. A span reaches from a run of backticks to
- * the next run of the same length in its paragraph; one pass, because for each length the next run is known.
- */
-function linesInsideCode(body: string): Set<number> {
-  const inside = new Set<number>();
-  const lines = body.split(/\r\n|\n|\r/);
-  let html = '';
-  for (const [number, line] of lines.entries()) {
-    if (html !== '') inside.add(number);
-    for (const [, closes = '', tag = ''] of line.matchAll(/<(\/?)(pre|code|script|style|textarea)\b/gi)) {
-      if (html === '' && closes === '') html = tag.toLowerCase();
-      else if (closes !== '' && tag.toLowerCase() === html) html = '';
-    }
-  }
-  for (let from = 0; from < lines.length; ) {
-    let to = from;
-    while (to < lines.length && lines[to]?.trim() !== '') to += 1;
-    for (const number of spansOf(lines.slice(from, to))) inside.add(from + number);
-    from = to + 1;
-  }
-  return inside;
-}
-
-function spansOf(paragraph: string[]): number[] {
-  const runs = paragraph.flatMap((line, at) => [...line.matchAll(/`+/g)].map(([run]) => ({ at, length: run.length })));
-  const next = new Map<number, number>();
-  const partner = runs.map(() => -1);
-  for (let i = runs.length - 1; i >= 0; i--) {
-    const { length } = runs[i] as { length: number };
-    partner[i] = next.get(length) ?? -1;
-    next.set(length, i);
-  }
-  const inside: number[] = [];
-  for (let i = 0; i < runs.length; i++) {
-    const end = partner[i] ?? -1;
-    if (end < 0) continue;
-    for (let line = (runs[i]?.at ?? 0) + 1; line <= (runs[end]?.at ?? 0); line++) inside.push(line);
-    i = end;
-  }
-  return inside;
+/** Adds the lines, from 0, that begin inside something that hides commands. */
+function hide(node: Nodes, hidden: Set<number>): void {
+  const { position } = node;
+  if (hiding.has(node.type) && position !== undefined)
+    // No command begins the first line itself: that one begins with what hides the others, or before it.
+    for (let { line } = position.start; line < position.end.line; line++) hidden.add(line);
+  else if ('children' in node) for (const child of node.children) hide(child, hidden);
 }

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables.ts';
 import { Refused } from '../../domain/machine.ts';
-import { type Command, maxCommands, parseCommands } from '../../domain/text/commands.ts';
+import { type Command, maxCommands, mayHoldCommands } from '../../domain/text/commands.ts';
 import { oneLine } from '../../domain/text/quoted.ts';
 import { AppError } from '../../errors.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
@@ -13,6 +13,7 @@ import { insertHandledCommand, wasCommandHandled } from '../inbox/delivery-store
 import { setNotice } from '../mirror/mirror-store.ts';
 import { type Place, placeOfEvent, statusOf } from '../place.ts';
 import { taskOfPlace } from './order.ts';
+import { readCommands } from './read-commands.ts';
 import { reply } from './replies.ts';
 import { obey, planVerbs, verbs } from './verbs.ts';
 
@@ -27,29 +28,38 @@ export interface Spoken {
   commentId: number | null;
 }
 
+const unreadable =
+  'This comment cannot be read as Markdown in reasonable time. Give the command in a comment of its own.';
+
 /**
- * Obeys the commands of a text (decisions, section 9). Each is remembered by where it stands, so that the same text
- * under another delivery does nothing again.
+ * Obeys the commands of a text. Each is remembered by where it stands, so that the same text under another delivery does
+ * nothing again.
  */
 export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
   if (spoken.sender.type === 'Bot' || app.github === undefined) return;
+  const { body, commentId } = spoken;
   // The App's slug is looked up once; mentions are matched against it.
-  const slug = spoken.body.includes('@') ? await app.github.slug() : undefined;
-  const commands = parseCommands(spoken.body, app.config.COMMAND_PREFIX, slug);
-  if (commands.length === 0) return;
+  const slug = body.includes('@') ? await app.github.slug() : undefined;
+  const marks = { prefix: app.config.COMMAND_PREFIX, slug };
+  if (!mayHoldCommands(body, marks)) return;
   const found = await placeOfEvent(app, { id: spoken.installationId }, spoken.repository);
   if (found === undefined) return;
   const { octokit, name, repository } = found;
   const { right, login } = await rightOf(octokit, name, spoken.sender);
   const isPrivate = spoken.repository.private;
-  if (right === 'none' || (right === 'read' && !(isPrivate && commands.every((c) => isForReaders(c))))) {
-    // In a public repository a stranger gets no answer at all, so that nobody can make us noisy.
-    if (isPrivate) await react(octokit, name, spoken, 'confused');
-    return;
+  const refuse = () => react(octokit, name, spoken, 'confused');
+  // In a public repository a stranger gets no answer at all, so that nobody can make us noisy.
+  if (right === 'none' || (right === 'read' && !isPrivate)) return isPrivate ? refuse() : undefined;
+  const commands = await readCommands(body, marks);
+  if (commands === undefined) {
+    await refuse();
+    return say(app, { octokit, name, issue: spoken.issue, repository }, unreadable);
   }
-  if (!(await isStillThere(octokit, name, spoken.commentId))) return;
+  if (commands.length === 0) return;
+  if (right === 'read' && !commands.every(isForReaders)) return refuse();
+  if (!(await isStillThere(octokit, name, commentId))) return;
   const user = await upsertUser(app.db.manager, { ...spoken.sender, login });
-  const place = `${spoken.repository.id}/${spoken.issue.number}/${spoken.commentId ?? 'body'}`;
+  const place = `${spoken.repository.id}/${spoken.issue.number}/${commentId ?? 'body'}`;
   // The same comment under several deliveries at once: they take turns, and all but the first find it handled.
   // Those about one plan take turns by its issue.
   const isPlanning = commands.some((c) => planVerbs.has(c.verb));
@@ -81,7 +91,7 @@ export async function handleLabel(app: App, place: Place, number: number, user: 
     remember: async () => {},
   };
   const refusal = await refusalOf(() => obey(app, order));
-  await tell(app, octokit, name, { issue, repository, command, refusal });
+  await tell(app, { octokit, name, issue, repository }, { command, refusal });
 }
 
 interface Hearing {
@@ -133,7 +143,7 @@ async function obeyAll(
     isRefused ||= refusal !== undefined;
     // Readers get the reaction, and what they asked for, but no reasons.
     if (right === 'write' || command.verb === 'help')
-      await tell(app, octokit, name, { issue: spoken.issue, repository, command, refusal });
+      await tell(app, { octokit, name, issue: spoken.issue, repository }, { command, refusal });
   }
   if (isNew) await react(octokit, name, spoken, isRefused ? 'confused' : 'rocket');
 }
@@ -149,35 +159,38 @@ async function refusalOf(act: () => Promise<string | undefined>): Promise<string
   }
 }
 
-interface Outcome {
+interface Spot {
+  octokit: Octokit;
+  name: { owner: string; repo: string };
   issue: Spoken['issue'];
   repository: RepositoryRow;
+}
+
+/** What became of a command, for people; an empty text when there is nothing to say. */
+function answerTo(app: App, { isPull }: Spoken['issue'], hasTask: boolean, { command, refusal }: Outcome): string {
+  if (command.verb === 'help') return helpText(app, isPull, hasTask);
+  const spelled = `\`${app.config.COMMAND_PREFIX} ${oneLine(command.verb, 30)}\``;
+  return refusal === undefined ? '' : `😕 ${spelled} was refused: ${refusal}`;
+}
+
+interface Outcome {
   command: Command;
   refusal: string | undefined;
 }
 
-/** Says why in the status comment; where there is none, in one reply that is edited from then on. */
-async function tell(
-  app: App,
-  octokit: Octokit,
-  name: { owner: string; repo: string },
-  outcome: Outcome,
-): Promise<void> {
-  const { issue, repository, command, refusal } = outcome;
-  const { number, isPull } = issue;
-  const spelled = `\`${app.config.COMMAND_PREFIX} ${oneLine(command.verb, 30)}\``;
-  const taskId = await taskOfPlace(app, repository.id, number, isPull);
-  const isHelp = command.verb === 'help';
-  const said = isHelp
-    ? helpText(app, isPull, taskId !== undefined)
-    : refusal === undefined
-      ? ''
-      : `😕 ${spelled} was refused: ${refusal}`;
+async function tell(app: App, spot: Spot, outcome: Outcome): Promise<void> {
+  const hasTask = (await taskOfPlace(app, spot.repository.id, spot.issue.number, spot.issue.isPull)) !== undefined;
+  await say(app, spot, answerTo(app, spot.issue, hasTask, outcome));
+}
+
+/** Says it in the status comment; where there is none, in one reply that is edited from then on. */
+async function say(app: App, { octokit, name, issue, repository }: Spot, said: string): Promise<void> {
+  const taskId = await taskOfPlace(app, repository.id, issue.number, issue.isPull);
   if (taskId !== undefined) {
-    await setNotice(app.db.manager, taskId, repository.id, number, said);
+    await setNotice(app.db.manager, taskId, repository.id, issue.number, said);
     await showTask(app, undefined, taskId);
   } else if (said !== '')
-    await reply(app, octokit, { ...name, issue_number: number }, said).catch((error) => {
+    await reply(app, octokit, { ...name, issue_number: issue.number }, said).catch((error) => {
       // Locked or deleted meanwhile: there is nowhere to say it.
       if (!isRefusedWith(error, 403, 404, 410)) throw error;
     });

@@ -7,10 +7,12 @@ import type { Place } from '../place.ts';
 import { findOpenPullsByHead } from '../store.ts';
 import { reviseUnasked } from './revise-unasked.ts';
 
-/** So often failing checks of one pull request start a revision. */
+/** Failing checks of one pull request start at most this many revisions. */
 const maxRevisions = 3;
-/** The end of a log says why; the model needs no more of it. */
-const logLines = 60;
+/** Of more failing checks than this, the rest usually fail for the same reason. */
+const maxChecks = 10;
+/** The end of a log says why; the model needs no more of it. Logs of strangers' CI can be of any length. */
+const [logLines, logChars, readChars] = [60, 6000, 100_000];
 
 interface FailedCheck {
   name: string;
@@ -36,14 +38,13 @@ async function failedChecks(place: Place, sha: string): Promise<FailedCheck[]> {
   });
   const others = runs.filter((run) => !(run.name === checkName && run.external_id?.startsWith('task_')));
   if (others.some((run) => run.status !== 'completed')) return [];
+  const failing = others.filter((run) => ['failure', 'timed_out'].includes(run.conclusion ?? ''));
   const failed: FailedCheck[] = [];
-  for (const run of others)
-    if (['failure', 'timed_out'].includes(run.conclusion ?? ''))
-      failed.push({ name: run.name, log: await logOf(place, run) });
+  for (const run of failing.slice(0, maxChecks)) failed.push({ name: run.name, log: await logOf(place, run) });
   for (const status of await statusesOf(place, sha))
     if (['failure', 'error'].includes(status.state))
       failed.push({ name: status.context, log: status.description ?? '' });
-  return failed;
+  return failed.slice(0, maxChecks);
 }
 
 /** What services without check runs say; none where that may not be read. */
@@ -77,8 +78,8 @@ async function logOf(
 }
 
 async function reviseForChecks(app: App, pull: PullRequestRow, sha: string, failed: FailedCheck[]): Promise<void> {
-  const parts = failed.slice(0, 10).map(({ name, log }) => {
-    const end = plain(log).trimEnd().split('\n').slice(-logLines).join('\n').slice(-6000);
+  const parts = failed.map(({ name, log }) => {
+    const end = plain(log.slice(-readChars)).trimEnd().split('\n').slice(-logLines).join('\n').slice(-logChars);
     return `### ${oneLine(name, 100)}\n${fenced(end)}`;
   });
   const names = failed.map((f) => oneLine(f.name, 100)).join(', ');
