@@ -13,6 +13,7 @@ import { Identity1764633600000 } from './0012-identity.ts';
 import { Retention1764720000000 } from './0013-retention.ts';
 import { Takeovers1764806400000 } from './0014-takeovers.ts';
 import { ShownProgress1764892800000 } from './0015-shown-progress.ts';
+import { Compared1764979200000 } from './0016-compared.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -31,4 +32,5 @@ export const migrations = [
   Retention1764720000000,
   Takeovers1764806400000,
   ShownProgress1764892800000,
+  Compared1764979200000,
 ];

@@ -28,7 +28,7 @@ export function handlersOf(app: App): Handlers {
       if (await hasRoom(app.workDir)) await workOnRuns(app);
     },
     continue: ({ taskId }) => continueTask(app, taskId),
-    mirror: ({ taskId }) => syncTask(app, taskId),
+    mirror: (job) => syncTask(app, job),
     sprint: ({ projectId }) => advanceSprint(app, projectId),
     digest: ({ sprintId }) => writeDigest(app, sprintId),
     milestones: () => syncMilestones(app),

@@ -46,7 +46,7 @@ async function mergePull(app: App, pull: PullRequestRow, merged: string[]): Prom
   } catch (error) {
     const { status, message } = error as { status?: number; message?: string };
     // Merged or closed by somebody meanwhile, or an answer that got lost: what GitHub says now decides.
-    if ((await refreshPull(app, octokit, name, pull)) === 'merged') return;
+    if ((await refreshPull(app, octokit, name, pull)).status === 'merged') return;
     if (![403, 404, 405, 409, 422].includes(status ?? 0)) throw error;
     const already = merged.length > 0 ? `; merged already: ${merged.join(', ')}` : '';
     throw new Refused(`merge of ${pull.url} was refused by GitHub: ${message}${already}`);

@@ -110,13 +110,13 @@ export async function findPlaceOfCheck(em: EntityManager, repositoryId: string, 
   return rows[0];
 }
 
-/** The repositories that installations cover, of a user's projects or of all. */
+/** The repositories that installations cover, of a user's projects or of all; in random order, so that each comes first at times. */
 export async function listRepositoriesOf(em: EntityManager, userId: string | null): Promise<string[]> {
   const rows: { id: string }[] = await em.query(
     `select r.id from repositories r
      where r.is_installed and ($1::text is null
        or exists (select 1 from members m where m.project_id = r.project_id and m.user_id = $1))
-     order by r.created_at, r.id`,
+     order by random()`,
     [userId],
   );
   return rows.map((r) => r.id);
@@ -127,18 +127,33 @@ export interface OpenWork {
   status: TaskStatus;
   issueRepositoryId: string | null;
   issueNumber: number | null;
+  /** Numbers of its issue and pull requests in the repository. */
+  numbers: number[];
 }
 
-/** Tasks that are not done, or were until lately, and show on GitHub in that repository. */
+/**
+ * Tasks that are not done, or were until a day ago, and show on GitHub in that repository; those that were not compared
+ * for longest come first.
+ */
 export async function listOpenWork(em: EntityManager, repositoryId: string): Promise<OpenWork[]> {
   return em.query(
-    `select t.id as "taskId", t.status, t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber"
-     from tasks t
+    `select t.id as "taskId", t.status, t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber",
+       array(select number from pull_requests p where p.task_id = t.id and p.repository_id = $1
+         union select t.issue_number where t.issue_repository_id = $1) as numbers
+     from tasks t left join compared c on c.task_id = t.id and c.repository_id = $1
      where (t.issue_repository_id = $1
          or exists (select 1 from pull_requests p where p.task_id = t.id and p.repository_id = $1))
        and (t.status <> 'done' or t.done_at > now() - interval '1 day')
-     order by t.created_at, t.id`,
+     order by c.compared_at nulls first, t.created_at, t.id`,
     [repositoryId],
+  );
+}
+
+export async function markCompared(em: EntityManager, repositoryId: string, taskId: string): Promise<void> {
+  await em.query(
+    `insert into compared (repository_id, task_id, compared_at) select $1, id, now() from tasks where id = $2
+     on conflict (repository_id, task_id) do update set compared_at = now()`,
+    [repositoryId, taskId],
   );
 }
 

@@ -6,8 +6,8 @@ export interface Jobs {
   run: Record<string, never>;
   /** A task's subtasks are done; its agent goes on. */
   continue: { taskId: string };
-  /** What GitHub shows of a task may differ from what it should. */
-  mirror: { taskId: string };
+  /** What GitHub shows of a task may differ from what it should; `recheck`: because somebody changed it there. */
+  mirror: { taskId: string; recheck: boolean };
   /** A task of the project's active sprint may be able to start by itself. */
   sprint: { projectId: string };
   /** A completed sprint's report may be told better by a model. */

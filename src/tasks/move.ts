@@ -37,9 +37,15 @@ export async function tryMoveTask(app: App, em: EntityManager, taskId: string, e
   return swap(app, em, taskId, facts, outcome.to, move.failure ?? null);
 }
 
-/** Asks GitHub's side to look at a task again. */
+/** Asks for GitHub to show what changed of a task. */
 export async function showTask(app: App, em: EntityManager | undefined, taskId: string): Promise<void> {
-  if (app.github !== undefined) await app.queue.send(em, 'mirror', { taskId }, { key: taskId });
+  if (app.github !== undefined) await app.queue.send(em, 'mirror', { taskId, recheck: false }, { key: taskId });
+}
+
+/** The same when somebody may have changed on GitHub what it shows, so that has to be read first. */
+export async function recheckTask(app: App, taskId: string): Promise<void> {
+  if (app.github !== undefined)
+    await app.queue.send(undefined, 'mirror', { taskId, recheck: true }, { key: `${taskId} recheck` });
 }
 
 /** Asks the active sprint of a project, if there is one, to look at what can start now. */

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts';
 import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import { asWriter } from '../../repositories/permission.ts';
 import { cancelTask, startTask } from '../../runs/operations.ts';
-import { showTask } from '../../tasks/move.ts';
+import { recheckTask } from '../../tasks/move.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
 import type { Place } from '../place.ts';
 import { findPlaceOfCheck } from '../store.ts';
@@ -30,5 +30,5 @@ export async function takeButton(
     said = `😕 The button was refused: ${error.message}`;
   }
   await setNotice(app.db.manager, taskId, repository.id, number, said);
-  await showTask(app, undefined, taskId);
+  await recheckTask(app, taskId);
 }

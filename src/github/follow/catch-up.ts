@@ -12,22 +12,26 @@ interface Person extends GitHubUser {
 
 /**
  * Reads the issues and comments that were made since the last time, and obeys their commands; what an event has brought
- * already does nothing again. Nothing from before the App came is obeyed.
+ * already does nothing again. Nothing from before the App came is obeyed. Answers the numbers of the issues and pull
+ * requests that changed.
  */
-export async function catchUp(app: App, place: Place): Promise<void> {
+export async function catchUp(app: App, place: Place): Promise<Set<number>> {
   const since = await heardUntil(app.db.manager, place.repository.id);
   const began = Date.now();
+  const touched = new Set<number>();
   if (since !== undefined) {
-    await hearIssues(app, place, since);
+    await hearIssues(app, place, since, touched);
     await hearComments(app, place, since);
   }
   await listenFromNow(app.db.manager, place.repository.id, began);
+  return touched;
 }
 
-async function hearIssues(app: App, place: Place, since: string): Promise<void> {
+async function hearIssues(app: App, place: Place, since: string, touched: Set<number>): Promise<void> {
   const path = 'GET /repos/{owner}/{repo}/issues';
   const query = { ...place.name, since, state: 'all', sort: 'created', direction: 'asc', per_page: 100 } as const;
   for await (const issue of itemsOf(place.octokit.paginate.iterator(path, query))) {
+    touched.add(issue.number);
     if (issue.pull_request !== undefined || issue.user === null) continue;
     const sender = issue.user as Person;
     const { number, title, html_url: url } = issue;

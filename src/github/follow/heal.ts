@@ -1,11 +1,11 @@
 import type { App } from '../../app.ts';
 import { type Reconciliation, reconcile } from '../../runs/lease/reconcile.ts';
-import { showTask } from '../../tasks/move.ts';
+import { recheckTask, showTask } from '../../tasks/move.ts';
 import { findTask } from '../../tasks/store.ts';
 import { syncMilestones } from '../mirror/milestones.ts';
 import { labelOf } from '../mirror/mirror.ts';
 import { type Place, placeOfRepository } from '../place.ts';
-import { listOpenWork, listRepositoriesOf, listUnsettledPulls, type OpenWork } from '../store.ts';
+import { listOpenWork, listRepositoriesOf, listUnsettledPulls, markCompared, type OpenWork } from '../store.ts';
 import { catchUp } from './catch-up.ts';
 import { lookAtChecks } from './checks.ts';
 import { observeIssue } from './issues.ts';
@@ -42,9 +42,16 @@ export function reconcileFor(app: App, userId: string): Promise<Reconciliation> 
   return begun;
 }
 
+/**
+ * How many tasks that GitHub says nothing new of are compared in one pass, for each installation. A comparison takes up
+ * to ten calls; four passes an hour leave more than half of the 5,000 calls that GitHub allows.
+ */
+const unaskedComparisons = 50;
+
 async function heal(app: App, userId: string | null): Promise<Recovered> {
   if (app.github === undefined) return [];
   const healed: Recovered = [];
+  const unasked = new Map<number, number>();
   await app.db.turn('heal', async () => {
     await syncMilestones(app).catch((error) => app.log.warn({ err: error }, 'milestones could not be shown'));
     for (const repositoryId of await listRepositoriesOf(app.db.manager, userId)) {
@@ -56,43 +63,69 @@ async function heal(app: App, userId: string | null): Promise<Recovered> {
           app.log.warn({ err: error, repositoryId }, `${what} could not be compared with GitHub`);
           return undefined;
         });
-      await part('comments', () => catchUp(app, place));
-      for (const work of await listOpenWork(app.db.manager, repositoryId))
+      const touched = await part('comments', () => catchUp(app, place));
+      const left = unasked.get(place.installationId) ?? unaskedComparisons;
+      const { due, others } = chooseWork(await listOpenWork(app.db.manager, repositoryId), touched, left);
+      unasked.set(place.installationId, left - due.filter((work) => !isTouched(work, touched)).length);
+      for (const work of due) {
         healed.push(...((await part(`task ${work.taskId}`, () => compare(app, place, work))) ?? []));
+        await markCompared(app.db.manager, repositoryId, work.taskId);
+      }
+      for (const { taskId } of others) await showTask(app, undefined, taskId);
     }
   });
   return healed;
 }
 
+const isTouched = (work: Pick<OpenWork, 'numbers'>, touched?: Set<number>) =>
+  work.numbers.some((number) => touched?.has(number));
+
+/** Everything that changed on GitHub is due, and up to `most` others in their order. */
+export function chooseWork<W extends Pick<OpenWork, 'numbers'>>(
+  work: W[],
+  touched: Set<number> | undefined,
+  most: number,
+) {
+  const quiet = work.filter((each) => !isTouched(each, touched));
+  const chosen = new Set(quiet.slice(0, most));
+  const due = work.filter((each) => chosen.has(each) || isTouched(each, touched));
+  return { due, others: quiet.slice(most) };
+}
+
 /** Ready and backlog that a person put on while no event reached us. */
-async function hearLabels(app: App, place: Place, number: number, status: OpenWork['status']): Promise<void> {
-  const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/labels';
-  const { data } = await place.octokit.request(path, { ...place.name, issue_number: number, per_page: 100 });
+async function hearLabels(app: App, place: Place, { number, labels, status }: SeenIssue): Promise<void> {
   for (const label of [labelOf.ready, labelOf.backlog]) {
-    if (label === labelOf[status] || !data.some((l) => l.name === label)) continue;
+    if (label === labelOf[status] || !labels.includes(label)) continue;
     const sender = await labellerOf(app, place, number, label);
     if (sender !== undefined) await labelChanged(app, place, { number, label, sender, isPull: false });
   }
+}
+
+interface SeenIssue {
+  number: number;
+  labels: string[];
+  status: OpenWork['status'];
 }
 
 /** One task with its issue, its pull requests, their reviews and checks. */
 async function compare(app: App, place: Place, work: OpenWork): Promise<Recovered> {
   const { octokit, name } = place;
   for (const pull of await listUnsettledPulls(app.db.manager, work.taskId, place.repository.id)) {
-    const status = await refreshPull(app, octokit, name, pull);
+    const { status, headSha } = await refreshPull(app, octokit, name, pull);
     if (status === 'merged' || status === 'closed') continue;
     const at = { ...name, pull_number: pull.number };
     const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
     const reviews = await octokit.paginate(path, { ...at, per_page: 100 });
     for (const review of reviews.filter((r) => r.state === 'CHANGES_REQUESTED'))
       await takeReview(app, place, pull, review.id);
-    const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', at);
-    await lookAtChecks(app, place, data.head.sha);
+    await lookAtChecks(app, place, headSha);
   }
-  if (work.issueNumber !== null && work.issueRepositoryId === place.repository.id)
-    await observeIssue(app, place, work.issueNumber);
-  if (work.issueNumber !== null) await hearLabels(app, place, work.issueNumber, work.status);
-  await showTask(app, undefined, work.taskId);
+  const number = work.issueRepositoryId === place.repository.id ? work.issueNumber : null;
+  if (number !== null) {
+    const labels = await observeIssue(app, place, number);
+    await hearLabels(app, place, { number, labels, status: work.status });
+  }
+  await recheckTask(app, work.taskId);
   const now = await findTask(app.db.manager, work.taskId);
   if (now === undefined || now.status === work.status) return [];
   return [{ taskId: work.taskId, action: 'caught_up', reason: `GitHub had gone on; it is ${now.status} now` }];

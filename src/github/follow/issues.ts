@@ -2,7 +2,7 @@ import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { cancelTask } from '../../runs/operations.ts';
 import { findLiveRun } from '../../runs/store.ts';
-import { moveTask, showTask, tryMoveTask } from '../../tasks/move.ts';
+import { moveTask, recheckTask, showTask, tryMoveTask } from '../../tasks/move.ts';
 import { getTask } from '../../tasks/store.ts';
 import { labelOf } from '../mirror/mirror.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
@@ -13,14 +13,18 @@ import { refreshPullsOf } from './refresh-pull.ts';
 /** The label that starts a task. */
 export const runLabel = 'agent:run';
 
-/** What an issue of a task is on GitHub now. */
-export async function observeIssue(app: App, place: Place, number: number): Promise<void> {
+/** Brings a task to where its issue on GitHub is; answers the names of the issue's labels. */
+export async function observeIssue(app: App, place: Place, number: number): Promise<string[]> {
   const taskId = await findTaskOfIssue(app.db.manager, place.repository.id, number);
-  if (taskId === undefined) return;
+  if (taskId === undefined) return [];
   const issue = await readIssue(place, number);
-  if (issue === 'gone') return forgetIssue(app, place, number);
+  if (issue === 'gone') {
+    await forgetIssue(app, place, number);
+    return [];
+  }
   if (issue.state === 'closed') await settleClosed(app, taskId);
-  else await showTask(app, undefined, taskId);
+  else await recheckTask(app, taskId);
+  return issue.labels.map((label) => (typeof label === 'string' ? label : (label.name ?? '')));
 }
 
 async function readIssue({ octokit, name, repository }: Place, number: number) {
@@ -52,7 +56,7 @@ async function settleClosed(app: App, taskId: string): Promise<void> {
       // Ended by itself meanwhile.
       if (!(error instanceof Refused)) throw error;
     });
-  await showTask(app, undefined, taskId);
+  await recheckTask(app, taskId);
 }
 
 /** Reopened by somebody: a task that was done is ready again. */
@@ -60,7 +64,10 @@ export async function issueReopened(app: App, place: Place, number: number): Pro
   const taskId = await findTaskOfIssue(app.db.manager, place.repository.id, number);
   if (taskId === undefined) return;
   const issue = await readIssue(place, number);
-  if (issue === 'gone' || issue.state !== 'open') return observeIssue(app, place, number);
+  if (issue === 'gone' || issue.state !== 'open') {
+    await observeIssue(app, place, number);
+    return;
+  }
   await app.db.transaction(async (em) => {
     if ((await getTask(em, taskId)).status === 'done') await tryMoveTask(app, em, taskId, 'to_ready');
     await showTask(app, em, taskId);
@@ -92,5 +99,5 @@ export async function obeyLabel(
       const said = `😕 The label ${label} was refused: ${error.message}`;
       await setNotice(app.db.manager, taskId, repository.id, number, said);
     }
-  await showTask(app, undefined, taskId);
+  await recheckTask(app, taskId);
 }

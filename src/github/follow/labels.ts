@@ -2,7 +2,7 @@ import type { App } from '../../app.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import { asWriter } from '../../repositories/permission.ts';
-import { showTask } from '../../tasks/move.ts';
+import { recheckTask } from '../../tasks/move.ts';
 import { handleLabel } from '../commands/handle-commands.ts';
 import { taskOfPlace } from '../commands/order.ts';
 import { insertHandledCommand, wasCommandHandled } from '../inbox/delivery-store.ts';
@@ -43,7 +43,7 @@ export async function labelChanged(app: App, place: Place, about: Labelled): Pro
   if (taskId === undefined) return;
   const key = put && `label ${place.repository.githubId}/${put.eventId}`;
   const isKnown = key !== undefined && (await wasCommandHandled(app.db.manager, key));
-  if (writer === undefined || isKnown) return showTask(app, undefined, taskId);
+  if (writer === undefined || isKnown) return recheckTask(app, taskId);
   await obeyLabel(app, place, { taskId, number, label });
   if (key !== undefined) await insertHandledCommand(app.db.manager, key);
 }

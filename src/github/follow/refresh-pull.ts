@@ -53,7 +53,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
     await refreshDiff(app, stored.taskId, data.head.sha);
     await lookForConflict(app, stored, data);
   }
-  return status;
+  return { status, headSha: data.head.sha };
 }
 
 /** Reads every pull request of a task that may still change. */

@@ -22,8 +22,8 @@ export async function noteWrite(app: App, em: EntityManager, place: Mirrored): P
   await tripBreaker(em, place);
   // At once to say so, and when it is over to go on.
   const { taskId } = place;
-  await app.queue.send(undefined, 'mirror', { taskId }, { key: `${taskId} tripped` });
-  await app.queue.send(undefined, 'mirror', { taskId }, { key: `${taskId} over`, afterSeconds: 605 });
+  await app.queue.send(undefined, 'mirror', { taskId, recheck: true }, { key: `${taskId} tripped` });
+  await app.queue.send(undefined, 'mirror', { taskId, recheck: true }, { key: `${taskId} over`, afterSeconds: 605 });
 }
 
 export function isTripped(place: Mirrored): boolean {

@@ -6,6 +6,7 @@ import type { RepositoryRow } from '../../db/tables.ts';
 import { PullRequests } from '../../db/work-tables.ts';
 import { taskPage } from '../../domain/task-page.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import type { Jobs } from '../../queue/names.ts';
 import { credentialFor } from '../../repositories/credentials.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { listEvents } from '../../runs/lease/journal-store.ts';
@@ -26,21 +27,27 @@ import type { TaskPicture } from './task-picture.ts';
 
 /**
  * Makes GitHub show what the database says of a task: observes, computes the difference, applies it; the handler of
- * the `mirror` job. Two at once for one task take turns.
+ * the `mirror` job. Two at once for one task take turns. What was shown last is believed, unless the job says `recheck`.
  */
-export async function syncTask(app: App, taskId: string): Promise<void> {
+export async function syncTask(app: App, { taskId, recheck }: Jobs['mirror']): Promise<void> {
   if (app.github === undefined) return;
   const em = app.db.manager;
   await app.db.turn(`mirror ${taskId}`, async () => {
     const task = await findTask(em, taskId);
     if (task === undefined) return;
     await makeIssue(app, em, task);
-    for (const place of await listMirrored(em, taskId)) await syncPlace(app, em, task, place);
+    for (const place of await listMirrored(em, taskId)) await syncPlace(app, em, task, place, recheck);
   });
   await answerReviews(app, taskId);
 }
 
-async function syncPlace(app: App, em: EntityManager, task: TaskView, place: Mirrored): Promise<void> {
+async function syncPlace(
+  app: App,
+  em: EntityManager,
+  task: TaskView,
+  place: Mirrored,
+  recheck: boolean,
+): Promise<void> {
   const repository = await findRepository(em, place.repositoryId);
   if (repository === null) return;
   const credential = await credentialFor(app, repository);
@@ -58,6 +65,8 @@ async function syncPlace(app: App, em: EntityManager, task: TaskView, place: Mir
     .update(JSON.stringify([comment, check, sha]))
     .digest('base64url');
   try {
+    const isShown = place.shown === essence && place.shownProgress === progress;
+    if (isShown && !recheck) return milestone();
     await syncLabels(app, em, octokit, at, place, labels);
     // The milestone comes last, so that whatever is odd about milestones never holds up the rest.
     if (place.shown === essence && !(await progressMayShow(app, em, place, progress, installationId)))
@@ -97,7 +106,7 @@ async function progressMayShow(
   if (place.shownProgress === progress) return false;
   const afterSeconds = isScarce ? scarceWaitSeconds : Math.ceil(waitMs / 1000);
   const { taskId } = place;
-  await app.queue.send(em, 'mirror', { taskId }, { key: `${taskId} later`, afterSeconds });
+  await app.queue.send(em, 'mirror', { taskId, recheck: false }, { key: `${taskId} later`, afterSeconds });
   return false;
 }
 
