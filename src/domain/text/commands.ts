@@ -1,4 +1,3 @@
-import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
@@ -61,13 +60,20 @@ function mentionOf(line: string, slug: string): string | undefined {
   return /^[\s,:]/.test(rest) ? rest.replace(/^[\s,:]+/, '').trim() : undefined;
 }
 
+/** What is needed of a node of mdast. */
+interface Node {
+  type: string;
+  position?: { start: { line: number }; end: { line: number } } | undefined;
+  children?: Node[];
+}
+
 const hiding = new Set(['blockquote', 'code', 'inlineCode', 'html']);
 
 /** Adds the lines, from 0, that begin inside something that hides commands. */
-function hide(node: Nodes, hidden: Set<number>): void {
+function hide(node: Node, hidden: Set<number>): void {
   const { position } = node;
   if (hiding.has(node.type) && position !== undefined)
     // No command begins the first line itself: that one begins with what hides the others, or before it.
     for (let { line } = position.start; line < position.end.line; line++) hidden.add(line);
-  else if ('children' in node) for (const child of node.children) hide(child, hidden);
+  else for (const child of node.children ?? []) hide(child, hidden);
 }

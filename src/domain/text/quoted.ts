@@ -70,8 +70,10 @@ export function closedBlocks(text: string): string {
   return fence === undefined ? text : `${text}\n${fence}`;
 }
 
-/** One line of at most `max` characters; a cut shows. */
+/** One line of at most `max` characters; a cut shows. Of a long text only the beginning is read. */
 export function oneLine(text: string, max: number): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length <= max ? line : `${line.slice(0, max - 1).trimEnd()}…`;
+  const read = text.slice(0, max * 10);
+  const line = read.replace(/\s+/g, ' ').trim();
+  const isWhole = line.length <= max && read.length === text.length;
+  return isWhole ? line : `${line.slice(0, max - 1).trimEnd()}…`;
 }
