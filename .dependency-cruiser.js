@@ -1,0 +1,85 @@
+/** Features in their order: each may import those before it. */
+const features = ['projects', 'repositories', 'agents', 'tasks', 'runs', 'sprints', 'planning', 'github'];
+/** They speak to what lies outside, and know no feature. */
+const adapters = ['db', 'git', 'sandbox', 'llm', 'outgoing', 'queue', 'host', 'threads'];
+
+const rooms = (names) => `^src/(${names.join('|')})/`;
+/** Only these names may be imported by those files, besides files of the same room. */
+const only = (name, from, allowed, comment) => ({
+  name,
+  comment,
+  severity: 'error',
+  from: { path: `^src/${from}/` },
+  to: { path: '^(src|migrations|test|bench|deploy)/', pathNot: [`^src/${from}/`, ...allowed] },
+});
+
+const pure = rooms(['domain']);
+const errors = '^src/errors\\.ts$';
+const app = '^src/app\\.ts$';
+
+export default {
+  forbidden: [
+    {
+      name: 'no-circular',
+      comment: 'Two files that need each other are one file, or miss a third.',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'no-orphans',
+      comment:
+        'A file that nothing imports and that imports nothing is left over. Threads load read-payload.ts by its address.',
+      severity: 'error',
+      from: {
+        orphan: true,
+        pathNot: [
+          '/read-payload\\.ts$',
+          '\\.(json|css|html|svg)$',
+          '^src/demo/sample-repository/',
+          '\\.mjs$',
+          'css\\.d\\.ts$',
+        ],
+      },
+      to: {},
+    },
+    only('domain-is-pure', 'domain', [], 'The rules need nothing of the program around them.'),
+    only('web-knows-the-interface', 'web', [pure], 'The dashboard uses the REST interface and shares the rules.'),
+    ...adapters.map((name) =>
+      only(
+        `adapter-${name}`,
+        name,
+        [pure, errors, rooms(name === 'threads' ? ['host'] : ['threads', 'host'])],
+        'An adapter knows no feature.',
+      ),
+    ),
+    only(
+      'http-knows-no-feature',
+      'http',
+      [pure, errors, app, rooms(['db'])],
+      'The server serves whatever is declared.',
+    ),
+    ...features.map((name, at) =>
+      only(
+        `feature-${name}`,
+        name,
+        [pure, errors, app, rooms(['http', ...adapters, ...features.slice(0, at)])],
+        `Features import one way: ${features.join(' → ')}.`,
+      ),
+    ),
+    {
+      name: 'product-without-demo-and-tests',
+      comment: 'What is shipped needs no demo, test or bench.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/demo/' },
+      to: { path: '^(src/demo|test|bench|deploy)/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^src/web/api\\.ts$' },
+    tsPreCompilationDeps: true,
+    moduleSystems: ['es6'],
+    parser: 'swc',
+  },
+};
