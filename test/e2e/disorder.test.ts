@@ -96,7 +96,8 @@ async function play(service: TestApp, seed: number): Promise<void> {
       headers: { 'X-GitHub-Event': event, 'X-GitHub-Delivery': guid, 'X-Hub-Signature-256': `sha256=${signature}` },
     });
     await response.arrayBuffer();
-    expect(response.status).toBe(202);
+    // 503: the database was too slow. To GitHub that one is lost, like others.
+    expect([202, 503]).toContain(response.status);
   };
   const all = disorder(seed);
   for (let i = 0; i < all.length; i += 20) await Promise.all(all.slice(i, i + 20).map(post));

@@ -59,10 +59,11 @@ async function run(): Promise<WorldTask> {
   });
 }
 
+// On a busy machine the two seconds may be over before a size is reached.
 test.each([
-  ['endless-text', /larger than 4 MB/],
-  ['gzip-bomb', /larger than 4 MB/],
-  ['empty-lists', /more than 100000 values/],
+  ['endless-text', /larger than 4 MB|not complete/],
+  ['gzip-bomb', /larger than 4 MB|not complete/],
+  ['empty-lists', /more than 100000 values|not complete/],
   ['endless-error', /HTTP 400/],
   ['drip', /not complete after 2 s/],
   ['silence', /not complete after 2 s/],
@@ -75,8 +76,8 @@ test.each([
 });
 
 test.each([
-  ['endless-content', /larger than 4 MB/],
-  ['endless-event', /event larger than 1 MB/],
+  ['endless-content', /larger than 4 MB|not complete/],
+  ['endless-event', /event larger than 1 MB|not complete/],
   ['empty-events', /more than 400000 events|not complete/],
   ['idle-events', /larger than 64 MB|not complete/],
   ['call-number', /more than 1000 calls/],
