@@ -69,6 +69,7 @@ const onOwnToken: Access<{ user: Caller; ownTokenId: string }> = {
 
 export const projectRoutes: Route[] = [
   route({
+    operationId: 'getMe',
     method: 'get',
     path: '/me',
     summary: 'Who the token belongs to',
@@ -78,6 +79,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { user }) => app.db.manager.findOneByOrFail(Users, { id: user.id }),
   }),
   route({
+    operationId: 'listTokens',
     method: 'get',
     path: '/me/tokens',
     summary: 'List the API tokens of the caller',
@@ -89,6 +91,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { user, query }) => listTokens(app.db.manager, user.id, query),
   }),
   route({
+    operationId: 'createToken',
     method: 'post',
     path: '/me/tokens',
     summary: 'Make an API token; it is shown this once',
@@ -100,6 +103,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { user, body }) => mintApiToken(app, user.id, body.name, body.expiresInDays),
   }),
   route({
+    operationId: 'revokeToken',
     method: 'delete',
     path: '/me/tokens/:tokenId',
     summary: 'Revoke an API token, effective at once',
@@ -112,6 +116,7 @@ export const projectRoutes: Route[] = [
     },
   }),
   route({
+    operationId: 'listProjects',
     method: 'get',
     path: '/projects',
     summary: 'List the projects of the caller',
@@ -123,6 +128,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { user, query }) => listProjects(app.db.manager, user.id, query),
   }),
   route({
+    operationId: 'createProject',
     method: 'post',
     path: '/projects',
     summary: 'Create a project',
@@ -133,6 +139,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { user, body }) => createProject(app, user.id, body),
   }),
   route({
+    operationId: 'getProject',
     method: 'get',
     path: '/projects/:projectId',
     summary: 'Get a project',
@@ -142,6 +149,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { projectId, user }) => getProject(app.db.manager, projectId, user.id),
   }),
   route({
+    operationId: 'updateProject',
     method: 'patch',
     path: '/projects/:projectId',
     summary: 'Change the settings of a project',
@@ -152,6 +160,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { projectId, user, body }) => updateProject(app, projectId, user.id, body),
   }),
   route({
+    operationId: 'deleteProject',
     method: 'delete',
     path: '/projects/:projectId',
     summary: 'Delete a project',
@@ -162,6 +171,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { projectId }) => deleteProject(app, projectId),
   }),
   route({
+    operationId: 'listMembers',
     method: 'get',
     path: '/projects/:projectId/members',
     summary: 'List the members of a project',
@@ -171,6 +181,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { projectId }) => listMembers(app.db.manager, projectId),
   }),
   route({
+    operationId: 'addMember',
     method: 'post',
     path: '/projects/:projectId/members',
     summary: 'Add a member',
@@ -183,6 +194,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { projectId, user, role, body }) => addMember(app, projectId, { id: user.id, role }, body),
   }),
   route({
+    operationId: 'updateMember',
     method: 'patch',
     path: '/projects/:projectId/members/:userId',
     summary: 'Change the role of a member',
@@ -194,6 +206,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { projectId, role, member, body }) => changeRole(app, projectId, role, member.userId, body.role),
   }),
   route({
+    operationId: 'removeMember',
     method: 'delete',
     path: '/projects/:projectId/members/:userId',
     summary: 'Remove a member; anyone may leave, with `me` as the user',
@@ -204,15 +217,16 @@ export const projectRoutes: Route[] = [
     handle: (app, { projectId, user, role, member }) =>
       removeMember(app, projectId, { id: user.id, role }, member.userId),
   }),
-  ...tokenRoutes('git-token', 'git_token', 'git token'),
-  ...tokenRoutes('model-token', 'model_token', 'model token'),
+  ...tokenRoutes('git-token', 'GitToken', 'git_token', 'git token'),
+  ...tokenRoutes('model-token', 'ModelToken', 'model_token', 'model token'),
 ];
 
-function tokenRoutes(segment: string, kind: SecretKind, name: string): Route[] {
+function tokenRoutes(segment: string, noun: string, kind: SecretKind, name: string): Route[] {
   const path = `/projects/:projectId/${segment}`;
   const access = inProject('admin');
   return [
     route({
+      operationId: `set${noun}`,
       method: 'post',
       path,
       summary: `Set the ${name}`,
@@ -226,6 +240,7 @@ function tokenRoutes(segment: string, kind: SecretKind, name: string): Route[] {
       },
     }),
     route({
+      operationId: `get${noun}`,
       method: 'get',
       path,
       summary: `Whether a ${name} is set`,
@@ -235,6 +250,7 @@ function tokenRoutes(segment: string, kind: SecretKind, name: string): Route[] {
       handle: (app, { projectId }) => secretState(app, projectId, kind),
     }),
     route({
+      operationId: `remove${noun}`,
       method: 'delete',
       path,
       summary: `Remove the ${name}`,

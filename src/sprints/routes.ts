@@ -49,6 +49,7 @@ const onTaskOfSprint: Access<Awaited<ReturnType<typeof entered.load>> & { taskId
 
 export const sprintRoutes: Route[] = [
   route({
+    operationId: 'createSprint',
     method: 'post',
     path: '/projects/:projectId/sprints',
     summary: 'Create a sprint',
@@ -59,6 +60,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { projectId, body }) => createSprint(app, projectId, body),
   }),
   route({
+    operationId: 'listSprints',
     method: 'get',
     path: '/projects/:projectId/sprints',
     summary: 'List the sprints of a project, newest first',
@@ -70,6 +72,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { projectId, query }) => listSprints(app.db.manager, projectId, query),
   }),
   route({
+    operationId: 'getActiveSprint',
     method: 'get',
     path: '/projects/:projectId/sprints/active',
     summary: 'The active sprint, or null',
@@ -79,6 +82,7 @@ export const sprintRoutes: Route[] = [
     handle: async (app, { projectId }) => (await findActiveSprint(app.db.manager, projectId)) ?? null,
   }),
   route({
+    operationId: 'getVelocity',
     method: 'get',
     path: '/projects/:projectId/velocity',
     summary: 'Tasks completed in each of the last completed sprints, oldest first',
@@ -89,6 +93,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { projectId, query }) => velocityOf(app.db.manager, projectId, query.count),
   }),
   route({
+    operationId: 'listBacklog',
     method: 'get',
     path: '/projects/:projectId/backlog',
     summary: 'The tasks that are in no sprint, newest first',
@@ -100,6 +105,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { projectId, query }) => listSprintTasks(app.db.manager, { backlogOf: projectId }, query),
   }),
   route({
+    operationId: 'getSprint',
     method: 'get',
     path: '/sprints/:sprintId',
     summary: 'Get a sprint',
@@ -109,6 +115,7 @@ export const sprintRoutes: Route[] = [
     handle: async (_app, { sprint }) => sprint,
   }),
   route({
+    operationId: 'updateSprint',
     method: 'patch',
     path: '/sprints/:sprintId',
     summary: 'Change a sprint',
@@ -120,6 +127,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { sprint, body }) => updateSprint(app, sprint.id, body),
   }),
   route({
+    operationId: 'startSprint',
     method: 'post',
     path: '/sprints/:sprintId/start',
     summary: 'Start a sprint: what can start starts, what waits follows',
@@ -131,6 +139,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { sprint, user }) => startSprint(app, sprint.id, user.id),
   }),
   route({
+    operationId: 'completeSprint',
     method: 'post',
     path: '/sprints/:sprintId/complete',
     summary: 'Complete a sprint; `unfinished` says where its unfinished tasks go',
@@ -142,6 +151,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { sprint, body }) => completeSprint(app, sprint.id, body.unfinished),
   }),
   route({
+    operationId: 'listSprintTasks',
     method: 'get',
     path: '/sprints/:sprintId/tasks',
     summary: 'List the tasks of a sprint, newest first',
@@ -153,6 +163,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { sprint, query }) => listSprintTasks(app.db.manager, { sprintId: sprint.id }, query),
   }),
   route({
+    operationId: 'addSprintTask',
     method: 'post',
     path: '/sprints/:sprintId/tasks',
     summary: 'Add a task with its subtasks; it leaves the sprint it was in',
@@ -167,6 +178,7 @@ export const sprintRoutes: Route[] = [
     },
   }),
   route({
+    operationId: 'addSprintTasks',
     method: 'post',
     path: '/sprints/:sprintId/tasks/bulk',
     summary: 'Add several tasks, all or none',
@@ -178,6 +190,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { sprint, body }) => addTasks(app, sprint.id, body.taskIds, (i) => `taskIds.${i}`),
   }),
   route({
+    operationId: 'removeSprintTask',
     method: 'delete',
     path: '/sprints/:sprintId/tasks/:taskId',
     summary: 'Take a task with its subtasks out of a sprint',
@@ -188,6 +201,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { sprint, taskId }) => removeTask(app, sprint.id, taskId),
   }),
   route({
+    operationId: 'getSprintMetrics',
     method: 'get',
     path: '/sprints/:sprintId/metrics',
     summary: 'How far a sprint is',
@@ -197,6 +211,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { sprint }) => metricsOf(app.db.manager, sprint),
   }),
   route({
+    operationId: 'getBurndown',
     method: 'get',
     path: '/sprints/:sprintId/burndown',
     summary: 'Open tasks at the end of each day (UTC), and the ideal line',
@@ -206,6 +221,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { sprint }) => burndownOf(app.db.manager, sprint),
   }),
   route({
+    operationId: 'getDigest',
     method: 'get',
     path: '/sprints/:sprintId/digest',
     summary: 'What came of a completed sprint',
@@ -215,6 +231,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { sprint }) => getDigest(app.db.manager, sprint.id),
   }),
   route({
+    operationId: 'chatAboutSprint',
     method: 'post',
     path: '/sprints/:sprintId/chat-with-dev-lead',
     summary: 'Talk with the Software Architect about a sprint',
