@@ -5,6 +5,7 @@ import type { App } from '../app.ts';
 import { AppError } from '../errors.ts';
 import { type Caller, findCaller } from './access/access.ts';
 import { authentication } from './access/authenticate.ts';
+import { compressed } from './compress.ts';
 import { docsPage } from './documents/docs-page.ts';
 import { openapiDocument } from './documents/openapi.ts';
 import { errorReply } from './error-reply.ts';
@@ -42,6 +43,7 @@ export function createServer(app: App, routes: Route[], extras: Extras = {}): Ex
     next();
   });
   server.use(securityHeaders(app.config.BASE_URL));
+  server.use(compressed());
   const anonymous = anonymousLimit(app.config);
   server.get('/healthz', (_req, res) => res.json({ status: 'ok' }));
   const isReady = readiness(app);
