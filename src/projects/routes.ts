@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type SecretKind, Users } from '../db/tables.ts';
+import { Users } from '../db/tables.ts';
 import { hasRole } from '../domain/member.ts';
 import { notFound, requiresRole } from '../errors.ts';
 import { type Access, anyUser, type Caller, type InProject, inProject, storable } from '../http/access/access.ts';
@@ -15,13 +15,9 @@ import {
   Member,
   NewApiToken,
   Project,
-  SetToken,
-  TokenSet,
-  TokenState,
   UpdateMember,
   UpdateProject,
 } from './schemas.ts';
-import { dropSecret, keepSecret, secretState } from './secrets.ts';
 import {
   findMember,
   getProject,
@@ -32,6 +28,7 @@ import {
   type MemberView,
   revokeToken,
 } from './store.ts';
+import { projectTokenRoutes } from './token-routes.ts';
 import { mintApiToken } from './tokens.ts';
 
 const tag = 'projects';
@@ -217,47 +214,5 @@ export const projectRoutes: Route[] = [
     handle: (app, { projectId, user, role, member }) =>
       removeMember(app, projectId, { id: user.id, role }, member.userId),
   }),
-  ...tokenRoutes('git-token', 'GitToken', 'git_token', 'git token'),
-  ...tokenRoutes('model-token', 'ModelToken', 'model_token', 'model token'),
+  ...projectTokenRoutes,
 ];
-
-function tokenRoutes(segment: string, noun: string, kind: SecretKind, name: string): Route[] {
-  const path = `/projects/:projectId/${segment}`;
-  const access = inProject('admin');
-  return [
-    route({
-      operationId: `set${noun}`,
-      method: 'post',
-      path,
-      summary: `Set the ${name}`,
-      tag,
-      access,
-      body: SetToken,
-      reply: [200, TokenSet],
-      handle: async (app, { projectId, body }) => {
-        await keepSecret(app, projectId, kind, body.token);
-        return { configured: true };
-      },
-    }),
-    route({
-      operationId: `get${noun}`,
-      method: 'get',
-      path,
-      summary: `Whether a ${name} is set`,
-      tag,
-      access,
-      reply: [200, TokenState],
-      handle: (app, { projectId }) => secretState(app, projectId, kind),
-    }),
-    route({
-      operationId: `remove${noun}`,
-      method: 'delete',
-      path,
-      summary: `Remove the ${name}`,
-      tag,
-      access,
-      reply: [204],
-      handle: (app, { projectId }) => dropSecret(app, projectId, kind),
-    }),
-  ];
-}

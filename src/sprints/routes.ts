@@ -1,14 +1,12 @@
 import { z } from 'zod';
-import { type Access, accessTo, inProject } from '../http/access/access.ts';
+import { accessTo, inProject } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { ChatMessage, Task } from '../tasks/schemas.ts';
 import { chatAboutSprint } from './chat.ts';
 import { getDigest } from './digest.ts';
 import { burndownOf, metricsOf, velocityOf } from './figures-store.ts';
-import { addTasks, completeSprint, createSprint, removeTask, startSprint, updateSprint } from './operations.ts';
+import { completeSprint, createSprint, startSprint, updateSprint } from './operations.ts';
 import {
-  AddTask,
-  AddTasks,
   BacklogPage,
   BurndownPoint,
   CompleteSprint,
@@ -19,7 +17,6 @@ import {
   SprintFilter,
   SprintMetrics,
   SprintReply,
-  SprintTaskFilter,
   UpdateSprint,
   VelocityEntry,
   VelocityQuery,
@@ -39,13 +36,6 @@ export const onSprint = accessTo<SprintView, 'sprint'>({
   project: 's.project_id',
   param: 'sprintId',
 });
-
-/** A sprint, and the id of a task in the path behind it. */
-const entered = onSprint('member');
-const onTaskOfSprint: Access<Awaited<ReturnType<typeof entered.load>> & { taskId: string }> = {
-  ...entered,
-  load: async (app, asked) => ({ ...(await entered.load(app, asked)), taskId: asked.params.taskId ?? '' }),
-};
 
 export const sprintRoutes: Route[] = [
   route({
@@ -149,56 +139,6 @@ export const sprintRoutes: Route[] = [
     reply: [200, Sprint],
     errors: { 409: 'The sprint is not active, or tasks of it are unfinished' },
     handle: (app, { sprint, body }) => completeSprint(app, sprint.id, body.unfinished),
-  }),
-  route({
-    operationId: 'listSprintTasks',
-    method: 'get',
-    path: '/sprints/:sprintId/tasks',
-    summary: 'List the tasks of a sprint, newest first',
-    tag,
-    access: onSprint('member'),
-    query: SprintTaskFilter,
-    reply: [200, z.array(Task)],
-    paged: true,
-    handle: (app, { sprint, query }) => listSprintTasks(app.db.manager, { sprintId: sprint.id }, query),
-  }),
-  route({
-    operationId: 'addSprintTask',
-    method: 'post',
-    path: '/sprints/:sprintId/tasks',
-    summary: 'Add a task with its subtasks; it leaves the sprint it was in',
-    tag,
-    access: onSprint('member'),
-    body: AddTask,
-    reply: [200, Task],
-    errors: ended,
-    handle: async (app, { sprint, body }) => {
-      const [task] = await addTasks(app, sprint.id, [body.taskId], () => 'taskId');
-      return task as NonNullable<typeof task>;
-    },
-  }),
-  route({
-    operationId: 'addSprintTasks',
-    method: 'post',
-    path: '/sprints/:sprintId/tasks/bulk',
-    summary: 'Add several tasks, all or none',
-    tag,
-    access: onSprint('member'),
-    body: AddTasks,
-    reply: [200, z.array(Task)],
-    errors: ended,
-    handle: (app, { sprint, body }) => addTasks(app, sprint.id, body.taskIds, (i) => `taskIds.${i}`),
-  }),
-  route({
-    operationId: 'removeSprintTask',
-    method: 'delete',
-    path: '/sprints/:sprintId/tasks/:taskId',
-    summary: 'Take a task with its subtasks out of a sprint',
-    tag,
-    access: onTaskOfSprint,
-    reply: [204],
-    errors: ended,
-    handle: (app, { sprint, taskId }) => removeTask(app, sprint.id, taskId),
   }),
   route({
     operationId: 'getSprintMetrics',

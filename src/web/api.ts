@@ -2827,6 +2827,146 @@ export function completeSprint(sprintId: string, body?: {
     })));
 }
 /**
+ * How far a sprint is
+ */
+export function getSprintMetrics(sprintId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: SprintMetrics;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/metrics`, {
+        ...opts
+    }));
+}
+/**
+ * Open tasks at the end of each day (UTC), and the ideal line
+ */
+export function getBurndown(sprintId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: BurndownPoint[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/burndown`, {
+        ...opts
+    }));
+}
+/**
+ * What came of a completed sprint
+ */
+export function getDigest(sprintId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Digest;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/digest`, {
+        ...opts
+    }));
+}
+/**
+ * Talk with the Software Architect about a sprint
+ */
+export function chatAboutSprint(sprintId: string, body: {
+    message: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: SprintReply;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/chat-with-dev-lead`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
  * List the tasks of a sprint, newest first
  */
 export function listSprintTasks(sprintId: string, { status, limit, offset }: {
@@ -2994,146 +3134,6 @@ export function removeSprintTask(sprintId: string, taskId: string, opts?: Oazapf
         ...opts,
         method: "DELETE"
     }));
-}
-/**
- * How far a sprint is
- */
-export function getSprintMetrics(sprintId: string, opts?: Oazapfts.RequestOpts) {
-    return oazapfts.ok(oazapfts.fetchJson<{
-        status: 200;
-        data: SprintMetrics;
-    } | {
-        status: 400;
-        data: ErrorReply;
-    } | {
-        status: 401;
-        data: ErrorReply;
-    } | {
-        status: 403;
-        data: ErrorReply;
-    } | {
-        status: 404;
-        data: ErrorReply;
-    } | {
-        status: 429;
-        data: ErrorReply;
-    } | {
-        status: 503;
-        data: ErrorReply;
-    }>(`/sprints/${encodeURIComponent(sprintId)}/metrics`, {
-        ...opts
-    }));
-}
-/**
- * Open tasks at the end of each day (UTC), and the ideal line
- */
-export function getBurndown(sprintId: string, opts?: Oazapfts.RequestOpts) {
-    return oazapfts.ok(oazapfts.fetchJson<{
-        status: 200;
-        data: BurndownPoint[];
-    } | {
-        status: 400;
-        data: ErrorReply;
-    } | {
-        status: 401;
-        data: ErrorReply;
-    } | {
-        status: 403;
-        data: ErrorReply;
-    } | {
-        status: 404;
-        data: ErrorReply;
-    } | {
-        status: 429;
-        data: ErrorReply;
-    } | {
-        status: 503;
-        data: ErrorReply;
-    }>(`/sprints/${encodeURIComponent(sprintId)}/burndown`, {
-        ...opts
-    }));
-}
-/**
- * What came of a completed sprint
- */
-export function getDigest(sprintId: string, opts?: Oazapfts.RequestOpts) {
-    return oazapfts.ok(oazapfts.fetchJson<{
-        status: 200;
-        data: Digest;
-    } | {
-        status: 400;
-        data: ErrorReply;
-    } | {
-        status: 401;
-        data: ErrorReply;
-    } | {
-        status: 403;
-        data: ErrorReply;
-    } | {
-        status: 404;
-        data: ErrorReply;
-    } | {
-        status: 429;
-        data: ErrorReply;
-    } | {
-        status: 503;
-        data: ErrorReply;
-    }>(`/sprints/${encodeURIComponent(sprintId)}/digest`, {
-        ...opts
-    }));
-}
-/**
- * Talk with the Software Architect about a sprint
- */
-export function chatAboutSprint(sprintId: string, body: {
-    message: string;
-}, { idempotencyKey }: {
-    idempotencyKey?: string;
-} = {}, opts?: Oazapfts.RequestOpts) {
-    return oazapfts.ok(oazapfts.fetchJson<{
-        status: 200;
-        data: SprintReply;
-    } | {
-        status: 400;
-        data: ErrorReply;
-    } | {
-        status: 401;
-        data: ErrorReply;
-    } | {
-        status: 403;
-        data: ErrorReply;
-    } | {
-        status: 404;
-        data: ErrorReply;
-    } | {
-        status: 409;
-        data: ErrorReply;
-    } | {
-        status: 413;
-        data: ErrorReply;
-    } | {
-        status: 415;
-        data: ErrorReply;
-    } | {
-        status: 422;
-        data: ErrorReply;
-    } | {
-        status: 429;
-        data: ErrorReply;
-    } | {
-        status: 502;
-        data: ErrorReply;
-    } | {
-        status: 503;
-        data: ErrorReply;
-    }>(`/sprints/${encodeURIComponent(sprintId)}/chat-with-dev-lead`, oazapfts.json({
-        ...opts,
-        method: "POST",
-        body,
-        headers: oazapfts.mergeHeaders(opts?.headers, {
-            "Idempotency-Key": idempotencyKey
-        })
-    })));
 }
 /**
  * Begin to plan from a goal; answers the first question
