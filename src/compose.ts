@@ -24,6 +24,7 @@ import { keepPace, type Pace } from './github/app/pacing.ts';
 import { adoptStoredApp } from './github/app/stored-app.ts';
 import { registerWebhooks } from './github/inbox/events.ts';
 import { createMetrics } from './http/metrics.ts';
+import { jobs } from './jobs.ts';
 import { openaiModels } from './llm/openai.ts';
 import { fetchFromGitHub, fetchFromModel } from './outgoing/fetch-from.ts';
 import { secretsOf } from './own-secrets.ts';
@@ -83,7 +84,7 @@ async function build(
   const keys = await readKeys(config, config.DATA_DIR);
   const metrics = createMetrics();
   const onError = (error: unknown, what: string) => log.error({ err: error }, `${what} failed`);
-  const queue = await openQueue(url, options.isWorker, onError, db.ambient);
+  const queue = await openQueue(url, jobs, options.isWorker, onError, db.ambient);
   atEnd(() => queue.stop(25_000));
   const sandbox = await openSandbox({ setting: config.SANDBOX, toolsDir: folders.tools, limits: runLimits(config) });
   if (config.SANDBOX === 'bwrap' && !sandbox.state.works) throw new ConfigError([`SANDBOX: ${sandbox.state.says}`]);

@@ -1,9 +1,23 @@
-import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import {
+  databaseUrl,
+  days,
+  encryptionKey,
+  flag,
+  httpUrl,
+  isPrivateKey,
+  minutes,
+  origins,
+  positive,
+  priceTable,
+  privateKey,
+  webhookSecret,
+  whole,
+} from './config-fields.ts';
 
-/** Thrown when the environment cannot be used; one line per problem, none of them holding a value that may be secret. */
+/** The settings cannot be used. One line per problem; none contains a value, which may be secret. */
 export class ConfigError extends Error {
   readonly problems: string[];
 
@@ -14,83 +28,11 @@ export class ConfigError extends Error {
   }
 }
 
-const whole = (min: number, max: number, preset: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`)
-    .default(preset);
-
-const positive = z
-  .string()
-  .transform(Number)
-  .refine((n) => Number.isFinite(n) && n > 0, 'must be a positive number');
-
-/** Longer than a timer of the platform can be set would end at once. */
-const minutes = positive.refine((n) => n <= 20_000, 'must be at most 20000');
-
-/** For how long something is kept; 0 is for ever. */
-const days = (preset: number) => whole(0, 36_500, preset);
-
-const httpUrl = z
-  .string()
-  .refine((s) => URL.canParse(s) && /^https?:$/.test(new URL(s).protocol), 'must be an http or https address')
-  .transform((s) => s.replace(/\/+$/, ''));
-
-const flag = z
-  .enum(['true', 'false', '1', '0'], 'must be true or false')
-  .transform((s) => s === 'true' || s === '1')
-  .default(false);
-
-const origins = z
-  .string()
-  .transform((s) => s.split(',').map((part) => part.trim()))
-  .pipe(z.array(httpUrl.transform((s) => new URL(s).origin)))
-  .default([]);
-
-/** 32 bytes, as 64 hex digits or as base64. */
-const encryptionKey = z
-  .string()
-  .transform((s) => (/^[0-9a-f]{64}$/i.test(s) ? Buffer.from(s, 'hex') : Buffer.from(s, 'base64')))
-  .refine((key) => key.length === 32, 'must be 32 bytes, written as 64 hex digits or as base64');
-
-const privateKey = z
-  .string()
-  .transform((s) => s.replaceAll('\\n', '\n').trim())
-  .refine(isPrivateKey, 'must be a PEM private key (the .pem file that GitHub gave for the App)');
-
-const priceTable = z
-  .string()
-  .transform((s, ctx) => {
-    try {
-      return JSON.parse(s) as unknown;
-    } catch {
-      ctx.addIssue('must be JSON like {"model":{"input":1.25,"output":10}}');
-      return z.NEVER;
-    }
-  })
-  .pipe(z.record(z.string(), z.object({ input: z.number().min(0), output: z.number().min(0) })))
-  .default({});
-
-/** GitHub's and everyone's first guesses; a receiver with one of these is open to the world. */
-const guessable = new Set(['development', 'secret', 'changeme', 'change-me', 'password']);
-
-const webhookSecret = z
-  .string()
-  .refine((s) => !guessable.has(s.toLowerCase()), 'is a well-known default; make a random one (openssl rand -hex 32)');
-
 const schema = z.object({
   PORT: whole(0, 65_535, 3000),
   HOST: z.string().default('127.0.0.1'),
   BASE_URL: httpUrl.optional(),
-  DATABASE_URL: z
-    .string()
-    .refine(
-      (s) => /^postgres(ql)?:\/\//.test(s) && URL.canParse(s) && isDecodable(s),
-      'must be a postgres:// address, its odd characters percent-encoded',
-    )
-    .optional(),
+  DATABASE_URL: databaseUrl.optional(),
   DATA_DIR: z
     .string()
     .default('.data')
@@ -153,86 +95,83 @@ const schema = z.object({
 
 type Settings = z.infer<typeof schema>;
 
-/** The credentials of the GitHub App; absent when the service runs without one. */
+/** The credentials of the GitHub App. */
 export interface GitHubAppConfig {
   appId: number;
   privateKey: string;
   webhookSecrets: string[];
-  /** For sign-in; an App that was made by the setup page brings them along. */
+  /** For sign-in. An App that the setup page created comes with them. */
   client?: { id: string; secret: string };
 }
 
-/** Everything the environment says, checked. `githubApp` is undefined when `APP_ID` is unset. */
+type Environment = Record<string, string | undefined>;
+
+/** All settings, checked. `githubApp` is undefined if `APP_ID` is unset. */
 export type Config = Omit<Settings, 'BASE_URL' | 'APP_ID' | 'PRIVATE_KEY' | 'PRIVATE_KEY_PATH'> & {
   BASE_URL: string;
   githubApp: GitHubAppConfig | undefined;
 };
 
 /**
- * Reads all settings (decisions, section 11) and reports every problem at once.
- * @throws ConfigError
+ * Reads all settings from the environment.
+ * @throws ConfigError with every problem at once
  */
-export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+export function readConfig(env: Environment = process.env): Config {
   // An empty value is how compose files and CI say "unset".
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = schema.safeParse(given);
-  const problems = parsed.success ? [] : parsed.error.issues.map((i) => `${String(i.path[0])}: ${i.message}`);
-  if (given.APP_ID !== undefined && given.WEBHOOK_SECRET === undefined)
-    problems.push('WEBHOOK_SECRET: required because APP_ID is set; the same text as in the App settings on GitHub');
-  const key = readPrivateKey(given, problems);
-  if (given.DATABASE_URL !== undefined)
-    for (const name of ['JWT_SECRET', 'ENCRYPTION_KEY'])
-      if (given[name] === undefined) problems.push(`${name}: required because DATABASE_URL is set`);
-  if (parsed.success && parsed.data.RUN_HEARTBEAT_SECONDS >= parsed.data.RUN_LEASE_SECONDS)
-    problems.push('RUN_HEARTBEAT_SECONDS: must be less than RUN_LEASE_SECONDS, or every lease would lapse');
+  const key = readPrivateKey(given);
+  const problems = [
+    ...(parsed.success ? [] : parsed.error.issues.map((i) => `${String(i.path[0])}: ${i.message}`)),
+    ...missing(given),
+    ...key.problems,
+    ...(parsed.success ? contradictions(parsed.data) : []),
+  ];
   if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set(problems)]);
-  const { BASE_URL, APP_ID, PRIVATE_KEY: _key, PRIVATE_KEY_PATH: _path, ...settings } = parsed.data;
-  const { WEBHOOK_SECRET, WEBHOOK_SECRET_PREVIOUS } = settings;
+  const { BASE_URL, APP_ID: _id, PRIVATE_KEY: _key, PRIVATE_KEY_PATH: _path, ...settings } = parsed.data;
   return {
     ...settings,
     BASE_URL: BASE_URL ?? `http://localhost:${settings.PORT}`,
-    githubApp:
-      APP_ID === undefined || key === undefined || WEBHOOK_SECRET === undefined
-        ? undefined
-        : {
-            appId: APP_ID,
-            privateKey: key,
-            webhookSecrets: [WEBHOOK_SECRET, ...(WEBHOOK_SECRET_PREVIOUS ? [WEBHOOK_SECRET_PREVIOUS] : [])],
-          },
+    githubApp: appOf(parsed.data, key.pem),
   };
 }
 
-function readPrivateKey(env: Record<string, string | undefined>, problems: string[]): string | undefined {
-  if (env.APP_ID === undefined) return undefined;
-  if (env.PRIVATE_KEY !== undefined) return env.PRIVATE_KEY.replaceAll('\\n', '\n').trim();
-  if (env.PRIVATE_KEY_PATH === undefined) {
-    problems.push('PRIVATE_KEY: required because APP_ID is set; or give PRIVATE_KEY_PATH, the path of the .pem file');
-    return undefined;
-  }
+/** Settings that others require. */
+function missing(given: Environment): string[] {
+  const problems: string[] = [];
+  if (given.APP_ID !== undefined && given.WEBHOOK_SECRET === undefined)
+    problems.push('WEBHOOK_SECRET: required because APP_ID is set; the same text as in the App settings on GitHub');
+  if (given.DATABASE_URL !== undefined)
+    for (const name of ['JWT_SECRET', 'ENCRYPTION_KEY'])
+      if (given[name] === undefined) problems.push(`${name}: required because DATABASE_URL is set`);
+  return problems;
+}
+
+function contradictions({ RUN_HEARTBEAT_SECONDS, RUN_LEASE_SECONDS }: Settings): string[] {
+  return RUN_HEARTBEAT_SECONDS < RUN_LEASE_SECONDS
+    ? []
+    : ['RUN_HEARTBEAT_SECONDS: must be less than RUN_LEASE_SECONDS, or every lease would lapse'];
+}
+
+function appOf(settings: Settings, privateKey: string | undefined): GitHubAppConfig | undefined {
+  const { APP_ID: appId, WEBHOOK_SECRET: secret, WEBHOOK_SECRET_PREVIOUS: previous } = settings;
+  if (appId === undefined || privateKey === undefined || secret === undefined) return undefined;
+  return { appId, privateKey, webhookSecrets: [secret, ...(previous === undefined ? [] : [previous])] };
+}
+
+function readPrivateKey(env: Environment): { pem?: string; problems: string[] } {
+  if (env.APP_ID === undefined) return { problems: [] };
+  if (env.PRIVATE_KEY !== undefined) return { pem: env.PRIVATE_KEY.replaceAll('\\n', '\n').trim(), problems: [] };
+  if (env.PRIVATE_KEY_PATH === undefined)
+    return {
+      problems: ['PRIVATE_KEY: required because APP_ID is set; or give PRIVATE_KEY_PATH, the path of the .pem file'],
+    };
   try {
     const pem = readFileSync(env.PRIVATE_KEY_PATH, 'utf8').trim();
-    if (isPrivateKey(pem)) return pem;
-    problems.push('PRIVATE_KEY_PATH: the file is not a PEM private key');
+    return isPrivateKey(pem)
+      ? { pem, problems: [] }
+      : { problems: ['PRIVATE_KEY_PATH: the file is not a PEM private key'] };
   } catch {
-    problems.push('PRIVATE_KEY_PATH: the file cannot be read');
-  }
-  return undefined;
-}
-
-function isPrivateKey(pem: string): boolean {
-  try {
-    createPrivateKey(pem);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
+    return { problems: ['PRIVATE_KEY_PATH: the file cannot be read'] };
   }
 }

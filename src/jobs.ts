@@ -1,4 +1,5 @@
 import type { App } from './app.ts';
+import type { Config } from './config.ts';
 import { hasRoom } from './disk.ts';
 import { syncInstallations } from './github/app/installation.ts';
 import { adoptStoredApp } from './github/app/stored-app.ts';
@@ -10,8 +11,7 @@ import { handleDelivery, requeueForgotten } from './github/inbox/receive.ts';
 import { redeliverFailed } from './github/inbox/redeliver.ts';
 import { syncMilestones } from './github/mirror/milestones.ts';
 import { syncTask } from './github/mirror/sync.ts';
-import type { JobName } from './queue/names.ts';
-import type { Handlers } from './queue/queue.ts';
+import type { JobName, JobPolicy, Jobs, Worker, Workers } from './queue/names.ts';
 import { removeOld } from './retention.ts';
 import { wakeForWaitingRuns, workOnRuns } from './runs/lease/work.ts';
 import { continueTask } from './runs/split.ts';
@@ -19,61 +19,73 @@ import { advanceAllSprints, advanceSprint } from './sprints/advance-sprint.ts';
 import { cancelRun } from './sprints/end-sprint.ts';
 import { writeDigest } from './sprints/write-digest.ts';
 
-/** Which job is handled by what. */
-export function handlersOf(app: App): Handlers {
-  return {
-    delivery: ({ guid }) => handleDelivery(app, guid),
-    run: async () => {
-      // Runs that wait are looked for again every few seconds.
+/** Everything about the jobs of one name, except for their payload, which is in queue/names.ts for those who send it. */
+interface Job<N extends JobName> extends JobPolicy {
+  /** Jobs that one worker process works on at once. */
+  concurrency: number | ((config: Config) => number);
+  handle(app: App, payload: Jobs[N]): Promise<void>;
+}
+
+export const jobs: { [N in JobName]: Job<N> } = {
+  delivery: { once: false, retries: 6, concurrency: 4, handle: (app, { guid }) => handleDelivery(app, guid) },
+  run: {
+    once: false,
+    // Runs that wait are looked for again every few seconds.
+    retries: 0,
+    concurrency: (config) => config.MAX_CONCURRENT_RUNS,
+    handle: async (app) => {
       if (await hasRoom(app.workDir)) await workOnRuns(app);
     },
-    continue: ({ taskId }) => continueTask(app, taskId),
-    mirror: (job) => syncTask(app, job),
-    sprint: ({ projectId }) => advanceSprint(app, projectId),
-    digest: ({ sprintId }) => writeDigest(app, sprintId),
-    milestones: () => syncMilestones(app),
-    plan: (at) => advancePlan(app, at),
-    cancel: ({ taskId, runId }) => cancelRun(app, taskId, runId),
-    prd: ({ projectId, sessionId }) => proposePrd(app, projectId, sessionId),
-    pull: (at) => refreshPullJob(app, at),
-    redeliver: () => redeliverFailed(app),
-    sweep: async () => {
-      // First, because it needs nothing but the database.
-      await removeOld(app);
-      await syncInstallations(app);
-      await reconcileAll(app, 'scheduled', null);
-      await advanceAllSprints(app);
-      await requeueForgotten(app);
-    },
-  };
+  },
+  continue: { once: true, retries: 5, concurrency: 1, handle: (app, { taskId }) => continueTask(app, taskId) },
+  mirror: { once: true, retries: 10, concurrency: 4, handle: (app, { taskId }) => syncTask(app, taskId) },
+  sprint: { once: true, retries: 5, concurrency: 1, handle: (app, { projectId }) => advanceSprint(app, projectId) },
+  digest: { once: false, retries: 2, concurrency: 1, handle: (app, { sprintId }) => writeDigest(app, sprintId) },
+  milestones: { once: true, retries: 10, concurrency: 1, handle: (app) => syncMilestones(app) },
+  plan: { once: true, retries: 6, concurrency: 2, handle: (app, plan) => advancePlan(app, plan) },
+  cancel: {
+    once: false,
+    retries: 6,
+    concurrency: 2,
+    handle: (app, { taskId, runId }) => cancelRun(app, taskId, runId),
+  },
+  prd: {
+    once: true,
+    retries: 5,
+    concurrency: 1,
+    handle: (app, { projectId, sessionId }) => proposePrd(app, projectId, sessionId),
+  },
+  pull: { once: true, retries: 5, concurrency: 2, handle: (app, pull) => refreshPullJob(app, pull) },
+  redeliver: { once: true, retries: 0, concurrency: 1, handle: (app) => redeliverFailed(app) },
+  sweep: { once: true, retries: 0, concurrency: 1, handle: sweep },
+};
+
+/** The jobs as the queue of a worker process takes them. */
+export function workersOf(app: App): Workers {
+  const worker = <N extends JobName>({ concurrency, handle }: Job<N>): Worker<N> => ({
+    concurrency: typeof concurrency === 'number' ? concurrency : concurrency(app.config),
+    handle: (payload) => handle(app, payload),
+  });
+  const named = Object.entries(jobs).map(([name, job]) => [name, worker(job as Job<JobName>)]);
+  return Object.fromEntries(named) as unknown as Workers;
 }
 
-/** How many of each a worker works on at once. */
-export function concurrencyOf(app: App): { [name in JobName]: number } {
-  return {
-    delivery: 4,
-    run: app.config.MAX_CONCURRENT_RUNS,
-    continue: 1,
-    mirror: 4,
-    sprint: 1,
-    digest: 1,
-    milestones: 1,
-    plan: 2,
-    cancel: 2,
-    prd: 1,
-    pull: 2,
-    redeliver: 1,
-    sweep: 1,
-  };
+async function sweep(app: App): Promise<void> {
+  // First, because it needs nothing but the database; GitHub may be unreachable.
+  await removeOld(app);
+  await syncInstallations(app);
+  await reconcileAll(app, 'scheduled', null);
+  await advanceAllSprints(app);
+  await requeueForgotten(app);
 }
 
-/** What is looked at from time to time, whether or not anything was said: cron expression → what to do. */
+/** What happens by the clock: cron expression and action. */
 export function scheduleOf(app: App): [string, () => Promise<void>][] {
   return [
     [
       `*/${Math.min(59, app.config.RUN_HEARTBEAT_SECONDS)} * * * * *`,
       async () => {
-        // Another process may have set the App up.
+        // Another process may have stored an App that was set up there.
         await adoptStoredApp(app);
         await wakeForWaitingRuns(app);
       },

@@ -8,6 +8,7 @@ import { repositoryRoutes } from './repositories/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { sprintRunRoutes } from './sprints/end-routes.ts';
 import { sprintRoutes } from './sprints/routes.ts';
+import { sprintTaskRoutes } from './sprints/task-routes.ts';
 import { taskRoutes } from './tasks/routes.ts';
 
 /** Every operation of the REST interface, in the order in which Express tries them. */
@@ -18,6 +19,7 @@ export const routes: Route[] = [
   ...agentRoutes,
   ...taskRoutes,
   ...sprintRoutes,
+  ...sprintTaskRoutes,
   ...planningRoutes,
   ...runRoutes,
   ...sprintRunRoutes,

@@ -17,7 +17,7 @@ import { httpServer } from './http/limits/listener.ts';
 import { serveMetrics } from './http/metrics.ts';
 import { readiness } from './http/readiness.ts';
 import { createServer } from './http/server.ts';
-import { concurrencyOf, handlersOf, scheduleOf } from './jobs.ts';
+import { scheduleOf, workersOf } from './jobs.ts';
 import { createLogger } from './logger.ts';
 import { startSchedule } from './queue/schedule.ts';
 import { routes } from './routes.ts';
@@ -115,7 +115,7 @@ function explained(error: Error & { code?: string }, host: string, port: number)
 }
 
 async function startWork(app: App) {
-  await app.queue.work(handlersOf(app), concurrencyOf(app));
+  await app.queue.work(workersOf(app));
   // What changed while nobody worked. GitHub being away now must not keep the service from starting.
   const caughtUp = syncInstallations(app).then(() => reconcileAll(app, 'start', null));
   caughtUp.catch((error) => app.log.error({ err: error }, 'GitHub was not compared at the start'));

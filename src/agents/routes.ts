@@ -57,6 +57,7 @@ const list = (app: App, user: Caller) => listAgents(app.db.manager, user.id);
 /** Paths with a fixed word stand before `/agents/:id`, which would take the word for an id. */
 export const agentRoutes: Route[] = [
   route({
+    operationId: 'listAgents',
     method: 'get',
     path: '/agents',
     summary: 'List the agents that the caller can see, or of those the ones that may work in a project',
@@ -67,6 +68,7 @@ export const agentRoutes: Route[] = [
     handle: (app, { user, projectId }) => listAgents(app.db.manager, user.id, projectId),
   }),
   route({
+    operationId: 'createAgent',
     method: 'post',
     path: '/agents',
     summary: 'Create an agent',
@@ -78,6 +80,7 @@ export const agentRoutes: Route[] = [
     handle: (app, { user, body }) => createAgent(app, user.id, body),
   }),
   route({
+    operationId: 'listTeams',
     method: 'get',
     path: '/agents/teams',
     summary: 'List the teams of the agents that the caller can see',
@@ -87,6 +90,7 @@ export const agentRoutes: Route[] = [
     handle: async (app, { user }) => [...new Set((await list(app, user)).map((a) => a.team))].filter(Boolean).sort(),
   }),
   route({
+    operationId: 'listTeamAgents',
     method: 'get',
     path: '/agents/teams/:team',
     summary: 'List the agents of a team',
@@ -96,6 +100,7 @@ export const agentRoutes: Route[] = [
     handle: async (app, { user, team }) => (await list(app, user)).filter((a) => a.team === team),
   }),
   route({
+    operationId: 'listAgentHealth',
     method: 'get',
     path: '/agents/health/all',
     summary: 'The health of all agents',
@@ -105,6 +110,7 @@ export const agentRoutes: Route[] = [
     handle: (app, { user }) => readAllHealth(app.db.manager, user.id),
   }),
   route({
+    operationId: 'listUnhealthyAgents',
     method: 'get',
     path: '/agents/health/unhealthy',
     summary: 'The health of unhealthy agents',
@@ -115,6 +121,7 @@ export const agentRoutes: Route[] = [
       (await readAllHealth(app.db.manager, user.id)).filter((h) => h.status === 'unhealthy'),
   }),
   route({
+    operationId: 'getAgent',
     method: 'get',
     path: '/agents/:id',
     summary: 'Get an agent',
@@ -124,6 +131,7 @@ export const agentRoutes: Route[] = [
     handle: async (app, { agent }) => shown(app, agent),
   }),
   route({
+    operationId: 'updateAgent',
     method: 'patch',
     path: '/agents/:id',
     summary: 'Change an agent',
@@ -135,6 +143,7 @@ export const agentRoutes: Route[] = [
     handle: (app, { agent, user, body }) => updateAgent(app, agent, user.id, body),
   }),
   route({
+    operationId: 'deleteAgent',
     method: 'delete',
     path: '/agents/:id',
     summary: 'Delete an agent',
@@ -145,6 +154,7 @@ export const agentRoutes: Route[] = [
     handle: (app, { agent }) => deleteAgent(app, agent),
   }),
   route({
+    operationId: 'getAgentHealth',
     method: 'get',
     path: '/agents/:id/health',
     summary: 'The health of an agent',
@@ -154,6 +164,7 @@ export const agentRoutes: Route[] = [
     handle: (app, { agent, user }) => readOneHealth(app.db.manager, user.id, agent.id),
   }),
   route({
+    operationId: 'resetAgentHealth',
     method: 'post',
     path: '/agents/:id/health/reset',
     summary: 'Clear the failures of an agent and release its dead runs',
@@ -163,6 +174,7 @@ export const agentRoutes: Route[] = [
     handle: (app, { agent, user }) => resetHealth(app, user.id, agent.id),
   }),
   route({
+    operationId: 'getAgentPerformance',
     method: 'get',
     path: '/agents/:id/performance',
     summary: 'The performance of an agent',
@@ -173,6 +185,7 @@ export const agentRoutes: Route[] = [
     handle: (app, { agent, user, query }) => readPerformance(app.db.manager, user.id, agent.id, query.weeks),
   }),
   route({
+    operationId: 'getAgentSkills',
     method: 'get',
     path: '/agents/:id/skills',
     summary: "The languages of the agent's merged work",
@@ -182,6 +195,7 @@ export const agentRoutes: Route[] = [
     handle: (app, { agent, user }) => readSkills(app.db.manager, user.id, agent.id),
   }),
   route({
+    operationId: 'listAgentSuggestions',
     method: 'get',
     path: '/agents/:id/suggestions',
     summary: 'What the recorded failures of an agent suggest',
@@ -191,6 +205,7 @@ export const agentRoutes: Route[] = [
     handle: (app, { agent, user }) => readSuggestions(app.db.manager, user.id, agent.id),
   }),
   route({
+    operationId: 'evolveAgent',
     method: 'post',
     path: '/agents/:id/evolve',
     summary: 'Make a new version of an agent',

@@ -1,117 +1,146 @@
+import type { App } from '../app.ts';
 import { type Composed, compose } from '../compose.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { freeBytes } from '../db/embedded/reserve.ts';
 import { inMegabytes, lowBytes } from '../disk.ts';
 import { setupAddress } from '../github/app/stored-app.ts';
+import { webhookProblem } from '../github/app/webhook-address.ts';
 import { createLogger } from '../logger.ts';
 import { fetchFromModel } from '../outgoing/fetch-from.ts';
 
-type Finding = { what: string; ok: boolean; says: string };
+/** How long the model's server may take to answer. */
+const modelSeconds = 10;
 
-/** `doctor`: one line per check, what is configured and reachable and how to mend the rest; 1 when something is broken. */
+export interface Finding {
+  what: string;
+  /** `todo`: not configured yet, which is no error. */
+  state: 'ok' | 'todo' | 'FAIL';
+  says: string;
+  /** An address to open; it is printed on a line of its own, so that it can be copied. */
+  address?: string;
+}
+
+/** `doctor`: prints a line per check with the next step where one is due. Answers 1 if a check fails, else 0. */
 export async function doctor(): Promise<number> {
   let config: Config;
   try {
     config = readConfig();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    for (const problem of error.problems) print({ what: 'settings', ok: false, says: problem });
+    for (const problem of error.problems) print({ what: 'settings', state: 'FAIL', says: problem });
     return 1;
   }
-  print({ what: 'settings', ok: true, says: 'can be read' });
+  print({ what: 'settings', state: 'ok', says: 'valid' });
   const log = createLogger({ ...config, LOG_LEVEL: 'silent' });
   let composed: Composed;
   try {
     composed = await compose(config, log, { attach: true, isWorker: false, stopping: new AbortController().signal });
   } catch (error) {
     const where = config.DATABASE_URL === undefined ? `embedded, under ${config.DATA_DIR}` : 'DATABASE_URL';
-    print({ what: 'database', ok: false, says: `${where}: ${(error as Error).message}` });
+    print({ what: 'database', state: 'FAIL', says: `${where}: ${(error as Error).message}` });
     return 1;
   }
   try {
-    const findings = [
-      node(),
-      {
-        what: 'database',
-        ok: true,
-        says: config.DATABASE_URL === undefined ? 'embedded PostgreSQL, up to date' : 'reached, up to date',
-      },
-      await disk(config),
-      sandbox(composed, config),
-      await git(composed),
-      await github(composed),
-      await model(config),
-    ];
+    const findings = await examine(composed.app);
     findings.forEach(print);
-    return findings.every((f) => f.ok) ? 0 : 1;
+    return findings.some((f) => f.state === 'FAIL') ? 1 : 0;
   } finally {
     await composed.close();
   }
 }
 
-function print({ what, ok, says }: Finding): void {
-  process.stdout.write(`${ok ? 'ok  ' : 'MEND'}  ${what.padEnd(9)} ${says}\n`);
+/** Checks everything that the service uses, once the settings are valid and the database is open. */
+export async function examine(app: App): Promise<Finding[]> {
+  const { config } = app;
+  return [
+    node(),
+    {
+      what: 'database',
+      state: 'ok',
+      says: `${config.DATABASE_URL === undefined ? 'embedded PostgreSQL' : 'reachable'}, up to date`,
+    },
+    await disk(config),
+    sandbox(app),
+    await git(app),
+    await github(app),
+    ...webhooks(app),
+    await model(config),
+  ];
+}
+
+function print({ what, state, says, address }: Finding): void {
+  process.stdout.write(`${state.padEnd(4)}  ${what.padEnd(9)} ${says}\n`);
+  if (address !== undefined) process.stdout.write(`${' '.repeat(16)}${address}\n`);
 }
 
 function node(): Finding {
-  const isNew = Number(process.versions.node.split('.')[0]) >= 24;
-  return {
-    what: 'node',
-    ok: isNew,
-    says: `${process.version}${isNew ? '' : '; 24 or newer is needed: start with npm, which brings its own'}`,
-  };
+  const what = 'node';
+  if (Number(process.versions.node.split('.')[0]) >= 24) return { what, state: 'ok', says: process.version };
+  const says = `${process.version}, but version 24 or newer is needed: start the service with npm, which brings its own`;
+  return { what, state: 'FAIL', says };
 }
 
 async function disk({ DATA_DIR }: Config): Promise<Finding> {
   const free = await freeBytes(DATA_DIR);
   const isLow = free < lowBytes;
-  return {
-    what: 'disk',
-    ok: !isLow,
-    says: `${inMegabytes(free)} free for ${DATA_DIR}${isLow ? '; make room there' : ''}`,
-  };
+  const says = `${inMegabytes(free)} free for ${DATA_DIR}${isLow ? '; free some space there' : ''}`;
+  return { what: 'disk', state: isLow ? 'FAIL' : 'ok', says };
 }
 
-function sandbox({ app }: Composed, config: Config): Finding {
-  const { works, says } = app.sandbox.state;
-  return { what: 'sandbox', ok: works || config.SANDBOX === 'off', says };
+function sandbox({ config, sandbox: { state } }: App): Finding {
+  const isFine = state.works || config.SANDBOX === 'off';
+  return { what: 'sandbox', state: isFine ? 'ok' : 'FAIL', says: state.says };
 }
 
-async function git({ app }: Composed): Promise<Finding> {
-  const slow = app.git.name === 'isomorphic' ? '; slower than git itself (apt-get install git)' : '';
-  return { what: 'git', ok: true, says: `${await app.git.version()}${slow}` };
+async function git({ git: engine }: App): Promise<Finding> {
+  const slow = engine.name === 'isomorphic' ? '; git itself would be faster (apt-get install git)' : '';
+  return { what: 'git', state: 'ok', says: `${await engine.version()}${slow}` };
 }
 
-async function github({ app }: Composed): Promise<Finding> {
+async function github(app: App): Promise<Finding> {
   const what = 'github';
-  if (app.github === undefined)
-    return { what, ok: true, says: `no App is configured; make one in a click, once: ${await setupAddress(app)}` };
-  try {
-    const slug = await app.github.slug();
-    return { what, ok: true, says: `the App ${slug} is known at ${app.config.GITHUB_API_URL}` };
-  } catch (error) {
-    const { status } = error as { status?: number };
-    const why = status === 401 ? 'refused the key: APP_ID and PRIVATE_KEY must be of one App' : 'could not be reached';
-    return { what, ok: false, says: `${app.config.GITHUB_API_URL} ${why}` };
+  const address = await setupAddress(app);
+  if (app.github === undefined) {
+    const says = 'no GitHub App is configured; open this address to create one (it works once):';
+    return { what, state: 'todo', says, ...(address === undefined ? {} : { address }) };
   }
+  const { GITHUB_API_URL } = app.config;
+  try {
+    return { what, state: 'ok', says: `${GITHUB_API_URL} knows the App ${await app.github.slug()}` };
+  } catch (error) {
+    const isRefused = (error as { status?: number }).status === 401;
+    const why = isRefused
+      ? 'refused the key: APP_ID and PRIVATE_KEY must belong to the same App'
+      : 'cannot be reached; check GITHUB_API_URL and the network';
+    return { what, state: 'FAIL', says: `${GITHUB_API_URL} ${why}` };
+  }
+}
+
+/** The address that a new App would be given. An App that exists has its own. */
+function webhooks({ github: connected, config }: App): Finding[] {
+  const problem = connected === undefined ? webhookProblem(config) : undefined;
+  return problem === undefined ? [] : [{ what: 'webhooks', state: 'todo', says: problem }];
 }
 
 async function model(config: Config): Promise<Finding> {
   const what = 'model';
-  const missing = [
-    ...(config.OPENAI_API_KEY ? [] : ['OPENAI_API_KEY']),
-    ...(config.OPENAI_MODEL ? [] : ['OPENAI_MODEL']),
-  ];
-  if (missing.length > 0)
-    return { what, ok: true, says: `${missing.join(' and ')} unset: each project and agent needs its own` };
-  const headers = { Authorization: `Bearer ${config.OPENAI_API_KEY}` };
-  const ask = fetchFromModel(10);
-  const response = await ask(`${config.OPENAI_BASE_URL}/models`, { headers }).catch(() => undefined);
-  const price = Object.hasOwn(config.MODEL_PRICES, config.OPENAI_MODEL)
-    ? ''
-    : '; no price in MODEL_PRICES, so budgets in dollars do not count';
-  if (response?.ok) return { what, ok: true, says: `${config.OPENAI_MODEL} at ${config.OPENAI_BASE_URL}${price}` };
-  const why =
-    response === undefined ? 'could not be reached' : `answered HTTP ${response.status}; check OPENAI_API_KEY`;
-  return { what, ok: false, says: `${config.OPENAI_BASE_URL} ${why}` };
+  const { OPENAI_API_KEY: key, OPENAI_MODEL: name, OPENAI_BASE_URL: server } = config;
+  const missing = [...(key ? [] : ['OPENAI_API_KEY']), ...(name ? [] : ['OPENAI_MODEL'])];
+  if (missing.length > 0) {
+    const says = `set ${missing.join(' and ')}, or give each project a model token and each agent a model`;
+    return { what, state: 'todo', says };
+  }
+  const headers = { Authorization: `Bearer ${key}` };
+  const response = await fetchFromModel(modelSeconds)(`${server}/models`, { headers }).catch(() => undefined);
+  if (response === undefined)
+    return { what, state: 'FAIL', says: `${server} cannot be reached; check OPENAI_BASE_URL and the network` };
+  if (!response.ok)
+    return { what, state: 'FAIL', says: `${server} answered HTTP ${response.status}; check OPENAI_API_KEY` };
+  if (!Object.hasOwn(config.MODEL_PRICES, name))
+    return {
+      what,
+      state: 'todo',
+      says: `add the price of ${name} to MODEL_PRICES; without it, dollar budgets do not count`,
+    };
+  return { what, state: 'ok', says: `${name} at ${server}` };
 }

@@ -11,6 +11,7 @@ import { mergeTask } from './merge.ts';
 
 export const githubRoutes: Route[] = [
   route({
+    operationId: 'mergeTask',
     method: 'post',
     path: '/tasks/:id/merge',
     summary: 'Merge the open pull requests of a task',
@@ -26,6 +27,7 @@ export const githubRoutes: Route[] = [
     handle: (app, { task, keyed }) => mergeTask(app, task.id, keyed?.isAgain),
   }),
   route({
+    operationId: 'reconcileAgents',
     method: 'post',
     path: '/agents/pool/reconcile',
     summary: "Recover stuck tasks of the caller's projects, and compare them with GitHub",
@@ -37,6 +39,7 @@ export const githubRoutes: Route[] = [
     handle: (app, { user }) => reconcileFor(app, user.id),
   }),
   route({
+    operationId: 'listReconciliations',
     method: 'get',
     path: '/agents/pool/reconciliations',
     summary: 'What reconciling did, newest first',

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type Response, type Router } from 'express';
+import expressStaticGzip from 'express-static-gzip';
 import type { App } from '../app.ts';
 
 /** Where `npm run build` puts the dashboard. */
@@ -20,9 +21,13 @@ export interface About {
  * The dashboard, for whoever asks for a page: its files, and for every other address its one document, which looks at
  * the address itself. Programs, which do not ask for HTML, go on to the next handler.
  */
-export function dashboard(app: App, about: () => Promise<About>): Router {
+export function dashboard(app: Pick<App, 'config'>, about: () => Promise<About>): Router {
   const router = express.Router();
-  router.use('/assets', express.static(join(built, 'assets'), { immutable: true, maxAge: '1y', index: false }));
+  // Their names contain a hash of their content. The build has put a compressed copy beside each of them.
+  const serveStatic = { immutable: true, maxAge: '1y' };
+  const orderPreference = ['br', 'gz'];
+  const assets = { enableBrotli: true, orderPreference, index: false, serveStatic } as const;
+  router.use('/assets', expressStaticGzip(join(built, 'assets'), assets));
   router.get('/icon.svg', (_req, res) => res.sendFile('icon.svg', { root: built, maxAge: '1h' }));
   router.get(/^\/(?!api\/|assets\/|healthz|readyz)/, async (req, res, next) => {
     if (req.accepts(['json', 'html']) !== 'html') return next();
@@ -32,11 +37,11 @@ export function dashboard(app: App, about: () => Promise<About>): Router {
 }
 
 /** Sends the dashboard's document; `without` is what shows without scripts, or where the dashboard was not built. */
-export function sendPage(app: App, res: Response, about: About, without: string): void {
+export function sendPage(app: Pick<App, 'config'>, res: Response, about: About, without: string): void {
   const text = document();
   res.setHeader('Content-Security-Policy', policyOf(app));
-  // The document names files that are gone after the next release.
-  res.setHeader('Cache-Control', 'no-store');
+  // It names files that are gone after the next release.
+  res.setHeader('Cache-Control', 'no-cache');
   if (text === undefined) {
     res.type('html').send(bare(`${without}<p>The dashboard is not built: <code>npm run build</code>.</p>`));
     return;
@@ -59,7 +64,7 @@ function document(): string | undefined {
  * Scripts, connections and fonts are ours alone. Styles may stand in the page, because Primer's elements set them; images
  * come from us and from where GitHub keeps its avatars.
  */
-function policyOf({ config }: App): string {
+function policyOf({ config }: Pick<App, 'config'>): string {
   const images = [...new Set(['https://avatars.githubusercontent.com', new URL(config.GITHUB_SERVER_URL).origin])];
   return [
     "default-src 'none'",

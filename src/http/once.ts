@@ -5,37 +5,37 @@ import type { EventStream } from './events.ts';
 import type { Attempt } from './idempotency.ts';
 import type { Route } from './route.ts';
 
-/** When others are faster every time, the last error is the answer. */
+/** After this many lost races the last error is the answer. */
 const maxTries = 3;
 
-interface Reply {
+export interface Reply {
   status: number;
   /** JSON text. */
   body: string | undefined;
 }
 
 /**
- * Answers a request. With an `Idempotency-Key` what it does and its reply are stored in one transaction, as far as the
- * route allows (see `waits`). An operation that lost a race has written nothing, so it is tried again from the
- * beginning after `lookAgain`.
+ * Answers a request. With an `Idempotency-Key` the reply is stored in the same transaction as what the request writes, as
+ * far as the route allows (see `waits`). An operation that lost a race has written nothing, so it is tried again after
+ * `reload`.
  */
 export async function answerOnce(
   app: App,
   declared: Route,
   attempt: Attempt | undefined,
   answer: () => Promise<Reply>,
-  lookAgain: () => Promise<unknown>,
+  reload: () => Promise<unknown>,
 ): Promise<Reply> {
-  if (attempt === undefined) return withRetries(answer, lookAgain);
+  if (attempt === undefined) return withRetries(answer, reload);
   const kept = async () => {
     const reply = await answer();
     await attempt.keep({ status: reply.status, body: declared.isSecret ? null : (reply.body ?? '') });
     return reply;
   };
   try {
-    return await withRetries(() => together(app, declared, kept), lookAgain);
+    return await withRetries(() => together(app, declared, kept), reload);
   } catch (error) {
-    // Rolled back: a refusal by the state is a final reply, anything else may be mended and sent again.
+    // The transaction was rolled back. A conflict is a final reply; after any other error the request may be repeated.
     const known = knownError(error);
     if (known.status === 409) await attempt.keep({ status: 409, body: JSON.stringify(replyOf(known)) });
     else await attempt.forget();
@@ -43,7 +43,7 @@ export async function answerOnce(
   }
 }
 
-/** The same for a stream. Its reply is the data of `done`, which is sent once it is kept. */
+/** The same for a stream. The reply that is kept is the data of its `done` event, which is sent after it was stored. */
 export async function streamOnce(
   app: App,
   declared: Route,
@@ -75,12 +75,12 @@ function together<T>(app: App, { waits }: Route, act: () => Promise<T>): Promise
   return app.db.together(waits === undefined ? 'start' : 'first transaction', act);
 }
 
-async function withRetries<T>(act: () => Promise<T>, lookAgain: () => Promise<unknown>): Promise<T> {
+async function withRetries<T>(act: () => Promise<T>, reload: () => Promise<unknown>): Promise<T> {
   for (let tries = 1; ; tries++)
     try {
       return await act();
     } catch (error) {
       if (!lostRace(error) || tries === maxTries) throw error;
-      await lookAgain();
+      await reload();
     }
 }

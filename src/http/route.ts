@@ -31,6 +31,8 @@ export class Repeated<T> {
 type Given<C, Q, B> = C & { query: Q; body: B; keyed?: Keyed | undefined };
 
 interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | undefined, R extends Reply> {
+  /** Names the operation in OpenAPI and its function in the generated client: `startTask`. Unique among all routes. */
+  operationId: string;
   method: Method;
   /** Relative to /api/v1, with `:name` for parameters. */
   path: string;

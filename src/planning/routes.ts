@@ -72,8 +72,9 @@ function view(session: Session) {
 const modelErrors = { 502: 'The model answered with an error', 503: 'No model is configured' };
 const wizard = '/projects/:projectId/wizard';
 
-const generating = (part: 'prd' | 'plan' | 'tasks', summary: string) =>
+const generating = (operationId: string, part: 'prd' | 'plan' | 'tasks', summary: string) =>
   route({
+    operationId,
     method: 'post',
     path: `${wizard}/generate-${part}`,
     summary,
@@ -90,6 +91,7 @@ const generating = (part: 'prd' | 'plan' | 'tasks', summary: string) =>
 
 export const planningRoutes: Route[] = [
   route({
+    operationId: 'startWizard',
     method: 'post',
     path: `${wizard}/initialize`,
     summary: 'Begin to plan from a goal; answers the first question',
@@ -105,10 +107,11 @@ export const planningRoutes: Route[] = [
       };
     },
   }),
-  generating('prd', 'Write the requirements document from the answers'),
-  generating('plan', 'Write the plan from the requirements document'),
-  generating('tasks', 'Write the tasks from the plan'),
+  generating('generatePrd', 'prd', 'Write the requirements document from the answers'),
+  generating('generatePlan', 'plan', 'Write the plan from the requirements document'),
+  generating('generateTasks', 'tasks', 'Write the tasks from the plan'),
   route({
+    operationId: 'createPlannedSprint',
     method: 'post',
     path: `${wizard}/create-sprint`,
     summary: 'Create a sprint with its tasks, all or nothing',
@@ -119,6 +122,7 @@ export const planningRoutes: Route[] = [
     handle: (app, { projectId, user, body }) => createPlannedSprint(app, projectId, user.id, body),
   }),
   route({
+    operationId: 'getWizard',
     method: 'get',
     path: `${wizard}/:sessionId`,
     summary: 'The state of a planning session',
@@ -128,6 +132,7 @@ export const planningRoutes: Route[] = [
     handle: async (_app, { session }) => view(session),
   }),
   route({
+    operationId: 'answerWizard',
     method: 'post',
     path: `${wizard}/:sessionId/answer`,
     summary: 'Answer a question; an earlier one again drops what followed',
@@ -141,6 +146,7 @@ export const planningRoutes: Route[] = [
     handle: async (app, { session, body }) => view(await answerWizard(app, session, body.answer)),
   }),
   route({
+    operationId: 'finalizeWizard',
     method: 'post',
     path: `${wizard}/:sessionId/finalize`,
     summary: 'Make the sprint with all tasks; a repetition answers the same with 200',

@@ -93,6 +93,7 @@ export async function forgetOldEvents(em: EntityManager): Promise<void> {
 
 export const projectEventRoutes: Route[] = [
   route({
+    operationId: 'followProject',
     method: 'get',
     path: '/projects/:projectId/events',
     summary: 'Follow the changes of a project as they happen',

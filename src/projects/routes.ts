@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type SecretKind, Users } from '../db/tables.ts';
+import { Users } from '../db/tables.ts';
 import { hasRole } from '../domain/member.ts';
 import { notFound, requiresRole } from '../errors.ts';
 import { type Access, anyUser, type Caller, type InProject, inProject, storable } from '../http/access/access.ts';
@@ -15,13 +15,9 @@ import {
   Member,
   NewApiToken,
   Project,
-  SetToken,
-  TokenSet,
-  TokenState,
   UpdateMember,
   UpdateProject,
 } from './schemas.ts';
-import { dropSecret, keepSecret, secretState } from './secrets.ts';
 import {
   findMember,
   getProject,
@@ -32,6 +28,7 @@ import {
   type MemberView,
   revokeToken,
 } from './store.ts';
+import { projectTokenRoutes } from './token-routes.ts';
 import { mintApiToken } from './tokens.ts';
 
 const tag = 'projects';
@@ -69,6 +66,7 @@ const onOwnToken: Access<{ user: Caller; ownTokenId: string }> = {
 
 export const projectRoutes: Route[] = [
   route({
+    operationId: 'getMe',
     method: 'get',
     path: '/me',
     summary: 'Who the token belongs to',
@@ -78,6 +76,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { user }) => app.db.manager.findOneByOrFail(Users, { id: user.id }),
   }),
   route({
+    operationId: 'listTokens',
     method: 'get',
     path: '/me/tokens',
     summary: 'List the API tokens of the caller',
@@ -89,6 +88,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { user, query }) => listTokens(app.db.manager, user.id, query),
   }),
   route({
+    operationId: 'createToken',
     method: 'post',
     path: '/me/tokens',
     summary: 'Make an API token; it is shown this once',
@@ -100,6 +100,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { user, body }) => mintApiToken(app, user.id, body.name, body.expiresInDays),
   }),
   route({
+    operationId: 'revokeToken',
     method: 'delete',
     path: '/me/tokens/:tokenId',
     summary: 'Revoke an API token, effective at once',
@@ -112,6 +113,7 @@ export const projectRoutes: Route[] = [
     },
   }),
   route({
+    operationId: 'listProjects',
     method: 'get',
     path: '/projects',
     summary: 'List the projects of the caller',
@@ -123,6 +125,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { user, query }) => listProjects(app.db.manager, user.id, query),
   }),
   route({
+    operationId: 'createProject',
     method: 'post',
     path: '/projects',
     summary: 'Create a project',
@@ -133,6 +136,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { user, body }) => createProject(app, user.id, body),
   }),
   route({
+    operationId: 'getProject',
     method: 'get',
     path: '/projects/:projectId',
     summary: 'Get a project',
@@ -142,6 +146,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { projectId, user }) => getProject(app.db.manager, projectId, user.id),
   }),
   route({
+    operationId: 'updateProject',
     method: 'patch',
     path: '/projects/:projectId',
     summary: 'Change the settings of a project',
@@ -152,6 +157,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { projectId, user, body }) => updateProject(app, projectId, user.id, body),
   }),
   route({
+    operationId: 'deleteProject',
     method: 'delete',
     path: '/projects/:projectId',
     summary: 'Delete a project',
@@ -162,6 +168,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { projectId }) => deleteProject(app, projectId),
   }),
   route({
+    operationId: 'listMembers',
     method: 'get',
     path: '/projects/:projectId/members',
     summary: 'List the members of a project',
@@ -171,6 +178,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { projectId }) => listMembers(app.db.manager, projectId),
   }),
   route({
+    operationId: 'addMember',
     method: 'post',
     path: '/projects/:projectId/members',
     summary: 'Add a member',
@@ -183,6 +191,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { projectId, user, role, body }) => addMember(app, projectId, { id: user.id, role }, body),
   }),
   route({
+    operationId: 'updateMember',
     method: 'patch',
     path: '/projects/:projectId/members/:userId',
     summary: 'Change the role of a member',
@@ -194,6 +203,7 @@ export const projectRoutes: Route[] = [
     handle: (app, { projectId, role, member, body }) => changeRole(app, projectId, role, member.userId, body.role),
   }),
   route({
+    operationId: 'removeMember',
     method: 'delete',
     path: '/projects/:projectId/members/:userId',
     summary: 'Remove a member; anyone may leave, with `me` as the user',
@@ -204,44 +214,5 @@ export const projectRoutes: Route[] = [
     handle: (app, { projectId, user, role, member }) =>
       removeMember(app, projectId, { id: user.id, role }, member.userId),
   }),
-  ...tokenRoutes('git-token', 'git_token', 'git token'),
-  ...tokenRoutes('model-token', 'model_token', 'model token'),
+  ...projectTokenRoutes,
 ];
-
-function tokenRoutes(segment: string, kind: SecretKind, name: string): Route[] {
-  const path = `/projects/:projectId/${segment}`;
-  const access = inProject('admin');
-  return [
-    route({
-      method: 'post',
-      path,
-      summary: `Set the ${name}`,
-      tag,
-      access,
-      body: SetToken,
-      reply: [200, TokenSet],
-      handle: async (app, { projectId, body }) => {
-        await keepSecret(app, projectId, kind, body.token);
-        return { configured: true };
-      },
-    }),
-    route({
-      method: 'get',
-      path,
-      summary: `Whether a ${name} is set`,
-      tag,
-      access,
-      reply: [200, TokenState],
-      handle: (app, { projectId }) => secretState(app, projectId, kind),
-    }),
-    route({
-      method: 'delete',
-      path,
-      summary: `Remove the ${name}`,
-      tag,
-      access,
-      reply: [204],
-      handle: (app, { projectId }) => dropSecret(app, projectId, kind),
-    }),
-  ];
-}

@@ -1,48 +1,52 @@
-/** Every job and what it carries: the place to look at, never the state (DESIGN, idea 3). */
+/**
+ * The payload of each job. It names what to look at and never carries a state, because the state may have changed when the
+ * job is taken. How each job is handled and retried is declared in jobs.ts.
+ */
 export interface Jobs {
-  /** A stored webhook delivery is to be handled. */
+  /** Handle a stored webhook delivery. */
   delivery: { guid: string };
-  /** A run may be waiting; whoever takes this job claims the oldest that may run. */
+  /** Claim the oldest run that may start, if there is one. */
   run: Record<string, never>;
-  /** A task's subtasks are done; its agent goes on. */
+  /** Continue a task whose subtasks are done. */
   continue: { taskId: string };
-  /** What GitHub shows of a task may differ from what it should; `recheck`: because somebody changed it there. */
-  mirror: { taskId: string; recheck: boolean };
-  /** A task of the project's active sprint may be able to start by itself. */
+  /** Make GitHub show the task as it is. */
+  mirror: { taskId: string };
+  /** Start the tasks of the project's active sprint that can start now. */
   sprint: { projectId: string };
-  /** A completed sprint's report may be told better by a model. */
+  /** Let a model improve the report of a completed sprint. */
   digest: { sprintId: string };
-  /** What GitHub shows of sprints may differ from what it should. */
+  /** Make GitHub's milestones show the sprints as they are. */
   milestones: Record<string, never>;
-  /** A plan may look different in its issue by now; `goesOn`: what is not written yet is to be written. */
+  /** Update a plan in its issue; `goesOn`: also write the parts of it that are missing. */
   plan: { projectId: string; sessionId: string; goesOn: boolean };
-  /** A run of an ended sprint is to stop. */
+  /** Stop a run of a sprint that has ended. */
   cancel: { taskId: string; runId: string };
-  /** The requirements of a finalized plan go to the documentation repository. */
+  /** Propose the requirements of a finalized plan to the documentation repository. */
   prd: { projectId: string; sessionId: string };
-  /** What a pull request is on GitHub may have changed. */
+  /** Read a pull request again from GitHub. */
   pull: { repositoryId: string; number: number };
-  /** Deliveries that failed are asked for again. */
+  /** Ask GitHub to deliver failed webhooks again. */
   redeliver: Record<string, never>;
-  /** Looks for what fell by the wayside: lapsed leases, unhandled deliveries, installations nobody told us of. */
+  /** Repair what nobody reported: lapsed leases, unhandled deliveries, unknown installations. Remove old rows. */
   sweep: Record<string, never>;
 }
 
 export type JobName = keyof Jobs;
 
-/** Runs are taken oldest first by a claim in SQL; the others by pg-boss. `once`: one queued job per key is enough. */
-export const queues: Record<JobName, { once: boolean; retries: number }> = {
-  delivery: { once: false, retries: 6 },
-  run: { once: false, retries: 0 },
-  continue: { once: true, retries: 5 },
-  mirror: { once: true, retries: 10 },
-  sprint: { once: true, retries: 5 },
-  digest: { once: false, retries: 2 },
-  milestones: { once: true, retries: 10 },
-  plan: { once: true, retries: 6 },
-  cancel: { once: false, retries: 6 },
-  prd: { once: true, retries: 5 },
-  pull: { once: true, retries: 5 },
-  redeliver: { once: true, retries: 0 },
-  sweep: { once: true, retries: 0 },
-};
+/** How the queue treats the jobs of one name. */
+export interface JobPolicy {
+  /** One queued job per key is enough. */
+  once: boolean;
+  /** How often a job that failed is tried again. */
+  retries: number;
+}
+
+/** What a process needs to work on the jobs of one name. */
+export interface Worker<N extends JobName> {
+  /** Jobs this process works on at once. */
+  concurrency: number;
+  handle(data: Jobs[N]): Promise<void>;
+}
+
+export type JobPolicies = { [N in JobName]: JobPolicy };
+export type Workers = { [N in JobName]: Worker<N> };

@@ -1,6 +1,6 @@
 import { type ConnectionOptions, PgBoss } from 'pg-boss';
 import type { EntityManager } from 'typeorm';
-import { type JobName, type Jobs, queues } from './names.ts';
+import type { JobName, JobPolicies, Jobs, Workers } from './names.ts';
 
 export interface SendOptions {
   /** Of jobs with one key, one waiting is enough. */
@@ -10,16 +10,14 @@ export interface SendOptions {
   unlessWaiting?: boolean;
 }
 
-export type Handlers = { [name in JobName]: (data: Jobs[name]) => Promise<void> };
-
 /**
  * Jobs on PostgreSQL. A job sent in a transaction exists when and only when that transaction commits; without one it
  * belongs to the ambient transaction, if there is any.
  */
 export interface Queue {
   send<N extends JobName>(em: EntityManager | undefined, name: N, data: Jobs[N], options?: SendOptions): Promise<void>;
-  /** Begins to take jobs; `concurrency` is how many of each this process works on at once. */
-  work(handlers: Handlers, concurrency: { [name in JobName]: number }): Promise<void>;
+  /** Begins to take jobs. */
+  work(workers: Workers): Promise<void>;
   /** @throws Error when the queue's connection is gone, or one of its workers no longer looks for jobs */
   check(): Promise<void>;
   /** Takes no more jobs and waits for those under way, `timeoutMs` at most. */
@@ -34,6 +32,7 @@ type ErrorSink = (error: unknown, what: string) => void;
 /** Connects the queue; its tables are made when missing. A worker supervises, a web process only sends. */
 export async function openQueue(
   url: string,
+  policies: JobPolicies,
   isWorker: boolean,
   onError: ErrorSink,
   ambient: () => EntityManager | undefined = () => undefined,
@@ -54,7 +53,7 @@ export async function openQueue(
   });
   boss.on('error', (error) => onError(error, 'queue'));
   await boss.start();
-  for (const [name, { once, retries }] of Object.entries(queues))
+  for (const [name, { once, retries }] of Object.entries(policies))
     await boss.createQueue(name, {
       policy: once ? 'short' : 'standard',
       notify: true,
@@ -76,10 +75,12 @@ export async function openQueue(
       while ((await boss.send(name, data, options)) === null && em !== undefined && key !== undefined)
         if (await holdWaiting(em, name, key)) return;
     },
-    work: async (handlers, concurrency) => {
-      for (const name of Object.keys(queues) as JobName[])
-        for (let i = 0; i < concurrency[name]; i++)
-          await startWorker(boss, name, handlers[name] as (data: Jobs[JobName]) => Promise<void>, onError);
+    work: async (workers) => {
+      for (const name of Object.keys(workers) as JobName[]) {
+        const { concurrency, handle } = workers[name];
+        for (let i = 0; i < concurrency; i++)
+          await startWorker(boss, name, handle as (data: Jobs[JobName]) => Promise<void>, onError);
+      }
     },
     check: async () => {
       await boss.getDb().executeSql('select 1');

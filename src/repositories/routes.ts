@@ -22,6 +22,7 @@ const onRepository = accessTo<RepositoryRow, 'repository'>({
 
 export const repositoryRoutes: Route[] = [
   route({
+    operationId: 'connectRepository',
     method: 'post',
     path: '/repositories',
     summary: 'Connect a repository to a project',
@@ -34,6 +35,7 @@ export const repositoryRoutes: Route[] = [
     handle: (app, { user, body }) => connectRepository(app, user.id, body),
   }),
   route({
+    operationId: 'listRepositories',
     method: 'get',
     path: '/repositories',
     summary: 'List repositories, of one project or of all the caller is in',
@@ -44,6 +46,7 @@ export const repositoryRoutes: Route[] = [
     handle: (app, { user, projectId }) => listRepositories(app.db.manager, user.id, projectId),
   }),
   route({
+    operationId: 'getRepository',
     method: 'get',
     path: '/repositories/:id',
     summary: 'Get a repository',
@@ -53,6 +56,7 @@ export const repositoryRoutes: Route[] = [
     handle: async (_app, { repository }) => repository,
   }),
   route({
+    operationId: 'updateRepository',
     method: 'patch',
     path: '/repositories/:id',
     summary: 'Change a repository',
@@ -64,6 +68,7 @@ export const repositoryRoutes: Route[] = [
     handle: (app, { repository, user, body }) => updateRepository(app, repository, user.id, body),
   }),
   route({
+    operationId: 'disconnectRepository',
     method: 'delete',
     path: '/repositories/:id',
     summary: 'Disconnect a repository; on its host it stays',
@@ -73,9 +78,10 @@ export const repositoryRoutes: Route[] = [
     errors: { 409: 'A run is live or a pull request open there' },
     handle: (app, { repository }) => disconnectRepository(app, repository),
   }),
-  flagged('primary', 'Primary repository', findPrimary),
-  flagged('docs', 'Documentation repository', findDocs),
+  flagged('getPrimaryRepository', 'primary', 'Primary repository', findPrimary),
+  flagged('getDocsRepository', 'docs', 'Documentation repository', findDocs),
   route({
+    operationId: 'validateRepository',
     method: 'post',
     path: '/repositories/:id/validate',
     summary: 'Check that the service can reach the repository',
@@ -89,8 +95,9 @@ export const repositoryRoutes: Route[] = [
 ];
 
 /** The one repository of a project that has a flag. */
-function flagged(segment: string, name: string, find: typeof findPrimary): Route {
+function flagged(operationId: string, segment: string, name: string, find: typeof findPrimary): Route {
   return route({
+    operationId,
     method: 'get',
     path: `/repositories/${segment}/:projectId`,
     summary: `The ${name.toLowerCase()} of a project`,

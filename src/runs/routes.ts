@@ -30,6 +30,7 @@ const startErrors = {
 
 export const runRoutes: Route[] = [
   route({
+    operationId: 'startTask',
     method: 'post',
     path: '/tasks/:id/start',
     summary: 'Start a task: its agent works on it and proposes a pull request',
@@ -42,6 +43,7 @@ export const runRoutes: Route[] = [
     handle: (app, { task, user }) => startTask(app, { taskId: task.id, startedBy: user.id, kind: 'start' }),
   }),
   route({
+    operationId: 'retryTask',
     method: 'post',
     path: '/tasks/:id/retry',
     summary: 'Retry a task whose latest run failed or was cancelled, on the same branch',
@@ -56,6 +58,7 @@ export const runRoutes: Route[] = [
       startTask(app, { taskId: task.id, startedBy: user.id, kind: 'retry', instructions: body.text }),
   }),
   route({
+    operationId: 'reviseTask',
     method: 'post',
     path: '/tasks/:id/revise',
     summary: 'Ask for a change of work in review; asked while a run is live, it follows that run',
@@ -70,6 +73,7 @@ export const runRoutes: Route[] = [
       reviseTask(app, { taskId: task.id, source: 'person', text: body.text, cause: null, askedBy: user.id }),
   }),
   route({
+    operationId: 'cancelTask',
     method: 'post',
     path: '/tasks/:id/cancel',
     summary: 'Stop the run of a task; its branch stays',
@@ -80,6 +84,7 @@ export const runRoutes: Route[] = [
     handle: (app, { task }) => cancelTask(app, task.id),
   }),
   route({
+    operationId: 'listRuns',
     method: 'get',
     path: '/tasks/:id/runs',
     summary: 'List the runs of a task, newest first',
@@ -91,6 +96,7 @@ export const runRoutes: Route[] = [
     handle: (app, { task, query }) => listRuns(app.db.manager, task.id, query),
   }),
   route({
+    operationId: 'getRun',
     method: 'get',
     path: '/runs/:runId',
     summary: 'Get a run',
@@ -100,6 +106,7 @@ export const runRoutes: Route[] = [
     handle: async (_app, { run }) => run,
   }),
   route({
+    operationId: 'listRunEvents',
     method: 'get',
     path: '/runs/:runId/events',
     summary: 'The log of a run, oldest first',

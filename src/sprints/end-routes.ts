@@ -6,6 +6,7 @@ import { DeleteSprint, Sprint } from './schemas.ts';
 /** The operations on sprints that end runs. */
 export const sprintRunRoutes: Route[] = [
   route({
+    operationId: 'cancelSprint',
     method: 'post',
     path: '/sprints/:sprintId/cancel',
     summary: 'Cancel a sprint: its runs stop, what is unfinished belongs to no sprint',
@@ -16,6 +17,7 @@ export const sprintRunRoutes: Route[] = [
     handle: (app, { sprint }) => cancelSprint(app, sprint.id),
   }),
   route({
+    operationId: 'deleteSprint',
     method: 'delete',
     path: '/sprints/:sprintId',
     summary: 'Delete a sprint; its tasks stay. An active one needs `force=true` and the admin role',

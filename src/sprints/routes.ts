@@ -1,14 +1,12 @@
 import { z } from 'zod';
-import { type Access, accessTo, inProject } from '../http/access/access.ts';
+import { accessTo, inProject } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { ChatMessage, Task } from '../tasks/schemas.ts';
 import { chatAboutSprint } from './chat.ts';
 import { getDigest } from './digest.ts';
 import { burndownOf, metricsOf, velocityOf } from './figures-store.ts';
-import { addTasks, completeSprint, createSprint, removeTask, startSprint, updateSprint } from './operations.ts';
+import { completeSprint, createSprint, startSprint, updateSprint } from './operations.ts';
 import {
-  AddTask,
-  AddTasks,
   BacklogPage,
   BurndownPoint,
   CompleteSprint,
@@ -19,7 +17,6 @@ import {
   SprintFilter,
   SprintMetrics,
   SprintReply,
-  SprintTaskFilter,
   UpdateSprint,
   VelocityEntry,
   VelocityQuery,
@@ -40,15 +37,9 @@ export const onSprint = accessTo<SprintView, 'sprint'>({
   param: 'sprintId',
 });
 
-/** A sprint, and the id of a task in the path behind it. */
-const entered = onSprint('member');
-const onTaskOfSprint: Access<Awaited<ReturnType<typeof entered.load>> & { taskId: string }> = {
-  ...entered,
-  load: async (app, asked) => ({ ...(await entered.load(app, asked)), taskId: asked.params.taskId ?? '' }),
-};
-
 export const sprintRoutes: Route[] = [
   route({
+    operationId: 'createSprint',
     method: 'post',
     path: '/projects/:projectId/sprints',
     summary: 'Create a sprint',
@@ -59,6 +50,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { projectId, body }) => createSprint(app, projectId, body),
   }),
   route({
+    operationId: 'listSprints',
     method: 'get',
     path: '/projects/:projectId/sprints',
     summary: 'List the sprints of a project, newest first',
@@ -70,6 +62,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { projectId, query }) => listSprints(app.db.manager, projectId, query),
   }),
   route({
+    operationId: 'getActiveSprint',
     method: 'get',
     path: '/projects/:projectId/sprints/active',
     summary: 'The active sprint, or null',
@@ -79,6 +72,7 @@ export const sprintRoutes: Route[] = [
     handle: async (app, { projectId }) => (await findActiveSprint(app.db.manager, projectId)) ?? null,
   }),
   route({
+    operationId: 'getVelocity',
     method: 'get',
     path: '/projects/:projectId/velocity',
     summary: 'Tasks completed in each of the last completed sprints, oldest first',
@@ -89,6 +83,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { projectId, query }) => velocityOf(app.db.manager, projectId, query.count),
   }),
   route({
+    operationId: 'listBacklog',
     method: 'get',
     path: '/projects/:projectId/backlog',
     summary: 'The tasks that are in no sprint, newest first',
@@ -100,6 +95,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { projectId, query }) => listSprintTasks(app.db.manager, { backlogOf: projectId }, query),
   }),
   route({
+    operationId: 'getSprint',
     method: 'get',
     path: '/sprints/:sprintId',
     summary: 'Get a sprint',
@@ -109,6 +105,7 @@ export const sprintRoutes: Route[] = [
     handle: async (_app, { sprint }) => sprint,
   }),
   route({
+    operationId: 'updateSprint',
     method: 'patch',
     path: '/sprints/:sprintId',
     summary: 'Change a sprint',
@@ -120,6 +117,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { sprint, body }) => updateSprint(app, sprint.id, body),
   }),
   route({
+    operationId: 'startSprint',
     method: 'post',
     path: '/sprints/:sprintId/start',
     summary: 'Start a sprint: what can start starts, what waits follows',
@@ -131,6 +129,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { sprint, user }) => startSprint(app, sprint.id, user.id),
   }),
   route({
+    operationId: 'completeSprint',
     method: 'post',
     path: '/sprints/:sprintId/complete',
     summary: 'Complete a sprint; `unfinished` says where its unfinished tasks go',
@@ -142,52 +141,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { sprint, body }) => completeSprint(app, sprint.id, body.unfinished),
   }),
   route({
-    method: 'get',
-    path: '/sprints/:sprintId/tasks',
-    summary: 'List the tasks of a sprint, newest first',
-    tag,
-    access: onSprint('member'),
-    query: SprintTaskFilter,
-    reply: [200, z.array(Task)],
-    paged: true,
-    handle: (app, { sprint, query }) => listSprintTasks(app.db.manager, { sprintId: sprint.id }, query),
-  }),
-  route({
-    method: 'post',
-    path: '/sprints/:sprintId/tasks',
-    summary: 'Add a task with its subtasks; it leaves the sprint it was in',
-    tag,
-    access: onSprint('member'),
-    body: AddTask,
-    reply: [200, Task],
-    errors: ended,
-    handle: async (app, { sprint, body }) => {
-      const [task] = await addTasks(app, sprint.id, [body.taskId], () => 'taskId');
-      return task as NonNullable<typeof task>;
-    },
-  }),
-  route({
-    method: 'post',
-    path: '/sprints/:sprintId/tasks/bulk',
-    summary: 'Add several tasks, all or none',
-    tag,
-    access: onSprint('member'),
-    body: AddTasks,
-    reply: [200, z.array(Task)],
-    errors: ended,
-    handle: (app, { sprint, body }) => addTasks(app, sprint.id, body.taskIds, (i) => `taskIds.${i}`),
-  }),
-  route({
-    method: 'delete',
-    path: '/sprints/:sprintId/tasks/:taskId',
-    summary: 'Take a task with its subtasks out of a sprint',
-    tag,
-    access: onTaskOfSprint,
-    reply: [204],
-    errors: ended,
-    handle: (app, { sprint, taskId }) => removeTask(app, sprint.id, taskId),
-  }),
-  route({
+    operationId: 'getSprintMetrics',
     method: 'get',
     path: '/sprints/:sprintId/metrics',
     summary: 'How far a sprint is',
@@ -197,6 +151,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { sprint }) => metricsOf(app.db.manager, sprint),
   }),
   route({
+    operationId: 'getBurndown',
     method: 'get',
     path: '/sprints/:sprintId/burndown',
     summary: 'Open tasks at the end of each day (UTC), and the ideal line',
@@ -206,6 +161,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { sprint }) => burndownOf(app.db.manager, sprint),
   }),
   route({
+    operationId: 'getDigest',
     method: 'get',
     path: '/sprints/:sprintId/digest',
     summary: 'What came of a completed sprint',
@@ -215,6 +171,7 @@ export const sprintRoutes: Route[] = [
     handle: (app, { sprint }) => getDigest(app.db.manager, sprint.id),
   }),
   route({
+    operationId: 'chatAboutSprint',
     method: 'post',
     path: '/sprints/:sprintId/chat-with-dev-lead',
     summary: 'Talk with the Software Architect about a sprint',

@@ -37,6 +37,7 @@ export const onTask = accessTo<TaskView, 'task'>({
 
 export const taskRoutes: Route[] = [
   route({
+    operationId: 'createTask',
     method: 'post',
     path: '/projects/:projectId/tasks',
     summary: 'Create a task',
@@ -47,6 +48,7 @@ export const taskRoutes: Route[] = [
     handle: (app, { projectId, user, body }) => createTask(app, projectId, user.id, body),
   }),
   route({
+    operationId: 'createTasks',
     method: 'post',
     path: '/projects/:projectId/tasks/bulk',
     summary: 'Create several tasks, all or none',
@@ -57,6 +59,7 @@ export const taskRoutes: Route[] = [
     handle: (app, { projectId, user, body }) => createTasks(app, projectId, user.id, body.tasks),
   }),
   route({
+    operationId: 'listTasks',
     method: 'get',
     path: '/projects/:projectId/tasks',
     summary: 'List the tasks of a project, newest first',
@@ -68,6 +71,7 @@ export const taskRoutes: Route[] = [
     handle: (app, { projectId, query }) => listTasks(app.db.manager, projectId, query),
   }),
   route({
+    operationId: 'countTasks',
     method: 'get',
     path: '/projects/:projectId/stats',
     summary: 'Count the tasks of a project by status',
@@ -77,6 +81,7 @@ export const taskRoutes: Route[] = [
     handle: (app, { projectId }) => countByStatus(app.db.manager, projectId),
   }),
   route({
+    operationId: 'getTask',
     method: 'get',
     path: '/tasks/:id',
     summary: 'Get a task',
@@ -86,6 +91,7 @@ export const taskRoutes: Route[] = [
     handle: async (_app, { task }) => task,
   }),
   route({
+    operationId: 'updateTask',
     method: 'patch',
     path: '/tasks/:id',
     summary: 'Change a task',
@@ -97,6 +103,7 @@ export const taskRoutes: Route[] = [
     handle: (app, { task, user, body }) => updateTask(app, task.id, user.id, body),
   }),
   route({
+    operationId: 'deleteTask',
     method: 'delete',
     path: '/tasks/:id',
     summary: 'Delete a task and its subtasks',
@@ -107,6 +114,7 @@ export const taskRoutes: Route[] = [
     handle: (app, { task }) => deleteTask(app, task),
   }),
   route({
+    operationId: 'listSubtasks',
     method: 'get',
     path: '/tasks/:id/subtasks',
     summary: 'The subtasks of a task, oldest first',
@@ -116,6 +124,7 @@ export const taskRoutes: Route[] = [
     handle: (app, { task }) => listSubtasks(app.db.manager, task.id),
   }),
   route({
+    operationId: 'createSubtask',
     method: 'post',
     path: '/tasks/:id/subtasks',
     summary: 'Add a subtask; the task then waits for its subtasks',
@@ -127,6 +136,7 @@ export const taskRoutes: Route[] = [
     handle: (app, { task, user, body }) => addSubtask(app, task.id, user.id, body),
   }),
   route({
+    operationId: 'getTaskDiff',
     method: 'get',
     path: '/tasks/:id/diff',
     summary: 'What the task changed, from the merge base to the head of its branch',
@@ -136,6 +146,7 @@ export const taskRoutes: Route[] = [
     handle: (app, { task }) => readDiff(app, task),
   }),
   route({
+    operationId: 'listHandoffs',
     method: 'get',
     path: '/tasks/:id/handoffs',
     summary: 'What the runs of the task left for the next one',
@@ -145,6 +156,7 @@ export const taskRoutes: Route[] = [
     handle: async (app, { task }) => ({ handoffs: await listHandoffs(app.db.manager, task.id) }),
   }),
   route({
+    operationId: 'listPullRequests',
     method: 'get',
     path: '/tasks/:id/prs',
     summary: 'The pull requests of the task, oldest first',
@@ -154,6 +166,7 @@ export const taskRoutes: Route[] = [
     handle: (app, { task }) => listPulls(app.db.manager, task.id),
   }),
   route({
+    operationId: 'chatAboutTask',
     method: 'post',
     path: '/tasks/:id/chat',
     summary: 'Talk with the agent of a task; it reads and changes nothing',

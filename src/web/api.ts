@@ -407,7 +407,7 @@ export function getMe(opts?: Oazapfts.RequestOpts) {
 /**
  * List the API tokens of the caller
  */
-export function getMeTokens({ limit, offset }: {
+export function listTokens({ limit, offset }: {
     limit?: number;
     offset?: number;
 } = {}, opts?: Oazapfts.RequestOpts) {
@@ -436,7 +436,7 @@ export function getMeTokens({ limit, offset }: {
 /**
  * Make an API token; it is shown this once
  */
-export function postMeTokens(body: {
+export function createToken(body: {
     name: string;
     expiresInDays?: number;
 }, { idempotencyKey }: {
@@ -484,7 +484,7 @@ export function postMeTokens(body: {
 /**
  * Revoke an API token, effective at once
  */
-export function deleteMeTokensByTokenId(tokenId: string, opts?: Oazapfts.RequestOpts) {
+export function revokeToken(tokenId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 204;
     } | {
@@ -513,7 +513,7 @@ export function deleteMeTokensByTokenId(tokenId: string, opts?: Oazapfts.Request
 /**
  * List the projects of the caller
  */
-export function getProjects({ limit, offset }: {
+export function listProjects({ limit, offset }: {
     limit?: number;
     offset?: number;
 } = {}, opts?: Oazapfts.RequestOpts) {
@@ -542,7 +542,7 @@ export function getProjects({ limit, offset }: {
 /**
  * Create a project
  */
-export function postProjects(body: {
+export function createProject(body: {
     name: string;
     description?: string;
 }, { idempotencyKey }: {
@@ -590,7 +590,7 @@ export function postProjects(body: {
 /**
  * Get a project
  */
-export function getProjectsByProjectId(projectId: string, opts?: Oazapfts.RequestOpts) {
+export function getProject(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: Project;
@@ -619,7 +619,7 @@ export function getProjectsByProjectId(projectId: string, opts?: Oazapfts.Reques
 /**
  * Change the settings of a project
  */
-export function patchProjectsByProjectId(projectId: string, body?: {
+export function updateProject(projectId: string, body?: {
     name?: string;
     description?: string;
     budgets?: {
@@ -667,7 +667,7 @@ export function patchProjectsByProjectId(projectId: string, body?: {
 /**
  * Delete a project
  */
-export function deleteProjectsByProjectId(projectId: string, opts?: Oazapfts.RequestOpts) {
+export function deleteProject(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 204;
     } | {
@@ -699,7 +699,7 @@ export function deleteProjectsByProjectId(projectId: string, opts?: Oazapfts.Req
 /**
  * List the members of a project
  */
-export function getProjectsByProjectIdMembers(projectId: string, opts?: Oazapfts.RequestOpts) {
+export function listMembers(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: Member[];
@@ -728,7 +728,7 @@ export function getProjectsByProjectIdMembers(projectId: string, opts?: Oazapfts
 /**
  * Add a member
  */
-export function postProjectsByProjectIdMembers(projectId: string, body: {
+export function addMember(projectId: string, body: {
     login: string;
     role?: "member" | "admin" | "owner";
 }, { idempotencyKey }: {
@@ -782,7 +782,7 @@ export function postProjectsByProjectIdMembers(projectId: string, body: {
 /**
  * Change the role of a member
  */
-export function patchProjectsByProjectIdMembersByUserId(projectId: string, userId: string, body?: {
+export function updateMember(projectId: string, userId: string, body?: {
     role?: "member" | "admin" | "owner";
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -824,7 +824,7 @@ export function patchProjectsByProjectIdMembersByUserId(projectId: string, userI
 /**
  * Remove a member; anyone may leave, with `me` as the user
  */
-export function deleteProjectsByProjectIdMembersByUserId(projectId: string, userId: string, opts?: Oazapfts.RequestOpts) {
+export function removeMember(projectId: string, userId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 204;
     } | {
@@ -856,7 +856,7 @@ export function deleteProjectsByProjectIdMembersByUserId(projectId: string, user
 /**
  * Set the git token
  */
-export function postProjectsByProjectIdGitToken(projectId: string, body: {
+export function setGitToken(projectId: string, body: {
     token: string;
 }, { idempotencyKey }: {
     idempotencyKey?: string;
@@ -908,7 +908,7 @@ export function postProjectsByProjectIdGitToken(projectId: string, body: {
 /**
  * Whether a git token is set
  */
-export function getProjectsByProjectIdGitToken(projectId: string, opts?: Oazapfts.RequestOpts) {
+export function getGitToken(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: {
@@ -940,7 +940,7 @@ export function getProjectsByProjectIdGitToken(projectId: string, opts?: Oazapft
 /**
  * Remove the git token
  */
-export function deleteProjectsByProjectIdGitToken(projectId: string, opts?: Oazapfts.RequestOpts) {
+export function removeGitToken(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 204;
     } | {
@@ -969,7 +969,7 @@ export function deleteProjectsByProjectIdGitToken(projectId: string, opts?: Oaza
 /**
  * Set the model token
  */
-export function postProjectsByProjectIdModelToken(projectId: string, body: {
+export function setModelToken(projectId: string, body: {
     token: string;
 }, { idempotencyKey }: {
     idempotencyKey?: string;
@@ -1021,7 +1021,7 @@ export function postProjectsByProjectIdModelToken(projectId: string, body: {
 /**
  * Whether a model token is set
  */
-export function getProjectsByProjectIdModelToken(projectId: string, opts?: Oazapfts.RequestOpts) {
+export function getModelToken(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: {
@@ -1053,7 +1053,7 @@ export function getProjectsByProjectIdModelToken(projectId: string, opts?: Oazap
 /**
  * Remove the model token
  */
-export function deleteProjectsByProjectIdModelToken(projectId: string, opts?: Oazapfts.RequestOpts) {
+export function removeModelToken(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 204;
     } | {
@@ -1082,7 +1082,7 @@ export function deleteProjectsByProjectIdModelToken(projectId: string, opts?: Oa
 /**
  * Follow the changes of a project as they happen
  */
-export function getProjectsByProjectIdEvents(projectId: string, opts?: Oazapfts.RequestOpts) {
+export function followProject(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: string;
@@ -1111,7 +1111,7 @@ export function getProjectsByProjectIdEvents(projectId: string, opts?: Oazapfts.
 /**
  * Connect a repository to a project
  */
-export function postRepositories(body: {
+export function connectRepository(body: {
     projectId: string;
     name: string;
     url: string;
@@ -1166,7 +1166,7 @@ export function postRepositories(body: {
 /**
  * List repositories, of one project or of all the caller is in
  */
-export function getRepositories({ projectId }: {
+export function listRepositories({ projectId }: {
     projectId?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1199,7 +1199,7 @@ export function getRepositories({ projectId }: {
 /**
  * Get a repository
  */
-export function getRepositoriesById(id: string, opts?: Oazapfts.RequestOpts) {
+export function getRepository(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: Repository;
@@ -1228,7 +1228,7 @@ export function getRepositoriesById(id: string, opts?: Oazapfts.RequestOpts) {
 /**
  * Change a repository
  */
-export function patchRepositoriesById(id: string, body?: {
+export function updateRepository(id: string, body?: {
     name?: string;
     url?: string;
     defaultBranch?: string;
@@ -1274,7 +1274,7 @@ export function patchRepositoriesById(id: string, body?: {
 /**
  * Disconnect a repository; on its host it stays
  */
-export function deleteRepositoriesById(id: string, opts?: Oazapfts.RequestOpts) {
+export function disconnectRepository(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 204;
     } | {
@@ -1306,7 +1306,7 @@ export function deleteRepositoriesById(id: string, opts?: Oazapfts.RequestOpts) 
 /**
  * The primary repository of a project
  */
-export function getRepositoriesPrimaryByProjectId(projectId: string, opts?: Oazapfts.RequestOpts) {
+export function getPrimaryRepository(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: Repository;
@@ -1335,7 +1335,7 @@ export function getRepositoriesPrimaryByProjectId(projectId: string, opts?: Oaza
 /**
  * The documentation repository of a project
  */
-export function getRepositoriesDocsByProjectId(projectId: string, opts?: Oazapfts.RequestOpts) {
+export function getDocsRepository(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: Repository;
@@ -1364,7 +1364,7 @@ export function getRepositoriesDocsByProjectId(projectId: string, opts?: Oazapft
 /**
  * Check that the service can reach the repository
  */
-export function postRepositoriesByIdValidate(id: string, { idempotencyKey }: {
+export function validateRepository(id: string, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1411,7 +1411,7 @@ export function postRepositoriesByIdValidate(id: string, { idempotencyKey }: {
 /**
  * List the agents that the caller can see, or of those the ones that may work in a project
  */
-export function getAgents({ projectId }: {
+export function listAgents({ projectId }: {
     projectId?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1444,7 +1444,7 @@ export function getAgents({ projectId }: {
 /**
  * Create an agent
  */
-export function postAgents(body: {
+export function createAgent(body: {
     name: string;
     description?: string;
     team?: string;
@@ -1495,7 +1495,7 @@ export function postAgents(body: {
 /**
  * List the teams of the agents that the caller can see
  */
-export function getAgentsTeams(opts?: Oazapfts.RequestOpts) {
+export function listTeams(opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: string[];
@@ -1518,7 +1518,7 @@ export function getAgentsTeams(opts?: Oazapfts.RequestOpts) {
 /**
  * List the agents of a team
  */
-export function getAgentsTeamsByTeam(team: string, opts?: Oazapfts.RequestOpts) {
+export function listTeamAgents(team: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: AgentEntry[];
@@ -1541,7 +1541,7 @@ export function getAgentsTeamsByTeam(team: string, opts?: Oazapfts.RequestOpts) 
 /**
  * The health of all agents
  */
-export function getAgentsHealthAll(opts?: Oazapfts.RequestOpts) {
+export function listAgentHealth(opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: AgentHealth[];
@@ -1564,7 +1564,7 @@ export function getAgentsHealthAll(opts?: Oazapfts.RequestOpts) {
 /**
  * The health of unhealthy agents
  */
-export function getAgentsHealthUnhealthy(opts?: Oazapfts.RequestOpts) {
+export function listUnhealthyAgents(opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: AgentHealth[];
@@ -1587,7 +1587,7 @@ export function getAgentsHealthUnhealthy(opts?: Oazapfts.RequestOpts) {
 /**
  * Get an agent
  */
-export function getAgentsById(id: string, opts?: Oazapfts.RequestOpts) {
+export function getAgent(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: Agent;
@@ -1616,7 +1616,7 @@ export function getAgentsById(id: string, opts?: Oazapfts.RequestOpts) {
 /**
  * Change an agent
  */
-export function patchAgentsById(id: string, body?: {
+export function updateAgent(id: string, body?: {
     name?: string;
     description?: string;
     team?: string;
@@ -1662,7 +1662,7 @@ export function patchAgentsById(id: string, body?: {
 /**
  * Delete an agent
  */
-export function deleteAgentsById(id: string, opts?: Oazapfts.RequestOpts) {
+export function deleteAgent(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 204;
     } | {
@@ -1694,7 +1694,7 @@ export function deleteAgentsById(id: string, opts?: Oazapfts.RequestOpts) {
 /**
  * The health of an agent
  */
-export function getAgentsByIdHealth(id: string, opts?: Oazapfts.RequestOpts) {
+export function getAgentHealth(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: AgentHealth;
@@ -1723,7 +1723,7 @@ export function getAgentsByIdHealth(id: string, opts?: Oazapfts.RequestOpts) {
 /**
  * Clear the failures of an agent and release its dead runs
  */
-export function postAgentsByIdHealthReset(id: string, { idempotencyKey }: {
+export function resetAgentHealth(id: string, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1770,7 +1770,7 @@ export function postAgentsByIdHealthReset(id: string, { idempotencyKey }: {
 /**
  * The performance of an agent
  */
-export function getAgentsByIdPerformance(id: string, { weeks }: {
+export function getAgentPerformance(id: string, { weeks }: {
     weeks?: number;
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1803,7 +1803,7 @@ export function getAgentsByIdPerformance(id: string, { weeks }: {
 /**
  * The languages of the agent's merged work
  */
-export function getAgentsByIdSkills(id: string, opts?: Oazapfts.RequestOpts) {
+export function getAgentSkills(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: AgentSkill[];
@@ -1832,7 +1832,7 @@ export function getAgentsByIdSkills(id: string, opts?: Oazapfts.RequestOpts) {
 /**
  * What the recorded failures of an agent suggest
  */
-export function getAgentsByIdSuggestions(id: string, opts?: Oazapfts.RequestOpts) {
+export function listAgentSuggestions(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: {
@@ -1863,7 +1863,7 @@ export function getAgentsByIdSuggestions(id: string, opts?: Oazapfts.RequestOpts
 /**
  * Make a new version of an agent
  */
-export function postAgentsByIdEvolve(id: string, body: {
+export function evolveAgent(id: string, body: {
     improvements?: string[];
     newSystemPrompt?: string;
 }, { idempotencyKey }: {
@@ -1914,7 +1914,7 @@ export function postAgentsByIdEvolve(id: string, body: {
 /**
  * Create a task
  */
-export function postProjectsByProjectIdTasks(projectId: string, body: {
+export function createTask(projectId: string, body: {
     title: string;
     description?: string;
     owner?: string;
@@ -1972,7 +1972,7 @@ export function postProjectsByProjectIdTasks(projectId: string, body: {
 /**
  * List the tasks of a project, newest first
  */
-export function getProjectsByProjectIdTasks(projectId: string, { status, owner, sprintId, search, limit, offset }: {
+export function listTasks(projectId: string, { status, owner, sprintId, search, limit, offset }: {
     status?: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
     owner?: string;
     sprintId?: string;
@@ -2015,7 +2015,7 @@ export function getProjectsByProjectIdTasks(projectId: string, { status, owner, 
 /**
  * Create several tasks, all or none
  */
-export function postProjectsByProjectIdTasksBulk(projectId: string, body: {
+export function createTasks(projectId: string, body: {
     tasks: {
         title: string;
         description?: string;
@@ -2076,7 +2076,7 @@ export function postProjectsByProjectIdTasksBulk(projectId: string, body: {
 /**
  * Count the tasks of a project by status
  */
-export function getProjectsByProjectIdStats(projectId: string, opts?: Oazapfts.RequestOpts) {
+export function countTasks(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: TaskStatistics;
@@ -2105,7 +2105,7 @@ export function getProjectsByProjectIdStats(projectId: string, opts?: Oazapfts.R
 /**
  * Get a task
  */
-export function getTasksById(id: string, opts?: Oazapfts.RequestOpts) {
+export function getTask(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: Task;
@@ -2134,7 +2134,7 @@ export function getTasksById(id: string, opts?: Oazapfts.RequestOpts) {
 /**
  * Change a task
  */
-export function patchTasksById(id: string, body?: {
+export function updateTask(id: string, body?: {
     title?: string;
     description?: string;
     owner?: string | null;
@@ -2181,7 +2181,7 @@ export function patchTasksById(id: string, body?: {
 /**
  * Delete a task and its subtasks
  */
-export function deleteTasksById(id: string, opts?: Oazapfts.RequestOpts) {
+export function deleteTask(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 204;
     } | {
@@ -2213,7 +2213,7 @@ export function deleteTasksById(id: string, opts?: Oazapfts.RequestOpts) {
 /**
  * The subtasks of a task, oldest first
  */
-export function getTasksByIdSubtasks(id: string, opts?: Oazapfts.RequestOpts) {
+export function listSubtasks(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: Task[];
@@ -2242,7 +2242,7 @@ export function getTasksByIdSubtasks(id: string, opts?: Oazapfts.RequestOpts) {
 /**
  * Add a subtask; the task then waits for its subtasks
  */
-export function postTasksByIdSubtasks(id: string, body: {
+export function createSubtask(id: string, body: {
     title: string;
     description?: string;
 }, { idempotencyKey }: {
@@ -2293,7 +2293,7 @@ export function postTasksByIdSubtasks(id: string, body: {
 /**
  * What the task changed, from the merge base to the head of its branch
  */
-export function getTasksByIdDiff(id: string, opts?: Oazapfts.RequestOpts) {
+export function getTaskDiff(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: TaskDiff;
@@ -2322,7 +2322,7 @@ export function getTasksByIdDiff(id: string, opts?: Oazapfts.RequestOpts) {
 /**
  * What the runs of the task left for the next one
  */
-export function getTasksByIdHandoffs(id: string, opts?: Oazapfts.RequestOpts) {
+export function listHandoffs(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: {
@@ -2353,7 +2353,7 @@ export function getTasksByIdHandoffs(id: string, opts?: Oazapfts.RequestOpts) {
 /**
  * The pull requests of the task, oldest first
  */
-export function getTasksByIdPrs(id: string, opts?: Oazapfts.RequestOpts) {
+export function listPullRequests(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: PullRequest[];
@@ -2382,7 +2382,7 @@ export function getTasksByIdPrs(id: string, opts?: Oazapfts.RequestOpts) {
 /**
  * Talk with the agent of a task; it reads and changes nothing
  */
-export function postTasksByIdChat(id: string, body: {
+export function chatAboutTask(id: string, body: {
     message: string;
 }, { idempotencyKey }: {
     idempotencyKey?: string;
@@ -2435,7 +2435,7 @@ export function postTasksByIdChat(id: string, body: {
 /**
  * Create a sprint
  */
-export function postProjectsByProjectIdSprints(projectId: string, body: {
+export function createSprint(projectId: string, body: {
     name: string;
     goal?: string;
     startDate: string;
@@ -2488,7 +2488,7 @@ export function postProjectsByProjectIdSprints(projectId: string, body: {
 /**
  * List the sprints of a project, newest first
  */
-export function getProjectsByProjectIdSprints(projectId: string, { status, limit, offset }: {
+export function listSprints(projectId: string, { status, limit, offset }: {
     status?: "planning" | "active" | "completed" | "cancelled";
     limit?: number;
     offset?: number;
@@ -2525,7 +2525,7 @@ export function getProjectsByProjectIdSprints(projectId: string, { status, limit
 /**
  * The active sprint, or null
  */
-export function getProjectsByProjectIdSprintsActive(projectId: string, opts?: Oazapfts.RequestOpts) {
+export function getActiveSprint(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: Sprint | null;
@@ -2554,7 +2554,7 @@ export function getProjectsByProjectIdSprintsActive(projectId: string, opts?: Oa
 /**
  * Tasks completed in each of the last completed sprints, oldest first
  */
-export function getProjectsByProjectIdVelocity(projectId: string, { count }: {
+export function getVelocity(projectId: string, { count }: {
     count?: number;
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -2587,7 +2587,7 @@ export function getProjectsByProjectIdVelocity(projectId: string, { count }: {
 /**
  * The tasks that are in no sprint, newest first
  */
-export function getProjectsByProjectIdBacklog(projectId: string, { limit, offset }: {
+export function listBacklog(projectId: string, { limit, offset }: {
     limit?: number;
     offset?: number;
 } = {}, opts?: Oazapfts.RequestOpts) {
@@ -2622,7 +2622,7 @@ export function getProjectsByProjectIdBacklog(projectId: string, { limit, offset
 /**
  * Get a sprint
  */
-export function getSprintsBySprintId(sprintId: string, opts?: Oazapfts.RequestOpts) {
+export function getSprint(sprintId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: Sprint;
@@ -2651,7 +2651,7 @@ export function getSprintsBySprintId(sprintId: string, opts?: Oazapfts.RequestOp
 /**
  * Change a sprint
  */
-export function patchSprintsBySprintId(sprintId: string, body?: {
+export function updateSprint(sprintId: string, body?: {
     name?: string;
     goal?: string;
     endDate?: string;
@@ -2695,7 +2695,7 @@ export function patchSprintsBySprintId(sprintId: string, body?: {
 /**
  * Delete a sprint; its tasks stay. An active one needs `force=true` and the admin role
  */
-export function deleteSprintsBySprintId(sprintId: string, { force }: {
+export function deleteSprint(sprintId: string, { force }: {
     force?: boolean;
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -2731,7 +2731,7 @@ export function deleteSprintsBySprintId(sprintId: string, { force }: {
 /**
  * Start a sprint: what can start starts, what waits follows
  */
-export function postSprintsBySprintIdStart(sprintId: string, { idempotencyKey }: {
+export function startSprint(sprintId: string, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -2778,7 +2778,7 @@ export function postSprintsBySprintIdStart(sprintId: string, { idempotencyKey }:
 /**
  * Complete a sprint; `unfinished` says where its unfinished tasks go
  */
-export function postSprintsBySprintIdComplete(sprintId: string, body?: {
+export function completeSprint(sprintId: string, body?: {
     /** `backlog`, or the id of a planning sprint: where the unfinished tasks go */
     unfinished?: string;
 }, { idempotencyKey }: {
@@ -2827,178 +2827,9 @@ export function postSprintsBySprintIdComplete(sprintId: string, body?: {
     })));
 }
 /**
- * List the tasks of a sprint, newest first
- */
-export function getSprintsBySprintIdTasks(sprintId: string, { status, limit, offset }: {
-    status?: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
-    limit?: number;
-    offset?: number;
-} = {}, opts?: Oazapfts.RequestOpts) {
-    return oazapfts.ok(oazapfts.fetchJson<{
-        status: 200;
-        data: Task[];
-    } | {
-        status: 400;
-        data: ErrorReply;
-    } | {
-        status: 401;
-        data: ErrorReply;
-    } | {
-        status: 403;
-        data: ErrorReply;
-    } | {
-        status: 404;
-        data: ErrorReply;
-    } | {
-        status: 429;
-        data: ErrorReply;
-    } | {
-        status: 503;
-        data: ErrorReply;
-    }>(`/sprints/${encodeURIComponent(sprintId)}/tasks${QS.query(QS.explode({
-        status,
-        limit,
-        offset
-    }))}`, {
-        ...opts
-    }));
-}
-/**
- * Add a task with its subtasks; it leaves the sprint it was in
- */
-export function postSprintsBySprintIdTasks(sprintId: string, body: {
-    taskId: string;
-}, { idempotencyKey }: {
-    idempotencyKey?: string;
-} = {}, opts?: Oazapfts.RequestOpts) {
-    return oazapfts.ok(oazapfts.fetchJson<{
-        status: 200;
-        data: Task;
-    } | {
-        status: 400;
-        data: ErrorReply;
-    } | {
-        status: 401;
-        data: ErrorReply;
-    } | {
-        status: 403;
-        data: ErrorReply;
-    } | {
-        status: 404;
-        data: ErrorReply;
-    } | {
-        status: 409;
-        data: ErrorReply;
-    } | {
-        status: 413;
-        data: ErrorReply;
-    } | {
-        status: 415;
-        data: ErrorReply;
-    } | {
-        status: 422;
-        data: ErrorReply;
-    } | {
-        status: 429;
-        data: ErrorReply;
-    } | {
-        status: 503;
-        data: ErrorReply;
-    }>(`/sprints/${encodeURIComponent(sprintId)}/tasks`, oazapfts.json({
-        ...opts,
-        method: "POST",
-        body,
-        headers: oazapfts.mergeHeaders(opts?.headers, {
-            "Idempotency-Key": idempotencyKey
-        })
-    })));
-}
-/**
- * Add several tasks, all or none
- */
-export function postSprintsBySprintIdTasksBulk(sprintId: string, body: {
-    taskIds: string[];
-}, { idempotencyKey }: {
-    idempotencyKey?: string;
-} = {}, opts?: Oazapfts.RequestOpts) {
-    return oazapfts.ok(oazapfts.fetchJson<{
-        status: 200;
-        data: Task[];
-    } | {
-        status: 400;
-        data: ErrorReply;
-    } | {
-        status: 401;
-        data: ErrorReply;
-    } | {
-        status: 403;
-        data: ErrorReply;
-    } | {
-        status: 404;
-        data: ErrorReply;
-    } | {
-        status: 409;
-        data: ErrorReply;
-    } | {
-        status: 413;
-        data: ErrorReply;
-    } | {
-        status: 415;
-        data: ErrorReply;
-    } | {
-        status: 422;
-        data: ErrorReply;
-    } | {
-        status: 429;
-        data: ErrorReply;
-    } | {
-        status: 503;
-        data: ErrorReply;
-    }>(`/sprints/${encodeURIComponent(sprintId)}/tasks/bulk`, oazapfts.json({
-        ...opts,
-        method: "POST",
-        body,
-        headers: oazapfts.mergeHeaders(opts?.headers, {
-            "Idempotency-Key": idempotencyKey
-        })
-    })));
-}
-/**
- * Take a task with its subtasks out of a sprint
- */
-export function deleteSprintsBySprintIdTasksByTaskId(sprintId: string, taskId: string, opts?: Oazapfts.RequestOpts) {
-    return oazapfts.ok(oazapfts.fetchJson<{
-        status: 204;
-    } | {
-        status: 400;
-        data: ErrorReply;
-    } | {
-        status: 401;
-        data: ErrorReply;
-    } | {
-        status: 403;
-        data: ErrorReply;
-    } | {
-        status: 404;
-        data: ErrorReply;
-    } | {
-        status: 409;
-        data: ErrorReply;
-    } | {
-        status: 429;
-        data: ErrorReply;
-    } | {
-        status: 503;
-        data: ErrorReply;
-    }>(`/sprints/${encodeURIComponent(sprintId)}/tasks/${encodeURIComponent(taskId)}`, {
-        ...opts,
-        method: "DELETE"
-    }));
-}
-/**
  * How far a sprint is
  */
-export function getSprintsBySprintIdMetrics(sprintId: string, opts?: Oazapfts.RequestOpts) {
+export function getSprintMetrics(sprintId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: SprintMetrics;
@@ -3027,7 +2858,7 @@ export function getSprintsBySprintIdMetrics(sprintId: string, opts?: Oazapfts.Re
 /**
  * Open tasks at the end of each day (UTC), and the ideal line
  */
-export function getSprintsBySprintIdBurndown(sprintId: string, opts?: Oazapfts.RequestOpts) {
+export function getBurndown(sprintId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: BurndownPoint[];
@@ -3056,7 +2887,7 @@ export function getSprintsBySprintIdBurndown(sprintId: string, opts?: Oazapfts.R
 /**
  * What came of a completed sprint
  */
-export function getSprintsBySprintIdDigest(sprintId: string, opts?: Oazapfts.RequestOpts) {
+export function getDigest(sprintId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: Digest;
@@ -3085,7 +2916,7 @@ export function getSprintsBySprintIdDigest(sprintId: string, opts?: Oazapfts.Req
 /**
  * Talk with the Software Architect about a sprint
  */
-export function postSprintsBySprintIdChatWithDevLead(sprintId: string, body: {
+export function chatAboutSprint(sprintId: string, body: {
     message: string;
 }, { idempotencyKey }: {
     idempotencyKey?: string;
@@ -3136,9 +2967,178 @@ export function postSprintsBySprintIdChatWithDevLead(sprintId: string, body: {
     })));
 }
 /**
+ * List the tasks of a sprint, newest first
+ */
+export function listSprintTasks(sprintId: string, { status, limit, offset }: {
+    status?: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/tasks${QS.query(QS.explode({
+        status,
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Add a task with its subtasks; it leaves the sprint it was in
+ */
+export function addSprintTask(sprintId: string, body: {
+    taskId: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/tasks`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Add several tasks, all or none
+ */
+export function addSprintTasks(sprintId: string, body: {
+    taskIds: string[];
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/tasks/bulk`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Take a task with its subtasks out of a sprint
+ */
+export function removeSprintTask(sprintId: string, taskId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/tasks/${encodeURIComponent(taskId)}`, {
+        ...opts,
+        method: "DELETE"
+    }));
+}
+/**
  * Begin to plan from a goal; answers the first question
  */
-export function postProjectsByProjectIdWizardInitialize(projectId: string, body: {
+export function startWizard(projectId: string, body: {
     goal: string;
     repositoryId?: string;
 }, { idempotencyKey }: {
@@ -3189,7 +3189,7 @@ export function postProjectsByProjectIdWizardInitialize(projectId: string, body:
 /**
  * Write the requirements document from the answers
  */
-export function postProjectsByProjectIdWizardGeneratePrd(projectId: string, body?: {
+export function generatePrd(projectId: string, body?: {
     sessionId?: string;
     /** what should be different this time */
     feedback?: string;
@@ -3244,7 +3244,7 @@ export function postProjectsByProjectIdWizardGeneratePrd(projectId: string, body
 /**
  * Write the plan from the requirements document
  */
-export function postProjectsByProjectIdWizardGeneratePlan(projectId: string, body?: {
+export function generatePlan(projectId: string, body?: {
     sessionId?: string;
     /** what should be different this time */
     feedback?: string;
@@ -3299,7 +3299,7 @@ export function postProjectsByProjectIdWizardGeneratePlan(projectId: string, bod
 /**
  * Write the tasks from the plan
  */
-export function postProjectsByProjectIdWizardGenerateTasks(projectId: string, body?: {
+export function generateTasks(projectId: string, body?: {
     sessionId?: string;
     /** what should be different this time */
     feedback?: string;
@@ -3354,7 +3354,7 @@ export function postProjectsByProjectIdWizardGenerateTasks(projectId: string, bo
 /**
  * Create a sprint with its tasks, all or nothing
  */
-export function postProjectsByProjectIdWizardCreateSprint(projectId: string, body: {
+export function createPlannedSprint(projectId: string, body: {
     name: string;
     goal?: string;
     tasks: {
@@ -3412,7 +3412,7 @@ export function postProjectsByProjectIdWizardCreateSprint(projectId: string, bod
 /**
  * The state of a planning session
  */
-export function getProjectsByProjectIdWizardBySessionId(projectId: string, sessionId: string, opts?: Oazapfts.RequestOpts) {
+export function getWizard(projectId: string, sessionId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: WizardSession;
@@ -3441,7 +3441,7 @@ export function getProjectsByProjectIdWizardBySessionId(projectId: string, sessi
 /**
  * Answer a question; an earlier one again drops what followed
  */
-export function postProjectsByProjectIdWizardBySessionIdAnswer(projectId: string, sessionId: string, body: {
+export function answerWizard(projectId: string, sessionId: string, body: {
     answer: {
         stepId: string;
         selectedOptionIds?: string[];
@@ -3498,7 +3498,7 @@ export function postProjectsByProjectIdWizardBySessionIdAnswer(projectId: string
 /**
  * Make the sprint with all tasks; a repetition answers the same with 200
  */
-export function postProjectsByProjectIdWizardBySessionIdFinalize(projectId: string, sessionId: string, body?: {
+export function finalizeWizard(projectId: string, sessionId: string, body?: {
     name?: string;
     startDate?: string;
     endDate?: string;
@@ -3561,7 +3561,7 @@ export function postProjectsByProjectIdWizardBySessionIdFinalize(projectId: stri
 /**
  * Start a task: its agent works on it and proposes a pull request
  */
-export function postTasksByIdStart(id: string, { idempotencyKey }: {
+export function startTask(id: string, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -3611,7 +3611,7 @@ export function postTasksByIdStart(id: string, { idempotencyKey }: {
 /**
  * Retry a task whose latest run failed or was cancelled, on the same branch
  */
-export function postTasksByIdRetry(id: string, body?: {
+export function retryTask(id: string, body?: {
     text?: string;
 }, { idempotencyKey }: {
     idempotencyKey?: string;
@@ -3664,7 +3664,7 @@ export function postTasksByIdRetry(id: string, body?: {
 /**
  * Ask for a change of work in review; asked while a run is live, it follows that run
  */
-export function postTasksByIdRevise(id: string, body: {
+export function reviseTask(id: string, body: {
     text: string;
 }, { idempotencyKey }: {
     idempotencyKey?: string;
@@ -3717,7 +3717,7 @@ export function postTasksByIdRevise(id: string, body: {
 /**
  * Stop the run of a task; its branch stays
  */
-export function postTasksByIdCancel(id: string, { idempotencyKey }: {
+export function cancelTask(id: string, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -3764,7 +3764,7 @@ export function postTasksByIdCancel(id: string, { idempotencyKey }: {
 /**
  * List the runs of a task, newest first
  */
-export function getTasksByIdRuns(id: string, { limit, offset }: {
+export function listRuns(id: string, { limit, offset }: {
     limit?: number;
     offset?: number;
 } = {}, opts?: Oazapfts.RequestOpts) {
@@ -3799,7 +3799,7 @@ export function getTasksByIdRuns(id: string, { limit, offset }: {
 /**
  * Get a run
  */
-export function getRunsByRunId(runId: string, opts?: Oazapfts.RequestOpts) {
+export function getRun(runId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: Run;
@@ -3828,7 +3828,7 @@ export function getRunsByRunId(runId: string, opts?: Oazapfts.RequestOpts) {
 /**
  * The log of a run, oldest first
  */
-export function getRunsByRunIdEvents(runId: string, opts?: Oazapfts.RequestOpts) {
+export function listRunEvents(runId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: RunEvent[];
@@ -3857,7 +3857,7 @@ export function getRunsByRunIdEvents(runId: string, opts?: Oazapfts.RequestOpts)
 /**
  * Cancel a sprint: its runs stop, what is unfinished belongs to no sprint
  */
-export function postSprintsBySprintIdCancel(sprintId: string, { idempotencyKey }: {
+export function cancelSprint(sprintId: string, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -3904,7 +3904,7 @@ export function postSprintsBySprintIdCancel(sprintId: string, { idempotencyKey }
 /**
  * Merge the open pull requests of a task
  */
-export function postTasksByIdMerge(id: string, { idempotencyKey }: {
+export function mergeTask(id: string, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -3954,7 +3954,7 @@ export function postTasksByIdMerge(id: string, { idempotencyKey }: {
 /**
  * Recover stuck tasks of the caller's projects, and compare them with GitHub
  */
-export function postAgentsPoolReconcile({ idempotencyKey }: {
+export function reconcileAgents({ idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -3998,7 +3998,7 @@ export function postAgentsPoolReconcile({ idempotencyKey }: {
 /**
  * What reconciling did, newest first
  */
-export function getAgentsPoolReconciliations({ limit, offset }: {
+export function listReconciliations({ limit, offset }: {
     limit?: number;
     offset?: number;
 } = {}, opts?: Oazapfts.RequestOpts) {

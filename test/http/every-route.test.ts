@@ -103,7 +103,7 @@ test('unknown addresses are 404 and other methods 405, before any token is asked
   expect((await service.call('GET', '/tasks/%E0%A4%A')).status).toBe(404);
 });
 
-test('the routes are those of the contract and the decisions that are built so far', () => {
+test('the routes are exactly those of the contract', () => {
   const built = `GET /me;GET /me/tokens;POST /me/tokens;DELETE /me/tokens/:tokenId;GET /projects;POST /projects;GET /projects/:projectId;PATCH /projects/:projectId;
     DELETE /projects/:projectId;GET /projects/:projectId/members;POST /projects/:projectId/members;
     PATCH /projects/:projectId/members/:userId;DELETE /projects/:projectId/members/:userId;
@@ -125,4 +125,10 @@ test('the routes are those of the contract and the decisions that are built so f
       .map((s) => s.trim())
       .sort(),
   );
+});
+
+test('every operation has a name of its own, a verb and what it acts on', () => {
+  const names = named.map(([, r]) => r.operationId);
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  expect(names.filter((name) => !/^[a-z]+([A-Z][a-z]+)+$/.test(name))).toEqual([]);
 });

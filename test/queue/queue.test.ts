@@ -1,12 +1,13 @@
 import { openDatabase } from '../../src/db/database.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { queues } from '../../src/queue/names.ts';
-import { type Handlers, openQueue } from '../../src/queue/queue.ts';
+import { jobs } from '../../src/jobs.ts';
+import type { Workers } from '../../src/queue/names.ts';
+import { openQueue } from '../../src/queue/queue.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 const database = await createTestDatabase();
 const db = await openDatabase(database.url, [], { poolSize: 4 });
-const queue = await openQueue(database.url, true, () => {}, db.ambient);
+const queue = await openQueue(database.url, jobs, true, () => {}, db.ambient);
 afterAll(async () => {
   await queue.stop(1000);
   await db.close();
@@ -23,17 +24,20 @@ test('a wake-up is not added to one that waits', async () => {
 
 test('a job that waits already is not taken before the transaction that asks for it once more has committed', async () => {
   const taken: string[] = [];
-  const handlers = Object.fromEntries(Object.keys(queues).map((name) => [name, async () => {}])) as unknown as Handlers;
-  handlers.mirror = async ({ taskId }) => {
-    taken.push(taskId);
+  const idle = { concurrency: 1, handle: async () => {} };
+  const workers = Object.fromEntries(Object.keys(jobs).map((name) => [name, idle])) as unknown as Workers;
+  workers.mirror = {
+    concurrency: 1,
+    handle: async ({ taskId }) => {
+      taken.push(taskId);
+    },
   };
   const ask = (taskId: string, em = db.manager) =>
     queue.send(em, 'mirror', { taskId, recheck: false }, { key: taskId });
   await ask('one');
   await db.transaction(async (em) => {
     await ask('one', em);
-    const concurrency = Object.fromEntries(Object.keys(queues).map((name) => [name, 1]));
-    await queue.work(handlers, concurrency as Record<keyof typeof queues, number>);
+    await queue.work(workers);
     // Others may share the wait, and who asks for something else is not held up.
     await db.transaction((other) => ask('one', other));
     await ask('another');

@@ -12,7 +12,7 @@ import { aboutApp, loginRoutes } from '../../src/github/sign-in/login.ts';
 import { dashboard } from '../../src/http/dashboard.ts';
 import { httpServer } from '../../src/http/limits/listener.ts';
 import { createServer } from '../../src/http/server.ts';
-import { concurrencyOf, handlersOf } from '../../src/jobs.ts';
+import { workersOf } from '../../src/jobs.ts';
 import { createLogger } from '../../src/logger.ts';
 import { mintApiToken, userOfLogin } from '../../src/projects/tokens.ts';
 import { routes } from '../../src/routes.ts';
@@ -90,7 +90,7 @@ export async function openTestApp(settings: Record<string, string> = {}, templat
       };
     },
     token: async (login) => (await mintApiToken(app, (await userOfLogin(app, login)).id, 'test', 1)).token,
-    work: () => app.queue.work(handlersOf(app), concurrencyOf(app)),
+    work: () => app.queue.work(workersOf(app)),
     close: async () => {
       stop.abort();
       server.close();

@@ -1,10 +1,11 @@
+import { parseCookie } from 'cookie';
 import type { Request, Response } from 'express';
 import { AppError } from '../../errors.ts';
 
 /** How long a browser stays signed in. */
 export const sessionMs = 12 * 3_600_000;
 
-/** `__Host-` binds a cookie to host and path and wants https; plain http, as on localhost, goes without. */
+/** The prefix `__Host-` ties a cookie to this host and the path `/`. It requires https, so plain http goes without. */
 export function cookieName(baseUrl: string, name: string): string {
   return baseUrl.startsWith('https:') ? `__Host-${name}` : name;
 }
@@ -24,18 +25,17 @@ export function clearCookie(res: Response, baseUrl: string, name: string): void 
   res.clearCookie(cookieName(baseUrl, name), options(baseUrl));
 }
 
-/** The value of one of our cookies; undefined when it is not sent. */
+/** The value of one of our cookies; undefined if the browser did not send it. */
 export function readCookie(req: Request, baseUrl: string, name: string): string | undefined {
-  const wanted = `${cookieName(baseUrl, name)}=`;
-  const pair = (req.headers.cookie ?? '').split(/; */).find((part) => part.startsWith(wanted));
-  return pair?.slice(wanted.length);
+  return parseCookie(req.headers.cookie ?? '')[cookieName(baseUrl, name)];
 }
 
 export const sessionCookie = 'deckhand_session';
 
 /**
- * A browser sends our cookie with requests that other sites make it send. What changes something by cookie must come
- * from our own pages; a browser says so, and whoever says nothing is refused.
+ * Browsers send our cookie even with requests that another site triggers. A request that changes something and is
+ * authenticated by cookie must therefore come from our own pages, as its `Origin` and `Sec-Fetch-Site` headers tell.
+ * Without these headers it is refused.
  * @throws AppError 403
  */
 export function refuseCrossSite(req: Request, baseUrl: string): void {

@@ -84,7 +84,7 @@ export function openapiDocument(routes: Route[], serverUrl: string): object {
 function operation(declared: Route): ZodOpenApiOperationObject {
   const { body } = declared;
   return {
-    operationId: operationId(declared),
+    operationId: declared.operationId,
     summary: declared.summary,
     tags: [declared.tag],
     requestParams: requestParams(declared),
@@ -159,12 +159,3 @@ const pathId = z.string().meta({ example: 'id_01h455vb4pex5vsknk084sn02q' });
 const idempotencyKey = z.string().min(1).max(255).optional().meta({
   description: 'Repeating the request with the same key within 24 hours gives the first reply again',
 });
-
-/** `GET /tasks/:id/runs` becomes `getTasksByIdRuns`: stable, unique, and readable in a generated client. */
-function operationId({ method, path }: Route): string {
-  const words = path
-    .split('/')
-    .filter(Boolean)
-    .map((part) => (part.startsWith(':') ? `By-${part.slice(1)}` : part));
-  return method + words.map((w) => w.replace(/(^|-)(\w)/g, (_all, _dash, letter) => letter.toUpperCase())).join('');
-}

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Express } from 'express';
 import { networkOf } from './address.ts';
@@ -54,11 +54,19 @@ export function httpServer(handler: Express, given: Partial<typeof preset> = {})
     if (socket.destroyed) return;
     waiting.set(socket, count);
     res.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
-    // The timeout of a socket ends a connection on which nothing moves. It begins with the reply: until then a model may
-    // think for minutes.
-    const startTimeout = () => socket.setTimeout(unreadMs);
-    res.once('prefinish', startTimeout).once('pipe', startTimeout);
+    // The timeout of a socket ends a connection on which nothing moves. It starts with the reply, because before that a
+    // model may think for minutes.
+    atHead(res, () => socket.setTimeout(unreadMs));
     handler(req, res);
   });
   return server;
+}
+
+/** Calls `act` when the head of the reply is written; Node has no event for it. */
+function atHead(res: ServerResponse, act: () => void): void {
+  const { writeHead } = res;
+  res.writeHead = ((...head: Parameters<typeof writeHead>) => {
+    act();
+    return writeHead.apply(res, head);
+  }) as typeof writeHead;
 }

@@ -10,7 +10,7 @@ export function CreateToken({ onCreated }: { onCreated(token: api.NewApiToken): 
   const [name, setName] = useState('');
   const [days, setDays] = useState('90');
   const create = useMutation({
-    mutationFn: () => api.postMeTokens({ name: name.trim(), expiresInDays: Number(days) }),
+    mutationFn: () => api.createToken({ name: name.trim(), expiresInDays: Number(days) }),
     onSuccess: (token) => {
       onCreated(token);
       setName('');

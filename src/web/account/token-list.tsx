@@ -20,7 +20,7 @@ function TokenItem({ token: { id, name, prefix, expiresAt, lastUsedAt } }: { tok
   const client = useQueryClient();
   const confirm = useConfirm();
   const revoke = useMutation({
-    mutationFn: () => api.deleteMeTokensByTokenId(id),
+    mutationFn: () => api.revokeToken(id),
     onSuccess: () => client.invalidateQueries({ queryKey: ['tokens'] }),
     onError: notifyError,
   });

@@ -60,8 +60,8 @@ function useAgentForm({ agent, onClose }: Props) {
   const save = useMutation({
     mutationFn: () =>
       agent === undefined
-        ? api.postAgents({ ...fields, name: fields.name.trim() })
-        : api.patchAgentsById(agent.id, changedFields(initial, fields)),
+        ? api.createAgent({ ...fields, name: fields.name.trim() })
+        : api.updateAgent(agent.id, changedFields(initial, fields)),
     onSuccess: async () => {
       for (const key of ['agents', 'agent']) await client.invalidateQueries({ queryKey: [key] });
       onClose();

@@ -15,7 +15,7 @@ export function AgentHeader({ projectId, agent }: { projectId: string; agent: ap
   const health = useQuery(queries.agentsHealth());
   const [isEditing, setEditing] = useState(false);
   const reset = useMutation({
-    mutationFn: () => api.postAgentsByIdHealthReset(agent.id),
+    mutationFn: () => api.resetAgentHealth(agent.id),
     onSuccess: () => {
       notify('Agent health reset', 'success');
       return client.invalidateQueries({ queryKey: ['health'] });

@@ -40,7 +40,7 @@ function VersionForm(props: { projectId: string; agent: api.Agent; suggestions: 
   const create = useMutation({
     mutationFn: () => {
       const lines = improvements.split('\n').filter((line) => line.trim() !== '');
-      return api.postAgentsByIdEvolve(agent.id, {
+      return api.evolveAgent(agent.id, {
         ...(lines.length > 0 ? { improvements: lines } : {}),
         ...(prompt === agent.systemPrompt ? {} : { newSystemPrompt: prompt }),
       });

@@ -54,7 +54,7 @@ function AddToSprint({ projectId, taskIds, onAdded }: { projectId: string; taskI
   const sprints = useQuery(queries.sprints(projectId));
   const [sprintId, setSprintId] = useState('');
   const add = useMutation({
-    mutationFn: () => api.postSprintsBySprintIdTasksBulk(sprintId, { taskIds }),
+    mutationFn: () => api.addSprintTasks(sprintId, { taskIds }),
     onSuccess: (added) => {
       for (const task of added) putTask(client, task);
       onAdded();

@@ -3,75 +3,70 @@ import * as api from '../api.ts';
 
 /** Everything the dashboard fetches, with its cache key. The first word of a key says what is cached. */
 export const me = () => queryOptions({ queryKey: ['me'], queryFn: () => api.getMe() });
-export const myTokens = () => queryOptions({ queryKey: ['tokens'], queryFn: () => api.getMeTokens({ limit: 100 }) });
+export const myTokens = () => queryOptions({ queryKey: ['tokens'], queryFn: () => api.listTokens({ limit: 100 }) });
 
 export const projects = () =>
-  queryOptions({ queryKey: ['projects'], queryFn: () => fetchAllPages((page) => api.getProjects(page)) });
-export const project = (id: string) =>
-  queryOptions({ queryKey: ['project', id], queryFn: () => api.getProjectsByProjectId(id) });
-export const members = (id: string) =>
-  queryOptions({ queryKey: ['members', id], queryFn: () => api.getProjectsByProjectIdMembers(id) });
+  queryOptions({ queryKey: ['projects'], queryFn: () => fetchAllPages((page) => api.listProjects(page)) });
+export const project = (id: string) => queryOptions({ queryKey: ['project', id], queryFn: () => api.getProject(id) });
+export const members = (id: string) => queryOptions({ queryKey: ['members', id], queryFn: () => api.listMembers(id) });
 export const repositories = (id: string) =>
-  queryOptions({ queryKey: ['repositories', id], queryFn: () => api.getRepositories({ projectId: id }) });
+  queryOptions({ queryKey: ['repositories', id], queryFn: () => api.listRepositories({ projectId: id }) });
 export const gitToken = (id: string) =>
-  queryOptions({ queryKey: ['git-token', id], queryFn: () => api.getProjectsByProjectIdGitToken(id) });
+  queryOptions({ queryKey: ['git-token', id], queryFn: () => api.getGitToken(id) });
 export const modelToken = (id: string) =>
-  queryOptions({ queryKey: ['model-token', id], queryFn: () => api.getProjectsByProjectIdModelToken(id) });
+  queryOptions({ queryKey: ['model-token', id], queryFn: () => api.getModelToken(id) });
 
 export const tasks = (projectId: string) =>
   queryOptions({
     queryKey: ['tasks', projectId],
-    queryFn: () => fetchAllPages((page) => api.getProjectsByProjectIdTasks(projectId, page)),
+    queryFn: () => fetchAllPages((page) => api.listTasks(projectId, page)),
     // A long list, which the project's events keep current.
     staleTime: Number.POSITIVE_INFINITY,
   });
-export const task = (id: string) => queryOptions({ queryKey: ['task', id], queryFn: () => api.getTasksById(id) });
-export const diff = (id: string) => queryOptions({ queryKey: ['diff', id], queryFn: () => api.getTasksByIdDiff(id) });
+export const task = (id: string) => queryOptions({ queryKey: ['task', id], queryFn: () => api.getTask(id) });
+export const diff = (id: string) => queryOptions({ queryKey: ['diff', id], queryFn: () => api.getTaskDiff(id) });
 export const handoffs = (id: string) =>
-  queryOptions({ queryKey: ['handoffs', id], queryFn: () => api.getTasksByIdHandoffs(id) });
-export const pulls = (id: string) => queryOptions({ queryKey: ['pulls', id], queryFn: () => api.getTasksByIdPrs(id) });
+  queryOptions({ queryKey: ['handoffs', id], queryFn: () => api.listHandoffs(id) });
+export const pulls = (id: string) => queryOptions({ queryKey: ['pulls', id], queryFn: () => api.listPullRequests(id) });
 export const subtasks = (id: string) =>
-  queryOptions({ queryKey: ['subtasks', id], queryFn: () => api.getTasksByIdSubtasks(id) });
+  queryOptions({ queryKey: ['subtasks', id], queryFn: () => api.listSubtasks(id) });
 export const runs = (taskId: string) =>
-  queryOptions({ queryKey: ['runs', taskId], queryFn: () => api.getTasksByIdRuns(taskId, { limit: 100 }) });
+  queryOptions({ queryKey: ['runs', taskId], queryFn: () => api.listRuns(taskId, { limit: 100 }) });
 
 export const agentsOf = (projectId: string) =>
-  queryOptions({ queryKey: ['agents', projectId], queryFn: () => api.getAgents({ projectId }) });
-export const agent = (id: string) => queryOptions({ queryKey: ['agent', id], queryFn: () => api.getAgentsById(id) });
-export const agentsHealth = () => queryOptions({ queryKey: ['health'], queryFn: () => api.getAgentsHealthAll() });
+  queryOptions({ queryKey: ['agents', projectId], queryFn: () => api.listAgents({ projectId }) });
+export const agent = (id: string) => queryOptions({ queryKey: ['agent', id], queryFn: () => api.getAgent(id) });
+export const agentsHealth = () => queryOptions({ queryKey: ['health'], queryFn: () => api.listAgentHealth() });
 export const performance = (id: string) =>
-  queryOptions({ queryKey: ['performance', id], queryFn: () => api.getAgentsByIdPerformance(id, { weeks: 12 }) });
-export const skills = (id: string) =>
-  queryOptions({ queryKey: ['skills', id], queryFn: () => api.getAgentsByIdSkills(id) });
+  queryOptions({ queryKey: ['performance', id], queryFn: () => api.getAgentPerformance(id, { weeks: 12 }) });
+export const skills = (id: string) => queryOptions({ queryKey: ['skills', id], queryFn: () => api.getAgentSkills(id) });
 export const suggestions = (id: string) =>
-  queryOptions({ queryKey: ['suggestions', id], queryFn: () => api.getAgentsByIdSuggestions(id) });
-export const run = (id: string) => queryOptions({ queryKey: ['run', id], queryFn: () => api.getRunsByRunId(id) });
+  queryOptions({ queryKey: ['suggestions', id], queryFn: () => api.listAgentSuggestions(id) });
+export const run = (id: string) => queryOptions({ queryKey: ['run', id], queryFn: () => api.getRun(id) });
 export const reconciliations = () =>
-  queryOptions({ queryKey: ['reconciliations'], queryFn: () => api.getAgentsPoolReconciliations({ limit: 20 }) });
+  queryOptions({ queryKey: ['reconciliations'], queryFn: () => api.listReconciliations({ limit: 20 }) });
 
 export const sprints = (projectId: string) =>
   queryOptions({
     queryKey: ['sprints', projectId],
-    queryFn: () => fetchAllPages((page) => api.getProjectsByProjectIdSprints(projectId, page)),
+    queryFn: () => fetchAllPages((page) => api.listSprints(projectId, page)),
   });
-export const sprint = (id: string) =>
-  queryOptions({ queryKey: ['sprint', id], queryFn: () => api.getSprintsBySprintId(id) });
+export const sprint = (id: string) => queryOptions({ queryKey: ['sprint', id], queryFn: () => api.getSprint(id) });
 export const metrics = (id: string) =>
-  queryOptions({ queryKey: ['metrics', id], queryFn: () => api.getSprintsBySprintIdMetrics(id) });
+  queryOptions({ queryKey: ['metrics', id], queryFn: () => api.getSprintMetrics(id) });
 export const burndown = (id: string) =>
-  queryOptions({ queryKey: ['burndown', id], queryFn: () => api.getSprintsBySprintIdBurndown(id) });
-export const digest = (id: string) =>
-  queryOptions({ queryKey: ['digest', id], queryFn: () => api.getSprintsBySprintIdDigest(id) });
+  queryOptions({ queryKey: ['burndown', id], queryFn: () => api.getBurndown(id) });
+export const digest = (id: string) => queryOptions({ queryKey: ['digest', id], queryFn: () => api.getDigest(id) });
 export const velocity = (projectId: string) =>
   queryOptions({
     queryKey: ['velocity', projectId],
-    queryFn: () => api.getProjectsByProjectIdVelocity(projectId, { count: 12 }),
+    queryFn: () => api.getVelocity(projectId, { count: 12 }),
   });
 
 export const wizard = (projectId: string, sessionId: string) =>
   queryOptions({
     queryKey: ['wizard', sessionId],
-    queryFn: () => api.getProjectsByProjectIdWizardBySessionId(projectId, sessionId),
+    queryFn: () => api.getWizard(projectId, sessionId),
   });
 
 const pageSize = 100;

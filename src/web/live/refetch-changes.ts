@@ -41,7 +41,7 @@ function invalidateRun(client: QueryClient, id: string): void {
 
 async function refetchTask(client: QueryClient, projectId: string, id: string): Promise<void> {
   try {
-    putTask(client, await api.getTasksById(id));
+    putTask(client, await api.getTask(id));
   } catch (error) {
     if (statusOf(error) !== 404) return void client.invalidateQueries({ queryKey: queries.tasks(projectId).queryKey });
     dropTask(client, projectId, id);

@@ -36,7 +36,7 @@ function GoalForm({ projectId }: { projectId: string }) {
   const [repositoryId, setRepositoryId] = useState('');
   const start = useMutation({
     mutationFn: () =>
-      api.postProjectsByProjectIdWizardInitialize(projectId, {
+      api.startWizard(projectId, {
         goal: goal.trim(),
         ...(repositoryId === '' ? {} : { repositoryId }),
       }),

@@ -23,7 +23,7 @@ export function PlannedTasks(props: {
   const isFinal = session.status === 'finalized';
   const create = useMutation({
     mutationFn: () =>
-      api.postProjectsByProjectIdWizardBySessionIdFinalize(projectId, session.sessionId, {
+      api.finalizeWizard(projectId, session.sessionId, {
         name: name.trim(),
         ...(isChanged ? { tasks } : {}),
       }),

@@ -12,9 +12,9 @@ export interface Answer {
 }
 
 const generators = {
-  prd: api.postProjectsByProjectIdWizardGeneratePrd,
-  plan: api.postProjectsByProjectIdWizardGeneratePlan,
-  tasks: api.postProjectsByProjectIdWizardGenerateTasks,
+  prd: api.generatePrd,
+  plan: api.generatePlan,
+  tasks: api.generateTasks,
 };
 
 export type Wizard = ReturnType<typeof useWizard>;
@@ -28,8 +28,7 @@ export function useWizard(projectId: string, session: api.WizardSession) {
   const onSuccess = (next: api.WizardSession) => client.setQueryData(queryKey, next);
   // After an error the session is fetched again: somebody else, or this page before a reload, may have changed it.
   const answer = useMutation({
-    mutationFn: (given: Answer) =>
-      api.postProjectsByProjectIdWizardBySessionIdAnswer(projectId, sessionId, { answer: given }),
+    mutationFn: (given: Answer) => api.answerWizard(projectId, sessionId, { answer: given }),
     onSuccess,
     onError: refetch,
   });

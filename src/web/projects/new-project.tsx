@@ -11,7 +11,7 @@ export function NewProject() {
   const client = useQueryClient();
   const navigate = useNavigate();
   const create = useMutation({
-    mutationFn: () => api.postProjects({ name: name.trim() }),
+    mutationFn: () => api.createProject({ name: name.trim() }),
     onSuccess: async (project) => {
       await client.invalidateQueries({ queryKey: ['projects'] });
       await navigate(`/projects/${project.id}/repositories`);

@@ -11,7 +11,7 @@ export function AddMember({ projectId, ownRole }: { projectId: string; ownRole: 
   const [login, setLogin] = useState('');
   const [role, setRole] = useState<Role>('member');
   const add = useMutation({
-    mutationFn: () => api.postProjectsByProjectIdMembers(projectId, { login: login.trim(), role }),
+    mutationFn: () => api.addMember(projectId, { login: login.trim(), role }),
     onSuccess: () => {
       setLogin('');
       return client.invalidateQueries({ queryKey: ['members', projectId] });

@@ -12,7 +12,7 @@ export function ConnectRepository({ projectId }: { projectId: string }) {
   const [fields, setFields] = useState(emptyFields);
   const set = (change: Partial<typeof fields>) => setFields((before) => ({ ...before, ...change }));
   const connect = useMutation({
-    mutationFn: () => api.postRepositories({ projectId, ...fields, name: fields.name.trim(), url: fields.url.trim() }),
+    mutationFn: () => api.connectRepository({ projectId, ...fields, name: fields.name.trim(), url: fields.url.trim() }),
     onSuccess: () => {
       set({ name: '', url: '', isDocsRepo: false });
       return client.invalidateQueries({ queryKey: ['repositories', projectId] });

@@ -11,7 +11,7 @@ export function DeleteProject({ project }: { project: api.Project }) {
   const navigate = useNavigate();
   const [isConfirming, setConfirming] = useState(false);
   const remove = useMutation({
-    mutationFn: () => api.deleteProjectsByProjectId(project.id),
+    mutationFn: () => api.deleteProject(project.id),
     onSuccess: async () => {
       await navigate('/');
       await client.invalidateQueries({ queryKey: ['projects'] });

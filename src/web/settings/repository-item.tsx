@@ -7,7 +7,7 @@ const maxBranches = 20;
 
 export function RepositoryItem({ repository, canEdit }: { repository: api.RepositoryEntry; canEdit: boolean }) {
   const test = useMutation({
-    mutationFn: () => api.postRepositoriesByIdValidate(repository.id),
+    mutationFn: () => api.validateRepository(repository.id),
     onError: notifyError,
   });
   return (
@@ -36,12 +36,12 @@ function EditButtons({
   const confirm = useConfirm();
   const onSuccess = () => client.invalidateQueries({ queryKey: ['repositories', projectId] });
   const update = useMutation({
-    mutationFn: (change: { isPrimary?: boolean; isDocsRepo?: boolean }) => api.patchRepositoriesById(id, change),
+    mutationFn: (change: { isPrimary?: boolean; isDocsRepo?: boolean }) => api.updateRepository(id, change),
     onSuccess,
     onError: notifyError,
   });
   const removal = useMutation({
-    mutationFn: () => api.deleteRepositoriesById(id),
+    mutationFn: () => api.disconnectRepository(id),
     onSuccess,
     onError: notifyError,
   });

@@ -36,15 +36,15 @@ function ProjectSettings({ project }: { project: api.Project }) {
             title="Git token"
             description="Used for git and pull requests in repositories where the GitHub App is not installed. The token needs the repo scope."
             query={queries.gitToken(id)}
-            save={(token) => api.postProjectsByProjectIdGitToken(id, { token })}
-            remove={() => api.deleteProjectsByProjectIdGitToken(id)}
+            save={(token) => api.setGitToken(id, { token })}
+            remove={() => api.removeGitToken(id)}
           />
           <TokenSetting
             title="Model token"
             description="The API key for the model provider. Without it, the key of the service is used."
             query={queries.modelToken(id)}
-            save={(token) => api.postProjectsByProjectIdModelToken(id, { token })}
-            remove={() => api.deleteProjectsByProjectIdModelToken(id)}
+            save={(token) => api.setModelToken(id, { token })}
+            remove={() => api.removeModelToken(id)}
           />
         </>
       )}

@@ -17,12 +17,12 @@ export function useMember(projectId: string, { userId, login, role }: api.Member
     await client.invalidateQueries({ queryKey: ['project', projectId] });
   };
   const change = useMutation({
-    mutationFn: (next: Role) => api.patchProjectsByProjectIdMembersByUserId(projectId, userId, { role: next }),
+    mutationFn: (next: Role) => api.updateMember(projectId, userId, { role: next }),
     onSuccess: refetch,
     onError: notifyError,
   });
   const removal = useMutation({
-    mutationFn: () => api.deleteProjectsByProjectIdMembersByUserId(projectId, userId),
+    mutationFn: () => api.removeMember(projectId, userId),
     onSuccess: () => (isMe ? window.location.assign('/') : refetch()),
     onError: notifyError,
   });

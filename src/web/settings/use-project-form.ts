@@ -25,7 +25,7 @@ export function useProjectForm(project: api.Project) {
   const [budgets, setBudgets] = useState(() => budgetTextsOf(project));
   const save = useMutation({
     mutationFn: () =>
-      api.patchProjectsByProjectId(project.id, {
+      api.updateProject(project.id, {
         ...changedFields(fieldsOf(initial), { ...fields, name: fields.name.trim() }),
         budgets: changedBudgets(initial, budgets),
       }),

@@ -14,11 +14,7 @@ export function SprintActions({ sprint }: { sprint: api.Sprint }) {
   return (
     <div className="row wrap-row page-head">
       {status === 'planning' && (
-        <Button
-          variant="primary"
-          loading={isPending}
-          onClick={() => run(() => api.postSprintsBySprintIdStart(sprint.id))}
-        >
+        <Button variant="primary" loading={isPending} onClick={() => run(() => api.startSprint(sprint.id))}>
           Start sprint
         </Button>
       )}
@@ -48,7 +44,7 @@ function CompleteSprint({ sprint }: { sprint: api.Sprint }) {
   const { run, isPending } = useSprintAction();
   const [isOpen, setOpen] = useState(false);
   const complete = (unfinished: string | undefined) =>
-    run(() => api.postSprintsBySprintIdComplete(sprint.id, unfinished === undefined ? {} : { unfinished }));
+    run(() => api.completeSprint(sprint.id, unfinished === undefined ? {} : { unfinished }));
   return (
     <>
       <Button variant="primary" loading={isPending} onClick={() => setOpen(true)}>
@@ -70,7 +66,7 @@ function CancelSprint({ sprint }: { sprint: api.Sprint }) {
       confirmButtonType: 'danger',
       cancelButtonContent: 'Keep sprint',
     });
-    if (isConfirmed) run(() => api.postSprintsBySprintIdCancel(sprint.id));
+    if (isConfirmed) run(() => api.cancelSprint(sprint.id));
   };
   return (
     <Button variant="danger" onClick={() => void cancel()}>
@@ -93,7 +89,7 @@ function DeleteSprint({ sprint }: { sprint: api.Sprint }) {
     });
     if (!isConfirmed) return;
     run(async () => {
-      await api.deleteSprintsBySprintId(sprint.id);
+      await api.deleteSprint(sprint.id);
       await navigate(`/projects/${sprint.projectId}/sprints`);
     });
   };

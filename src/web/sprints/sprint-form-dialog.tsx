@@ -69,8 +69,8 @@ function useSprintForm({ projectId, sprint, onSaved }: Props) {
   const save = useMutation({
     mutationFn: () =>
       sprint === undefined
-        ? api.postProjectsByProjectIdSprints(projectId, { ...fields, name: fields.name.trim() })
-        : api.patchSprintsBySprintId(sprint.id, changedFields(initial, fields)),
+        ? api.createSprint(projectId, { ...fields, name: fields.name.trim() })
+        : api.updateSprint(sprint.id, changedFields(initial, fields)),
     onSuccess: async (saved) => {
       for (const key of ['sprints', 'sprint', 'metrics', 'burndown'])
         await client.invalidateQueries({ queryKey: [key] });

@@ -58,8 +58,8 @@ function SprintTask({ sprint, task }: { sprint: api.Sprint; task: api.Task }) {
 function RemoveFromSprint({ sprintId, task }: { sprintId: string; task: api.Task }) {
   const client = useQueryClient();
   const remove = useMutation({
-    mutationFn: () => api.deleteSprintsBySprintIdTasksByTaskId(sprintId, task.id),
-    onSuccess: async () => putTask(client, await api.getTasksById(task.id)),
+    mutationFn: () => api.removeSprintTask(sprintId, task.id),
+    onSuccess: async () => putTask(client, await api.getTask(task.id)),
     onError: notifyError,
   });
   return (

@@ -29,7 +29,7 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
   });
   const set = (change: Partial<Fields>) => setFields((before) => ({ ...before, ...change }));
   const save = useMutation({
-    mutationFn: () => api.patchTasksById(task.id, changesOf(task, fields)),
+    mutationFn: () => api.updateTask(task.id, changesOf(task, fields)),
     onSuccess: (saved) => {
       putTask(client, saved);
       onClose();

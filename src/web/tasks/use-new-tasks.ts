@@ -41,8 +41,8 @@ export function useNewTasks(props: { projectId: string; isList: boolean; onClose
     mutationFn: async () => {
       const [first, ...others] = titles.map((title) => ({ title, ...detailsOf(fields) }));
       if (first === undefined) return [];
-      if (!isList) return [await api.postProjectsByProjectIdTasks(projectId, first)];
-      return api.postProjectsByProjectIdTasksBulk(projectId, { tasks: [first, ...others] });
+      if (!isList) return [await api.createTask(projectId, first)];
+      return api.createTasks(projectId, { tasks: [first, ...others] });
     },
     onSuccess: (created) => {
       for (const task of created) putTask(client, task);

@@ -42,7 +42,7 @@ function DeleteTask({ task }: { task: api.Task }) {
   const navigate = useNavigate();
   const client = useQueryClient();
   const remove = useMutation({
-    mutationFn: () => api.deleteTasksById(task.id),
+    mutationFn: () => api.deleteTask(task.id),
     onSuccess: async () => {
       await navigate(`/projects/${task.projectId}`);
       dropTask(client, task.projectId, task.id);

@@ -68,17 +68,17 @@ function dropRefusal({ status, owner }: api.Task, target: TaskStatus): string {
 export function performAction(action: TaskAction, id: string, text = ''): Promise<api.Task> {
   switch (action) {
     case 'start':
-      return api.postTasksByIdStart(id);
+      return api.startTask(id);
     case 'retry':
-      return api.postTasksByIdRetry(id, text === '' ? {} : { text });
+      return api.retryTask(id, text === '' ? {} : { text });
     case 'revise':
-      return api.postTasksByIdRevise(id, { text });
+      return api.reviseTask(id, { text });
     case 'cancel':
-      return api.postTasksByIdCancel(id);
+      return api.cancelTask(id);
     case 'merge':
-      return api.postTasksByIdMerge(id);
+      return api.mergeTask(id);
     default:
-      return api.patchTasksById(id, { status: action.slice('to_'.length) as TaskStatus });
+      return api.updateTask(id, { status: action.slice('to_'.length) as TaskStatus });
   }
 }
 

@@ -26,7 +26,7 @@ export function useTaskAction() {
     onError: async (error, { task }) => {
       notifyError(error);
       // The task may have changed in the meantime, so its previous state is only the fallback.
-      putTask(client, await api.getTasksById(task.id).catch(() => task));
+      putTask(client, await api.getTask(task.id).catch(() => task));
     },
   });
 }

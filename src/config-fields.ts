@@ -1,0 +1,95 @@
+import { createPrivateKey } from 'node:crypto';
+import { z } from 'zod';
+
+// How the values of settings are written. Each message completes a sentence that begins with the setting's name.
+
+export const whole = (min: number, max: number, preset: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`)
+    .default(preset);
+
+export const positive = z
+  .string()
+  .transform(Number)
+  .refine((n) => Number.isFinite(n) && n > 0, 'must be a positive number');
+
+/** At most what a timer of Node can hold; a longer one would fire at once. */
+export const minutes = positive.refine((n) => n <= 20_000, 'must be at most 20000');
+
+/** How long something is kept; 0 keeps it for ever. */
+export const days = (preset: number) => whole(0, 36_500, preset);
+
+export const httpUrl = z
+  .string()
+  .refine((s) => URL.canParse(s) && /^https?:$/.test(new URL(s).protocol), 'must be an http or https address')
+  .transform((s) => s.replace(/\/+$/, ''));
+
+export const flag = z
+  .enum(['true', 'false', '1', '0'], 'must be true or false')
+  .transform((s) => s === 'true' || s === '1')
+  .default(false);
+
+export const origins = z
+  .string()
+  .transform((s) => s.split(',').map((part) => part.trim()))
+  .pipe(z.array(httpUrl.transform((s) => new URL(s).origin)))
+  .default([]);
+
+/** 32 bytes, as 64 hex digits or as base64. */
+export const encryptionKey = z
+  .string()
+  .transform((s) => (/^[0-9a-f]{64}$/i.test(s) ? Buffer.from(s, 'hex') : Buffer.from(s, 'base64')))
+  .refine((key) => key.length === 32, 'must be 32 bytes, written as 64 hex digits or as base64');
+
+export const privateKey = z
+  .string()
+  .transform((s) => s.replaceAll('\\n', '\n').trim())
+  .refine(isPrivateKey, 'must be a PEM private key (the .pem file that GitHub gave for the App)');
+
+export const priceTable = z
+  .string()
+  .transform((s, ctx) => {
+    try {
+      return JSON.parse(s) as unknown;
+    } catch {
+      ctx.addIssue('must be JSON like {"model":{"input":1.25,"output":10}}');
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), z.object({ input: z.number().min(0), output: z.number().min(0) })))
+  .default({});
+
+/** The first guesses of anyone who wants to forge a delivery; `development` is Probot's default. */
+const guessable = new Set(['development', 'secret', 'changeme', 'change-me', 'password']);
+
+export const webhookSecret = z
+  .string()
+  .refine((s) => !guessable.has(s.toLowerCase()), 'is a well-known default; make a random one (openssl rand -hex 32)');
+
+export const databaseUrl = z
+  .string()
+  .refine(
+    (s) => /^postgres(ql)?:\/\//.test(s) && URL.canParse(s) && isDecodable(s),
+    'must be a postgres:// address with special characters percent-encoded',
+  );
+
+export function isPrivateKey(pem: string): boolean {
+  try {
+    createPrivateKey(pem);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,26 @@
+import { AppError } from '../../errors.ts';
+
+/** Streams that one user may have open in one process. */
+const maxOfUser = 10;
+/** For all users of this process, because each stream checks its caller's access every 800 ms. */
+const maxOfAll = 1000;
+
+const retryLater = { headers: { 'Retry-After': '5' } };
+const openOf = new Map<string, number>();
+let openOfAll = 0;
+
+/** Counts an event stream until the returned function is called. @throws AppError 429 for the user, 503 for the process */
+export function countStream(userId: string): () => void {
+  const count = openOf.get(userId) ?? 0;
+  if (count >= maxOfUser)
+    throw new AppError(429, `At most ${maxOfUser} open streams for a user; close one first`, retryLater);
+  if (openOfAll >= maxOfAll) throw new AppError(503, 'Too many streams are open; try again later', retryLater);
+  openOf.set(userId, count + 1);
+  openOfAll += 1;
+  return () => {
+    const left = (openOf.get(userId) ?? 1) - 1;
+    openOfAll -= 1;
+    if (left > 0) openOf.set(userId, left);
+    else openOf.delete(userId);
+  };
+}

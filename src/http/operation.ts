@@ -1,0 +1,116 @@
+import type { Request, RequestHandler, Response } from 'express';
+import type { App } from '../app.ts';
+import { type Caller, findCaller } from './access/access.ts';
+import { answerEvents, type EventStream, wantsEvents } from './events.ts';
+import { type KeptReply, takeKey } from './idempotency.ts';
+import type { Leave } from './limits/user-line.ts';
+import { answerOnce, type Reply, streamOnce } from './once.ts';
+import { replyText } from './reply-text.ts';
+import { cutPage, readBody, validated } from './request.ts';
+import { Repeated, type Route } from './route.ts';
+
+export interface OperationParts {
+  /** Reads the caller's token. @throws AppError 401, 403, 429 */
+  tokenIdOf: (req: Request, res: Response, declared: Route) => Promise<string>;
+  /** Waits until the user has a free place among the requests under way. */
+  enterLine: (userId: string) => Promise<Leave>;
+}
+
+/** One request for a declared route. */
+interface Call {
+  app: App;
+  declared: Route;
+  req: Request;
+  res: Response;
+  tokenId: string;
+  params: Record<string, string>;
+  /** Gives up the request's place in the user's line before the request is over. */
+  leave: Leave;
+}
+
+/** What the access rule found, with the validated query and body. */
+type Input = { user?: Caller; query: unknown; body: unknown };
+
+/** A declared route as a handler. It checks in this order: token, limits, body, access, query, body against its schema. */
+export function operation(app: App, declared: Route, { tokenIdOf, enterLine }: OperationParts): RequestHandler {
+  return async (req, res) => {
+    const stopTimer = app.metrics.requests.startTimer({ method: declared.method, route: declared.path });
+    res.once('finish', () => stopTimer({ status: res.statusCode }));
+    const isPublic = declared.access.kind === 'public';
+    const tokenId = isPublic ? '' : await tokenIdOf(req, res, declared);
+    const userId = String(res.locals.userId);
+    if (declared.method === 'post' || declared.method === 'patch') {
+      // A revoked token is reported rather than a broken body. The access rule, which checks the token too, comes later.
+      if (!isPublic) await findCaller(app.db, tokenId);
+      req.body = await readBody(req, userId);
+    }
+    // A handler that waits for GitHub or a model holds no database connection while it waits.
+    const leave = declared.waits === undefined ? await enterLine(userId) : () => {};
+    try {
+      await perform({ app, declared, req, res, tokenId, params: req.params as Record<string, string>, leave });
+    } finally {
+      leave();
+    }
+  };
+}
+
+async function perform(call: Call): Promise<void> {
+  const { app, declared, req, res, params } = call;
+  let input = await loadInput(call);
+  const { user } = input;
+  const path = [declared.path, ...Object.values(params)].join(' ');
+  const attempt = declared.method === 'post' && user ? await takeKey(app.db, req, user.id, path) : undefined;
+  if (attempt !== undefined && 'status' in attempt) return replay(call, user, attempt);
+  const keyed = attempt && { id: attempt.id, isAgain: attempt.isAgain };
+  const { stream } = declared;
+  if (stream !== undefined && user !== undefined && (declared.isStream || wantsEvents(req)))
+    return sendEvents(call, user.id, (out) =>
+      streamOnce(app, declared, attempt, out, (kept) => stream(app, { ...input, keyed }, kept)),
+    );
+  const answer = async () => toReply(call, input, await declared.handle(app, { ...input, keyed }));
+  const reload = async () => {
+    input = await loadInput(call);
+  };
+  sendReply(res, await answerOnce(app, declared, attempt, answer, reload));
+}
+
+async function loadInput({ app, declared, req, tokenId, params }: Call): Promise<Input> {
+  const query = req.query as Record<string, unknown>;
+  return {
+    ...(await declared.access.load(app, { tokenId, params, body: req.body, query })),
+    query: validated(declared, 'query', query),
+    body: validated(declared, 'body', req.body),
+  };
+}
+
+/** Sends the reply of an earlier request with the same Idempotency-Key, as JSON or as the end of a stream. */
+async function replay(call: Call, user: Caller | undefined, kept: KeptReply): Promise<void> {
+  const { declared, req, res } = call;
+  res.setHeader('Idempotent-Replayed', 'true');
+  if (declared.stream === undefined || user === undefined || !wantsEvents(req) || kept.status >= 300)
+    return sendReply(res, { status: kept.status, body: kept.body ?? undefined });
+  const data = JSON.parse(kept.body ?? 'null');
+  return sendEvents(call, user.id, async ({ send }) => send({ event: 'done', data }));
+}
+
+function sendEvents(call: Call, userId: string, tell: (out: EventStream) => Promise<void>): Promise<void> {
+  const { app, req, res, leave } = call;
+  // Streams have a limit of their own.
+  leave();
+  return answerEvents(req, res, { userId, stopping: app.stopping, recheck: () => loadInput(call) }, tell);
+}
+
+async function toReply({ declared, req, res }: Call, input: Input, result: unknown): Promise<Reply> {
+  const [status, shape] = declared.reply;
+  const isRepeated = result instanceof Repeated;
+  const value = isRepeated ? result.value : result;
+  const page = input.query as { limit?: number; offset: number };
+  const shown = declared.paged ? cutPage(req, res, value as unknown[], page) : value;
+  const body = shape === undefined ? undefined : await replyText(shape, shown);
+  return { status: isRepeated ? 200 : status, body };
+}
+
+function sendReply(res: Response, { status, body }: Reply): void {
+  if (body === undefined) res.status(status).end();
+  else res.status(status).type('json').send(body);
+}

@@ -1,0 +1,54 @@
+import type { SecretKind } from '../db/tables.ts';
+import { inProject } from '../http/access/access.ts';
+import { type Route, route } from '../http/route.ts';
+import { SetToken, TokenSet, TokenState } from './schemas.ts';
+import { dropSecret, keepSecret, secretState } from './secrets.ts';
+
+const tag = 'projects';
+
+/** A project's own tokens for git hosts and for models. They are stored encrypted and never shown. */
+export const projectTokenRoutes: Route[] = [
+  ...tokenRoutes('git-token', 'GitToken', 'git_token', 'git token'),
+  ...tokenRoutes('model-token', 'ModelToken', 'model_token', 'model token'),
+];
+
+function tokenRoutes(segment: string, noun: string, kind: SecretKind, name: string): Route[] {
+  const path = `/projects/:projectId/${segment}`;
+  const access = inProject('admin');
+  return [
+    route({
+      operationId: `set${noun}`,
+      method: 'post',
+      path,
+      summary: `Set the ${name}`,
+      tag,
+      access,
+      body: SetToken,
+      reply: [200, TokenSet],
+      handle: async (app, { projectId, body }) => {
+        await keepSecret(app, projectId, kind, body.token);
+        return { configured: true };
+      },
+    }),
+    route({
+      operationId: `get${noun}`,
+      method: 'get',
+      path,
+      summary: `Whether a ${name} is set`,
+      tag,
+      access,
+      reply: [200, TokenState],
+      handle: (app, { projectId }) => secretState(app, projectId, kind),
+    }),
+    route({
+      operationId: `remove${noun}`,
+      method: 'delete',
+      path,
+      summary: `Remove the ${name}`,
+      tag,
+      access,
+      reply: [204],
+      handle: (app, { projectId }) => dropSecret(app, projectId, kind),
+    }),
+  ];
+}

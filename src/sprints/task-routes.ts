@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import type { Access } from '../http/access/access.ts';
+import { type Route, route } from '../http/route.ts';
+import { Task } from '../tasks/schemas.ts';
+import { addTasks, removeTask } from './operations.ts';
+import { onSprint } from './routes.ts';
+import { AddTask, AddTasks, SprintTaskFilter } from './schemas.ts';
+import { listSprintTasks } from './store.ts';
+
+const tag = 'sprints';
+const ended = { 409: 'The sprint is completed or cancelled' };
+
+/** A sprint, and the id of a task in the path behind it. */
+const entered = onSprint('member');
+const onTaskOfSprint: Access<Awaited<ReturnType<typeof entered.load>> & { taskId: string }> = {
+  ...entered,
+  load: async (app, asked) => ({ ...(await entered.load(app, asked)), taskId: asked.params.taskId ?? '' }),
+};
+
+/** The tasks of a sprint. */
+export const sprintTaskRoutes: Route[] = [
+  route({
+    operationId: 'listSprintTasks',
+    method: 'get',
+    path: '/sprints/:sprintId/tasks',
+    summary: 'List the tasks of a sprint, newest first',
+    tag,
+    access: onSprint('member'),
+    query: SprintTaskFilter,
+    reply: [200, z.array(Task)],
+    paged: true,
+    handle: (app, { sprint, query }) => listSprintTasks(app.db.manager, { sprintId: sprint.id }, query),
+  }),
+  route({
+    operationId: 'addSprintTask',
+    method: 'post',
+    path: '/sprints/:sprintId/tasks',
+    summary: 'Add a task with its subtasks; it leaves the sprint it was in',
+    tag,
+    access: onSprint('member'),
+    body: AddTask,
+    reply: [200, Task],
+    errors: ended,
+    handle: async (app, { sprint, body }) => {
+      const [task] = await addTasks(app, sprint.id, [body.taskId], () => 'taskId');
+      return task as NonNullable<typeof task>;
+    },
+  }),
+  route({
+    operationId: 'addSprintTasks',
+    method: 'post',
+    path: '/sprints/:sprintId/tasks/bulk',
+    summary: 'Add several tasks, all or none',
+    tag,
+    access: onSprint('member'),
+    body: AddTasks,
+    reply: [200, z.array(Task)],
+    errors: ended,
+    handle: (app, { sprint, body }) => addTasks(app, sprint.id, body.taskIds, (i) => `taskIds.${i}`),
+  }),
+  route({
+    operationId: 'removeSprintTask',
+    method: 'delete',
+    path: '/sprints/:sprintId/tasks/:taskId',
+    summary: 'Take a task with its subtasks out of a sprint',
+    tag,
+    access: onTaskOfSprint,
+    reply: [204],
+    errors: ended,
+    handle: (app, { sprint, taskId }) => removeTask(app, sprint.id, taskId),
+  }),
+];
