@@ -1,4 +1,4 @@
-/** Limits of one run, and of a project's day. */
+/** The limits of one run, and of all runs of a project in a day. */
 export interface Budgets {
   runMinutes: number;
   runSteps: number;
@@ -7,12 +7,12 @@ export interface Budgets {
   dayCostUsd: number;
 }
 
-/** A project's own limits; null means "the environment's". */
+/** The limits that a project or a repository sets; null leaves the limit to the service. */
 export type ProjectBudgets = { [name in keyof Budgets]: number | null };
 
-/** The lower of the two limits, each. */
-export function lowest(environment: Budgets, project: ProjectBudgets): Budgets {
-  const pick = (name: keyof Budgets) => Math.min(environment[name], project[name] ?? Number.POSITIVE_INFINITY);
+/** For each budget the lower of the two limits. */
+export function lowest(service: Budgets, own: ProjectBudgets): Budgets {
+  const pick = (name: keyof Budgets) => Math.min(service[name], own[name] ?? Number.POSITIVE_INFINITY);
   return {
     runMinutes: pick('runMinutes'),
     runSteps: pick('runSteps'),
@@ -22,6 +22,7 @@ export function lowest(environment: Budgets, project: ProjectBudgets): Budgets {
   };
 }
 
+/** What a run, and for `dayCostUsd` the project today, has used so far. */
 export interface Spent {
   steps: number;
   tokens: number;
@@ -29,7 +30,7 @@ export interface Spent {
   dayCostUsd: number;
 }
 
-/** Which limit is used up, as a sentence; undefined while there is room. */
+/** The first budget that is used up, as a clause for people; undefined while none is. */
 export function exhausted(limits: Budgets, spent: Spent): string | undefined {
   if (spent.steps >= limits.runSteps) return `the budget of ${limits.runSteps} steps is used up`;
   if (spent.tokens >= limits.runTokens) return `the budget of ${limits.runTokens} tokens is used up`;

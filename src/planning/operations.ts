@@ -5,7 +5,7 @@ import type { App } from '../app.ts';
 import { nextState } from '../domain/machine.ts';
 import {
   modelQuestion,
-  mostQuestions,
+  maxQuestions,
   nextOwnQuestion,
   type Question,
   type Step,
@@ -108,7 +108,7 @@ function after(session: Session, event: WizardEvent, isLast = false) {
 
 /** What the model still wants to know; nothing without a model. */
 async function modelsQuestion(app: App, session: Session): Promise<Question | undefined> {
-  if (session.steps.length >= mostQuestions) return undefined;
+  if (session.steps.length >= maxQuestions) return undefined;
   const model = await planningModel(app, session.projectId).catch((error) => {
     if (error instanceof AppError && error.status === 503) return undefined;
     throw error;

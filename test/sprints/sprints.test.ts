@@ -81,14 +81,16 @@ test('one active sprint a project; start only from planning, complete and cancel
     const answer = await call('POST', `/sprints/${id}/${what}`, body);
     return answer.status === 200 ? answer.body.status : answer.body.message;
   };
-  expect(await act(one.id, 'complete')).toBe('complete requires status active, found planning');
-  expect(await act(one.id, 'cancel')).toBe('cancel requires status active, found planning');
+  expect(await act(one.id, 'complete')).toBe('Only a sprint that is active can be completed; this one is in planning.');
+  expect(await act(one.id, 'cancel')).toBe('Only a sprint that is active can be cancelled; this one is in planning.');
   expect(await act(one.id, 'start')).toBe('active');
   expect((await call('GET', `/projects/${project}/sprints/active`)).body.id).toBe(one.id);
-  expect(await act(one.id, 'start')).toBe('start requires status planning, found active');
-  expect(await act(two.id, 'start')).toBe(`start requires no other active sprint, found ${one.id}`);
+  expect(await act(one.id, 'start')).toBe('Only a sprint that is in planning can be started; this one is active.');
+  expect(await act(two.id, 'start')).toBe(
+    `Sprint ${one.id} of the project is still active. Complete or cancel it first.`,
+  );
   expect(await act(one.id, 'complete')).toBe('completed');
-  expect(await act(one.id, 'complete')).toBe('complete requires status active, found completed');
+  expect(await act(one.id, 'complete')).toBe('Only a sprint that is active can be completed; this one is completed.');
   expect((await call('PATCH', `/sprints/${one.id}`, { name: 'x' })).status).toBe(409);
   expect(await act(two.id, 'start')).toBe('active');
   expect(await act(two.id, 'cancel')).toBe('cancelled');
@@ -202,8 +204,8 @@ test('completing says where the unfinished go, and freezes the figures before th
     [open.id],
   );
   const complete = (body?: object) => call('POST', `/sprints/${sprint.id}/complete`, body);
-  expect((await complete()).body.message).toBe(
-    `complete requires every task done, or unfinished in the body, found unfinished: ${open.id}`,
+  expect((await complete()).body.message).toEqual(
+    expect.stringContaining(`The sprint has unfinished tasks: ${open.id}. Set \`unfinished\``),
   );
   expect((await complete({ unfinished: 'sprint_x' })).body.message).toBe(
     'unfinished: no sprint sprint_x in this project',
@@ -256,7 +258,7 @@ test('deleting: an active one needs force and an admin; its tasks stay', async (
   const mate = await service.token('mate');
   await call('POST', `/sprints/${sprint.id}/start`);
   const remove = (as: string, query: string) => service.call('DELETE', `/sprints/${sprint.id}${query}`, { token: as });
-  expect((await remove(token, '')).body.message).toBe('delete requires force=true for an active sprint, found none');
+  expect((await remove(token, '')).body.message).toMatch(/The sprint is active. .* delete it with force=true/);
   expect((await remove(mate, '?force=true')).body.message).toBe('Requires the admin role');
   expect((await remove(token, '?force=perhaps')).status).toBe(400);
   expect((await remove(token, '?force=true')).status).toBe(204);
