@@ -7,7 +7,7 @@ import { type AgentRow, Agents } from '../db/tables.ts';
 import { Refused } from '../domain/machine.ts';
 import { hasRole } from '../domain/member.ts';
 import { AppError, badField, notFound, requiresRole } from '../errors.ts';
-import { roleIn } from '../projects/store.ts';
+import { roleIn } from '../projects/member-store.ts';
 import { shown } from './operations.ts';
 import type { EvolveAgent, UpdateAgent } from './schemas.ts';
 import { type AgentView, findVisibleAgent, hasLiveRuns, moveQueuedRuns, moveTasks } from './store.ts';

@@ -10,9 +10,24 @@ export interface Budgets {
 /** The limits that a project or a repository sets; null leaves the limit to the service. */
 export type ProjectBudgets = { [name in keyof Budgets]: number | null };
 
+/** The budgets that are given; undefined and null give none. */
+export type SomeBudgets = { [key in keyof Budgets]?: number | null | undefined };
+
+const budgetKeys = ['runMinutes', 'runSteps', 'runTokens', 'runCostUsd', 'dayCostUsd'] as const;
+
+/** The budgets that exceed the limits of the service. */
+export function aboveLimit(budgets: SomeBudgets, limits: Budgets): (keyof Budgets)[] {
+  return budgetKeys.filter((key) => (budgets[key] ?? 0) > limits[key]);
+}
+
+/** The budgets below the limits of the service. Only raising one of these gives a run more. */
+export function belowLimit(budgets: SomeBudgets, limits: Budgets): (keyof Budgets)[] {
+  return budgetKeys.filter((key) => (budgets[key] ?? limits[key]) < limits[key]);
+}
+
 /** For each budget the lower of the two limits. */
 export function lowest(service: Budgets, own: ProjectBudgets): Budgets {
-  const pick = (name: keyof Budgets) => Math.min(service[name], own[name] ?? Number.POSITIVE_INFINITY);
+  const pick = (key: keyof Budgets) => Math.min(service[key], own[key] ?? Number.POSITIVE_INFINITY);
   return {
     runMinutes: pick('runMinutes'),
     runSteps: pick('runSteps'),

@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { Refused } from '../domain/machine.ts';
 import { type Failure, failure } from '../domain/run.ts';
 import { AppError } from '../errors.ts';
-import { budgetsOf } from '../runs/agent/assignment.ts';
+import { budgetsOf } from '../projects/budgets.ts';
 import { startTask } from '../runs/operations.ts';
 import { costOfDay } from '../runs/store.ts';
 import { showTask } from '../tasks/move.ts';

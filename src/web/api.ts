@@ -54,12 +54,21 @@ export type Project = {
         id: string;
         login: string;
     } | null;
+    /** the project's own limits; null leaves one to the service */
     budgets: {
         runMinutes: number | null;
         runSteps: number | null;
         runTokens: number | null;
         runCostUsd: number | null;
         dayCostUsd: number | null;
+    };
+    /** the limits of this service, which no budget can exceed */
+    limits: {
+        runMinutes: number;
+        runSteps: number;
+        runTokens: number;
+        runCostUsd: number;
+        dayCostUsd: number;
     };
     sharePrivateContext: boolean;
     createdAt: string;
@@ -434,7 +443,7 @@ export function getMeTokens({ limit, offset }: {
     }));
 }
 /**
- * Make an API token; it is shown this once
+ * Create an API token. Only this reply shows it
  */
 export function postMeTokens(body: {
     name: string;
@@ -482,7 +491,7 @@ export function postMeTokens(body: {
     })));
 }
 /**
- * Revoke an API token, effective at once
+ * Revoke an API token with immediate effect
  */
 export function deleteMeTokensByTokenId(tokenId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -822,7 +831,7 @@ export function patchProjectsByProjectIdMembersByUserId(projectId: string, userI
     })));
 }
 /**
- * Remove a member; anyone may leave, with `me` as the user
+ * Remove a member. Anyone may leave, with `me` as the user
  */
 export function deleteProjectsByProjectIdMembersByUserId(projectId: string, userId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
