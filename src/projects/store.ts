@@ -145,6 +145,10 @@ export async function upsertUser(em: EntityManager, from: GitHubUser): Promise<U
   return em.findOneByOrFail(Users, { id: row?.id ?? '' });
 }
 
+export async function findUser(em: EntityManager, id: string): Promise<UserRow | null> {
+  return em.findOneBy(Users, { id });
+}
+
 export async function findUserByLogin(em: EntityManager, login: string): Promise<UserRow | undefined> {
   const [row]: { id: string }[] = await em.query('select id from users where lower(login) = lower($1)', [login]);
   return row === undefined ? undefined : em.findOneByOrFail(Users, { id: row.id });
