@@ -8,7 +8,7 @@ export const sprintRunRoutes: Route[] = [
   route({
     method: 'post',
     path: '/sprints/:sprintId/cancel',
-    summary: 'Cancel a sprint: its runs stop, what is unfinished belongs to no sprint',
+    summary: 'Cancel a sprint. Its runs are cancelled and its unfinished tasks leave it',
     tag: 'sprints',
     access: onSprint('member'),
     reply: [200, Sprint],
@@ -18,7 +18,7 @@ export const sprintRunRoutes: Route[] = [
   route({
     method: 'delete',
     path: '/sprints/:sprintId',
-    summary: 'Delete a sprint; its tasks stay. An active one needs `force=true` and the admin role',
+    summary: 'Delete a sprint but not its tasks. An active one needs `force=true` and the admin role',
     tag: 'sprints',
     access: onSprint('member'),
     query: DeleteSprint,
