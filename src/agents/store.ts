@@ -116,6 +116,11 @@ export async function findShippedAgent(em: EntityManager, projectId: string, nam
   return em.findOneBy(Agents, { projectId, name, isNewest: true });
 }
 
+/** The newest versions of the project's own agents, oldest first. */
+export async function listProjectAgents(em: EntityManager, projectId: string): Promise<AgentRow[]> {
+  return em.find(Agents, { where: { projectId, isNewest: true }, order: { createdAt: 'ASC', id: 'ASC' } });
+}
+
 /** Whether a run of the agent or of an earlier version is queued or running. */
 export async function hasLiveRuns(em: EntityManager, agentId: string): Promise<boolean> {
   const rows = await em.query(

@@ -149,10 +149,12 @@ test('an earlier answer again drops what followed; so does a document made again
 
 test('out of order, unknown, or not clear which: refused and nothing changed', async () => {
   expect((await wizard('generate-prd')).body.message).toBe(
-    'requires sessionId or exactly one open session, found none',
+    'The project has no open planning session. Start one, or give the sessionId of the one you mean.',
   );
   const { sessionId, currentStep } = await begin();
-  expect((await wizard('generate-prd')).body.message).toContain('requires status answered');
+  expect((await wizard('generate-prd')).body.message).toMatch(
+    /^Only a planning session that has all answers, .*; this one still has open questions\.$/,
+  );
   expect((await wizard('generate-tasks', { sessionId })).status).toBe(409);
   expect((await wizard(`${sessionId}/finalize`)).status).toBe(409);
   const bad = async (given: object) => (await wizard(`${sessionId}/answer`, { answer: given })).body.message;
@@ -161,7 +163,7 @@ test('out of order, unknown, or not clear which: refused and nothing changed', a
   expect(await bad({ stepId: 'users' })).toContain('must not be empty');
   expect(await bad({ stepId: 'users', customText: '  ' })).toContain('must not be empty');
   await begin();
-  expect((await wizard('generate-prd')).body.message).toContain('found several');
+  expect((await wizard('generate-prd')).body.message).toContain('several open planning sessions');
   const foreign = (await call('POST', '/projects', { name: 'Q' })).body.id;
   const other = (await call('POST', `/projects/${foreign}/wizard/initialize`, { goal: 'g' })).body.sessionId;
   for (const id of [other, 'wiz_nope'])
@@ -206,7 +208,7 @@ test('a model that answers nonsense three times is a 502, and nothing is changed
   await wizard('generate-plan');
   says = () => [{ name: 'write_tasks', arguments: circle }];
   expect((await wizard('generate-tasks')).status).toBe(502);
-  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('wait for each other');
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('depend on each other in a cycle');
 });
 
 test('a model that never has enough is asked for nine questions in all', async () => {
