@@ -38,7 +38,7 @@ export const jobs: { [N in JobName]: Job<N> } = {
     },
   },
   continue: { once: true, retries: 5, concurrency: 1, handle: (app, { taskId }) => continueTask(app, taskId) },
-  mirror: { once: true, retries: 10, concurrency: 4, handle: (app, { taskId }) => syncTask(app, taskId) },
+  mirror: { once: true, retries: 10, concurrency: 4, handle: (app, job) => syncTask(app, job) },
   sprint: { once: true, retries: 5, concurrency: 1, handle: (app, { projectId }) => advanceSprint(app, projectId) },
   digest: { once: false, retries: 2, concurrency: 1, handle: (app, { sprintId }) => writeDigest(app, sprintId) },
   milestones: { once: true, retries: 10, concurrency: 1, handle: (app) => syncMilestones(app) },

@@ -2,7 +2,7 @@ import type { App } from './app.ts';
 import { deleteOldDeliveries } from './github/inbox/delivery-store.ts';
 import { deleteOldSignIns } from './github/sign-in/login-store.ts';
 import { forgetOldKeys } from './http/idempotency.ts';
-import { forgetOldEvents } from './projects/events.ts';
+import { forgetOldEvents } from './projects/event-store.ts';
 import { deleteOldEvents, deleteOldTurns } from './runs/lease/journal-store.ts';
 
 /** Rows removed by one statement: none of them holds locks for long. */

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { idFrom, newId } from '../db/ids.ts';
 import { storableText } from '../domain/text/storable.ts';
 
-/** What a chat is about. */
+/** What a conversation is about. */
 export type Subject = { taskId: string } | { sprintId: string };
 
 export interface ChatMessage {
@@ -21,15 +21,15 @@ export async function insertMessage(
     role: ChatMessage['role'];
     content: string;
     userId?: string | undefined;
-    /** The last message that a summary sums up. */
-    standsFor?: string;
-    /** The request that says it: said again by the same one, the message moves to the end. */
+    /** The id of the last message that a summary covers. */
+    covers?: string;
+    /** The id of the request. When a request is repeated, its message is not stored twice but moves to the end. */
     request?: string | undefined;
   },
 ): Promise<void> {
   const [column, id] = columns(about);
   await em.query(
-    // The time of the message it stands for is taken as the database has it: finer than ours.
+    // The time of the covered message is copied in SQL: the database stores microseconds and JavaScript only milliseconds.
     `insert into chat_messages (id, ${column}, role, user_id, content, at)
      values ($1, $2, $3, $4, $5, coalesce((select at from chat_messages where id = $6), clock_timestamp()))
      on conflict (id) do update set at = excluded.at`,
@@ -39,7 +39,7 @@ export async function insertMessage(
       message.role,
       message.userId ?? null,
       storableText(message.content),
-      message.standsFor ?? null,
+      message.covers ?? null,
     ],
   );
 }

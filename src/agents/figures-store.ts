@@ -9,12 +9,12 @@ export interface HealthFacts {
   lastHeartbeat: Date;
 }
 
-/** Runs of agent a in the projects of user $1. */
+/** A `from` clause: the runs of agent a in the projects of user $1. */
 const ownRuns = `from runs r join members m on m.project_id = r.project_id and m.user_id = $1 where r.agent_id = a.id`;
-/** Failures that say nothing of the agent (decisions, section 6). */
+/** Categories of failures that are not the agent's fault and do not affect its health. */
 const notItsFault = `('auth', 'rate_limit', 'repository')`;
 
-/** In the order of the ids that were given. */
+/** In the order of the given ids. */
 export async function findHealthFacts(em: EntityManager, userId: string, ids: string[]): Promise<HealthFacts[]> {
   return em.query(
     `select a.id as "agentId",
@@ -32,7 +32,7 @@ export async function findHealthFacts(em: EntityManager, userId: string, ids: st
   );
 }
 
-/** In one statement for all of the agents, in the order of the ids that were given. */
+/** The figures of all agents in one statement, in the order of the given ids. */
 export async function findFigures(
   em: EntityManager,
   userId: string,
@@ -55,7 +55,7 @@ export async function findFigures(
          avg(extract(epoch from t.done_at - w.began)) filter (where t.status = 'done') as seconds,
          sum(pulls.lines) as lines, sum(pulls.count) as prs
        from worked w
-       -- By its key, task for task: joined as a set, every task of every project would be read.
+       -- "offset 0" makes PostgreSQL look up each task by its key. As a plain join it would read all tasks of all projects.
        cross join lateral (select t.status, t.done_at from tasks t where t.id = w.task_id offset 0) t
        join latest on latest.task_id = w.task_id
        left join pulls on pulls.task_id = w.task_id
@@ -68,7 +68,7 @@ export async function findFigures(
   );
 }
 
-/** Runs that succeeded and failed in each of the last weeks, oldest first; a week begins on Monday, UTC. */
+/** How many runs succeeded and failed in each of the last weeks, oldest first. A week begins on Monday, UTC. */
 export async function listWeeks(
   em: EntityManager,
   userId: string,
@@ -118,5 +118,14 @@ export async function listFailures(
      where r.agent_id = $2 and r.status = 'failed' and r.finished_at > now() - interval '90 days'
      order by r.finished_at desc limit 500`,
     [userId, agentId],
+  );
+}
+
+/** Lets earlier failures of an agent in the projects of a user no longer count. */
+export async function resetFailures(em: EntityManager, userId: string, agentId: string): Promise<void> {
+  await em.query(
+    `insert into health_resets (agent_id, project_id) select $1, project_id from members where user_id = $2
+     on conflict (agent_id, project_id) do update set at = now()`,
+    [agentId, userId],
   );
 }

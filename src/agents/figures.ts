@@ -9,13 +9,20 @@ import {
   successRate,
 } from '../domain/agent-figures.ts';
 import type { FailureCategory } from '../domain/run.ts';
-import { findFigures, findHealthFacts, listFailures, listMergedFiles, listWeeks } from './figures-store.ts';
+import {
+  findFigures,
+  findHealthFacts,
+  listFailures,
+  listMergedFiles,
+  listWeeks,
+  resetFailures,
+} from './figures-store.ts';
 import { languageOf } from './languages.ts';
 import { listAgents } from './store.ts';
 
-/** Health of agents as one caller sees it: only runs in the caller's projects count. Two statements, however many agents. */
+/** The health of agents by their runs in the caller's projects. Two statements, however many agents there are. */
 export async function readHealth(em: EntityManager, userId: string, agentIds: string[]) {
-  // One after the other: in a transaction they share a connection.
+  // One after the other, because in a transaction they share a connection.
   const facts = await findHealthFacts(em, userId, agentIds);
   const found = await findFigures(em, userId, agentIds);
   const figures = new Map(found.map((f) => [f.agentId, f]));
@@ -41,14 +48,10 @@ export async function readAllHealth(em: EntityManager, userId: string) {
   );
 }
 
-/** Clears the count of failures in the caller's projects and lets dead runs there be taken over. */
+/** Clears the failures of an agent in the caller's projects, and lets workers take over its dead runs. */
 export async function resetHealth(app: App, userId: string, agentId: string) {
   await app.db.transaction(async (em) => {
-    await em.query(
-      `insert into health_resets (agent_id, project_id) select $1, project_id from members where user_id = $2
-       on conflict (agent_id, project_id) do update set at = now()`,
-      [agentId, userId],
-    );
+    await resetFailures(em, userId, agentId);
     await app.queue.send(em, 'run', {});
   });
   return firstOf(await readHealth(app.db.manager, userId, [agentId]));
@@ -59,7 +62,7 @@ export async function readOneHealth(em: EntityManager, userId: string, agentId: 
 }
 
 function firstOf<T>([first]: T[]): T {
-  if (first === undefined) throw new Error('an agent that was just read is gone');
+  if (first === undefined) throw new Error('the figures of the agent are missing');
   return first;
 }
 
@@ -73,7 +76,7 @@ export async function readPerformance(em: EntityManager, userId: string, agentId
   };
 }
 
-/** The languages of what the agent's merged work touched, the best known first. */
+/** The languages of the files in the agent's merged work, the most used first. */
 export async function readSkills(em: EntityManager, userId: string, agentId: string) {
   const tasksBy = new Map<string, Set<string>>();
   for (const { taskId, path } of await listMergedFiles(em, userId, agentId)) {
@@ -90,7 +93,7 @@ export async function readSkills(em: EntityManager, userId: string, agentId: str
     }));
 }
 
-/** What its recorded failures suggest, each with the runs that say so; none without evidence. */
+/** Suggestions from the agent's failed runs, each with the ids of those runs as evidence. */
 export async function readSuggestions(em: EntityManager, userId: string, agentId: string) {
   const runsBy = new Map<FailureCategory, string[]>();
   for (const { category, runId } of await listFailures(em, userId, agentId))

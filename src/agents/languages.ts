@@ -2,9 +2,9 @@ import type { Language } from 'linguist-languages';
 
 let byExtension: Promise<Map<string, string>> | undefined;
 
-/** The Linguist name of the language a file is written in, by its ending; undefined for files of no language. */
+/** The Linguist name of the language of a file, by its extension; undefined when no language uses it. */
 export async function languageOf(path: string): Promise<string | undefined> {
-  // 830 small modules take 130 ms to load, so only who asks waits for them.
+  // The package has 830 small modules that take 130 ms to load, so they are loaded at the first call.
   byExtension ??= import('linguist-languages').then((all) => index(Object.values(all as Record<string, Language>)));
   const name = path.split('/').at(-1) ?? '';
   const dot = name.lastIndexOf('.');
@@ -22,7 +22,7 @@ function index(languages: Language[]): Map<string, string> {
   return new Map([...best].map(([extension, { name }]) => [extension, name]));
 }
 
-/** A language's first extension counts most, then a language over a dialect, then a common one over a rare one. */
+/** A language's main extension counts most. Then languages rank before dialects, and common before rare ones. */
 function scoreOf({ extensions = [], aliases = [], group, codemirrorMode }: Language, extension: string): number {
   const isFirst = extensions[0] === extension;
   const isAlias = aliases.includes(extension.slice(1));

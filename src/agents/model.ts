@@ -5,12 +5,12 @@ import type { Model } from '../llm/model.ts';
 import { revealSecret } from '../projects/secrets.ts';
 
 /**
- * The model of an agent with the key to use: the project's, else the service's.
+ * The model of an agent, or the default model, with the key of the project or else of the service.
  * @throws AppError 503 naming the missing setting
  */
 export async function modelFor(app: App, agent: Pick<AgentRow, 'model'>, projectId: string): Promise<Model> {
   const name = agent.model || app.config.OPENAI_MODEL;
-  if (name === '') throw notConfigured('No model is configured: set OPENAI_MODEL, or the model of the agent');
+  if (name === '') throw notConfigured('No model is configured: set OPENAI_MODEL or choose a model for the agent');
   const key = (await revealSecret(app, projectId, 'model_token')) ?? app.config.OPENAI_API_KEY;
   if (key === undefined)
     throw notConfigured('No model key is configured: set OPENAI_API_KEY, or the model token of the project');

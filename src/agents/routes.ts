@@ -23,7 +23,7 @@ import { assertMayChange, deleteAgent, evolveAgent, updateAgent } from './versio
 
 const tag = 'agents';
 
-/** An agent is not of one project alone, so its visibility has a rule of its own. */
+/** An agent in the path. It can belong to a person instead of a project, so it has its own rule of visibility. */
 const onAgent: Access<{ user: Caller; agent: AgentView }> = {
   kind: 'object',
   names: 'id',
@@ -36,7 +36,7 @@ const onAgent: Access<{ user: Caller; agent: AgentView }> = {
   },
 };
 
-/** A team is a word of the caller's own view; one that nobody has is empty, not unknown. */
+/** A team in the path. A team is only a word on agents, so a word that no agent has is an empty team and not a 404. */
 const inTeam: Access<{ user: Caller; team: string }> = {
   ...anyUser,
   load: async (app, asked) => ({ ...(await anyUser.load(app, asked)), team: asked.params.team ?? '' }),
@@ -54,13 +54,13 @@ const onChangeableAgent: typeof onAgent = {
 
 const list = (app: App, user: Caller) => listAgents(app.db.manager, user.id);
 
-/** Paths with a fixed word stand before `/agents/:id`, which would take the word for an id. */
+/** Paths with a fixed word come before `/agents/:id`, which would take the word for an id. */
 export const agentRoutes: Route[] = [
   route({
     operationId: 'listAgents',
     method: 'get',
     path: '/agents',
-    summary: 'List the agents that the caller can see, or of those the ones that may work in a project',
+    summary: 'List the agents that the caller can see, or only those that can work in a project',
     tag,
     access: inProjectOfQuery,
     query: z.strictObject({ projectId: IdText.optional() }),
@@ -76,7 +76,7 @@ export const agentRoutes: Route[] = [
     access: anyUser,
     body: CreateAgent,
     reply: [201, Agent],
-    errors: { 409: 'The caller has an agent of that name' },
+    errors: { 409: 'The caller already has an agent of this name' },
     handle: (app, { user, body }) => createAgent(app, user.id, body),
   }),
   route({
@@ -198,7 +198,7 @@ export const agentRoutes: Route[] = [
     operationId: 'listAgentSuggestions',
     method: 'get',
     path: '/agents/:id/suggestions',
-    summary: 'What the recorded failures of an agent suggest',
+    summary: 'Suggestions from the failed runs of an agent',
     tag,
     access: onAgent,
     reply: [200, Suggestions],
@@ -208,7 +208,7 @@ export const agentRoutes: Route[] = [
     operationId: 'evolveAgent',
     method: 'post',
     path: '/agents/:id/evolve',
-    summary: 'Make a new version of an agent',
+    summary: 'Create a new version of an agent',
     tag,
     access: onChangeableAgent,
     body: EvolveAgent,

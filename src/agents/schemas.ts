@@ -83,14 +83,19 @@ export const AgentPerformance = z
     weeks: z
       .array(z.object({ week: z.string().meta({ example: '2026-01-05' }), succeeded: z.int(), failed: z.int() }))
       .optional()
-      .meta({ description: 'runs that ended, by week (its Monday, UTC); there when `weeks` asks for it' }),
+      .meta({
+        description: 'runs that ended in each week, which is named by its Monday (UTC); only with the query `weeks`',
+      }),
   })
   .meta({ id: 'AgentPerformance' });
 
 export const PerformanceQuery = z.strictObject({
   weeks: wholeNumber(1, 52)
     .optional()
-    .meta({ override: { type: 'integer', minimum: 1, maximum: 52 }, description: 'how many weeks back to tell, too' }),
+    .meta({
+      override: { type: 'integer', minimum: 1, maximum: 52 },
+      description: 'also return the runs of this many weeks',
+    }),
 });
 
 export const AgentSkill = z
@@ -104,7 +109,7 @@ export const Suggestions = z.object({
         area: z.string(),
         suggestion: z.string(),
         priority: z.enum(['low', 'medium', 'high']),
-        evidence: z.array(z.string()).meta({ description: 'ids of the runs that say so' }),
+        evidence: z.array(z.string()).meta({ description: 'ids of the failed runs' }),
       })
       .meta({ id: 'Suggestion' }),
   ),

@@ -8,14 +8,15 @@ export interface AgentView extends AgentRow {
 }
 
 /**
- * Agents visible to user $1 (decisions, section 3): those of projects the user is in, the user's own, and those whose
- * creator has assigned them in a project in which both are members.
+ * The agents that user $1 can see: those of the user's projects, the user's own, and those whose creator has assigned
+ * them to a task in a project in which both are members.
  */
 const visible = `
   select a.id, a.project_id as "projectId", a.creator_id as "creatorId", a.name, a.description, a.team, a.model,
     a.system_prompt as "systemPrompt", a.version, a.previous_version_id as "previousVersionId", a.is_newest as "isNewest",
     a.created_at as "createdAt",
-    case when busy.task_id is not null then 'busy' when a.is_newest then 'available' else 'offline' end as status, busy.task_id as "currentTaskId"
+    case when busy.task_id is not null then 'busy' when a.is_newest then 'available' else 'offline' end as status,
+    busy.task_id as "currentTaskId"
   from agents a
   left join lateral (
     select r.task_id from runs r join members m on m.project_id = r.project_id and m.user_id = $1
@@ -26,12 +27,17 @@ const visible = `
       select 1 from members mine join members theirs on theirs.project_id = mine.project_id
       where mine.user_id = $1 and theirs.user_id = a.creator_id
         and exists (select 1 from tasks t where t.project_id = mine.project_id and t.owner in (
-          -- An earlier version is seen by whoever sees the newest.
+          -- A task has the newest version as owner; its earlier versions are visible too.
           with recursive newer (id) as (
             select a.id union select n.id from agents n join newer o on n.previous_version_id = o.id)
           select id from newer)))))`;
 
-/** What a person can see, or of that what may work in one project: its own agents and those of present members. */
+/** A `with` clause: `chain` has the ids of agent $1 and of its earlier versions. */
+const versions = `with recursive chain (id) as (
+  select $1::text union select a.previous_version_id from agents a join chain c on a.id = c.id
+  where a.previous_version_id is not null)`;
+
+/** The agents that a person can see; with a project only those that can work there: its own and those of its members. */
 export async function listAgents(
   em: EntityManager,
   userId: string,
@@ -50,11 +56,30 @@ export async function findVisibleAgent(em: EntityManager, userId: string, id: st
   return rows[0];
 }
 
+export async function insertAgent(em: EntityManager, agent: Partial<AgentRow>): Promise<void> {
+  await em.insert(Agents, agent as AgentRow);
+}
+
+/** An agent, locked until the end of the transaction. */
+export async function lockAgent(em: EntityManager, id: string): Promise<AgentRow> {
+  return em.findOneOrFail(Agents, { where: { id }, lock: { mode: 'pessimistic_write' } });
+}
+
+/** Changes the fields that are given. */
+export async function updateAgentRow(em: EntityManager, id: string, change: Partial<AgentRow>): Promise<void> {
+  if (Object.keys(change).length > 0) await em.update(Agents, { id }, change);
+}
+
+/** Deletes an agent with its earlier versions. */
+export async function deleteVersions(em: EntityManager, id: string): Promise<void> {
+  await em.query(`${versions} delete from agents where id in (select id from chain)`, [id]);
+}
+
 export async function findAgent(em: EntityManager, id: string): Promise<AgentRow | null> {
   return em.findOneBy(Agents, { id });
 }
 
-/** Whether a project may use the agent as an owner of tasks: it is the project's own, or made by a present member. */
+/** Whether an agent can own tasks of a project: it is the newest version, and the project's own or a member's. */
 export async function mayServe(em: EntityManager, agentId: string, projectId: string): Promise<boolean> {
   const [row] = await em.query(
     `select exists (
@@ -66,8 +91,8 @@ export async function mayServe(em: EntityManager, agentId: string, projectId: st
 }
 
 /**
- * The agents that a name may mean in a project, the best kind only: the project's own, else the sender's own, else one
- * that is visible there (decisions, section 3). More than one is ambiguous.
+ * The agents that a name can mean in a project: the project's own, else the sender's own, else those of other members.
+ * More than one means that the name is ambiguous.
  */
 export async function findAgentsByName(
   em: EntityManager,
@@ -86,23 +111,26 @@ export async function findAgentsByName(
   return rows.filter((r) => r.rank === rows[0]?.rank);
 }
 
-/** One of a project's own agents by its name, its newest version. */
+/** The newest version of one of the project's own agents. */
 export async function findShippedAgent(em: EntityManager, projectId: string, name: string): Promise<AgentRow | null> {
   return em.findOneBy(Agents, { projectId, name, isNewest: true });
 }
 
+/** The newest versions of the project's own agents, oldest first. */
+export async function listProjectAgents(em: EntityManager, projectId: string): Promise<AgentRow[]> {
+  return em.find(Agents, { where: { projectId, isNewest: true }, order: { createdAt: 'ASC', id: 'ASC' } });
+}
+
+/** Whether a run of the agent or of an earlier version is queued or running. */
 export async function hasLiveRuns(em: EntityManager, agentId: string): Promise<boolean> {
   const rows = await em.query(
-    `with recursive chain (id) as (
-       select $1::text union select a.previous_version_id from agents a join chain c on a.id = c.id
-       where a.previous_version_id is not null)
-     select 1 from runs where agent_id in (select id from chain) and status in ('queued', 'running') limit 1`,
+    `${versions} select 1 from runs where agent_id in (select id from chain) and status in ('queued', 'running') limit 1`,
     [agentId],
   );
   return rows.length > 0;
 }
 
-/** Gives the tasks of one agent that are not done and not running to another. */
+/** Moves the tasks of one agent to another, except those that are done or running. */
 export async function moveTasks(em: EntityManager, fromId: string, toId: string): Promise<void> {
   await em.query(
     `update tasks t set owner = $2 where t.owner = $1 and t.status <> 'done'

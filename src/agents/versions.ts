@@ -3,16 +3,26 @@ import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { violatedUnique } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
-import { type AgentRow, Agents } from '../db/tables.ts';
+import type { AgentRow } from '../db/tables.ts';
 import { Refused } from '../domain/machine.ts';
 import { hasRole } from '../domain/member.ts';
 import { AppError, badField, notFound, requiresRole } from '../errors.ts';
-import { roleIn } from '../projects/store.ts';
+import { roleIn } from '../projects/member-store.ts';
 import { shown } from './operations.ts';
 import type { EvolveAgent, UpdateAgent } from './schemas.ts';
-import { type AgentView, findVisibleAgent, hasLiveRuns, moveQueuedRuns, moveTasks } from './store.ts';
+import {
+  type AgentView,
+  deleteVersions,
+  findVisibleAgent,
+  hasLiveRuns,
+  insertAgent,
+  lockAgent,
+  moveQueuedRuns,
+  moveTasks,
+  updateAgentRow,
+} from './store.ts';
 
-/** A project's agents are changed by its admins, an agent of one's own by its creator alone. @throws AppError 403 */
+/** Admins may change the agents of their project; an agent of a person only its creator. @throws AppError 403 */
 export async function assertMayChange(em: EntityManager, agent: AgentRow, userId: string): Promise<void> {
   if (agent.projectId === null) {
     if (agent.creatorId !== userId) throw new AppError(403, `Only the creator may change agent ${agent.id}`);
@@ -22,21 +32,24 @@ export async function assertMayChange(em: EntityManager, agent: AgentRow, userId
   if (role === undefined || !hasRole(role, 'admin')) throw requiresRole('admin');
 }
 
-function assertNewest(agent: AgentRow, what: string): void {
+function assertNewest(agent: AgentRow): void {
   if (!agent.isNewest)
-    throw new Refused(`${what} requires the newest version of an agent, found version ${agent.version}`);
+    throw new Refused(
+      `Only the newest version of an agent can be changed, and version ${agent.version} of ${agent.name} has been replaced.`,
+    );
 }
 
+/** @throws Refused for an old version, and for a name that is taken */
 export async function updateAgent(
   app: App,
   agent: AgentView,
   userId: string,
   input: z.output<typeof UpdateAgent>,
 ): Promise<AgentView> {
-  assertNewest(agent, 'changing');
+  assertNewest(agent);
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
   try {
-    if (Object.keys(given).length > 0) await app.db.manager.update(Agents, { id: agent.id }, given);
+    await updateAgentRow(app.db.manager, agent.id, given);
   } catch (error) {
     throw nameTaken(error, input.name) ?? error;
   }
@@ -47,28 +60,23 @@ export async function updateAgent(
 
 function nameTaken(error: unknown, name: string | undefined): Refused | undefined {
   const isTaken = ['agents_project_name', 'agents_creator_name'].includes(violatedUnique(error) ?? '');
-  return isTaken ? new Refused(`requires a name that no other agent has, found ${name}`) : undefined;
+  return isTaken ? new Refused(`Another agent is already named ${name}. Choose another name.`) : undefined;
 }
 
-/** Deletes an agent with its earlier versions; its tasks that are not done lose their owner. */
+/** Deletes an agent with its earlier versions. Its tasks lose their owner. @throws Refused while a run of it is live */
 export async function deleteAgent(app: App, agent: AgentView): Promise<void> {
   await app.db.transaction(async (em) => {
-    await em.query('select 1 from agents where id = $1 for update', [agent.id]);
+    await lockAgent(em, agent.id);
     if (await hasLiveRuns(em, agent.id))
-      throw new Refused('delete requires an agent without a queued or running run, found one; cancel it first');
-    await em.query(
-      `with recursive chain (id) as (
-         select $1::text union select a.previous_version_id from agents a join chain c on a.id = c.id
-         where a.previous_version_id is not null)
-       delete from agents where id in (select id from chain)`,
-      [agent.id],
-    );
+      throw new Refused('The agent has a queued or running run. Cancel it before you delete the agent.');
+    await deleteVersions(em, agent.id);
   });
 }
 
 /**
- * Makes a new version of an agent. Tasks that are not done move to it, one that runs when its run ends; the old version
- * stays readable.
+ * Creates a new version of an agent. Tasks that are not done move to it, a running one when its run ends. The old version
+ * can still be read.
+ * @throws Refused for an old version
  */
 export async function evolveAgent(
   app: App,
@@ -78,14 +86,17 @@ export async function evolveAgent(
 ): Promise<AgentView> {
   const id = newId('agent');
   await app.db.transaction(async (em) => {
-    const old = await em.findOneOrFail(Agents, { where: { id: agent.id }, lock: { mode: 'pessimistic_write' } });
-    assertNewest(old, 'evolving');
-    await em.update(Agents, { id: old.id }, { isNewest: false });
+    const old = await lockAgent(em, agent.id);
+    assertNewest(old);
+    await updateAgentRow(em, old.id, { isNewest: false });
     const { createdAt: _created, ...kept } = old;
     const systemPrompt = input.newSystemPrompt ?? withImprovements(old.systemPrompt, input.improvements ?? []);
     if (systemPrompt.length > 50_000)
-      throw badField('improvements', 'improvements: the prompt with them must have at most 50000 characters');
-    await em.insert(Agents, {
+      throw badField(
+        'improvements',
+        'improvements: the system prompt together with them must have at most 50000 characters',
+      );
+    await insertAgent(em, {
       ...kept,
       id,
       version: old.version + 1,

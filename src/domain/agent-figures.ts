@@ -1,11 +1,11 @@
 import type { FailureCategory } from './run.ts';
 
-/** What is counted of an agent in the projects that the caller is in (decisions, section 6). */
+/** The figures of an agent, counted over the projects of the caller. */
 export interface AgentFigures {
   totalTasks: number;
   completedTasks: number;
   failedTasks: number;
-  /** From the first run's start to done; null without a task that is done. */
+  /** From the start of a task's first run until the task was done; null while no task is done. */
   averageSeconds: number | null;
   linesOfCodeWritten: number;
   prsCreated: number;
@@ -19,7 +19,7 @@ export function successRate({
   return ended === 0 ? 0 : completedTasks / ended;
 }
 
-/** `1h 24m`; nothing is `0h 0m`. */
+/** For example `1h 24m`; null becomes `0h 0m`. */
 export function hoursAndMinutes(seconds: number | null): string {
   const minutes = Math.round((seconds ?? 0) / 60);
   return `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
@@ -35,7 +35,7 @@ export function healthStatus(consecutiveFailures: number, hasLapsedRun: boolean)
 export const proficiencies = ['novice', 'beginner', 'intermediate', 'advanced', 'expert'] as const;
 export type Proficiency = (typeof proficiencies)[number];
 
-/** By merged tasks in a language; one lower under a success rate of 0.7. */
+/** The level reached by the number of merged tasks in a language. A success rate below 0.7 lowers it by one. */
 export function proficiency(mergedTasks: number, rate: number): Proficiency {
   const level = [1, 2, 5, 15, 40].filter((least) => mergedTasks >= least).length - 1;
   return proficiencies[Math.max(0, rate < 0.7 ? level - 1 : level)] ?? 'novice';
@@ -43,35 +43,42 @@ export function proficiency(mergedTasks: number, rate: number): Proficiency {
 
 export type Priority = 'low' | 'medium' | 'high';
 
-/** How urgent it is to do something about a failure that came so often. */
+/** How urgent it is to act on a failure that occurred this many times. */
 export function priority(times: number): Priority {
   if (times >= 5) return 'high';
   return times >= 2 ? 'medium' : 'low';
 }
 
-/** What would help an agent against failures of a category; those that are not its fault have none. */
+/** What would help an agent against each category of failure. Categories that are not its fault are left out. */
 export const improvements: Partial<Record<FailureCategory, { area: string; suggestion: string }>> = {
   budget: {
     area: 'focus',
-    suggestion: 'Work in fewer steps: say in the system prompt which files matter, or give it smaller tasks.',
+    suggestion:
+      'Name the relevant files in the system prompt, or give the agent smaller tasks, so that it needs fewer steps.',
   },
-  timeout: { area: 'speed', suggestion: 'Avoid long commands: name the quick checks in the system prompt.' },
+  timeout: {
+    area: 'speed',
+    suggestion: 'Name quick checks in the system prompt, so that the agent avoids long commands.',
+  },
   model: { area: 'tool use', suggestion: 'Choose a model that is better at calling tools.' },
-  checks: { area: 'testing', suggestion: "Ask in the system prompt to run the repository's checks before finishing." },
+  checks: {
+    area: 'testing',
+    suggestion: "Tell the agent in the system prompt to run the repository's checks before it finishes.",
+  },
   gave_up: {
     area: 'task description',
-    suggestion: 'Give more context in the description; the agent asked for it when it gave up.',
+    suggestion: 'Give more context in task descriptions. The agent gave up because it was missing.',
   },
   no_changes: {
     area: 'initiative',
-    suggestion: 'Ask in the system prompt to make the change instead of describing it.',
+    suggestion: 'Tell the agent in the system prompt to make the change instead of describing it.',
   },
   conflict: {
     area: 'freshness',
-    suggestion: 'Merge pull requests sooner, or order tasks on the same files by dependencies.',
+    suggestion: 'Merge pull requests sooner, or add dependencies between tasks that change the same files.',
   },
   push_rejected: {
     area: 'boundaries',
-    suggestion: 'Say in the system prompt which files are off limits (workflows, secrets, binaries).',
+    suggestion: 'Name the files that are off limits in the system prompt, such as workflows, secrets and binaries.',
   },
 };

@@ -1,5 +1,5 @@
 const dayMs = 86_400_000;
-/** The last moment that is written with four digits of the year. */
+/** The last time whose year has four digits, as the format of the API requires. */
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
 export interface BurndownPoint {
@@ -9,7 +9,7 @@ export interface BurndownPoint {
   actual: number;
 }
 
-/** The ideal line falls evenly from the count on the first day to nothing on the last one (decisions, section 7). */
+/** Adds the ideal line to the actual counts. It falls evenly from `count` on the first day to 0 on the last day. */
 export function burndown(
   days: { date: string; actual: number }[],
   { count, startDate, endDate }: { count: number; startDate: string; endDate: string },
@@ -35,8 +35,8 @@ interface Progress {
 }
 
 /**
- * When all will be done if it goes on as since the first day: the last day while nothing is completed, the last
- * completion when all is.
+ * When all tasks will be done at the average rate since the first day. While nothing is completed that is the last day;
+ * when everything is, it is the last completion.
  */
 export function estimatedCompletion(progress: Progress, now: Date): Date {
   const { total, completed, lastCompletion, startDate, endDate } = progress;

@@ -1,4 +1,4 @@
-/** Roles of a project's members, weakest first; each may do what the ones before it may (contract, section 5). */
+/** The roles of a project's members, weakest first. Each role includes the rights of the roles before it. */
 export const roles = ['member', 'admin', 'owner'] as const;
 export type Role = (typeof roles)[number];
 

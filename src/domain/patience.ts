@@ -1,4 +1,4 @@
-/** The pause before the next try, which doubles each time. `tries` counts the earlier pauses, from 0. */
+/** The pause before the next try. It doubles each time; `tries` is the number of earlier pauses. */
 export function growingPauseMs(tries: number, firstMs: number, longestMs: number): number {
   return Math.min(longestMs, firstMs * 2 ** Math.min(tries, 30));
 }

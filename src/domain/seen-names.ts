@@ -1,6 +1,7 @@
 /**
- * A path as the least careful file system sees it: in lower case (NTFS, APFS), without the characters that HFS+ passes
- * over, and without what NTFS drops from the end of a name.
+ * A path normalized as the most lenient file system would: in lower case (NTFS, APFS), without the characters that HFS+
+ * ignores, and without the characters that NTFS drops from the end of a name. Two paths that some file system treats as
+ * one become equal.
  */
 export function seenAs(path: string): string {
   const letters = /^[\x20-\x7e]*$/.test(path)
@@ -15,13 +16,13 @@ export function seenAs(path: string): string {
 
 function withoutEnd(name: string): string {
   const [before = ''] = name.split(':', 1);
-  // Not by a pattern: on many blanks with another letter behind them that takes quadratic time.
+  // A regular expression would take quadratic time on many spaces followed by another character.
   let end = before.length;
   while (before[end - 1] === ' ' || before[end - 1] === '.') end -= 1;
   return before.slice(0, end);
 }
 
-/** Whether a path lies in what some file system takes for git's own folder (core.protectHFS, core.protectNTFS). */
+/** Whether some file system treats a path as inside the .git folder (core.protectHFS, core.protectNTFS). */
 export function isInGitFolder(path: string): boolean {
   const names = seenAs(path).split('/');
   return names.includes('.git') || names.includes('git~1');

@@ -6,41 +6,68 @@ export type SprintStatus = (typeof sprintStatuses)[number];
 
 export type SprintEvent = 'start' | 'complete' | 'cancel' | 'delete' | 'change';
 
-/** What the table of a sprint needs to know besides its status. */
+/** What decides about a move of a sprint besides its status. */
 export interface SprintFacts {
-  /** The other sprint of the project that is active. */
+  /** The id of another sprint of the project that is active. */
   otherActive: string | undefined;
   unfinishedTasks: readonly string[];
-  /** Whoever asks says what becomes of the unfinished tasks. */
+  /** The request says where the unfinished tasks go. */
   carriesOver: boolean;
   isForced: boolean;
 }
 
-const noOtherActive: Check<SprintFacts> = (f) =>
-  f.otherActive === undefined ? undefined : `requires no other active sprint, found ${f.otherActive}`;
-const allFinished: Check<SprintFacts> = (f) =>
-  f.unfinishedTasks.length === 0 || f.carriesOver
-    ? undefined
-    : `requires every task done, or unfinished in the body, found unfinished: ${f.unfinishedTasks.join(', ')}`;
-const isForced: Check<SprintFacts> = (f) =>
-  f.isForced ? undefined : 'requires force=true for an active sprint, found none';
+const noOtherActive: Check<SprintFacts> = {
+  rule: 'no other sprint of the project is active',
+  refusal: (f) =>
+    f.otherActive === undefined
+      ? undefined
+      : `Sprint ${f.otherActive} of the project is still active. Complete or cancel it first.`,
+};
+const allFinished: Check<SprintFacts> = {
+  rule: 'every task is done, or `unfinished` says where the others go',
+  refusal: (f) =>
+    f.unfinishedTasks.length === 0 || f.carriesOver
+      ? undefined
+      : `The sprint has unfinished tasks: ${f.unfinishedTasks.join(', ')}. Set \`unfinished\` to "backlog" or to the id of a sprint in planning to move them there.`,
+};
+const isForced: Check<SprintFacts> = {
+  rule: '`force=true` is given',
+  refusal: (f) =>
+    f.isForced ? undefined : 'The sprint is active. Complete or cancel it first, or delete it with force=true.',
+};
 
-/** The lifecycle of a sprint (contract, section 3; decisions, section 7). */
-export const sprintMachine: Machine<SprintStatus, SprintEvent, SprintFacts> = [
-  { on: 'start', from: ['planning'], to: 'active', unless: [noOtherActive] },
-  { on: 'complete', from: ['active'], to: 'completed', unless: [allFinished] },
-  { on: 'cancel', from: ['active'], to: 'cancelled' },
-  { on: 'change', from: ['planning'], to: 'planning' },
-  { on: 'change', from: ['active'], to: 'active' },
-  // Its runs end as at a cancel; other sprints are deleted without a word from here.
-  { on: 'delete', from: ['active'], to: 'cancelled', because: 'gone, its runs cancelled', unless: [isForced] },
-];
+/** The lifecycle of a sprint. */
+export const sprintMachine: Machine<SprintStatus, SprintEvent, SprintFacts> = {
+  noun: 'sprint',
+  statuses: {
+    planning: 'is in planning',
+    active: 'is active',
+    completed: 'is completed',
+    cancelled: 'is cancelled',
+  },
+  events: {
+    start: 'be started',
+    complete: 'be completed',
+    cancel: 'be cancelled',
+    delete: 'be deleted',
+    change: 'be changed',
+  },
+  rows: [
+    { on: 'start', from: ['planning'], to: 'active', onlyIf: [noOtherActive] },
+    { on: 'complete', from: ['active'], to: 'completed', onlyIf: [allFinished] },
+    { on: 'cancel', from: ['active'], to: 'cancelled' },
+    { on: 'change', from: ['planning'], to: 'planning' },
+    { on: 'change', from: ['active'], to: 'active' },
+    // The runs of an active sprint are cancelled. A sprint in any other status is deleted without asking this table.
+    { on: 'delete', from: ['active'], to: 'cancelled', because: 'deleted, its runs cancelled', onlyIf: [isForced] },
+  ],
+};
 
-/** Ten years: longer is a slip of the pen, and its burndown would have no end. */
-const mostDays = 3653;
+/** Ten years. A longer sprint is a typing error, and its burndown has a point for each day. */
+const maxDays = 3653;
 
-/** What is wrong with the days of a sprint, both `YYYY-MM-DD`; undefined when nothing. */
+/** What is wrong with the first and last day of a sprint, both `YYYY-MM-DD`; undefined when nothing is. */
 export function lengthProblem(startDate: string, endDate: string): string | undefined {
   if (endDate < startDate) return 'must not be before startDate';
-  return daysBetween(startDate, endDate) > mostDays ? `must be at most ${mostDays} days after startDate` : undefined;
+  return daysBetween(startDate, endDate) > maxDays ? `must be at most ${maxDays} days after startDate` : undefined;
 }

@@ -1,4 +1,4 @@
-/** Where people see a task: its page on the dashboard. `baseUrl` has no slash at its end. */
+/** The page of a task on the dashboard. `baseUrl` does not end with a slash. */
 export function taskPage(baseUrl: string, taskId: string): string {
   return `${baseUrl}/tasks/${taskId}`;
 }

@@ -20,52 +20,111 @@ export type TaskEvent =
   | 'to_ready'
   | 'to_done';
 
-/** What the table of a task needs to know besides its status. Pull requests settled before the task last left `done` or `waiting_on_subtasks` are not counted. */
+/**
+ * What decides about a move of a task besides its status. Pull requests that were merged or closed before the task last
+ * left `done` or `waiting_on_subtasks` are not counted.
+ */
 export interface TaskFacts {
-  /** The owner's id, or null; `ownerMayWork` is false once the person who made that agent has left the project. */
+  /** The id of the agent that owns the task. */
   owner: string | null;
+  /** False once the person who created the owner has left the project. */
   ownerMayWork: boolean;
   openDependencies: readonly string[];
-  /** The repository is connected and its host is the GitHub this service works with. */
+  /** The repository is connected, and its host is the GitHub that this service works with. */
   repositoryOnGitHub: boolean;
   latestRun: RunStatus | undefined;
+  /** A run of the task is queued or running. */
   liveRun: boolean;
   openPullRequests: number;
   mergedPullRequests: number;
   /** The run changed nothing and the model called `finish`. */
   finishedUnchanged: boolean;
   isSubtask: boolean;
-  /** The task's own agent had split it. */
+  /** The subtasks were created by the task's own agent. */
   splitByAgent: boolean;
   openSubtasks: number;
 }
 
-const hasOwner: Check<TaskFacts> = (f) => (f.owner === null ? 'requires an owner (agent), found none' : undefined);
-const ownerMayWork: Check<TaskFacts> = (f) =>
-  f.ownerMayWork ? undefined : 'requires an owner whose creator is a member of the project, found one who has left';
-const dependenciesDone: Check<TaskFacts> = (f) =>
-  f.openDependencies.length > 0
-    ? `requires every dependency done, found open: ${f.openDependencies.join(', ')}`
-    : undefined;
-const onGitHub: Check<TaskFacts> = (f) =>
-  f.repositoryOnGitHub ? undefined : 'requires a connected repository on GitHub, found none';
-const latestRunEnded: Check<TaskFacts> = (f) =>
-  f.latestRun === 'failed' || f.latestRun === 'cancelled'
-    ? undefined
-    : `requires the latest run failed or cancelled, found ${f.latestRun ?? 'no run'}`;
-const runIsLive: Check<TaskFacts> = (f) => (f.liveRun ? undefined : 'requires a queued or running run, found none');
-const noLiveRun: Check<TaskFacts> = (f) =>
-  f.liveRun ? 'requires no queued or running run, found one; cancel it first' : undefined;
-const isWorkDone: Check<TaskFacts> = (f) => {
-  if (f.openPullRequests > 0) return `requires no open pull request, found ${f.openPullRequests}`;
-  return f.mergedPullRequests > 0 || f.finishedUnchanged ? undefined : 'requires a merged pull request, found none';
+const hasOwner: Check<TaskFacts> = {
+  rule: 'an agent owns the task',
+  refusal: (f) => (f.owner === null ? 'The task has no owner. Assign an agent to it first.' : undefined),
 };
-const allClosed: Check<TaskFacts> = (f) =>
-  f.openPullRequests > 0 || f.mergedPullRequests > 0 ? 'requires no open and no merged pull request' : undefined;
-const noSubtask: Check<TaskFacts> = (f) =>
-  f.isSubtask ? 'requires a task that is no subtask itself, found a subtask' : undefined;
-const noOpenSubtask: Check<TaskFacts> = (f) =>
-  f.openSubtasks > 0 ? `requires every subtask done, found ${f.openSubtasks} open` : undefined;
+const ownerMayWork: Check<TaskFacts> = {
+  rule: 'the person who created that agent is a member of the project',
+  refusal: (f) =>
+    f.ownerMayWork
+      ? undefined
+      : 'The task is assigned to an agent whose creator has left the project. Assign another agent.',
+};
+const dependenciesDone: Check<TaskFacts> = {
+  rule: 'every dependency is done',
+  refusal: (f) =>
+    f.openDependencies.length > 0
+      ? `The task depends on tasks that are not done: ${f.openDependencies.join(', ')}. Finish them or remove the dependencies.`
+      : undefined,
+};
+const onGitHub: Check<TaskFacts> = {
+  rule: 'the repository of the task is connected and on GitHub',
+  refusal: (f) =>
+    f.repositoryOnGitHub
+      ? undefined
+      : 'The task has no connected repository on GitHub. Connect one, or choose another repository for the task.',
+};
+const latestRunEnded: Check<TaskFacts> = {
+  rule: 'the latest run failed or was cancelled',
+  refusal: (f) =>
+    f.latestRun === 'failed' || f.latestRun === 'cancelled'
+      ? undefined
+      : `A task can be retried after its latest run failed or was cancelled; ${latestRunNow(f.latestRun)}.`,
+};
+const runIsLive: Check<TaskFacts> = {
+  rule: 'a run is queued or running',
+  refusal: (f) => (f.liveRun ? undefined : 'The task has no queued or running run.'),
+};
+const noLiveRun: Check<TaskFacts> = {
+  rule: 'no run is queued or running',
+  refusal: (f) => (f.liveRun ? 'A run of the task is queued or running. Cancel it first.' : undefined),
+};
+const isWorkDone: Check<TaskFacts> = {
+  rule: 'no pull request is open, and one was merged or the agent found nothing to change',
+  refusal: (f) => {
+    if (f.openPullRequests > 0)
+      return `The task still has open pull requests (${f.openPullRequests}). Merge or close them first.`;
+    return f.mergedPullRequests > 0 || f.finishedUnchanged
+      ? undefined
+      : 'A task is finished by merging a pull request, and none was merged.';
+  },
+};
+const allClosed: Check<TaskFacts> = {
+  rule: 'no pull request is open or merged',
+  refusal: (f) =>
+    f.openPullRequests > 0 || f.mergedPullRequests > 0
+      ? 'Another pull request of the task is open or merged.'
+      : undefined,
+};
+const noSubtask: Check<TaskFacts> = {
+  rule: 'the task is not itself a subtask',
+  refusal: (f) => (f.isSubtask ? 'This task is a subtask, and a subtask cannot have subtasks of its own.' : undefined),
+};
+const noRunOfOthers: Check<TaskFacts> = {
+  rule: 'no run is queued or running, or that run adds the subtasks',
+  refusal: (f) => (f.splitByAgent ? undefined : noLiveRun.refusal(f)),
+};
+const noOpenSubtask: Check<TaskFacts> = {
+  rule: 'every subtask is done',
+  refusal: (f) => (f.openSubtasks > 0 ? `Not all subtasks are done; ${f.openSubtasks} still open.` : undefined),
+};
+
+function latestRunNow(latestRun: RunStatus | undefined): string {
+  switch (latestRun) {
+    case undefined:
+      return 'this one has not run yet';
+    case 'succeeded':
+      return 'the latest run of this one succeeded';
+    default:
+      return `the latest run of this one is ${latestRun}`;
+  }
+}
 
 const reviewOrReady = (f: TaskFacts): TaskStatus => (f.openPullRequests > 0 ? 'in_review' : 'ready');
 
@@ -75,59 +134,90 @@ function joined(f: TaskFacts): TaskStatus {
   return f.mergedPullRequests > 0 ? 'done' : 'ready';
 }
 
-/** The lifecycle of a task; the contract, section 3, completed by decisions, section 5. Printed as docs/lifecycle.md. */
-export const taskMachine: Machine<TaskStatus, TaskEvent, TaskFacts> = [
+/** The rows of a task's lifecycle. `npm run docs` prints them to docs/lifecycle.md. */
+const rows: Machine<TaskStatus, TaskEvent, TaskFacts>['rows'] = [
   {
     on: 'start',
     from: ['backlog', 'ready'],
     to: 'in_progress',
-    unless: [hasOwner, ownerMayWork, dependenciesDone, onGitHub],
+    onlyIf: [hasOwner, ownerMayWork, dependenciesDone, onGitHub],
   },
   {
     on: 'retry',
     from: ['backlog', 'ready', 'in_review'],
     to: 'in_progress',
-    unless: [latestRunEnded, hasOwner, ownerMayWork, onGitHub],
+    onlyIf: [latestRunEnded, hasOwner, ownerMayWork, onGitHub],
   },
   { on: 'propose', from: ['in_progress'], to: 'in_review' },
-  { on: 'revise', from: ['in_review'], to: 'in_progress', unless: [hasOwner, ownerMayWork, onGitHub] },
-  { on: 'finish', from: ['in_progress', 'in_review', 'ready', 'backlog'], to: 'done', unless: [isWorkDone] },
+  { on: 'revise', from: ['in_review'], to: 'in_progress', onlyIf: [hasOwner, ownerMayWork, onGitHub] },
+  { on: 'finish', from: ['in_progress', 'in_review', 'ready', 'backlog'], to: 'done', onlyIf: [isWorkDone] },
   {
     on: 'fail',
     from: ['in_progress'],
     to: reviewOrReady,
-    because: 'in_review when a pull request is open, else ready',
+    because: 'in_review when a pull request is open, otherwise ready',
   },
   {
     on: 'cancel',
     from: ['in_progress'],
     to: reviewOrReady,
-    because: 'in_review when a pull request is open, else ready',
-    unless: [runIsLive],
+    because: 'in_review when a pull request is open, otherwise ready',
+    onlyIf: [runIsLive],
   },
-  { on: 'close', from: ['in_progress', 'in_review'], to: 'ready', unless: [allClosed] },
+  { on: 'close', from: ['in_progress', 'in_review'], to: 'ready', onlyIf: [allClosed] },
   { on: 'reopen', from: ['backlog', 'ready'], to: 'in_review' },
   {
     on: 'split',
     from: ['backlog', 'ready', 'in_progress', 'waiting_on_subtasks'],
     to: 'waiting_on_subtasks',
-    unless: [noSubtask, (f) => (f.liveRun && !f.splitByAgent ? noLiveRun(f) : undefined)],
+    onlyIf: [noSubtask, noRunOfOthers],
   },
   {
     on: 'join',
     from: ['waiting_on_subtasks'],
     to: joined,
-    because: 'in_progress when its own agent had split it; else in_review, done or ready by its pull requests',
-    unless: [noOpenSubtask],
+    because:
+      'in_progress when its own agent created the subtasks; otherwise in_review, done or ready by its pull requests',
+    onlyIf: [noOpenSubtask],
   },
-  { on: 'to_backlog', from: ['ready'], to: 'backlog', unless: [noLiveRun] },
-  { on: 'to_ready', from: ['backlog'], to: 'ready', unless: [noLiveRun] },
+  { on: 'to_backlog', from: ['ready'], to: 'backlog', onlyIf: [noLiveRun] },
+  { on: 'to_ready', from: ['backlog'], to: 'ready', onlyIf: [noLiveRun] },
   {
     on: 'to_ready',
     from: ['done'],
     to: reviewOrReady,
-    because: 'in_review when a pull request is open, else ready',
-    unless: [noLiveRun],
+    because: 'in_review when a pull request is open, otherwise ready',
+    onlyIf: [noLiveRun],
   },
-  { on: 'to_done', from: ['backlog', 'ready', 'in_review'], to: 'done', unless: [noLiveRun] },
+  { on: 'to_done', from: ['backlog', 'ready', 'in_review'], to: 'done', onlyIf: [noLiveRun] },
 ];
+
+/** The lifecycle of a task. */
+export const taskMachine: Machine<TaskStatus, TaskEvent, TaskFacts> = {
+  noun: 'task',
+  statuses: {
+    backlog: 'is in the backlog',
+    ready: 'is ready',
+    in_progress: 'is in progress',
+    in_review: 'is in review',
+    done: 'is done',
+    waiting_on_subtasks: 'is waiting for its subtasks',
+  },
+  events: {
+    start: 'be started',
+    retry: 'be retried',
+    propose: 'be put in review',
+    revise: 'be revised',
+    finish: 'be finished',
+    fail: 'be marked as failed',
+    cancel: 'be cancelled',
+    close: 'go back to ready after its pull request was closed',
+    reopen: 'go back to review after its pull request was reopened',
+    split: 'get subtasks',
+    join: 'continue after its subtasks',
+    to_backlog: 'be moved to the backlog',
+    to_ready: 'be moved to ready',
+    to_done: 'be marked as done',
+  },
+  rows,
+};

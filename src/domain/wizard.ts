@@ -12,27 +12,46 @@ export type WizardStatus = (typeof wizardStatuses)[number];
 
 export type WizardEvent = 'answer' | 'generate_prd' | 'generate_plan' | 'generate_tasks' | 'finalize';
 
-/** Whether the answer just given was to the last question. */
+/** What decides about a step of planning besides the status of the session. */
 export interface WizardFacts {
+  /** The answer just given was to the last question. */
   isLast: boolean;
 }
 
 const unfinished: readonly WizardStatus[] = wizardStatuses.filter((s) => s !== 'finalized');
 const from = (first: WizardStatus) => unfinished.slice(unfinished.indexOf(first));
 
-/** The steps of planning (decisions, section 8): each may be done again, which drops what was built on it. */
-export const wizardMachine: Machine<WizardStatus, WizardEvent, WizardFacts> = [
-  {
-    on: 'answer',
-    from: unfinished,
-    to: (f) => (f.isLast ? 'answered' : 'collecting'),
-    because: 'answered after the last question, else collecting',
+/** The lifecycle of a planning session. Each step can be repeated, which drops what was built on it. */
+export const wizardMachine: Machine<WizardStatus, WizardEvent, WizardFacts> = {
+  noun: 'planning session',
+  statuses: {
+    collecting: 'still has open questions',
+    answered: 'has all answers',
+    prd_ready: 'has its requirements',
+    plan_ready: 'has its plan',
+    tasks_ready: 'has its tasks',
+    finalized: 'is finalized',
   },
-  { on: 'generate_prd', from: from('answered'), to: 'prd_ready' },
-  { on: 'generate_plan', from: from('prd_ready'), to: 'plan_ready' },
-  { on: 'generate_tasks', from: from('plan_ready'), to: 'tasks_ready' },
-  { on: 'finalize', from: ['tasks_ready'], to: 'finalized' },
-];
+  events: {
+    answer: 'take an answer',
+    generate_prd: 'get its requirements generated',
+    generate_plan: 'get its plan generated',
+    generate_tasks: 'get its tasks generated',
+    finalize: 'be finalized',
+  },
+  rows: [
+    {
+      on: 'answer',
+      from: unfinished,
+      to: (f) => (f.isLast ? 'answered' : 'collecting'),
+      because: 'answered after the last question, otherwise collecting',
+    },
+    { on: 'generate_prd', from: from('answered'), to: 'prd_ready' },
+    { on: 'generate_plan', from: from('prd_ready'), to: 'plan_ready' },
+    { on: 'generate_tasks', from: from('plan_ready'), to: 'tasks_ready' },
+    { on: 'finalize', from: ['tasks_ready'], to: 'finalized' },
+  ],
+};
 
 export interface Question {
   id: string;
@@ -40,7 +59,7 @@ export interface Question {
   options: { id: string; label: string }[];
 }
 
-/** A question with its answer, once there is one. */
+/** A question with its answer; null until it is answered. */
 export interface Step extends Question {
   answer: { selectedOptionIds: string[]; customText: string } | null;
 }
@@ -51,7 +70,7 @@ const asked = (id: string, question: string, labels: string[]): Question => ({
   options: labels.map((label, i) => ({ id: `${id}_${i + 1}`, label })),
 });
 
-/** The questions that every plan needs an answer to; the wizard asks them itself. */
+/** The questions that the wizard asks in every session, with or without a model. */
 export const ownQuestions: readonly Question[] = [
   asked('users', 'Who are the users?', [
     'Developers of this team',
@@ -59,34 +78,34 @@ export const ownQuestions: readonly Question[] = [
     'Customers',
     'Everybody on the internet',
   ]),
-  asked('must_haves', 'What must it do at the very least?', [
+  asked('must_haves', 'What must the result do at the very least?', [
     'Only what the goal says',
-    'Also work without a network',
-    'Also import what is there already',
+    'Also work offline',
+    'Also import existing data',
   ]),
-  asked('constraints', 'What is it bound by?', [
-    'Nothing beyond what the repository does',
+  asked('constraints', 'What constraints apply?', [
+    'None beyond the conventions of the repository',
     'No new dependencies',
-    'It must stay compatible',
-    'Rules on data and privacy',
+    'Stay compatible with earlier versions',
+    'Data protection and privacy rules',
   ]),
-  asked('quality', 'How good must it be?', [
+  asked('quality', 'How good does it have to be?', [
     'A prototype to learn from',
-    'Tested as the rest of the code',
+    'As well tested as the rest of the code',
     'Ready for production, with documentation',
   ]),
-  asked('deadline', 'Until when?', ['This week', 'In two weeks', 'This month', 'There is no date']),
+  asked('deadline', 'By when?', ['This week', 'In two weeks', 'This month', 'No deadline']),
 ];
 
-/** Ours and the model's together (between three and nine in all). */
-export const mostQuestions = 9;
+/** At most this many questions in a session, the model's included; it should never feel like a form. */
+export const maxQuestions = 9;
 
-/** The next question of ours; undefined when all are asked. */
+/** The next of the wizard's own questions; undefined when all were asked. */
 export function nextOwnQuestion(steps: readonly Step[]): Question | undefined {
   return ownQuestions.find(({ id }) => !steps.some((step) => step.id === id));
 }
 
-/** A question of the model's as a step of its own. */
+/** A question of the model, with ids of its own for the step and its options. */
 export function modelQuestion(question: string, labels: string[], steps: readonly Step[]): Question {
   return asked(`step_${steps.length + 1}`, question, labels);
 }

@@ -4,27 +4,27 @@ import { modelFor } from '../agents/model.ts';
 import { findShippedAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { storable } from '../domain/text/storable.ts';
-import type { AppError } from '../errors.ts';
-import { type Message, type Model, ModelFailed } from '../llm/model.ts';
+import { AppError } from '../errors.ts';
+import type { Message, Model } from '../llm/model.ts';
 import { parseArguments, specsOf } from '../repositories/read-tools.ts';
 
 const line = z.string().trim().min(1).max(500);
 const text = z.string().max(50_000);
 
-/** The functions of decisions, section 10; the model is made to call one of them. */
+/** The functions of planning. Each request forces the model to call one of them. */
 export const functions = {
   ask_question: {
-    description: 'Ask the next question, with two to six options; or say that enough is known (done).',
+    description: 'Ask the next question with two to six options, or set done when enough is known.',
     arguments: z
       .object({ question: z.string().max(1000), options: z.array(line).max(12), done: z.boolean() })
-      .refine((q) => q.done || q.question.trim() !== '', 'a question is needed where done is false'),
+      .refine((q) => q.done || q.question.trim() !== '', 'a question is required unless done is true'),
   },
   write_prd: {
     description: 'Write the requirements document in Markdown.',
     arguments: z.object({ title: line, markdown: text.min(1) }),
   },
   write_plan: {
-    description: 'Write the phases of the plan in their order, each with its goal and why it comes then.',
+    description: 'Write the phases of the plan in their order, each with its goal and the reason for its place.',
     arguments: z.object({
       phases: z
         .array(z.object({ name: line, goal: text, reason: text }))
@@ -33,7 +33,7 @@ export const functions = {
     }),
   },
   write_tasks: {
-    description: 'Write the tasks; dependsOn names refs of other tasks of this list.',
+    description: 'Write the tasks. dependsOn has the refs of other tasks in this list.',
     arguments: z
       .object({
         tasks: z
@@ -58,35 +58,46 @@ export const functions = {
 
 type FunctionName = keyof typeof functions;
 
+/** What each function delivers, for messages to people. */
+const nouns: Record<FunctionName, string> = {
+  ask_question: 'question',
+  write_prd: 'requirements document',
+  write_plan: 'plan',
+  write_tasks: 'list of tasks',
+};
+
+/** What is wrong with the dependencies of tasks, in words for the model. */
 function orderProblem(tasks: { ref: string; dependsOn: string[] }[]): string | undefined {
   const byRef = new Map(tasks.map((task) => [task.ref, task]));
-  if (byRef.size < tasks.length) return 'every ref must be used for one task only';
+  if (byRef.size < tasks.length) return 'each task needs a ref of its own';
   const unknown = tasks.flatMap((t) => t.dependsOn).find((ref) => !byRef.has(ref));
-  if (unknown !== undefined) return `dependsOn names ${unknown}, which is no ref of this list`;
-  // What waits for nothing that is left can be taken off; what remains in the end waits in a circle.
+  if (unknown !== undefined) return `dependsOn contains ${unknown}, but no task in this list has that ref`;
+  // Remove the tasks that depend on no remaining task, again and again. Tasks that cannot be removed form a cycle.
   let left = tasks;
   for (;;) {
     const open = new Set(left.map((t) => t.ref));
     const next = left.filter((t) => t.dependsOn.some((ref) => open.has(ref)));
     if (next.length === 0) return undefined;
-    if (next.length === left.length) return `these tasks wait for each other: ${next.map((t) => t.ref).join(', ')}`;
+    if (next.length === left.length)
+      return `these tasks depend on each other in a cycle: ${next.map((t) => t.ref).join(', ')}`;
     left = next;
   }
 }
 
-/** An answer that does not fit is asked for again so often (decisions, section 8). */
-const mostTries = 3;
+/** How often the model is asked until its answer is valid. */
+const maxTries = 3;
+/** How long all its answers together may take, while a person waits. */
 const answerMs = 180_000;
 
-/** The model that plans for a project: the Software Architect's. @throws AppError 503 */
+/** The model for planning in a project, which is that of its Software Architect. @throws AppError 503 */
 export async function planningModel(app: App, projectId: string): Promise<Model> {
   const architect = await findShippedAgent(app.db.manager, projectId, 'Software Architect');
   return modelFor(app, architect ?? { model: '' }, projectId);
 }
 
 /**
- * Makes the model call one function and answers its arguments, checked.
- * @throws AppError 502 when it fails, or answers nonsense three times
+ * Makes the model call one function and returns the checked arguments.
+ * @throws AppError 502 when the model fails, or gives no valid answer in three attempts
  */
 export async function askModel<N extends FunctionName>(
   app: App,
@@ -101,7 +112,7 @@ export async function askModel<N extends FunctionName>(
     { role: 'user', content: opening.user },
   ];
   let problem = '';
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const reply = await model
       .reply(messages, specsOf({ [name]: declared }), signal, { force: name })
       .catch((error) => Promise.reject(explained(error)));
@@ -116,7 +127,9 @@ export async function askModel<N extends FunctionName>(
     for (const { id } of reply.toolCalls) messages.push({ role: 'tool', toolCallId: id, content: `Error: ${problem}` });
     if (reply.toolCalls.length === 0) messages.push({ role: 'user', content: `Error: ${problem}` });
   }
-  const failed = new ModelFailed('model', `it gave no fitting ${name.replace('_', ' ')} in ${mostTries} tries`);
-  app.log.info({ problem: problem.slice(0, 500) }, 'the model answered what does not fit');
-  throw explained(failed) as AppError;
+  app.log.info({ function: name, problem: problem.slice(0, 500) }, 'the model gave no valid answer');
+  throw new AppError(
+    502,
+    `The model did not return a valid ${nouns[name]} after ${maxTries} attempts. Try again or choose another model.`,
+  );
 }

@@ -12,18 +12,18 @@ import { createTasksIn } from '../tasks/bulk.ts';
 import { ownerProblems } from '../tasks/operations.ts';
 import { showPlan } from './operations.ts';
 import type { CreatePlannedSprint, FinalizeWizard } from './schemas.ts';
-import { getSession, type PlannedSprint, type PlannedTask, type Session, updateSession } from './store.ts';
+import { lockSession, type PlannedSprint, type PlannedTask, type Session, updateSession } from './store.ts';
 
-/** A sprint of the wizard's lasts two weeks unless it is said otherwise (decisions, section 8). */
+/** The length of a sprint for which no dates are given: two weeks. */
 const sprintDays = 14;
 const dayMs = 86_400_000;
-/** A day is written with four digits of the year. */
+/** The last day whose year has four digits, as the format of the API requires. */
 const lastDay = Date.parse('9999-12-31');
 
 /**
- * Makes the sprint, its tasks and their dependencies, all or nothing. A session that was finalized before answers the
- * same again.
- * @throws Refused before the tasks are there; AppError 400
+ * Creates the sprint, its tasks and their dependencies, all or none. For a session that is already finalized it returns
+ * the same sprint. `also` joins the transaction.
+ * @throws Refused until the tasks are generated; AppError 400
  */
 export async function finalizeWizard(
   app: App,
@@ -33,16 +33,15 @@ export async function finalizeWizard(
   also?: (em: EntityManager) => Promise<void>,
 ): Promise<{ made: PlannedSprint; isRepeated: boolean }> {
   return app.db.transaction(async (em) => {
-    // Of two at once the second waits here, and finds it done.
-    await em.query('select 1 from wizard_sessions where id = $1 for update', [session.id]);
-    const now = await getSession(em, session.projectId, session.id);
+    // The second of two requests at once waits here and finds the session finalized.
+    const now = await lockSession(em, session.projectId, session.id);
     if (now.result !== null) return { made: now.result, isRepeated: true };
     const status = nextState(wizardMachine, now.status, 'finalize', { isLast: false });
     const planned: PlannedTask[] = [];
     for (const task of input.tasks ?? now.tasks ?? []) {
-      // Gone since it was suggested, an agent leaves the task to whoever is chosen later.
-      const isFit = (await ownerProblems(em, now.projectId, userId, task.owner ?? undefined)).length === 0;
-      planned.push({ ...task, owner: isFit ? task.owner : null });
+      // An agent that was deleted since it was suggested leaves its task without an owner.
+      const isUsable = (await ownerProblems(em, now.projectId, userId, task.owner ?? undefined)).length === 0;
+      planned.push({ ...task, owner: isUsable ? task.owner : null });
     }
     const made = await makeSprint(app, em, now.projectId, userId, {
       name: input.name ?? oneLine(now.prd?.title || now.goal, 200),
@@ -50,7 +49,7 @@ export async function finalizeWizard(
       startDate: input.startDate,
       endDate: input.endDate,
       repositoryId: now.repositoryId ?? now.issueRepositoryId ?? undefined,
-      // Who plans in an issue sees the tasks there too.
+      // A plan that was made in an issue gets its tasks as issues too.
       issue: now.issueNumber !== null && now.issueRepositoryId !== null,
       tasks: planned,
     });
@@ -62,7 +61,7 @@ export async function finalizeWizard(
   });
 }
 
-/** Makes a sprint with its tasks from what somebody wrote. @throws AppError 400 naming the field */
+/** Creates a sprint with tasks that a person wrote. @throws AppError 400 naming the field */
 export async function createPlannedSprint(
   app: App,
   projectId: string,

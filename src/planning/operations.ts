@@ -1,11 +1,11 @@
 import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
-import { findAgentsByName } from '../agents/store.ts';
+import { findAgentsByName, listProjectAgents } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { nextState } from '../domain/machine.ts';
 import {
+  maxQuestions,
   modelQuestion,
-  mostQuestions,
   nextOwnQuestion,
   type Question,
   type Step,
@@ -20,14 +20,14 @@ import { askModel, planningModel } from './ask-model.ts';
 import { planningPrompt } from './prompts.ts';
 import { describeRepository } from './repository-notes.ts';
 import type { AnswerWizard } from './schemas.ts';
-import { getSession, insertSession, type Session, updateSession } from './store.ts';
+import { getSession, insertSession, type Session, setRepositoryNotes, updateSession } from './store.ts';
 
 export type Answer = z.output<typeof AnswerWizard>['answer'];
 
-/** What else belongs to the same transaction. */
+/** A change that joins the same transaction. */
 type Also = (em: EntityManager, sessionId: string) => Promise<void>;
 
-/** Begins to plan: the first question is ours. @throws AppError 400 for a repository of another project */
+/** Starts a session with the first of the wizard's own questions. @throws AppError 400 for an unknown repository */
 export async function startWizard(
   app: App,
   projectId: string,
@@ -55,9 +55,9 @@ export function currentStep(session: Session): Step | undefined {
 }
 
 /**
- * Takes an answer. One to an earlier question replaces it and drops what followed. After our questions the model asks,
- * until it knows enough.
- * @throws AppError 400 for an unknown step or option, 502 when the model fails; nothing is changed then
+ * Stores an answer and asks the next question. A new answer to an earlier question drops everything after it. When the
+ * wizard's own questions are answered, the model asks more until it knows enough.
+ * @throws AppError 400 for an unknown step or option, 502 when the model fails; then nothing has changed
  */
 export async function answerWizard(app: App, session: Session, answer: Answer, also?: Also): Promise<Session> {
   const at = session.steps.findIndex((step) => step.id === answer.stepId);
@@ -65,7 +65,7 @@ export async function answerWizard(app: App, session: Session, answer: Answer, a
   if (step === undefined)
     throw badField(
       'answer.stepId',
-      `answer.stepId: no step ${answer.stepId} in this session; the open one is ${currentStep(session)?.id ?? 'none'}`,
+      `answer.stepId: no step ${answer.stepId} in this session; the open step is ${currentStep(session)?.id ?? 'none'}`,
     );
   for (const [i, id] of answer.selectedOptionIds.entries())
     if (!step.options.some((option) => option.id === id))
@@ -96,7 +96,7 @@ async function keep(
   });
 }
 
-/** Lets the issue in which a plan is made show it as it is now. */
+/** Queues an update of the plan in the issue in which it is made, if it is made in one. */
 export async function showPlan(app: App, em: EntityManager, { id, projectId, issueNumber }: Session): Promise<void> {
   if (app.github === undefined || issueNumber === null) return;
   await app.queue.send(em, 'plan', { projectId, sessionId: id, goesOn: false }, { key: id });
@@ -106,9 +106,9 @@ function after(session: Session, event: WizardEvent, isLast = false) {
   return nextState(wizardMachine, session.status, event, { isLast });
 }
 
-/** What the model still wants to know; nothing without a model. */
+/** The model's next question; undefined when it knows enough, and without a model. */
 async function modelsQuestion(app: App, session: Session): Promise<Question | undefined> {
-  if (session.steps.length >= mostQuestions) return undefined;
+  if (session.steps.length >= maxQuestions) return undefined;
   const model = await planningModel(app, session.projectId).catch((error) => {
     if (error instanceof AppError && error.status === 503) return undefined;
     throw error;
@@ -119,23 +119,19 @@ async function modelsQuestion(app: App, session: Session): Promise<Question | un
   return done ? undefined : modelQuestion(question, options, session.steps);
 }
 
-/** Reads the repository once for all steps of a session. */
+/** The session with notes on its repository, which are read once for all its steps. */
 async function withNotes(app: App, session: Session): Promise<Session> {
   if (session.repositoryNotes !== null) return session;
   const repositoryNotes = await describeRepository(app, session.repositoryId);
-  // On the side: it is no change that anybody sees.
-  await app.db.manager.query('update wizard_sessions set repository_notes = $2 where id = $1', [
-    session.id,
-    repositoryNotes,
-  ]);
+  await setRepositoryNotes(app.db.manager, session.id, repositoryNotes);
   return { ...session, repositoryNotes };
 }
 
 type Part = 'prd' | 'plan' | 'tasks';
 
 /**
- * Lets the model write the requirements, the plan or the tasks; again drops what was built on it.
- * @throws Refused out of order; AppError 503 without a model, 502 when it fails; nothing is changed then
+ * Lets the model write the requirements, the plan or the tasks. Writing a part again drops what was built on it.
+ * @throws Refused out of order; AppError 503 without a model, 502 when it fails; then nothing has changed
  */
 export async function generate(app: App, session: Session, part: Part, feedback: string): Promise<Session> {
   const status = after(session, `generate_${part}`);
@@ -159,10 +155,7 @@ const makers: {
   }),
   tasks: async (app, model, session, feedback) => {
     const em = app.db.manager;
-    const agents: { name: string; description: string }[] = await em.query(
-      'select name, description from agents where project_id = $1 and is_newest order by created_at, id',
-      [session.projectId],
-    );
+    const agents = await listProjectAgents(em, session.projectId);
     const prompt = planningPrompt('write_tasks', session, { agents, feedback });
     const { tasks } = await askModel(app, model, 'write_tasks', prompt);
     const found = [];

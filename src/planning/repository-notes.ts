@@ -4,11 +4,12 @@ import { credentialFor, nameOnGitHub, octokitFor } from '../repositories/credent
 import { openReader } from '../repositories/reader.ts';
 import { findRepository } from '../repositories/store.ts';
 
+/** The characters kept of each part. */
 const partChars = 6000;
 const readMs = 60_000;
-const toldIssues = 30;
+const maxIssues = 30;
 
-/** What a planner should know of a repository: its map, README, instructions and open issues. Empty when it cannot be read. */
+/** What the model should know about a repository to plan: files, README, instructions and open issues. Empty if it cannot be read. */
 export async function describeRepository(app: App, repositoryId: string | null): Promise<string> {
   const repository = repositoryId === null ? null : await findRepository(app.db.manager, repositoryId);
   if (repository === null) return '';
@@ -27,7 +28,7 @@ export async function describeRepository(app: App, repositoryId: string | null):
     return parts.flatMap(([title, text]) => (text === '' ? [] : [`## ${title}\n${text}`])).join('\n\n');
   } catch (error) {
     if (app.stopping.aborted) throw error;
-    app.log.warn({ err: error, repositoryId }, 'the repository was not read for planning');
+    app.log.warn({ err: error, repositoryId }, 'could not read the repository for planning');
     return '';
   } finally {
     await reader.close();
@@ -39,11 +40,11 @@ async function openIssues(app: App, repository: Parameters<typeof credentialFor>
   if (name === undefined) return '';
   try {
     const octokit = await octokitFor(app, await credentialFor(app, repository));
-    const { data } = await octokit.request('GET /repos/{owner}/{repo}/issues', { ...name, per_page: toldIssues });
+    const { data } = await octokit.request('GET /repos/{owner}/{repo}/issues', { ...name, per_page: maxIssues });
     const issues = data.filter((issue) => issue.pull_request === undefined);
     return issues.map((issue) => `- #${issue.number} ${issue.title}`).join('\n');
   } catch (error) {
-    // Without a credential, or with GitHub away, the plan is made without them.
+    // Without a credential or without GitHub, planning goes on without the issues.
     if (error instanceof AppError || (error as Error).name === 'HttpError') return '';
     throw error;
   }

@@ -19,7 +19,7 @@ import { getSession, listOpenSessions, type Session } from './store.ts';
 const tag = 'planning';
 const inside = inProject('member');
 
-/** A session named in the path. */
+/** A session in the path. */
 const onSession: Access<InProject & { session: Session }> = {
   ...inside,
   load: async (app, asked) => {
@@ -29,7 +29,7 @@ const onSession: Access<InProject & { session: Session }> = {
   },
 };
 
-/** The same for a session that may be named in the body. */
+/** A session that the body may name. */
 const onSessionOfBody: Access<InProject & { session: Session | undefined }> = {
   ...inside,
   load: async (app: App, asked: Asked) => {
@@ -41,13 +41,15 @@ const onSessionOfBody: Access<InProject & { session: Session | undefined }> = {
   },
 };
 
-/** Without a name it is the one that is open. @throws Refused when there is none, or more than one */
+/** The named session, or the only open one of the project. @throws Refused when none or several are open */
 async function chosen(app: App, projectId: string, named: Session | undefined): Promise<Session> {
   if (named !== undefined) return named;
   const [first, second] = await listOpenSessions(app.db.manager, projectId);
   if (first !== undefined && second === undefined) return first;
   throw new Refused(
-    `requires sessionId or exactly one open session, found ${first === undefined ? 'none' : 'several'}`,
+    first === undefined
+      ? 'The project has no open planning session. Start one, or give the sessionId of the one you mean.'
+      : 'The project has several open planning sessions. Give the sessionId of the one you mean.',
   );
 }
 
@@ -82,7 +84,7 @@ const generating = (operationId: string, part: 'prd' | 'plan' | 'tasks', summary
     access: onSessionOfBody,
     body: GenerateWizard,
     reply: [200, WizardSession],
-    errors: { 409: 'Out of order, or no session named and not exactly one open', ...modelErrors },
+    errors: { 409: 'Out of order, or no `sessionId` and not exactly one open session', ...modelErrors },
     costs: 'model',
     waits: 'before it writes',
     handle: async (app, { projectId, session, body }) =>
@@ -94,7 +96,7 @@ export const planningRoutes: Route[] = [
     operationId: 'startWizard',
     method: 'post',
     path: `${wizard}/initialize`,
-    summary: 'Begin to plan from a goal; answers the first question',
+    summary: 'Start planning from a goal. The reply has the first question',
     tag,
     access: inside,
     body: InitializeWizard,
@@ -114,7 +116,7 @@ export const planningRoutes: Route[] = [
     operationId: 'createPlannedSprint',
     method: 'post',
     path: `${wizard}/create-sprint`,
-    summary: 'Create a sprint with its tasks, all or nothing',
+    summary: 'Create a sprint with its tasks, all or none',
     tag,
     access: inside,
     body: CreatePlannedSprint,
@@ -135,12 +137,12 @@ export const planningRoutes: Route[] = [
     operationId: 'answerWizard',
     method: 'post',
     path: `${wizard}/:sessionId/answer`,
-    summary: 'Answer a question; an earlier one again drops what followed',
+    summary: 'Answer a question. A new answer to an earlier one drops what followed',
     tag,
     access: onSession,
     body: AnswerWizard,
     reply: [200, WizardSession],
-    errors: { 409: 'The session is finalized, or somebody changed it meanwhile', 502: modelErrors[502] },
+    errors: { 409: 'The session is finalized, or somebody else changed it', 502: modelErrors[502] },
     costs: 'model',
     waits: 'before it writes',
     handle: async (app, { session, body }) => view(await answerWizard(app, session, body.answer)),
@@ -149,12 +151,12 @@ export const planningRoutes: Route[] = [
     operationId: 'finalizeWizard',
     method: 'post',
     path: `${wizard}/:sessionId/finalize`,
-    summary: 'Make the sprint with all tasks; a repetition answers the same with 200',
+    summary: 'Create the sprint with all tasks. A repetition replies the same with 200',
     tag,
     access: onSession,
     body: FinalizeWizard,
     reply: [201, PlannedSprint],
-    repeats: 'It was finalized before; the same reply',
+    repeats: 'The session was already finalized; the same reply',
     errors: { 409: 'The tasks are not generated yet' },
     handle: async (app, { session, user, body }) => {
       const { made, isRepeated } = await finalizeWizard(app, session, user.id, body);

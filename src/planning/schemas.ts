@@ -62,7 +62,7 @@ export const AnswerWizard = z.strictObject({
     })
     .refine((a) => a.selectedOptionIds.length > 0 || a.customText.trim() !== '', {
       path: ['customText'],
-      message: 'must not be empty where no option is selected',
+      message: 'must not be empty unless an option is selected',
     }),
 });
 
@@ -89,7 +89,7 @@ export const FinalizeWizard = z.strictObject({
     .min(1, 'must have 1 to 100 tasks')
     .max(100, 'must have 1 to 100 tasks')
     .optional()
-    .meta({ description: 'what a person made of the generated tasks; made instead of them' }),
+    .meta({ description: 'the tasks to create instead of the generated ones, usually an edited version of them' }),
 });
 
 export const CreatePlannedSprint = z.strictObject({

@@ -19,7 +19,7 @@ export interface PlannedTask {
   owner: string | null;
   dependsOn: string[];
 }
-/** What a finalized session became. */
+/** The sprint of a finalized session, with its tasks. */
 export interface PlannedSprint {
   sprint: { id: string; name: string };
   tasks: { id: string; title: string }[];
@@ -85,7 +85,18 @@ export async function getSession(em: EntityManager, projectId: string, id: strin
   return rows[0];
 }
 
-/** The sessions of a project that are not finalized, two at most. */
+/** A session, locked until the end of the transaction. @throws AppError 404 */
+export async function lockSession(em: EntityManager, projectId: string, id: string): Promise<Session> {
+  await em.query('select 1 from wizard_sessions where id = $1 for update', [id]);
+  return getSession(em, projectId, id);
+}
+
+/** Stores notes for later steps. They are not shown, so they do not count as a change of the session. */
+export async function setRepositoryNotes(em: EntityManager, id: string, notes: string): Promise<void> {
+  await em.query('update wizard_sessions set repository_notes = $2 where id = $1', [id, notes]);
+}
+
+/** The sessions of a project that are not finalized, at most two: more than one is ambiguous. */
 export async function listOpenSessions(em: EntityManager, projectId: string): Promise<Session[]> {
   return em.query(
     `select ${columns} from wizard_sessions w where w.project_id = $1 and w.status <> 'finalized'
@@ -94,7 +105,7 @@ export async function listOpenSessions(em: EntityManager, projectId: string): Pr
   );
 }
 
-/** The session that talks in an issue: the open one, or the one that was finalized last. */
+/** The open session of an issue, or the one that was finalized last. */
 export async function findSessionOfIssue(
   em: EntityManager,
   repositoryId: string,
@@ -110,10 +121,7 @@ export async function findSessionOfIssue(
   return rows[0];
 }
 
-/**
- * Keeps what became of a session, unless somebody else changed it meanwhile.
- * @throws Refused then
- */
+/** Stores the changes of a session. @throws Refused if somebody else changed it since it was read */
 export async function updateSession(
   em: EntityManager,
   session: Session,
@@ -137,8 +145,7 @@ export async function updateSession(
       next.repositoryNotes,
     ],
   );
-  if (changed === 0)
-    throw new Refused('requires a session that nobody else changed meanwhile, found it changed; look again');
+  if (changed === 0) throw new Refused('Somebody else changed this planning session. Reload to see their changes.');
   session.version += 1;
   Object.assign(session, change);
 }

@@ -5,90 +5,69 @@ import { inProject } from '../http/access/access.ts';
 import { type EventStream, follow } from '../http/events.ts';
 import { type Route, route } from '../http/route.ts';
 import { Timestamp } from '../http/shapes.ts';
-
-interface Told {
-  id: number;
-  kind: 'task' | 'run' | 'sprint';
-  objectId: string;
-  status: string;
-  at: Date;
-}
-
-/** So far `Last-Event-ID` reaches back. */
-const keptMinutes = 60;
+import { listChanges, resumeMinutes, transactionNumbers } from './event-store.ts';
 
 const ProjectEvent = z.object({ id: z.string(), status: z.string(), at: Timestamp }).meta({ id: 'ProjectEvent' });
 
 /**
- * Tells each change of the project's tasks, runs and sprints: what to look at again. A place in the stream is the number
- * of the transaction before which everything is told, and what was told of later ones; so a change that commits late is
- * told late and not lost.
+ * Sends each change of the project's tasks, runs and sprints as a hint to look at it again.
+ *
+ * Numbers of rows are taken before their transactions commit, so a row with a lower number can appear after one with a
+ * higher number. The position in the stream is therefore a transaction number: everything before it was sent. With it go
+ * the ids of the rows already sent from later transactions. A change that commits late is sent late and not lost.
  */
-async function tellChanges(app: App, projectId: string, out: EventStream): Promise<void> {
+async function sendChanges(app: App, projectId: string, out: EventStream): Promise<void> {
   const em = app.db.manager;
   const { isReset, ...start } = await startOf(em, out.lastEventId);
-  let { from, told } = start;
-  if (isReset) out.send({ id: placeAt(from, []), event: 'reset', data: {} });
-  // What was there when a new stream began is no news.
+  let { from, sent } = start;
+  if (isReset) out.send({ id: positionAt(from, []), event: 'reset', data: {} });
+  // A new stream begins with the next change; the changes before it count as sent.
   if (out.lastEventId === undefined || isReset)
-    told = new Set((await listChanges(em, projectId, from)).rows.map((row) => row.id));
+    sent = new Set((await listChanges(em, projectId, from)).rows.map((row) => row.id));
   const look = async () => {
-    const { rows, upTo } = await listChanges(em, projectId, from);
-    // Of the rows that may still be followed by lower numbers, those that were told are remembered.
-    const recent = new Set(rows.filter((row) => row.xid >= upTo).map((row) => row.id));
-    const toldRecent = [...recent].filter((id) => told.has(id));
-    for (const { id, kind, objectId, status, at } of rows.filter((row) => !told.has(row.id))) {
-      if (recent.has(id)) toldRecent.push(id);
-      const place = placeAt(upTo, toldRecent);
-      out.send({ id: place, event: kind, data: { id: objectId, status, at: at.toISOString() } });
+    const { rows, settled } = await listChanges(em, projectId, from);
+    // Rows of transactions that are not settled will be read again, so the stream remembers which of them it sent.
+    const unsettled = new Set(rows.filter((row) => row.transaction >= settled).map((row) => row.id));
+    const sentUnsettled = [...unsettled].filter((id) => sent.has(id));
+    for (const { id, kind, objectId, status, at } of rows.filter((row) => !sent.has(row.id))) {
+      if (unsettled.has(id)) sentUnsettled.push(id);
+      const position = positionAt(settled, sentUnsettled);
+      out.send({ id: position, event: kind, data: { id: objectId, status, at: at.toISOString() } });
       await out.drained();
     }
-    told = recent;
-    from = upTo;
+    sent = unsettled;
+    from = settled;
     return false;
   };
   await follow(out.signal, (hear) => app.db.listen(`project ${projectId}`, hear), look);
 }
 
-/** With more than so many transactions under way at once, who comes back hears some changes twice. */
-const rememberedEvents = 40;
+/** How many ids a position holds. With more unsettled changes than this, a client that resumes gets some of them twice. */
+const maxRemembered = 40;
 
-function placeAt(transaction: number, told: number[]): string {
-  const place = `${transaction}-${Math.floor(Date.now() / 1000)}`;
-  return told.length === 0 || told.length > rememberedEvents ? place : `${place}-${told.join('.')}`;
+/** `<transaction>-<second>` or `<transaction>-<second>-<id>.<id>…`; the second tells how old the position is. */
+function positionAt(transaction: number, sent: number[]): string {
+  const position = `${transaction}-${Math.floor(Date.now() / 1000)}`;
+  return sent.length === 0 || sent.length > maxRemembered ? position : `${position}-${sent.join('.')}`;
 }
 
-/** From which transaction on to tell; a reset when what came in between is not kept any more. */
-async function startOf(
-  em: EntityManager,
-  lastEventId: string | undefined,
-): Promise<{ from: number; told: Set<number>; isReset: boolean }> {
-  const [{ now, next }] = await em.query(
-    `select pg_snapshot_xmin(pg_current_snapshot())::text::float8 as now,
-       pg_snapshot_xmax(pg_current_snapshot())::text::float8 as next`,
-  );
-  if (lastEventId === undefined) return { from: now, told: new Set(), isReset: false };
+interface Start {
+  /** The first transaction to read. */
+  from: number;
+  sent: Set<number>;
+  /** Changes since `Last-Event-ID` may be deleted already, so the client has to load everything again. */
+  isReset: boolean;
+}
+
+async function startOf(em: EntityManager, lastEventId: string | undefined): Promise<Start> {
+  const { settled, next } = await transactionNumbers(em);
+  if (lastEventId === undefined) return { from: settled, sent: new Set(), isReset: false };
   const [, transaction, second, ids = ''] = /^(\d{1,15})-(\d{1,12})(?:-([\d.]{1,1000}))?$/.exec(lastEventId) ?? [];
-  const isKept = Number(second) * 1000 > Date.now() - keptMinutes * 60_000 && Number(transaction) <= next;
-  const told = new Set(ids.split('.').map(Number));
-  return isKept ? { from: Number(transaction), told, isReset: false } : { from: now, told: new Set(), isReset: true };
-}
-
-/** The changes of transactions from that number on, and the number before which none is still under way. */
-async function listChanges(em: EntityManager, projectId: string, from: number) {
-  const rows: (Told & { xid: number })[] = await em.query(
-    `select id::float8 as id, kind, object_id as "objectId", status, at, xid::text::float8 as xid,
-       pg_snapshot_xmin(pg_current_snapshot())::text::float8 as "upTo"
-     from project_events where project_id = $1 and xid >= $2::text::xid8 order by id`,
-    [projectId, String(from)],
-  );
-  const upTo = (rows[0] as { upTo?: number } | undefined)?.upTo ?? from;
-  return { rows, upTo };
-}
-
-/** What is older than anybody may ask for. */
-export async function forgetOldEvents(em: EntityManager): Promise<void> {
-  await em.query('delete from project_events where at < now() - make_interval(mins => $1)', [2 * keptMinutes]);
+  const isKept = Number(second) * 1000 > Date.now() - resumeMinutes * 60_000 && Number(transaction) <= next;
+  const sent = new Set(ids.split('.').map(Number));
+  return isKept
+    ? { from: Number(transaction), sent, isReset: false }
+    : { from: settled, sent: new Set(), isReset: true };
 }
 
 export const projectEventRoutes: Route[] = [
@@ -102,8 +81,8 @@ export const projectEventRoutes: Route[] = [
     reply: [200, ProjectEvent],
     isStream: true,
     streams:
-      'Events `task`, `run` and `sprint` with `{ id, status, at }`; `Last-Event-ID` reaches back an hour, else the first event is `reset`',
-    stream: (app, { projectId }, out) => tellChanges(app, projectId, out),
+      'Events `task`, `run` and `sprint` with `{ id, status, at }`; a client can resume with `Last-Event-ID` within an hour; after that the first event is `reset`',
+    stream: (app, { projectId }, out) => sendChanges(app, projectId, out),
     handle: async () => ({ id: '', status: '', at: '' }),
   }),
 ];

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 
-/** Makes somebody owner because GitHub says that they administer the account; the role they had is kept for later. */
+/** Makes a user an owner because they administer the account on GitHub. The role they had is kept for when that ends. */
 export async function grantOwnership(em: EntityManager, projectId: string, userId: string): Promise<void> {
   await em.query(
     `insert into members as m (project_id, user_id, role, is_granted) values ($1, $2, 'owner', true)
@@ -10,7 +10,7 @@ export async function grantOwnership(em: EntityManager, projectId: string, userI
   );
 }
 
-/** Takes back what GitHub granted to everybody but these; the role that a person gave somebody remains. */
+/** Takes granted ownership from all users except `butOf`. A role that a person gave them applies again. */
 export async function takeBackGrants(em: EntityManager, projectId: string, butOf: string[]): Promise<void> {
   const taken = 'project_id = $1 and is_granted and not (user_id = any($2))';
   await em.query(`delete from members where ${taken} and given_role is null`, [projectId, butOf]);
@@ -28,7 +28,7 @@ export async function isGranted(em: EntityManager, projectId: string, userId: st
   return rows.length > 0;
 }
 
-/** Of a granted owner: they stay owner when GitHub takes its grant back. */
+/** Lets a granted owner stay an owner when they no longer administer the account on GitHub. */
 export async function keepOwner(em: EntityManager, projectId: string, userId: string): Promise<void> {
   await em.query(`update members set given_role = 'owner' where project_id = $1 and user_id = $2 and is_granted`, [
     projectId,
@@ -36,7 +36,7 @@ export async function keepOwner(em: EntityManager, projectId: string, userId: st
   ]);
 }
 
-/** A granted owner left: comparing with GitHub does not bring them back. */
+/** Records that a granted owner left, so that the next comparison with GitHub does not add them again. */
 export async function insertDeparture(em: EntityManager, projectId: string, userId: string): Promise<void> {
   await em.query('insert into departures (project_id, user_id) values ($1, $2) on conflict do nothing', [
     projectId,

@@ -3,86 +3,92 @@ import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { violatedUnique } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
-import { Agents, Members, type ProjectRow, Projects } from '../db/tables.ts';
+import type { ProjectRow } from '../db/tables.ts';
 import { shippedAgents, shippedTeam } from '../domain/agent.ts';
 import { Refused } from '../domain/machine.ts';
 import { hasRole, type Role } from '../domain/member.ts';
 import { slug } from '../domain/text/slug.ts';
 import { badField, notFound, requiresRole } from '../errors.ts';
+import { assertWithinLimits, serviceLimits } from './budgets.ts';
 import { deleteDeparture, insertDeparture, keepOwner } from './grant-store.ts';
+import { deleteMember, findMember, insertMember, lockOwners, type MemberView, setRole } from './member-store.ts';
 import type { CreateProject, UpdateProject } from './schemas.ts';
 import {
-  findMember,
+  deleteProjectRow,
   findProject,
   findUserByLogin,
   type GitHubUser,
   getProject,
   hasLiveRuns,
+  insertAgents,
+  insertProjectRow,
   insertUser,
-  lockOwners,
-  type MemberView,
+  lockProject,
   type ProjectView,
+  updateProjectRow,
   upsertUser,
   viewProject,
 } from './store.ts';
 
-/** Makes a project with its shipped agents; its creator is its owner. */
-export async function createProject(app: App, userId: string, input: z.output<typeof CreateProject>) {
+/** A project in a reply, with the limits of the service beside its own budgets. */
+export function shown(app: App, project: ProjectView) {
+  return { ...project, limits: serviceLimits(app) };
+}
+
+/** Creates a project with its shipped agents. Its creator becomes its owner. */
+export async function createProject(
+  app: App,
+  userId: string,
+  input: z.output<typeof CreateProject>,
+): Promise<ProjectView> {
   return app.db.transaction(async (em) => {
     const project = await insertProject(em, input);
-    await em.insert(Members, { projectId: project.id, userId, role: 'owner' });
+    await insertMember(em, { projectId: project.id, userId, role: 'owner', addedBy: null });
     return viewProject(project, { role: 'owner', addedBy: null });
   });
 }
 
-/** A project and its agents, without members; those of an installation's project come from GitHub. */
+/** A project with its agents but without members. The members of an installation's project come from GitHub. */
 export async function insertProject(
   em: EntityManager,
   input: { name: string; description: string },
 ): Promise<ProjectRow> {
   const id = newId('proj');
-  await em.insert(Projects, { id, slug: `${slug(input.name) || 'project'}-${id.slice(-6)}`, ...input });
+  await insertProjectRow(em, { id, slug: `${slug(input.name) || 'project'}-${id.slice(-6)}`, ...input });
   const agents = shippedAgents.map((a) => ({ ...a, id: newId('agent'), projectId: id, team: shippedTeam }));
-  await em.insert(Agents, agents);
+  await insertAgents(em, agents);
   return findProject(em, id);
 }
 
+/** Changes the fields that are given. Budgets that are not given stay. @throws AppError 400 for one above its limit */
 export async function updateProject(
   app: App,
   projectId: string,
   userId: string,
   input: z.output<typeof UpdateProject>,
 ): Promise<ProjectView> {
+  const { budgets, ...fields } = input;
+  assertWithinLimits(app, budgets ?? {});
   return app.db.transaction(async (em) => {
-    const before = await em.findOneOrFail(Projects, { where: { id: projectId }, lock: { mode: 'pessimistic_write' } });
-    const { budgets, ...fields } = input;
+    const before = await lockProject(em, projectId);
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-    if (Object.keys(input).length > 0)
-      await em.update(
-        Projects,
-        { id: projectId },
-        {
-          ...given,
-          ...(budgets ? { budgets: { ...before.budgets, ...budgets } as never } : {}),
-          updatedAt: new Date(),
-        },
-      );
+    const change = { ...given, ...(budgets ? { budgets: { ...before.budgets, ...budgets } } : {}) };
+    if (Object.keys(input).length > 0) await updateProjectRow(em, projectId, change as Partial<ProjectRow>);
     return getProject(em, projectId, userId);
   });
 }
 
+/** @throws Refused while a run of the project is queued or running */
 export async function deleteProject(app: App, projectId: string): Promise<void> {
   await app.db.transaction(async (em) => {
-    await em.query('select 1 from projects where id = $1 for update', [projectId]);
+    await lockProject(em, projectId);
     if (await hasLiveRuns(em, projectId))
-      throw new Refused('delete requires a project without queued or running runs, found some; cancel them first');
-    // Its installation is ignored until the App is installed anew (decisions, section 9).
-    await em.query(`update installations set status = 'ignored', project_id = null where project_id = $1`, [projectId]);
-    await em.delete(Projects, { id: projectId });
+      throw new Refused('The project has queued or running runs. Cancel them before you delete it.');
+    await deleteProjectRow(em, projectId);
   });
 }
 
-/** Adds somebody by login. With GitHub on, the login must exist there. */
+/** Adds a member by login. With GitHub on, the login must exist there. @throws Refused for a member */
 export async function addMember(
   app: App,
   projectId: string,
@@ -95,24 +101,25 @@ export async function addMember(
     const known = account === undefined ? await findUserByLogin(em, input.login) : await upsertUser(em, account);
     const user = known ?? (await insertUser(em, input.login));
     try {
-      await em.insert(Members, { projectId, userId: user.id, role: input.role, addedBy: caller.id });
+      await insertMember(em, { projectId, userId: user.id, role: input.role, addedBy: caller.id });
       await deleteDeparture(em, projectId, user.id);
     } catch (error) {
       if (violatedUnique(error) === undefined) throw error;
-      throw new Refused(`${user.login} is already a member of the project`);
+      throw new Refused(`${user.login} is already a member of the project.`);
     }
     return (await findMember(em, projectId, user.id)) as MemberView;
   });
 }
 
-/** The GitHub account of a login; undefined with GitHub off. @throws AppError 400 when GitHub knows none */
+/** The GitHub account of a login; undefined with GitHub off. @throws AppError 400 for a login that does not exist */
 export async function resolveLogin(app: App, login: string): Promise<GitHubUser | undefined> {
   if (app.github === undefined) return undefined;
   const account = await app.github.findUser(login);
-  if (account === undefined) throw badField('login', `login: ${login} is not known to GitHub`);
+  if (account === undefined) throw badField('login', `login: GitHub has no user ${login}`);
   return account;
 }
 
+/** @throws Refused for the only owner, and for an owner whom GitHub granted that role; AppError 403 */
 export async function changeRole(app: App, projectId: string, caller: Role, userId: string, role: Role | undefined) {
   return app.db.transaction(async (em) => {
     const owners = await lockOwners(em, projectId);
@@ -122,14 +129,14 @@ export async function changeRole(app: App, projectId: string, caller: Role, user
     if (role === 'owner' && member.isGranted && mayChangeOwners) await keepOwner(em, projectId, userId);
     if (role === undefined || role === member.role) return member;
     if ((role === 'owner' || member.role === 'owner') && !mayChangeOwners) throw requiresRole('owner');
-    keepsAnOwner(owners, userId);
+    assertOwnerRemains(owners, userId);
     if (member.isGranted) throw grantedByGitHub(member);
-    await em.update(Members, { projectId, userId }, { role });
+    await setRole(em, projectId, userId, role);
     return { ...member, role };
   });
 }
 
-/** Admins remove members, owners remove owners, and everyone may leave. */
+/** Removes a member. Admins may remove members, owners may remove owners, and everyone may leave. */
 export async function removeMember(app: App, projectId: string, caller: { id: string; role: Role }, userId: string) {
   const isSelf = caller.id === userId;
   await app.db.transaction(async (em) => {
@@ -137,20 +144,18 @@ export async function removeMember(app: App, projectId: string, caller: { id: st
     const member = await findMember(em, projectId, userId);
     if (member === undefined) throw notFound('Member', userId);
     if (member.role === 'owner' && !isSelf && !hasRole(caller.role, 'owner')) throw requiresRole('owner');
-    keepsAnOwner(owners, userId);
+    assertOwnerRemains(owners, userId);
     if (member.isGranted && !isSelf) throw grantedByGitHub(member);
     if (member.isGranted) await insertDeparture(em, projectId, userId);
-    await em.delete(Members, { projectId, userId });
+    await deleteMember(em, projectId, userId);
   });
 }
 
-function keepsAnOwner(owners: string[], leaving: string): void {
+function assertOwnerRemains(owners: string[], leaving: string): void {
   if (owners.length === 1 && owners[0] === leaving)
-    throw new Refused('A project needs an owner, and this is its only owner; make somebody else an owner first');
+    throw new Refused('A project needs an owner, and this is its only owner. Make somebody else an owner first.');
 }
 
 function grantedByGitHub({ login }: MemberView): Refused {
-  return new Refused(
-    `GitHub lists ${login} as an admin of the account, which makes them an owner; change it on GitHub`,
-  );
+  return new Refused(`${login} is an owner because they administer the account on GitHub. Change that on GitHub.`);
 }

@@ -1,11 +1,19 @@
 import { z } from 'zod';
-import { Users } from '../db/tables.ts';
 import { hasRole } from '../domain/member.ts';
 import { notFound, requiresRole } from '../errors.ts';
 import { type Access, anyUser, type Caller, type InProject, inProject, storable } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { pageQuery } from '../http/shapes.ts';
-import { addMember, changeRole, createProject, deleteProject, removeMember, updateProject } from './operations.ts';
+import { findMember, listMembers, type MemberView } from './member-store.ts';
+import {
+  addMember,
+  changeRole,
+  createProject,
+  deleteProject,
+  removeMember,
+  shown,
+  updateProject,
+} from './operations.ts';
 import {
   AddMember,
   ApiToken,
@@ -18,22 +26,13 @@ import {
   UpdateMember,
   UpdateProject,
 } from './schemas.ts';
-import {
-  findMember,
-  getProject,
-  hasToken,
-  listMembers,
-  listProjects,
-  listTokens,
-  type MemberView,
-  revokeToken,
-} from './store.ts';
+import { getProject, getUser, hasToken, listProjects, listTokens, revokeToken } from './store.ts';
 import { projectTokenRoutes } from './token-routes.ts';
 import { mintApiToken } from './tokens.ts';
 
 const tag = 'projects';
 
-/** A member addressed below its project. */
+/** A member in the path below a project; `me` stands for the caller. */
 function onMember(role: 'member' | 'admin'): Access<InProject & { member: MemberView }> {
   const project = inProject('member');
   return {
@@ -73,7 +72,7 @@ export const projectRoutes: Route[] = [
     tag,
     access: anyUser,
     reply: [200, Me],
-    handle: (app, { user }) => app.db.manager.findOneByOrFail(Users, { id: user.id }),
+    handle: (app, { user }) => getUser(app.db.manager, user.id),
   }),
   route({
     operationId: 'listTokens',
@@ -91,7 +90,7 @@ export const projectRoutes: Route[] = [
     operationId: 'createToken',
     method: 'post',
     path: '/me/tokens',
-    summary: 'Make an API token; it is shown this once',
+    summary: 'Create an API token. Only this reply shows it',
     tag,
     access: anyUser,
     body: CreateToken,
@@ -103,12 +102,12 @@ export const projectRoutes: Route[] = [
     operationId: 'revokeToken',
     method: 'delete',
     path: '/me/tokens/:tokenId',
-    summary: 'Revoke an API token, effective at once',
+    summary: 'Revoke an API token with immediate effect',
     tag,
     access: onOwnToken,
     reply: [204],
     handle: async (app, { user, ownTokenId }) => {
-      // Another request may have been first.
+      // Another request may have revoked it since the access check.
       if (!(await revokeToken(app.db.manager, user.id, ownTokenId))) throw notFound('Token', ownTokenId);
     },
   }),
@@ -122,7 +121,8 @@ export const projectRoutes: Route[] = [
     query: z.strictObject(pageQuery),
     reply: [200, z.array(Project)],
     paged: true,
-    handle: (app, { user, query }) => listProjects(app.db.manager, user.id, query),
+    handle: async (app, { user, query }) =>
+      (await listProjects(app.db.manager, user.id, query)).map((project) => shown(app, project)),
   }),
   route({
     operationId: 'createProject',
@@ -133,7 +133,7 @@ export const projectRoutes: Route[] = [
     access: anyUser,
     body: CreateProject,
     reply: [201, Project],
-    handle: (app, { user, body }) => createProject(app, user.id, body),
+    handle: async (app, { user, body }) => shown(app, await createProject(app, user.id, body)),
   }),
   route({
     operationId: 'getProject',
@@ -143,7 +143,7 @@ export const projectRoutes: Route[] = [
     tag,
     access: inProject('member'),
     reply: [200, Project],
-    handle: (app, { projectId, user }) => getProject(app.db.manager, projectId, user.id),
+    handle: async (app, { projectId, user }) => shown(app, await getProject(app.db.manager, projectId, user.id)),
   }),
   route({
     operationId: 'updateProject',
@@ -154,7 +154,7 @@ export const projectRoutes: Route[] = [
     access: inProject('admin'),
     body: UpdateProject,
     reply: [200, Project],
-    handle: (app, { projectId, user, body }) => updateProject(app, projectId, user.id, body),
+    handle: async (app, { projectId, user, body }) => shown(app, await updateProject(app, projectId, user.id, body)),
   }),
   route({
     operationId: 'deleteProject',
@@ -164,7 +164,7 @@ export const projectRoutes: Route[] = [
     tag,
     access: inProject('owner'),
     reply: [204],
-    errors: { 409: 'A run is queued or running' },
+    errors: { 409: 'A run of the project is queued or running' },
     handle: (app, { projectId }) => deleteProject(app, projectId),
   }),
   route({
@@ -199,18 +199,18 @@ export const projectRoutes: Route[] = [
     access: onMember('admin'),
     body: UpdateMember,
     reply: [200, Member],
-    errors: { 409: 'The last owner, or an owner because they administer the account on GitHub' },
+    errors: { 409: 'The only owner, or an owner who administers the account on GitHub' },
     handle: (app, { projectId, role, member, body }) => changeRole(app, projectId, role, member.userId, body.role),
   }),
   route({
     operationId: 'removeMember',
     method: 'delete',
     path: '/projects/:projectId/members/:userId',
-    summary: 'Remove a member; anyone may leave, with `me` as the user',
+    summary: 'Remove a member. Anyone may leave, with `me` as the user',
     tag,
     access: onMember('member'),
     reply: [204],
-    errors: { 409: 'The last owner, or another owner who administers the account on GitHub' },
+    errors: { 409: 'The only owner, or another owner who administers the account on GitHub' },
     handle: (app, { projectId, user, role, member }) =>
       removeMember(app, projectId, { id: user.id, role }, member.userId),
   }),

@@ -6,14 +6,23 @@ export const Me = z
   .object({ id: z.string(), login: z.string(), name: z.string(), avatarUrl: z.string() })
   .meta({ id: 'Me' });
 
-const limit = z.number().positive('must be a positive number or null').nullable();
-const BudgetLimits = {
-  runMinutes: limit,
-  runSteps: limit,
-  runTokens: limit,
-  runCostUsd: limit,
-  dayCostUsd: limit,
+const budget = z.number().positive('must be a positive number or null').nullable();
+const Budgets = {
+  runMinutes: budget,
+  runSteps: budget,
+  runTokens: budget,
+  runCostUsd: budget,
+  dayCostUsd: budget,
 };
+const Limits = z
+  .object({
+    runMinutes: z.number(),
+    runSteps: z.number(),
+    runTokens: z.number(),
+    runCostUsd: z.number(),
+    dayCostUsd: z.number(),
+  })
+  .meta({ description: 'the limits of this service, which no budget can exceed' });
 
 export const Project = z
   .object({
@@ -23,7 +32,8 @@ export const Project = z
     description: z.string(),
     role: z.enum(roles),
     addedBy: z.object({ id: z.string(), login: z.string() }).nullable(),
-    budgets: z.object(BudgetLimits),
+    budgets: z.object(Budgets).meta({ description: "the project's own limits; null leaves one to the service" }),
+    limits: Limits,
     sharePrivateContext: z.boolean(),
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -35,7 +45,7 @@ export const CreateProject = z.strictObject({ name: titleText(), description: lo
 export const UpdateProject = z.strictObject({
   name: titleText().optional(),
   description: longText().optional(),
-  budgets: z.strictObject(BudgetLimits).partial().optional(),
+  budgets: z.strictObject(Budgets).partial().optional(),
   sharePrivateContext: z.boolean().optional(),
 });
 

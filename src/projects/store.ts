@@ -1,8 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import { newId } from '../db/ids.ts';
 import {
+  type AgentRow,
+  Agents,
   type ApiTokenRow,
-  Members,
+  Installations,
   type ProjectRow,
   Projects,
   type SecretKind,
@@ -13,26 +15,15 @@ import type { ProjectBudgets } from '../domain/budget.ts';
 import type { Role } from '../domain/member.ts';
 import { notFound } from '../errors.ts';
 
-/** A project as one caller sees it. */
+/** A project as one of its members sees it. */
 export interface ProjectView extends Omit<ProjectRow, 'budgets'> {
   budgets: ProjectBudgets;
   role: Role;
-  /** The person who made the caller a member; null for the project's creator and for roles that GitHub grants. */
+  /** The person who added the member; null for the project's creator and for roles that GitHub grants. */
   addedBy: { id: string; login: string } | null;
 }
 
-export interface MemberView {
-  userId: string;
-  login: string;
-  name: string;
-  avatarUrl: string;
-  role: Role;
-  /** GitHub made them owner, as an admin of the account. */
-  isGranted: boolean;
-  createdAt: Date;
-}
-
-const noLimits: ProjectBudgets = {
+const noBudgets: ProjectBudgets = {
   runMinutes: null,
   runSteps: null,
   runTokens: null,
@@ -44,12 +35,12 @@ export function viewProject(
   project: ProjectRow,
   { role, addedBy }: Pick<ProjectView, 'role' | 'addedBy'>,
 ): ProjectView {
-  return { ...project, budgets: limitsOf(project), role, addedBy };
+  return { ...project, budgets: ownBudgets(project), role, addedBy };
 }
 
-/** The limits that a project sets itself, null where it sets none. */
-export function limitsOf({ budgets }: ProjectRow): ProjectBudgets {
-  return { ...noLimits, ...budgets };
+/** The budgets that a project sets for itself; null where the limit of the service applies. */
+export function ownBudgets({ budgets }: ProjectRow): ProjectBudgets {
+  return { ...noBudgets, ...budgets };
 }
 
 const asMember = `select p.id, p.name, p.slug, p.description, p.budgets, p.share_private_context as "sharePrivateContext",
@@ -80,36 +71,42 @@ export async function findProject(em: EntityManager, id: string): Promise<Projec
   return em.findOneByOrFail(Projects, { id });
 }
 
-export async function listMembers(em: EntityManager, projectId: string): Promise<MemberView[]> {
-  return em.query(
-    `select u.id as "userId", u.login, u.name, u.avatar_url as "avatarUrl", m.role, m.is_granted as "isGranted",
-       m.created_at as "createdAt"
-     from members m join users u on u.id = m.user_id
-     where m.project_id = $1
-     order by m.created_at, u.id`,
-    [projectId],
-  );
+export async function getUser(em: EntityManager, id: string): Promise<UserRow> {
+  return em.findOneByOrFail(Users, { id });
 }
 
-export async function findMember(
+export async function insertProjectRow(
   em: EntityManager,
-  projectId: string,
-  userId: string,
-): Promise<MemberView | undefined> {
-  return (await listMembers(em, projectId)).find((m) => m.userId === userId);
+  project: Pick<ProjectRow, 'id' | 'slug' | 'name' | 'description'>,
+): Promise<void> {
+  await em.insert(Projects, project);
 }
 
-/** Owners, their rows locked, so that two who leave at once cannot leave a project without one. */
-export async function lockOwners(em: EntityManager, projectId: string): Promise<string[]> {
-  const rows: { userId: string }[] = await em.query(
-    `select user_id as "userId" from members where project_id = $1 and role = 'owner' order by user_id for update`,
-    [projectId],
-  );
-  return rows.map((r) => r.userId);
+export async function insertAgents(
+  em: EntityManager,
+  agents: Pick<AgentRow, 'id' | 'projectId' | 'name' | 'team' | 'description' | 'systemPrompt'>[],
+): Promise<void> {
+  await em.insert(Agents, agents);
 }
 
-export async function roleIn(em: EntityManager, projectId: string, userId: string): Promise<Role | undefined> {
-  return (await em.findOneBy(Members, { projectId, userId }))?.role;
+/** A project, locked until the end of the transaction. */
+export async function lockProject(em: EntityManager, id: string): Promise<ProjectRow> {
+  return em.findOneOrFail(Projects, { where: { id }, lock: { mode: 'pessimistic_write' } });
+}
+
+/** Changes the fields that are given. */
+export async function updateProjectRow(
+  em: EntityManager,
+  id: string,
+  change: Partial<Pick<ProjectRow, 'name' | 'description' | 'budgets' | 'sharePrivateContext'>>,
+): Promise<void> {
+  await em.update(Projects, { id }, { ...change, updatedAt: new Date() } as never);
+}
+
+/** Deletes a project. Its installation is ignored until the App is installed again. */
+export async function deleteProjectRow(em: EntityManager, id: string): Promise<void> {
+  await em.update(Installations, { projectId: id }, { status: 'ignored', projectId: null });
+  await em.delete(Projects, { id });
 }
 
 export interface GitHubUser {
@@ -119,7 +116,10 @@ export interface GitHubUser {
   avatar_url?: string;
 }
 
-/** The user of a GitHub account, made when new; a login that stood alone so far is bound to the account. */
+/**
+ * The user of a GitHub account, created if needed. A user who was known only by this login is bound to the account. An
+ * account that had the login before, and was renamed since, gives it up.
+ */
 export async function upsertUser(em: EntityManager, from: GitHubUser): Promise<UserRow> {
   await em.query(
     `update users set login = login || '~' || id where lower(login) = lower($1) and github_id is not null and github_id <> $2`,
@@ -130,7 +130,8 @@ export async function upsertUser(em: EntityManager, from: GitHubUser): Promise<U
        and not exists (select 1 from users where github_id = $2)`,
     [from.login, from.id],
   );
-  // Two at once conflict by number or by login, whichever index comes first; so any conflict means that somebody was faster.
+  // Two requests at once conflict on the account number or on the login, whichever index is checked first. Any conflict
+  // means that the other request inserted the row.
   await em.query(
     `insert into users (id, github_id, login, name, avatar_url) values ($1, $2, $3, $4, $5) on conflict do nothing`,
     [newId('user'), from.id, from.login, from.name ?? '', from.avatar_url ?? ''],
@@ -144,12 +145,16 @@ export async function upsertUser(em: EntityManager, from: GitHubUser): Promise<U
   return em.findOneByOrFail(Users, { id: row?.id ?? '' });
 }
 
+export async function findUser(em: EntityManager, id: string): Promise<UserRow | null> {
+  return em.findOneBy(Users, { id });
+}
+
 export async function findUserByLogin(em: EntityManager, login: string): Promise<UserRow | undefined> {
   const [row]: { id: string }[] = await em.query('select id from users where lower(login) = lower($1)', [login]);
   return row === undefined ? undefined : em.findOneByOrFail(Users, { id: row.id });
 }
 
-/** A user known by a login alone, while GitHub cannot be asked. */
+/** A user known only by a login, for services without GitHub. */
 export async function insertUser(em: EntityManager, login: string): Promise<UserRow> {
   const id = newId('user');
   await em.query('insert into users (id, login) values ($1, $2) on conflict ((lower(login))) do nothing', [id, login]);
@@ -166,7 +171,7 @@ export async function insertToken(
   );
 }
 
-/** The live tokens of a user, newest first. */
+/** The tokens of a user that are not revoked, newest first. */
 export async function listTokens(em: EntityManager, userId: string, page: { limit: number; offset: number }) {
   const rows: ApiTokenRow[] = await em.query(
     `select id, name, prefix, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt"
@@ -177,7 +182,7 @@ export async function listTokens(em: EntityManager, userId: string, page: { limi
   return rows;
 }
 
-/** From now on the token opens nothing; false when the user has no such token. */
+/** Whether the user has this token and has not revoked it. */
 export async function hasToken(em: EntityManager, userId: string, id: string): Promise<boolean> {
   const rows = await em.query('select 1 from api_tokens where id = $1 and user_id = $2 and revoked_at is null', [
     id,
@@ -186,6 +191,7 @@ export async function hasToken(em: EntityManager, userId: string, id: string): P
   return rows.length > 0;
 }
 
+/** Revokes a token; false when the user has no such token. */
 export async function revokeToken(em: EntityManager, userId: string, id: string): Promise<boolean> {
   const [, count] = await em.query(
     'update api_tokens set revoked_at = now() where id = $1 and user_id = $2 and revoked_at is null',

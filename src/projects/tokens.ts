@@ -5,12 +5,12 @@ import { readClaims, signToken } from '../http/access/auth.ts';
 import { resolveLogin } from './operations.ts';
 import { findUserByLogin, insertToken, insertUser, revokeToken, upsertUser } from './store.ts';
 
-/** Makes an API token; its text exists only in what is answered here. */
+/** Creates an API token. Its text is returned here and stored nowhere. */
 export function mintApiToken(app: App, userId: string, name: string, days: number) {
   return mint(app, userId, { name, lifeMs: days * 86_400_000, isSession: false });
 }
 
-/** A token for the cookie of a browser; not listed among the tokens that people make. */
+/** Creates a token for a browser's session cookie. It is not listed among the API tokens. */
 export function mintSession(app: App, userId: string, lifeMs: number) {
   return mint(app, userId, { name: 'session', lifeMs, isSession: true });
 }
@@ -26,13 +26,13 @@ async function mint(app: App, userId: string, made: { name: string; lifeMs: numb
   return { id, name, token, prefix, createdAt, expiresAt };
 }
 
-/** Ends the session of a token; a token that is none of ours ends nothing. */
+/** Revokes the token of a session. A token that this service did not issue is ignored. */
 export async function endSession(app: App, token: string): Promise<void> {
   const claims = readClaims(app.keys.jwtSecret, app.config.BASE_URL, token);
   if (claims !== undefined) await revokeToken(app.db.manager, claims.sub, claims.jti);
 }
 
-/** The user of a login. With GitHub on it is resolved to its account; off, the login stands alone. */
+/** The user with a login, created if needed. With GitHub on, the user is bound to the GitHub account of that login. */
 export async function userOfLogin(app: App, login: string): Promise<UserRow> {
   const account = await resolveLogin(app, login);
   const em = app.db.manager;

@@ -9,8 +9,8 @@ export interface Jobs {
   run: Record<string, never>;
   /** Continue a task whose subtasks are done. */
   continue: { taskId: string };
-  /** Make GitHub show the task as it is. */
-  mirror: { taskId: string };
+  /** Make GitHub show the task as it is; `recheck`: read first what it shows, because somebody may have changed it. */
+  mirror: { taskId: string; recheck: boolean };
   /** Start the tasks of the project's active sprint that can start now. */
   sprint: { projectId: string };
   /** Let a model improve the report of a completed sprint. */

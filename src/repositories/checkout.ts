@@ -6,18 +6,18 @@ import type { Checkout, Remote } from '../git/engine.ts';
 import { removeTree } from '../sandbox/remove-tree.ts';
 import type { Confinement, ToolHost } from '../sandbox/sandbox.ts';
 
-/** A repository in a folder of its own, for as long as somebody works with it. */
+/** A repository in its own folder, until `remove` is called. */
 export interface OpenCheckout {
   checkout: Checkout;
-  /** Never throws: what cannot be removed now goes at a later start. */
+  /** Never throws. A folder that cannot be removed now is removed at a later start of the service. */
   remove(): Promise<void>;
 }
 
-/** Opens a repository in a new folder. Its name is random, because the mounts inside a sandbox show it. */
+/** Opens a repository in a new folder with a random name, because the mounts inside a sandbox reveal the name. */
 export async function openCheckout(app: App, remote: Remote, signal: AbortSignal): Promise<OpenCheckout> {
   const folder = join(app.workDir, randomBytes(6).toString('hex'));
   const clear = () =>
-    removeTree(folder).catch((error) => app.log.warn({ err: error, folder }, 'a workspace was not removed'));
+    removeTree(folder).catch((error) => app.log.warn({ err: error, folder }, 'could not remove a workspace'));
   await mkdir(folder, { recursive: true, mode: 0o711 });
   try {
     const checkout = await app.git.open(
@@ -37,8 +37,8 @@ export async function openCheckout(app: App, remote: Remote, signal: AbortSignal
 }
 
 /**
- * Starts the tools of a checkout while `place` puts its files in place: both take 60 ms and more, and the tools are not
- * asked for anything before.
+ * Starts the tools of a checkout while `place` writes its files. Both take 60 ms and more, and nobody calls a tool before
+ * the files are there.
  */
 export async function startToolsIn<T>(
   confinement: Confinement,
@@ -46,7 +46,7 @@ export async function startToolsIn<T>(
   place: () => Promise<T>,
 ): Promise<{ host: ToolHost; placed: T }> {
   const starting = confinement.open(workTree, gitDir);
-  // Awaited below; until then it is nobody's.
+  // It is awaited below. Until then, a failure must not count as an unhandled rejection.
   starting.catch(() => {});
   try {
     const placed = await place();
@@ -61,7 +61,7 @@ export async function startToolsIn<T>(
   }
 }
 
-/** The same in a confinement for these tools alone. `signal` ends them. */
+/** Starts the tools of a checkout in a confinement of their own, which ends with them or when `signal` aborts. */
 export async function startTools<T>(
   app: App,
   checkout: Checkout,

@@ -1,14 +1,14 @@
 import type { App, Octokit, TokenPermissions } from '../app.ts';
-import { Repositories, type RepositoryRow, Users } from '../db/tables.ts';
+import type { RepositoryRow } from '../db/tables.ts';
 import { notConfigured } from '../errors.ts';
 import type { Remote } from '../git/engine.ts';
 import { githubName, type HostRules, resolveOnce } from '../git/remote-url.ts';
 import { revealSecret } from '../projects/secrets.ts';
-import { upsertUser } from '../projects/store.ts';
+import { findUser, upsertUser } from '../projects/store.ts';
 import { rightOf } from './permission.ts';
-import { findActiveInstallation } from './store.ts';
+import { findActiveInstallation, setGitHubId } from './store.ts';
 
-/** How the service may reach a repository: whose right it uses, and what speaks with it. */
+/** What the service authenticates with at a repository. */
 export type Credential =
   | { kind: 'installation'; installationId: number; owner: string; repo: string; githubId: number | null }
   | { kind: 'git-token'; token: string; owner: string; repo: string }
@@ -26,8 +26,9 @@ export function nameOnGitHub(app: App, url: string): { owner: string; repo: stri
 }
 
 /**
- * Which right a project has to a repository (decisions, section 3): the installation's where the installation is the
- * project's own, or where the person who connected the repository may write there now; else the project's git token.
+ * What a project may use for a repository. The installation's token serves the project of that installation, and any
+ * other project whose repository was connected by a person who can write to it now; otherwise a project could reach
+ * foreign repositories through the App. In all other cases the project's own git token is used.
  */
 export async function credentialFor(app: App, repository: RepositoryRow): Promise<Credential> {
   const name = nameOnGitHub(app, repository.url);
@@ -53,8 +54,8 @@ export async function credentialFor(app: App, repository: RepositoryRow): Promis
 }
 
 /**
- * Whether the person who connected a repository may write there now, under whatever login, and it still is the
- * repository that they connected, not another one that took over its name.
+ * Whether the person who connected a repository can write to it now, even under a new login, and whether its address
+ * still belongs to the repository that they connected and not to another one that took over the name.
  */
 async function connectorMayWrite(
   app: App,
@@ -63,7 +64,7 @@ async function connectorMayWrite(
   installationId: number,
 ): Promise<boolean> {
   if (repository.connectedBy === null || app.github === undefined) return false;
-  const person = await app.db.manager.findOneBy(Users, { id: repository.connectedBy });
+  const person = await findUser(app.db.manager, repository.connectedBy);
   if (person === null || person.githubId === null) return false;
   const octokit = await app.github.asInstallation(installationId);
   const { right, login } = await rightOf(octokit, name, { id: person.githubId, login: person.login });
@@ -80,16 +81,19 @@ async function isSame(
   const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);
   const githubId = Number(data.id);
   if (repository.githubId !== null && repository.githubId !== githubId) {
-    app.log.warn({ repositoryId: repository.id, url: repository.url }, 'another repository has this address by now');
+    app.log.warn(
+      { repositoryId: repository.id, url: repository.url },
+      'this address now belongs to another repository',
+    );
     return false;
   }
-  // It was connected while GitHub could not be asked; or it is being connected, and no row has this address yet.
+  // GitHub could not be asked when it was connected, or it is just being connected and this changes no row.
   const { id, url } = repository;
-  if (repository.githubId === null) await app.db.manager.update(Repositories, { id, url }, { githubId });
+  if (repository.githubId === null) await setGitHubId(app.db.manager, { id, url }, githubId);
   return true;
 }
 
-/** Where to fetch from, with a token that can do no more than is asked for. */
+/** Where to fetch from, with a token that has only the given permissions. */
 export async function remoteFor(
   app: App,
   repository: RepositoryRow,
@@ -112,7 +116,7 @@ async function tokenOf(
   return { token, tokenEndsAt: endsAt };
 }
 
-/** A client of GitHub's API with the right of that credential. @throws AppError 503 without one */
+/** A client of GitHub's API that uses a credential. @throws AppError 503 without one */
 export async function octokitFor(app: App, credential: Credential): Promise<Octokit> {
   if (credential.kind === 'git-token') return app.githubWithToken(credential.token);
   if (credential.kind === 'installation' && app.github !== undefined)
@@ -120,7 +124,7 @@ export async function octokitFor(app: App, credential: Credential): Promise<Octo
   throw noCredential();
 }
 
-/** 503 naming what would help. */
+/** 503 with the settings that would help. */
 export function noCredential() {
   return notConfigured(
     'No git credential for the repository: install the GitHub App on it, or set the git token of the project (POST /projects/:projectId/git-token)',

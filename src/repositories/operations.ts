@@ -2,18 +2,28 @@ import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { violatedUnique } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
-import { Repositories, type RepositoryRow } from '../db/tables.ts';
+import type { RepositoryRow } from '../db/tables.ts';
 import { Refused } from '../domain/machine.ts';
 import { badField } from '../errors.ts';
 import { GitFailed, type GitFault } from '../git/engine.ts';
 import { HostClosed, normalUrl, urlProblem } from '../git/remote-url.ts';
 import { credentialFor, hostRules, octokitFor, remoteFor } from './credentials.ts';
 import type { ConnectRepository, UpdateRepository } from './schemas.ts';
-import { clearFlags, hasRepositories, holdsOn, insertRepository, lockProject } from './store.ts';
+import {
+  clearFlags,
+  deleteRepositoryRow,
+  findUses,
+  getRepository,
+  hasRepositories,
+  insertRepository,
+  lockProject,
+  updateRepositoryRow,
+} from './store.ts';
 
-/** An unreachable host is an answer too; nobody should wait longer for it. */
+/** How long a check of a connection waits for the host. */
 const validationMs = 10_000;
 
+/** Connects a repository. The first one of a project becomes its primary one unless the caller says otherwise. */
 export async function connectRepository(app: App, userId: string, input: z.output<typeof ConnectRepository>) {
   const problem = urlProblem(input.url, hostRules(app));
   if (problem !== undefined) throw badField('url', `url: ${problem}`);
@@ -36,14 +46,15 @@ export async function connectRepository(app: App, userId: string, input: z.outpu
     try {
       return await insertRepository(em, { ...row, ...seen, isPrimary });
     } catch (error) {
-      throw nameTaken(error, input) ?? error;
+      throw alreadyConnected(error, input) ?? error;
     }
   });
 }
 
 /**
- * Changes what was given. A new URL counts as a new connection: the same rules apply, and the caller becomes the person
- * who connected it.
+ * Changes the fields that are given. A new URL counts as a new connection: the same rules apply, and the caller becomes
+ * the person who connected the repository.
+ * @throws Refused for a new URL while a task has a branch in the repository
  */
 export async function updateRepository(
   app: App,
@@ -60,47 +71,45 @@ export async function updateRepository(
     : repository;
   const seen = isMoved ? await lookUp(app, moved) : {};
   return app.db.transaction(async (em) => {
-    const { branch } = await holdsOn(em, repository.id);
+    const { branch } = await findUses(em, repository.id);
     if (isMoved && branch !== null)
-      throw new Refused(`changing url requires that no task has a branch there, found ${branch}`);
+      throw new Refused(
+        `The URL cannot change while a task has a branch in the repository (${branch}). Connect the new address as another repository.`,
+      );
     await clearFlags(em, repository.projectId, { primary: isPrimary === true, docs: isDocsRepo === true });
     const given = {
       ...fields,
       ...(isPrimary === undefined ? {} : { isPrimary }),
       ...(isDocsRepo === undefined ? {} : { isDocsRepo }),
     };
-    const place = isMoved
+    const address = isMoved
       ? { url: moved.url, connectedBy: userId, isInstalled: false, isArchived: false, ...seen }
       : {};
     const changes = Object.fromEntries(
-      Object.entries({ ...given, ...place }).filter(([, value]) => value !== undefined),
+      Object.entries({ ...given, ...address }).filter(([, value]) => value !== undefined),
     );
     try {
-      if (Object.keys(changes).length > 0) await em.update(Repositories, { id: repository.id }, changes);
+      await updateRepositoryRow(em, repository.id, changes);
     } catch (error) {
-      throw nameTaken(error, { name: input.name ?? repository.name, url: moved.url }) ?? error;
+      throw alreadyConnected(error, { name: input.name ?? repository.name, url: moved.url }) ?? error;
     }
-    return em.findOneByOrFail(Repositories, { id: repository.id });
+    return getRepository(em, repository.id);
   });
 }
 
-/** Disconnects a repository; on its host it stays as it is. @throws Refused while work there is under way */
+/** Disconnects a repository; nothing changes on its host. @throws Refused while a task has a live run or an open pull request */
 export async function disconnectRepository(app: App, repository: RepositoryRow): Promise<void> {
   await app.db.transaction(async (em) => {
-    const { live, open } = await holdsOn(em, repository.id);
+    const { live, open } = await findUses(em, repository.id);
     if (live)
-      throw new Refused(
-        'disconnecting requires no task with a queued or running run there, found one; cancel it first',
-      );
+      throw new Refused('A task of this repository has a queued or running run. Cancel it before you disconnect.');
     if (open)
-      throw new Refused(
-        'disconnecting requires no open pull request of a task there, found one; merge or close it first',
-      );
-    await em.delete(Repositories, { id: repository.id });
+      throw new Refused('A task of this repository has an open pull request. Merge or close it before you disconnect.');
+    await deleteRepositoryRow(em, repository.id);
   });
 }
 
-/** What GitHub says of the repository: its number, and whether it is public. Unreachable means private. */
+/** The repository's number on GitHub and whether it is public. One that cannot be read counts as private. */
 async function lookUp(app: App, row: RepositoryRow): Promise<Pick<RepositoryRow, 'isPrivate' | 'githubId'>> {
   try {
     const credential = await credentialFor(app, row);
@@ -110,37 +119,40 @@ async function lookUp(app: App, row: RepositoryRow): Promise<Pick<RepositoryRow,
     const { data } = await octokit.request('GET /repos/{owner}/{repo}', { owner, repo });
     return { isPrivate: data.private, githubId: Number(data.id) };
   } catch (error) {
-    app.log.info({ err: error, url: row.url }, 'repository connected unseen');
+    app.log.info({ err: error, url: row.url }, 'a repository was connected without reading it on GitHub');
     return { isPrivate: true, githubId: null };
   }
 }
 
-function nameTaken(error: unknown, { name, url }: { name: string; url: string }): Refused | undefined {
+function alreadyConnected(error: unknown, { name, url }: { name: string; url: string }): Refused | undefined {
   const index = violatedUnique(error);
-  if (index === 'repositories_name') return new Refused(`requires a name that is new in the project, found ${name}`);
-  if (index === 'repositories_url')
-    return new Refused(`requires a repository that is new in the project, found ${url}`);
+  if (index === 'repositories_name')
+    return new Refused(`The project already has a repository named ${name}. Choose another name.`);
+  if (index === 'repositories_url') return new Refused(`The repository ${url} is already connected to the project.`);
   return undefined;
 }
 
 const explanations: Record<GitFault, string> = {
-  auth: 'The host refused the credentials; check the installation or the git token',
-  missing: 'The host knows no such repository, or not for these credentials',
-  unreachable: 'The host could not be reached; check the address and that it is up',
-  not_git: 'What answered is not a git server',
+  auth: 'The host refused the credentials. Check the installation of the App or the git token',
+  missing: 'The repository does not exist, or these credentials may not see it',
+  unreachable: 'The host could not be reached. Check the address and whether the host is up',
+  not_git: 'The host answered, but not as a git server',
   slow: 'The host took too long to answer',
-  rejected: 'The host refused',
+  rejected: 'The host refused the request',
   broken: 'git failed',
 };
 
-/** Asks the remote for its branches. Every way to fail is a result. */
+/** Asks the host for the repository's branches. A failure is a result and not an error. */
 export async function validateRepository(app: App, repository: RepositoryRow) {
   try {
     const credential = await credentialFor(app, repository);
     const remote = await remoteFor(app, repository, credential, { contents: 'read' });
     const branches = await app.git.listBranches(remote, AbortSignal.timeout(validationMs));
     const names = [...branches.keys()].sort();
-    const message = names.length === 0 ? 'Reached; the repository is empty' : `Reached; ${names.length} branches`;
+    const message =
+      names.length === 0
+        ? 'Reached. The repository is empty'
+        : `Reached. It has ${names.length} ${names.length === 1 ? 'branch' : 'branches'}`;
     return { valid: true, message, branches: names };
   } catch (error) {
     return { valid: false, message: 'The repository could not be reached', error: whyNot(app, error) };
@@ -149,10 +161,10 @@ export async function validateRepository(app: App, repository: RepositoryRow) {
 
 function whyNot(app: App, error: unknown): string {
   if (error instanceof GitFailed) return `${explanations[error.fault]} (${error.message})`;
-  if (error instanceof HostClosed) return `${error.message}; set ALLOW_PRIVATE_HOSTS to allow it`;
+  if (error instanceof HostClosed) return `${error.message}; the operator can set ALLOW_PRIVATE_HOSTS to allow it`;
   const { name, status } = error as { name?: string; status?: number };
-  if (name === 'TimeoutError' || name === 'AbortError') return 'No answer within 10 s';
+  if (name === 'TimeoutError' || name === 'AbortError') return `No answer within ${validationMs / 1000} s`;
   if (status !== undefined) return `GitHub answered with HTTP ${status} when asked for a token`;
   app.log.error({ err: error }, 'validation failed');
-  return 'The check failed; the log has the details';
+  return 'The check failed. The log of the service has the details';
 }

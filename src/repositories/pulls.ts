@@ -16,13 +16,13 @@ interface WantedPull {
   title: string;
   body: string;
   draft: boolean;
-  /** Aborted when the run that asked is no longer held. */
+  /** Aborted when the asking worker loses the lease of its run. */
   signal?: AbortSignal;
 }
 
 /**
- * The open pull request of a branch: the one that is there (only from the same repository, never a fork's), else a new
- * one. Where GitHub's answer to the creation gets lost, calling this again finds what came of it.
+ * The open pull request of a branch, created if there is none. One from a fork's branch of the same name does not count.
+ * If GitHub's reply to the creation is lost, calling this again finds the pull request.
  */
 export async function ensurePull(octokit: Octokit, { signal, ...wanted }: WantedPull): Promise<OpenedPull> {
   const request = signal === undefined ? {} : { signal };
@@ -32,7 +32,7 @@ export async function ensurePull(octokit: Octokit, { signal, ...wanted }: Wanted
   return { number: data.number, url: data.html_url, status: data.draft ? 'draft' : 'open', headSha: data.head.sha };
 }
 
-/** Only GitHub's GraphQL interface can end a draft. */
+/** Marks a draft as ready for review, which only GitHub's GraphQL API can do. */
 async function markReady(octokit: Octokit, pull: FoundPull): Promise<OpenedPull> {
   await octokit.graphql(
     'mutation ($id: ID!) { markPullRequestReadyForReview(input: { pullRequestId: $id }) { clientMutationId } }',
@@ -62,7 +62,7 @@ async function findPull(
   return { number: own.number, url: own.html_url, status: pullStatus(own), headSha: own.head.sha, nodeId: own.node_id };
 }
 
-/** The status of a pull request as we name it. */
+/** The status of a pull request of GitHub's API in the words of this service. */
 export function pullStatus(pull: {
   state: string;
   draft?: boolean | undefined;

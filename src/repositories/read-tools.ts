@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import type { ToolSpec } from '../llm/model.ts';
 
-/** The tools of decisions, section 10: names and parameters are fixed, because models are tuned to them. */
 const path = z.string().describe("relative to the repository's root");
 const line = z.int().min(1);
 
-/** The tools that only read; all that a chat is offered. */
+/**
+ * The tools that only read, which are all that a chat offers. Names and parameters are part of the published interface,
+ * and prompts refer to them.
+ */
 export const readTools = {
   list_files: {
     description: 'List files and folders.',
@@ -24,7 +26,7 @@ export const readTools = {
   },
 } as const;
 
-/** Tools as they are offered to a model. */
+/** The descriptions of tools that are sent to a model. */
 export function specsOf(tools: Record<string, { description: string; arguments: z.ZodType }>): ToolSpec[] {
   return Object.entries(tools).map(([name, { description, arguments: schema }]) => {
     const { $schema: _, ...parameters } = z.toJSONSchema(schema);
@@ -32,7 +34,7 @@ export function specsOf(tools: Record<string, { description: string; arguments: 
   });
 }
 
-/** The arguments of a call by the schema of its tool, or what is wrong with them, in words for the model. */
+/** Parses the arguments of a call by the schema of its tool. The problem is written for the model. */
 export function parseArguments<S extends z.ZodType>(
   schema: S,
   text: string,

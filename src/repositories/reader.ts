@@ -6,14 +6,14 @@ import type { ToolAnswer, ToolHost } from '../sandbox/sandbox.ts';
 import { openCheckout, startTools } from './checkout.ts';
 import { credentialFor, remoteFor } from './credentials.ts';
 
-/** Reads in a repository through the same wall as a run. */
+/** Reads files of a repository from inside a sandbox, like a run. */
 export interface Reader {
-  /** Clones at the first call. What cannot be read is an answer for the model, never thrown. */
+  /** Clones at the first call. A repository that cannot be read is an answer for the model, not an error. */
   call(tool: string, args: object): Promise<ToolAnswer>;
   close(): Promise<void>;
 }
 
-/** Reads in a repository at a branch, or at its default branch where there is no such branch. */
+/** A reader at a branch, or at the default branch if that branch does not exist. */
 export function openReader(app: App, repository: RepositoryRow, branch: string | null, signal: AbortSignal): Reader {
   let opened: Promise<{ host: ToolHost; remove(): Promise<void> }> | undefined;
   return {

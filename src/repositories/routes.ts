@@ -30,7 +30,7 @@ export const repositoryRoutes: Route[] = [
     access: inProjectOfBody('admin'),
     body: ConnectRepository,
     reply: [201, Repository],
-    errors: { 409: 'The name or the URL is taken in the project' },
+    errors: { 409: 'The project already has a repository with this name or URL' },
     waits: 'before it writes',
     handle: (app, { user, body }) => connectRepository(app, user.id, body),
   }),
@@ -38,7 +38,7 @@ export const repositoryRoutes: Route[] = [
     operationId: 'listRepositories',
     method: 'get',
     path: '/repositories',
-    summary: 'List repositories, of one project or of all the caller is in',
+    summary: 'List the repositories of one project, or of all projects of the caller',
     tag,
     access: inProjectOfQuery,
     query: z.strictObject({ projectId: IdText.optional() }),
@@ -64,18 +64,18 @@ export const repositoryRoutes: Route[] = [
     access: onRepository('admin'),
     body: UpdateRepository,
     reply: [200, Repository],
-    errors: { 409: 'The name or URL is taken, or a task has a branch there' },
+    errors: { 409: 'The name or URL is taken, or a task has a branch in the repository' },
     handle: (app, { repository, user, body }) => updateRepository(app, repository, user.id, body),
   }),
   route({
     operationId: 'disconnectRepository',
     method: 'delete',
     path: '/repositories/:id',
-    summary: 'Disconnect a repository; on its host it stays',
+    summary: 'Disconnect a repository. It stays on its host',
     tag,
     access: onRepository('admin'),
     reply: [204],
-    errors: { 409: 'A run is live or a pull request open there' },
+    errors: { 409: 'A task has a live run or an open pull request in the repository' },
     handle: (app, { repository }) => disconnectRepository(app, repository),
   }),
   flagged('getPrimaryRepository', 'primary', 'Primary repository', findPrimary),
@@ -88,13 +88,13 @@ export const repositoryRoutes: Route[] = [
     tag,
     access: onRepository('member'),
     reply: [200, Validation],
-    // It writes nothing.
+    // It writes nothing at all.
     waits: 'between writes',
     handle: (app, { repository }) => validateRepository(app, repository),
   }),
 ];
 
-/** The one repository of a project that has a flag. */
+/** The route of the one repository of a project that has a flag. */
 function flagged(operationId: string, segment: string, name: string, find: typeof findPrimary): Route {
   return route({
     operationId,

@@ -2,7 +2,8 @@ import type { EntityManager } from 'typeorm';
 import { type InstallationRow, Installations, Repositories, type RepositoryRow } from '../db/tables.ts';
 
 export const repositoryColumns = `r.id, r.project_id as "projectId", r.name, r.url, r.default_branch as "defaultBranch",
-  r.is_primary as "isPrimary", r.is_docs_repo as "isDocsRepo", r.is_private as "isPrivate", r.is_installed as "isInstalled", r.is_archived as "isArchived", r.github_id::float8 as "githubId",
+  r.is_primary as "isPrimary", r.is_docs_repo as "isDocsRepo", r.is_private as "isPrivate",
+  r.is_installed as "isInstalled", r.is_archived as "isArchived", r.github_id::float8 as "githubId",
   r.connected_by as "connectedBy", r.created_at as "createdAt"`;
 
 export async function insertRepository(
@@ -10,15 +11,41 @@ export async function insertRepository(
   row: Omit<RepositoryRow, 'createdAt'>,
 ): Promise<RepositoryRow> {
   await em.insert(Repositories, row);
-  return em.findOneByOrFail(Repositories, { id: row.id });
+  return getRepository(em, row.id);
 }
 
-/** Connecting takes turns within a project, so that one repository is the first. */
+export async function getRepository(em: EntityManager, id: string): Promise<RepositoryRow> {
+  return em.findOneByOrFail(Repositories, { id });
+}
+
+/** Changes the fields that are given. */
+export async function updateRepositoryRow(
+  em: EntityManager,
+  id: string,
+  change: Partial<RepositoryRow>,
+): Promise<void> {
+  if (Object.keys(change).length > 0) await em.update(Repositories, { id }, change);
+}
+
+/** Stores a repository's number on GitHub, unless its URL has changed. */
+export async function setGitHubId(
+  em: EntityManager,
+  { id, url }: Pick<RepositoryRow, 'id' | 'url'>,
+  githubId: number,
+): Promise<void> {
+  await em.update(Repositories, { id, url }, { githubId });
+}
+
+export async function deleteRepositoryRow(em: EntityManager, id: string): Promise<void> {
+  await em.delete(Repositories, { id });
+}
+
+/** Locks a project, so that of several repositories connected at once only one becomes the first. */
 export async function lockProject(em: EntityManager, projectId: string): Promise<void> {
   await em.query('select 1 from projects where id = $1 for no key update', [projectId]);
 }
 
-/** Takes the flags away from the repositories that have them, so that another can have them. */
+/** Clears the given flags in a project, before another repository gets them. */
 export async function clearFlags(em: EntityManager, projectId: string, flags: { primary: boolean; docs: boolean }) {
   await lockProject(em, projectId);
   if (flags.primary) await em.update(Repositories, { projectId, isPrimary: true }, { isPrimary: false });
@@ -29,12 +56,12 @@ export async function hasRepositories(em: EntityManager, projectId: string): Pro
   return em.existsBy(Repositories, { projectId });
 }
 
-/** The repositories of a project, oldest first. */
+/** Oldest first. */
 export async function listProjectRepositories(em: EntityManager, projectId: string): Promise<RepositoryRow[]> {
   return em.find(Repositories, { where: { projectId }, order: { createdAt: 'ASC', id: 'ASC' } });
 }
 
-/** Oldest first; with a null project those of all projects of the user. */
+/** The repositories of a project, or of all projects of the user if it is null. Oldest first. */
 export async function listRepositories(
   em: EntityManager,
   userId: string,
@@ -57,7 +84,7 @@ export async function findPrimary(em: EntityManager, projectId: string): Promise
   return em.findOneBy(Repositories, { projectId, isPrimary: true });
 }
 
-/** The repository of a project with that URL, whatever its letter case. */
+/** The repository of a project with this URL, ignoring case. */
 export async function findByUrl(em: EntityManager, projectId: string, url: string): Promise<RepositoryRow | undefined> {
   const rows: RepositoryRow[] = await em.query(
     `select ${repositoryColumns} from repositories r where r.project_id = $1 and lower(r.url) = lower($2)`,
@@ -66,7 +93,7 @@ export async function findByUrl(em: EntityManager, projectId: string, url: strin
   return rows[0];
 }
 
-/** The installation of the App on an account, while it is active. */
+/** The active installation of the App on an account, if any. */
 export async function findActiveInstallation(em: EntityManager, accountLogin: string): Promise<InstallationRow | null> {
   return em
     .createQueryBuilder(Installations, 'i')
@@ -79,8 +106,8 @@ export async function findDocs(em: EntityManager, projectId: string): Promise<Re
   return em.findOneBy(Repositories, { projectId, isDocsRepo: true });
 }
 
-/** What of the project's work still holds on to a repository. */
-export async function holdsOn(em: EntityManager, repositoryId: string) {
+/** How tasks use a repository: one of their branches, and whether a run is live or a pull request open. */
+export async function findUses(em: EntityManager, repositoryId: string) {
   const [row]: { branch: string | null; live: boolean; open: boolean }[] = await em.query(
     `select (select t.branch_name from tasks t where t.repository_id = $1 and t.branch_name is not null limit 1) as branch,
        exists (select 1 from runs r join tasks t on t.id = r.task_id

@@ -2,23 +2,25 @@ import type { App } from '../app.ts';
 import { Refused } from '../domain/machine.ts';
 import { type Failure, failure } from '../domain/run.ts';
 import { AppError } from '../errors.ts';
-import { budgetsOf } from '../runs/agent/assignment.ts';
+import { budgetsOf } from '../projects/budgets.ts';
 import { startTask } from '../runs/operations.ts';
 import { costOfDay } from '../runs/store.ts';
 import { showTask } from '../tasks/move.ts';
+import { listProjectsWithActiveSprint, listStartable, setFailure } from './advance-store.ts';
 import { findActiveSprint } from './store.ts';
 
 /**
- * Starts what can start in the active sprint of a project: a task with an owner whose dependencies are done, once. What
- * has run before is a person's to start again. What could not start says why; it is tried again at the next look.
+ * Starts the tasks of a project's active sprint that have an owner, whose dependencies are done, and that have never run;
+ * only a person starts a task again. A task that cannot start gets the reason as its failure and is tried again at the
+ * next call.
  */
 export async function advanceSprint(app: App, projectId: string): Promise<void> {
   const sprint = await findActiveSprint(app.db.manager, projectId);
   if (sprint === undefined) return;
-  for (const taskId of await listStartable(app, sprint.id)) {
-    const reason = await dayIsOver(app, projectId);
+  for (const taskId of await listStartable(app.db.manager, sprint.id)) {
+    const reason = await exhaustedDay(app, projectId);
     if (reason !== undefined) {
-      await sayWhy(app, taskId, failure('budget', reason));
+      await showFailure(app, taskId, failure('budget', reason));
       continue;
     }
     try {
@@ -26,53 +28,34 @@ export async function advanceSprint(app: App, projectId: string): Promise<void> 
     } catch (error) {
       const why = reasonOf(error);
       if (why === undefined) throw error;
-      await sayWhy(app, taskId, why);
+      await showFailure(app, taskId, why);
     }
   }
 }
 
-async function listStartable(app: App, sprintId: string): Promise<string[]> {
-  const rows: { id: string }[] = await app.db.manager.query(
-    `select t.id from tasks t
-     where t.sprint_id = $1 and t.status in ('backlog', 'ready') and t.owner is not null
-       and not exists (select 1 from runs r where r.task_id = t.id)
-       and not exists (select 1 from task_dependencies d join tasks o on o.id = d.depends_on_id
-         where d.task_id = t.id and o.status <> 'done')
-     order by t.created_at, t.id`,
-    [sprintId],
-  );
-  return rows.map((r) => r.id);
-}
-
-async function dayIsOver(app: App, projectId: string): Promise<string | undefined> {
+/** That the project's budget for today is used up, in words; undefined while it is not. */
+async function exhaustedDay(app: App, projectId: string): Promise<string | undefined> {
   const { dayCostUsd } = await budgetsOf(app, projectId);
   const spent = await costOfDay(app.db.manager, projectId);
   return spent < dayCostUsd
     ? undefined
-    : `the project's budget of $${dayCostUsd} for a day is used up; it starts tomorrow`;
+    : `the project's budget of $${dayCostUsd} a day is used up; the task starts tomorrow`;
 }
 
-/** Why a start was refused; undefined for what is no refusal. */
+/** Why a start was refused; undefined for any other error. */
 function reasonOf(error: unknown): Failure | undefined {
-  // The table's refusals that remain here: repository and owner do not fit.
-  if (error instanceof Refused) return failure('repository', `could not start: ${error.message}`);
+  // Listed tasks meet the other conditions of a start, so the repository or the owner is the reason.
+  if (error instanceof Refused) return failure('repository', `The task could not be started. ${error.message}`);
   if (!(error instanceof AppError)) return undefined;
-  return failure(error.status === 503 ? 'auth' : 'repository', `could not start: ${error.message}`);
+  return failure(error.status === 503 ? 'auth' : 'repository', `The task could not be started. ${error.message}`);
 }
 
-async function sayWhy(app: App, taskId: string, why: Failure): Promise<void> {
-  const [, changed] = await app.db.manager.query(
-    `update tasks set failure = $2, updated_at = now()
-     where id = $1 and status in ('backlog', 'ready') and failure is distinct from $2::jsonb`,
-    [taskId, JSON.stringify(why)],
-  );
-  if (changed > 0) await showTask(app, undefined, taskId);
+async function showFailure(app: App, taskId: string, why: Failure): Promise<void> {
+  if (await setFailure(app.db.manager, taskId, why)) await showTask(app, undefined, taskId);
 }
 
-/** The projects whose sprints may go on; for what looks at everything from time to time. */
+/** Queues a look at every active sprint. Called from time to time, in case an event was lost. */
 export async function advanceAllSprints(app: App): Promise<void> {
-  const rows: { projectId: string }[] = await app.db.manager.query(
-    `select project_id as "projectId" from sprints where status = 'active'`,
-  );
-  for (const { projectId } of rows) await app.queue.send(undefined, 'sprint', { projectId }, { key: projectId });
+  for (const projectId of await listProjectsWithActiveSprint(app.db.manager))
+    await app.queue.send(undefined, 'sprint', { projectId }, { key: projectId });
 }

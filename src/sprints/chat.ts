@@ -6,11 +6,12 @@ import { findPrimary } from '../repositories/store.ts';
 import { burndownOf, metricsOf } from './figures-store.ts';
 import { listSprintTasks, type SprintView } from './store.ts';
 
-const toldTasks = 100;
-const toldDays = 60;
+/** The model gets at most this many tasks and the burndown of at most this many days. */
+const maxTasks = 100;
+const maxDays = 60;
 
 /**
- * Talks with the project's Software Architect about a sprint: it knows tasks, failures, metrics and burndown.
+ * Asks the project's Software Architect about a sprint. It gets the tasks, failures, metrics and burndown.
  * @throws AppError 502, 503
  */
 export async function chatAboutSprint(app: App, sprint: SprintView, asking: Asking): Promise<string> {
@@ -28,7 +29,7 @@ export async function chatAboutSprint(app: App, sprint: SprintView, asking: Aski
 
 async function describe(app: App, sprint: SprintView): Promise<string> {
   const em = app.db.manager;
-  const tasks = await listSprintTasks(em, { sprintId: sprint.id }, { limit: toldTasks, offset: 0 });
+  const tasks = await listSprintTasks(em, { sprintId: sprint.id }, { limit: maxTasks, offset: 0 });
   const lines = tasks.map(
     (t) =>
       `${t.id} ${t.status}: ${t.title}${t.dependsOn.length > 0 ? ` (waits for ${t.dependsOn.join(', ')})` : ''}${t.failure ? ` FAILED ${t.failure.category}: ${t.failure.message}` : ''}`,
@@ -37,7 +38,7 @@ async function describe(app: App, sprint: SprintView): Promise<string> {
     `# The sprint: ${sprint.name}\nStatus: ${sprint.status}, ${sprint.startDay} to ${sprint.endDay}`,
     sprint.goal === '' ? '' : `## Goal\n${fenced(sprint.goal)}`,
     `## Metrics\n${JSON.stringify(await metricsOf(em, sprint))}`,
-    `## Burndown\n${JSON.stringify((await burndownOf(em, sprint)).slice(-toldDays))}`,
+    `## Burndown\n${JSON.stringify((await burndownOf(em, sprint)).slice(-maxDays))}`,
     `## Tasks\n${fenced(lines.join('\n'))}`,
   ]
     .filter((part) => part !== '')

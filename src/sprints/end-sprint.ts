@@ -6,9 +6,19 @@ import { requiresRole } from '../errors.ts';
 import { cancelTask } from '../runs/operations.ts';
 import { findLiveRun } from '../runs/store.ts';
 import { showSprint, sprintAfter } from './operations.ts';
-import { getSprint, lockSprint, lockUnfinished, moveToSprint, type SprintView, setSprintStatus } from './store.ts';
+import {
+  deleteSprintRow,
+  getSprint,
+  type LiveRun,
+  listLiveRuns,
+  lockSprint,
+  lockUnfinished,
+  moveToSprint,
+  type SprintView,
+  setSprintStatus,
+} from './store.ts';
 
-/** Stops a sprint: its runs are cancelled, what is unfinished belongs to no sprint any more. @throws Refused */
+/** Cancels a sprint and its runs. Its unfinished tasks leave it. @throws Refused unless it is active */
 export async function cancelSprint(app: App, sprintId: string): Promise<SprintView> {
   const live = await app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, sprintId);
@@ -16,14 +26,14 @@ export async function cancelSprint(app: App, sprintId: string): Promise<SprintVi
     await setSprintStatus(em, sprintId, sprintAfter(sprint.status, 'cancel'));
     await showSprint(app, em, sprintId);
     await moveToSprint(em, unfinished, null);
-    return stopRunsOf(app, em, unfinished);
+    return queueCancels(app, em, unfinished);
   });
   for (const { taskId, runId } of live) await cancelRun(app, taskId, runId);
   return getSprint(app.db.manager, sprintId);
 }
 
 /**
- * Deletes a sprint; its tasks stay and belong to none. An active one only by force, by an admin.
+ * Deletes a sprint; its tasks stay, without a sprint. Deleting an active sprint takes `isForced` and the admin role.
  * @throws Refused; AppError 403
  */
 export async function deleteSprint(app: App, { id }: SprintView, role: Role, isForced: boolean): Promise<void> {
@@ -34,28 +44,20 @@ export async function deleteSprint(app: App, { id }: SprintView, role: Role, isF
     if (isActive) sprintAfter(sprint.status, 'delete', { isForced });
     const unfinished = await lockUnfinished(em, id);
     await showSprint(app, em, id);
-    await em.query('delete from sprints where id = $1', [id]);
-    return isActive ? stopRunsOf(app, em, unfinished) : [];
+    await deleteSprintRow(em, id);
+    return isActive ? queueCancels(app, em, unfinished) : [];
   });
   for (const { taskId, runId } of live) await cancelRun(app, taskId, runId);
 }
 
-interface LiveRun {
-  taskId: string;
-  runId: string;
-}
-
-/** Has the live runs of tasks cancelled, also when this process ends before it did so itself; answers them. */
-async function stopRunsOf(app: App, em: EntityManager, taskIds: string[]): Promise<LiveRun[]> {
-  const live: LiveRun[] = await em.query(
-    `select task_id as "taskId", id as "runId" from runs where task_id = any($1) and status in ('queued', 'running')`,
-    [taskIds],
-  );
+/** Queues the cancellation of live runs, so that it survives a crash. Returns them, to be cancelled right away. */
+async function queueCancels(app: App, em: EntityManager, taskIds: string[]): Promise<LiveRun[]> {
+  const live = await listLiveRuns(em, taskIds);
   for (const run of live) await app.queue.send(em, 'cancel', run, { afterSeconds: 5 });
   return live;
 }
 
-/** Cancels a run unless it has ended by itself or another one has followed it; the handler of the `cancel` job. */
+/** Cancels a run unless it has ended or another one has followed. The handler of the `cancel` job. */
 export async function cancelRun(app: App, taskId: string, runId: string): Promise<void> {
   if ((await findLiveRun(app.db.manager, taskId))?.id !== runId) return;
   await cancelTask(app, taskId).catch((error) => {

@@ -12,15 +12,17 @@ import {
 } from '../domain/sprint.ts';
 import { badField, badRequest, notFound } from '../errors.ts';
 import { storable } from '../http/access/access.ts';
+import { lockProject } from '../repositories/store.ts';
 import { advanceSprints, showTask } from '../tasks/move.ts';
 import { getTasks, type TaskView } from '../tasks/store.ts';
-import { insertDigest } from './digest.ts';
+import { storeDigest } from './digest.ts';
 import type { CreateSprint, UpdateSprint } from './schemas.ts';
 import {
   findActiveSprint,
   findSprint,
   getSprint,
   insertSprint,
+  listTaskIds,
   lockSprint,
   lockUnfinished,
   moveToSprint,
@@ -30,11 +32,11 @@ import {
   updateSprintRow,
 } from './store.ts';
 
-const nothingKnown: SprintFacts = { otherActive: undefined, unfinishedTasks: [], carriesOver: false, isForced: false };
+const defaultFacts: SprintFacts = { otherActive: undefined, unfinishedTasks: [], carriesOver: false, isForced: false };
 
 /** The status after an event that a person asked for. @throws Refused by the table */
 export function sprintAfter(status: SprintStatus, event: SprintEvent, facts: Partial<SprintFacts> = {}): SprintStatus {
-  return nextState(sprintMachine, status, event, { ...nothingKnown, ...facts });
+  return nextState(sprintMachine, status, event, { ...defaultFacts, ...facts });
 }
 
 export async function createSprint(
@@ -47,7 +49,7 @@ export async function createSprint(
   return getSprint(app.db.manager, id);
 }
 
-/** @throws Refused once it has ended; AppError 400 when it would end before it begins */
+/** @throws Refused for a sprint that has ended; AppError 400 for a last day before the first */
 export async function updateSprint(app: App, id: string, input: z.output<typeof UpdateSprint>): Promise<SprintView> {
   return app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
@@ -61,7 +63,7 @@ export async function updateSprint(app: App, id: string, input: z.output<typeof 
   });
 }
 
-/** Begins a sprint; what can start then starts by itself. @throws Refused by the table */
+/** Starts a sprint; its tasks start as soon as they can. `also` joins the transaction. @throws Refused by the table */
 export async function startSprint(
   app: App,
   id: string,
@@ -70,8 +72,8 @@ export async function startSprint(
 ): Promise<SprintView> {
   return app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
-    // Two sprints of one project that begin at once take turns here.
-    await em.query('select 1 from projects where id = $1 for no key update', [sprint.projectId]);
+    // If two sprints of a project start at once, the second waits here and finds the first one active.
+    await lockProject(em, sprint.projectId);
     const otherActive = (await findActiveSprint(em, sprint.projectId))?.id;
     await setSprintStatus(em, id, sprintAfter(sprint.status, 'start', { otherActive }), userId);
     await advanceSprints(app, em, sprint.projectId);
@@ -82,8 +84,8 @@ export async function startSprint(
 }
 
 /**
- * Ends a sprint with its figures as they are now; then what is unfinished goes to the backlog, or to a sprint that is
- * still planned. Runs of it go on.
+ * Completes a sprint and freezes its figures. Then its unfinished tasks move to the backlog or to a sprint in planning;
+ * their runs continue.
  * @throws Refused by the table; AppError 400 when `unfinished` names no sprint of the project
  */
 export async function completeSprint(app: App, id: string, unfinished: string | undefined): Promise<SprintView> {
@@ -93,7 +95,7 @@ export async function completeSprint(app: App, id: string, unfinished: string | 
     const open = await lockUnfinished(em, id);
     const facts = { unfinishedTasks: open, carriesOver: unfinished !== undefined };
     await setSprintStatus(em, id, sprintAfter(sprint.status, 'complete', facts));
-    await insertDigest(em, await getSprint(em, id), open, app.config.BASE_URL);
+    await storeDigest(em, await getSprint(em, id), open, app.config.BASE_URL);
     await showSprint(app, em, id);
     await moveToSprint(em, open, target);
     await app.queue.send(em, 'digest', { sprintId: id });
@@ -107,12 +109,17 @@ async function targetOf(em: EntityManager, sprint: SprintView, unfinished: strin
   if (target === undefined || target.projectId !== sprint.projectId)
     throw badField('unfinished', `unfinished: no sprint ${unfinished} in this project`);
   if (target.status !== 'planning')
-    throw new Refused(`unfinished requires a sprint with status planning, found ${target.status}`);
+    throw new Refused(
+      `Unfinished tasks can only move to a sprint in planning; sprint ${target.id} is ${target.status}.`,
+    );
   await lockSprint(em, target.id);
   return target.id;
 }
 
-/** Takes tasks, with their subtasks, into a sprint; all or none. Answers them in the order given. */
+/**
+ * Adds tasks with their subtasks to a sprint, all or none. Returns them in the given order.
+ * @throws Refused; AppError 400 naming unknown tasks by `path`
+ */
 export async function addTasks(
   app: App,
   id: string,
@@ -127,12 +134,12 @@ export async function addTasks(
     );
     if (problems.length > 0) throw badRequest(problems);
     sprintAfter(sprint.status, 'change');
-    const lonely = [...known.values()].find(
+    const withoutParent = [...known.values()].find(
       (t) => t.parentId !== null && t.sprintId !== id && !taskIds.includes(t.parentId),
     );
-    if (lonely !== undefined)
+    if (withoutParent !== undefined)
       throw new Refused(
-        `adding requires the parent of a subtask, found the subtask ${lonely.id}; add ${lonely.parentId}`,
+        `Task ${withoutParent.id} is a subtask and moves with its parent. Add the parent ${withoutParent.parentId} instead.`,
       );
     await moveToSprint(em, taskIds, id);
     for (const taskId of taskIds) await showTask(app, em, taskId);
@@ -141,7 +148,7 @@ export async function addTasks(
   });
 }
 
-/** Takes a task, with its subtasks, out of a sprint; a live run of it goes on. @throws AppError 404; Refused */
+/** Removes a task with its subtasks from a sprint. A live run continues. @throws AppError 404; Refused */
 export async function removeTask(app: App, id: string, taskId: string): Promise<void> {
   await app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
@@ -150,17 +157,16 @@ export async function removeTask(app: App, id: string, taskId: string): Promise<
     sprintAfter(sprint.status, 'change');
     if (task.parentId !== null)
       throw new Refused(
-        `removing requires the parent of a subtask, found the subtask ${taskId}; remove ${task.parentId}`,
+        `Task ${taskId} is a subtask and moves with its parent. Remove the parent ${task.parentId} instead.`,
       );
     await moveToSprint(em, [taskId], null);
     await showTask(app, em, taskId);
   });
 }
 
-/** Lets GitHub show a sprint and its tasks anew. */
+/** Queues an update of what GitHub shows of a sprint and its tasks. */
 export async function showSprint(app: App, em: EntityManager, sprintId: string): Promise<void> {
   if (app.github === undefined) return;
-  const rows: { id: string }[] = await em.query('select id from tasks where sprint_id = $1', [sprintId]);
-  for (const { id } of rows) await showTask(app, em, id);
+  for (const id of await listTaskIds(em, sprintId)) await showTask(app, em, id);
   await app.queue.send(em, 'milestones', {}, { key: 'milestones' });
 }

@@ -3,7 +3,7 @@ import { accessTo, inProject } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { ChatMessage, Task } from '../tasks/schemas.ts';
 import { chatAboutSprint } from './chat.ts';
-import { getDigest } from './digest.ts';
+import { getDigest } from './digest-store.ts';
 import { burndownOf, metricsOf, velocityOf } from './figures-store.ts';
 import { completeSprint, createSprint, startSprint, updateSprint } from './operations.ts';
 import {
@@ -26,7 +26,7 @@ import { findActiveSprint, listSprints, listSprintTasks, type SprintView, sprint
 const tag = 'sprints';
 const ended = { 409: 'The sprint is completed or cancelled' };
 
-/** A sprint addressed by its id, for whoever has that role in its project. */
+/** A sprint in the path, for callers who have the role in its project. */
 export const onSprint = accessTo<SprintView, 'sprint'>({
   kind: 'Sprint',
   as: 'sprint',
@@ -86,7 +86,7 @@ export const sprintRoutes: Route[] = [
     operationId: 'listBacklog',
     method: 'get',
     path: '/projects/:projectId/backlog',
-    summary: 'The tasks that are in no sprint, newest first',
+    summary: 'The tasks without a sprint, newest first',
     tag,
     access: inProject('member'),
     query: BacklogPage,
@@ -120,11 +120,11 @@ export const sprintRoutes: Route[] = [
     operationId: 'startSprint',
     method: 'post',
     path: '/sprints/:sprintId/start',
-    summary: 'Start a sprint: what can start starts, what waits follows',
+    summary: 'Start a sprint. Its tasks start as soon as they have an owner and their dependencies are done',
     tag,
     access: onSprint('member'),
     reply: [200, Sprint],
-    errors: { 409: 'The sprint is not planned, or another one is active' },
+    errors: { 409: 'The sprint is not in planning, or another one is active' },
     costs: 'start',
     handle: (app, { sprint, user }) => startSprint(app, sprint.id, user.id),
   }),
@@ -132,19 +132,19 @@ export const sprintRoutes: Route[] = [
     operationId: 'completeSprint',
     method: 'post',
     path: '/sprints/:sprintId/complete',
-    summary: 'Complete a sprint; `unfinished` says where its unfinished tasks go',
+    summary: 'Complete a sprint. `unfinished` says where its unfinished tasks go',
     tag,
     access: onSprint('member'),
     body: CompleteSprint,
     reply: [200, Sprint],
-    errors: { 409: 'The sprint is not active, or tasks of it are unfinished' },
+    errors: { 409: 'The sprint is not active, or it has unfinished tasks' },
     handle: (app, { sprint, body }) => completeSprint(app, sprint.id, body.unfinished),
   }),
   route({
     operationId: 'getSprintMetrics',
     method: 'get',
     path: '/sprints/:sprintId/metrics',
-    summary: 'How far a sprint is',
+    summary: 'The progress of a sprint',
     tag,
     access: onSprint('member'),
     reply: [200, SprintMetrics],
@@ -164,7 +164,7 @@ export const sprintRoutes: Route[] = [
     operationId: 'getDigest',
     method: 'get',
     path: '/sprints/:sprintId/digest',
-    summary: 'What came of a completed sprint',
+    summary: 'The report of a completed sprint',
     tag,
     access: onSprint('member'),
     reply: [200, Digest],
@@ -182,7 +182,7 @@ export const sprintRoutes: Route[] = [
     errors: { 502: 'The model answered with an error', 503: 'No model is configured' },
     costs: 'model',
     waits: 'before it writes',
-    streams: 'Events `text` with `{ text }`, a piece of the answer each, then `done` with the whole reply, or `error`',
+    streams: 'Events `text` with `{ text }`, one per piece of the answer, then `done` with the whole reply, or `error`',
     stream: async (app, { sprint, user, body, keyed }, { signal, send }) => {
       const onText = (text: string) => send({ event: 'text', data: { text } });
       const asking = { userId: user.id, message: body.message, keyed, onText, signal };

@@ -4,7 +4,7 @@ import { lengthProblem, sprintStatuses } from '../domain/sprint.ts';
 import { taskStatuses } from '../domain/task.ts';
 import { IdText, longText, pageQuery, Timestamp, titleText, wholeNumber } from '../http/shapes.ts';
 
-/** A day `YYYY-MM-DD`; the 31st of June is none. */
+/** An existing day `YYYY-MM-DD`. */
 export const Day = z
   .string()
   .refine(isDay, 'must be a date YYYY-MM-DD')
@@ -35,7 +35,6 @@ export const SprintEntry = z
   .object({ id: z.string(), name: z.string(), status: z.enum(sprintStatuses), goal: z.string() })
   .meta({ id: 'SprintEntry' });
 
-/** A sprint ends on its first day at the earliest. */
 export const CreateSprint = z
   .strictObject({ name: titleText(), goal: longText().default(''), startDate: Day, endDate: Day })
   .superRefine(({ startDate, endDate }, ctx) => {
@@ -59,13 +58,13 @@ export const SprintTaskFilter = z.strictObject({
   ...pageQuery,
 });
 
-/** The whole backlog when `limit` is absent. */
+/** Without `limit` the whole backlog is returned. */
 export const BacklogPage = z.strictObject({
   limit: wholeNumber(1, 100)
     .optional()
     .meta({
       override: { type: 'integer', minimum: 1, maximum: 100 },
-      description: 'results per page; all when absent',
+      description: 'results per page; without it all results',
     }),
   offset: pageQuery.offset,
 });

@@ -23,7 +23,7 @@ export interface SprintView {
   completedCount: number;
 }
 
-/** What each task was last, by the history of the sprint. */
+/** The latest status of each task of sprint s in its history; null for a task that left. */
 export const latest = `select distinct on (h.task_id) h.task_id, h.status, h.at from sprint_history h
   where h.sprint_id = s.id order by h.task_id, h.at desc, h.id desc`;
 
@@ -45,7 +45,29 @@ export async function getSprint(em: EntityManager, id: string): Promise<SprintVi
   return sprint;
 }
 
-/** Changes of one sprint take turns, and wait for tasks that are just joining it. @throws AppError 404 */
+export async function deleteSprintRow(em: EntityManager, id: string): Promise<void> {
+  await em.query('delete from sprints where id = $1', [id]);
+}
+
+export async function listTaskIds(em: EntityManager, sprintId: string): Promise<string[]> {
+  const rows: { id: string }[] = await em.query('select id from tasks where sprint_id = $1', [sprintId]);
+  return rows.map((r) => r.id);
+}
+
+export interface LiveRun {
+  taskId: string;
+  runId: string;
+}
+
+/** The queued and running runs of tasks. */
+export async function listLiveRuns(em: EntityManager, taskIds: string[]): Promise<LiveRun[]> {
+  return em.query(
+    `select task_id as "taskId", id as "runId" from runs where task_id = any($1) and status in ('queued', 'running')`,
+    [taskIds],
+  );
+}
+
+/** Locks a sprint against other changes of it and against tasks that are being added. @throws AppError 404 */
 export async function lockSprint(em: EntityManager, id: string): Promise<SprintView> {
   await em.query('select 1 from sprints where id = $1 for no key update', [id]);
   return getSprint(em, id);
@@ -80,7 +102,7 @@ export async function updateSprintRow(
   );
 }
 
-/** Marks a sprint as begun or ended; once it has ended its figures stand. */
+/** Sets the status with the time of the start or end. From the end on, the history of the sprint is frozen. */
 export async function setSprintStatus(
   em: EntityManager,
   id: string,
@@ -95,7 +117,7 @@ export async function setSprintStatus(
   );
 }
 
-/** The sprints of a project that are planned or active, newest first. */
+/** The sprints of a project in planning or active, newest first. */
 export async function listOpenSprints(em: EntityManager, projectId: string): Promise<{ id: string; name: string }[]> {
   return em.query(
     `select id, name from sprints where project_id = $1 and status in ('planning', 'active') order by created_at desc, id desc`,
@@ -117,7 +139,7 @@ export async function listSprints(
   );
 }
 
-/** The tasks of a sprint, or those of a project that are in none; newest first, one row more than the limit. */
+/** The tasks of a sprint, or those of a project without a sprint. Newest first, one row more than the limit. */
 export async function listSprintTasks(
   em: EntityManager,
   where: { sprintId: string } | { backlogOf: string },
@@ -136,7 +158,10 @@ export async function listSprintTasks(
   );
 }
 
-/** Locks all tasks of a sprint, subtasks first, as whoever deletes them does; answers those that are not done. */
+/**
+ * The ids of a sprint's tasks that are not done. Locks all its tasks, subtasks first: deleting a task locks in the same
+ * order, so the two cannot deadlock.
+ */
 export async function lockUnfinished(em: EntityManager, sprintId: string): Promise<string[]> {
   const rows: { id: string; status: TaskStatus }[] = await em.query(
     `select id, status from tasks where sprint_id = $1 order by parent_id is null, id for no key update`,
@@ -145,7 +170,7 @@ export async function lockUnfinished(em: EntityManager, sprintId: string): Promi
   return rows.filter((r) => r.status !== 'done').map((r) => r.id);
 }
 
-/** Moves tasks, with their subtasks, into a sprint or into none. */
+/** Moves tasks with their subtasks into a sprint, or out of their sprints. */
 export async function moveToSprint(em: EntityManager, taskIds: string[], sprintId: string | null): Promise<void> {
   await em.query(
     `update tasks set sprint_id = $2, updated_at = now()
@@ -154,10 +179,10 @@ export async function moveToSprint(em: EntityManager, taskIds: string[], sprintI
   );
 }
 
-/** The given tasks with what joining a sprint asks. */
+/** The given tasks of a project by id, with what decides whether they can be added to a sprint. */
 export async function tasksForSprint(em: EntityManager, projectId: string, ids: string[]) {
   const rows: { id: string; parentId: string | null; sprintId: string | null }[] = await em.query(
-    // Locked with their subtasks, these first, as whoever deletes them does.
+    // Locked with their subtasks, subtasks first, in the order in which deleting a task locks.
     `select id, parent_id as "parentId", sprint_id as "sprintId" from tasks
      where project_id = $1 and (id = any($2) or parent_id = any($2))
      order by parent_id is null, id for no key update`,

@@ -54,12 +54,21 @@ export type Project = {
         id: string;
         login: string;
     } | null;
+    /** the project's own limits; null leaves one to the service */
     budgets: {
         runMinutes: number | null;
         runSteps: number | null;
         runTokens: number | null;
         runCostUsd: number | null;
         dayCostUsd: number | null;
+    };
+    /** the limits of this service, which no budget can exceed */
+    limits: {
+        runMinutes: number;
+        runSteps: number;
+        runTokens: number;
+        runCostUsd: number;
+        dayCostUsd: number;
     };
     sharePrivateContext: boolean;
     createdAt: string;
@@ -136,7 +145,7 @@ export type AgentPerformance = {
         linesOfCodeWritten: number;
         prsCreated: number;
     };
-    /** runs that ended, by week (its Monday, UTC); there when `weeks` asks for it */
+    /** runs that ended in each week, which is named by its Monday (UTC); only with the query `weeks` */
     weeks?: {
         week: string;
         succeeded: number;
@@ -152,7 +161,7 @@ export type Suggestion = {
     area: string;
     suggestion: string;
     priority: "low" | "medium" | "high";
-    /** ids of the runs that say so */
+    /** ids of the failed runs */
     evidence: string[];
 };
 export type Failure = {
@@ -434,7 +443,7 @@ export function listTokens({ limit, offset }: {
     }));
 }
 /**
- * Make an API token; it is shown this once
+ * Create an API token. Only this reply shows it
  */
 export function createToken(body: {
     name: string;
@@ -482,7 +491,7 @@ export function createToken(body: {
     })));
 }
 /**
- * Revoke an API token, effective at once
+ * Revoke an API token with immediate effect
  */
 export function revokeToken(tokenId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -822,7 +831,7 @@ export function updateMember(projectId: string, userId: string, body?: {
     })));
 }
 /**
- * Remove a member; anyone may leave, with `me` as the user
+ * Remove a member. Anyone may leave, with `me` as the user
  */
 export function removeMember(projectId: string, userId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1164,7 +1173,7 @@ export function connectRepository(body: {
     })));
 }
 /**
- * List repositories, of one project or of all the caller is in
+ * List the repositories of one project, or of all projects of the caller
  */
 export function listRepositories({ projectId }: {
     projectId?: string;
@@ -1272,7 +1281,7 @@ export function updateRepository(id: string, body?: {
     })));
 }
 /**
- * Disconnect a repository; on its host it stays
+ * Disconnect a repository. It stays on its host
  */
 export function disconnectRepository(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1409,7 +1418,7 @@ export function validateRepository(id: string, { idempotencyKey }: {
     }));
 }
 /**
- * List the agents that the caller can see, or of those the ones that may work in a project
+ * List the agents that the caller can see, or only those that can work in a project
  */
 export function listAgents({ projectId }: {
     projectId?: string;
@@ -1830,7 +1839,7 @@ export function getAgentSkills(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * What the recorded failures of an agent suggest
+ * Suggestions from the failed runs of an agent
  */
 export function listAgentSuggestions(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1861,7 +1870,7 @@ export function listAgentSuggestions(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * Make a new version of an agent
+ * Create a new version of an agent
  */
 export function evolveAgent(id: string, body: {
     improvements?: string[];
@@ -2585,7 +2594,7 @@ export function getVelocity(projectId: string, { count }: {
     }));
 }
 /**
- * The tasks that are in no sprint, newest first
+ * The tasks without a sprint, newest first
  */
 export function listBacklog(projectId: string, { limit, offset }: {
     limit?: number;
@@ -2693,7 +2702,7 @@ export function updateSprint(sprintId: string, body?: {
     })));
 }
 /**
- * Delete a sprint; its tasks stay. An active one needs `force=true` and the admin role
+ * Delete a sprint but not its tasks. An active one needs `force=true` and the admin role
  */
 export function deleteSprint(sprintId: string, { force }: {
     force?: boolean;
@@ -2729,7 +2738,7 @@ export function deleteSprint(sprintId: string, { force }: {
     }));
 }
 /**
- * Start a sprint: what can start starts, what waits follows
+ * Start a sprint. Its tasks start as soon as they have an owner and their dependencies are done
  */
 export function startSprint(sprintId: string, { idempotencyKey }: {
     idempotencyKey?: string;
@@ -2776,7 +2785,7 @@ export function startSprint(sprintId: string, { idempotencyKey }: {
     }));
 }
 /**
- * Complete a sprint; `unfinished` says where its unfinished tasks go
+ * Complete a sprint. `unfinished` says where its unfinished tasks go
  */
 export function completeSprint(sprintId: string, body?: {
     /** `backlog`, or the id of a planning sprint: where the unfinished tasks go */
@@ -2827,7 +2836,7 @@ export function completeSprint(sprintId: string, body?: {
     })));
 }
 /**
- * How far a sprint is
+ * The progress of a sprint
  */
 export function getSprintMetrics(sprintId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -2885,7 +2894,7 @@ export function getBurndown(sprintId: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * What came of a completed sprint
+ * The report of a completed sprint
  */
 export function getDigest(sprintId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -3004,7 +3013,7 @@ export function listSprintTasks(sprintId: string, { status, limit, offset }: {
     }));
 }
 /**
- * Add a task with its subtasks; it leaves the sprint it was in
+ * Add a task with its subtasks. It leaves its earlier sprint
  */
 export function addSprintTask(sprintId: string, body: {
     taskId: string;
@@ -3104,7 +3113,7 @@ export function addSprintTasks(sprintId: string, body: {
     })));
 }
 /**
- * Take a task with its subtasks out of a sprint
+ * Remove a task with its subtasks from a sprint
  */
 export function removeSprintTask(sprintId: string, taskId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -3136,7 +3145,7 @@ export function removeSprintTask(sprintId: string, taskId: string, opts?: Oazapf
     }));
 }
 /**
- * Begin to plan from a goal; answers the first question
+ * Start planning from a goal. The reply has the first question
  */
 export function startWizard(projectId: string, body: {
     goal: string;
@@ -3352,7 +3361,7 @@ export function generateTasks(projectId: string, body?: {
     })));
 }
 /**
- * Create a sprint with its tasks, all or nothing
+ * Create a sprint with its tasks, all or none
  */
 export function createPlannedSprint(projectId: string, body: {
     name: string;
@@ -3439,7 +3448,7 @@ export function getWizard(projectId: string, sessionId: string, opts?: Oazapfts.
     }));
 }
 /**
- * Answer a question; an earlier one again drops what followed
+ * Answer a question. A new answer to an earlier one drops what followed
  */
 export function answerWizard(projectId: string, sessionId: string, body: {
     answer: {
@@ -3496,13 +3505,13 @@ export function answerWizard(projectId: string, sessionId: string, body: {
     })));
 }
 /**
- * Make the sprint with all tasks; a repetition answers the same with 200
+ * Create the sprint with all tasks. A repetition replies the same with 200
  */
 export function finalizeWizard(projectId: string, sessionId: string, body?: {
     name?: string;
     startDate?: string;
     endDate?: string;
-    /** what a person made of the generated tasks; made instead of them */
+    /** the tasks to create instead of the generated ones, usually an edited version of them */
     tasks?: {
         ref: string;
         title: string;
@@ -3855,7 +3864,7 @@ export function listRunEvents(runId: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * Cancel a sprint: its runs stop, what is unfinished belongs to no sprint
+ * Cancel a sprint. Its runs are cancelled and its unfinished tasks leave it
  */
 export function cancelSprint(sprintId: string, { idempotencyKey }: {
     idempotencyKey?: string;

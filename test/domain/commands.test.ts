@@ -36,6 +36,6 @@ test.each([
   expect(verbsOf(body)).toEqual(wanted);
 });
 
-test('a command knows its line, which names it for ever', () => {
+test('a command has the number of its line, which identifies it in the comment', () => {
   expect(parseCommands('hello\n/agent start\n\n/agent cancel', marks).map((c) => c.line)).toEqual([1, 3]);
 });

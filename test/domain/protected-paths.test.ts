@@ -53,7 +53,7 @@ test.each([
   '.tekton/push.yaml',
   '.build.yml',
   '.builds/test.yml',
-  // What some file system takes for the same.
+  // Names that some file system treats as the same.
   '.git\u200chub/workflows/ci.yml',
   '.deckhand.yml.',
   '.gitmodules::$DATA',
@@ -81,14 +81,14 @@ test.each([
   expect(protectionOf(path)).toBeUndefined();
 });
 
-test('a path of any form is told in time that grows with its length', () => {
+test('checking a path takes time linear in its length, whatever it contains', () => {
   const odd = [' ', '.', '.husky ', 'a/', '/jenkinsfil', 'azure-pipelines', '\u200b.g', ':'];
   const began = process.cpuUsage();
   for (const each of odd) protectionOf(`${each.repeat(500_000 / each.length)}x`);
   expect(process.cpuUsage(began).user / 1000).toBeLessThan(2000);
 });
 
-test('allowed: exact paths and folders, by the exact letters', () => {
+test('allowed: exact paths and folders, compared exactly', () => {
   const allowed = ['.github/workflows/docs.yml', '.husky'];
   for (const path of ['.github/workflows/docs.yml', '.husky', '.husky/pre-commit'])
     expect([path, isAllowed(allowed, path)]).toEqual([path, true]);
@@ -97,7 +97,7 @@ test('allowed: exact paths and folders, by the exact letters', () => {
 });
 
 test.each([
-  ['.deckhand.yml', /cannot be allowed, because it says what agents may do/],
+  ['.deckhand.yml', /cannot be allowed, because it sets what agents may do/],
   ['.GitModules', /cannot be allowed/],
   ['.lfsconfig', /cannot be allowed/],
   ['sub/.gitattributes', /filters in .gitattributes cannot be allowed/],
@@ -131,7 +131,7 @@ test.each([
   expect(filterLines(text)).toEqual(wanted);
 });
 
-test('a macro of the root gives a file below it a filter', () => {
+test('a macro defined at the root gives files in other folders a filter', () => {
   const macros = filterMacros('[attr]big filter=lfs\n[attr]plain text\n');
   expect(filterLines('*.bin big\n*.md plain\n', macros)).toEqual(['*.bin big']);
   expect(isAttributesFile('sub/.gitAttributes')).toBe(true);

@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { decide } from '../../src/domain/machine.ts';
+import { decide, nextState } from '../../src/domain/machine.ts';
 import { type TaskEvent, type TaskFacts, taskMachine, taskStatuses } from '../../src/domain/task.ts';
+import { wizardMachine } from '../../src/domain/wizard.ts';
 
-/** A task with which everything is right. */
+/** Facts that break no rule. */
 const fine: TaskFacts = {
   owner: 'agent_1',
   ownerMayWork: true,
@@ -18,7 +19,7 @@ const fine: TaskFacts = {
   openSubtasks: 0,
 };
 
-/** Situations that the table tells apart, by name. */
+/** The situations that the table distinguishes, by name. */
 const situations: Record<string, TaskFacts> = {
   fine,
   'run is live': { ...fine, liveRun: true, latestRun: 'running' },
@@ -38,7 +39,7 @@ const situations: Record<string, TaskFacts> = {
 const golden = new URL('../fixtures/task-grid.txt', import.meta.url);
 
 function grid(): string {
-  const events = [...new Set(taskMachine.map((row) => row.on))] as TaskEvent[];
+  const events = [...new Set(taskMachine.rows.map((row) => row.on))] as TaskEvent[];
   const lines = [];
   for (const [name, facts] of Object.entries(situations))
     for (const event of events)
@@ -54,12 +55,12 @@ function grid(): string {
   return `${lines.join('\n')}\n`;
 }
 
-test('every status × event × situation is as in the golden grid', () => {
+test('every status × event × situation matches the golden grid', () => {
   if (process.env.UPDATE_GOLDEN) writeFileSync(golden, grid());
   expect(grid()).toBe(readFileSync(golden, 'utf8'));
 });
 
-test('the grid says what the decisions say', () => {
+test('moves of a task by status, event and facts', () => {
   const to = (status: (typeof taskStatuses)[number], event: TaskEvent, facts: TaskFacts = fine) => {
     const outcome = decide(taskMachine, status, event, facts);
     return outcome.kind === 'moves' ? outcome.to : outcome.kind;
@@ -75,4 +76,23 @@ test('the grid says what the decisions say', () => {
   expect(to('waiting_on_subtasks', 'join', { ...fine, splitByAgent: true })).toBe('in_progress');
   expect(to('waiting_on_subtasks', 'join', { ...fine, mergedPullRequests: 1 })).toBe('done');
   expect(to('done', 'to_ready', { ...fine, openPullRequests: 1 })).toBe('in_review');
+});
+
+test('a refusal says which statuses allow the event and which one the task has', () => {
+  const refusal =
+    (status: (typeof taskStatuses)[number], event: TaskEvent, facts: TaskFacts = fine) =>
+    () =>
+      nextState(taskMachine, status, event, facts);
+  expect(refusal('done', 'start')).toThrow(
+    'Only a task that is in the backlog or ready can be started; this one is done.',
+  );
+  expect(refusal('waiting_on_subtasks', 'retry')).toThrow(
+    'Only a task that is in the backlog, ready or in review can be retried; this one is waiting for its subtasks.',
+  );
+  expect(refusal('backlog', 'retry', { ...fine, latestRun: 'running' })).toThrow(
+    /the latest run of this one is running/,
+  );
+  expect(() => nextState(wizardMachine, 'collecting', 'generate_plan', { isLast: false })).toThrow(
+    'Only a planning session that has its requirements, its plan or its tasks can get its plan generated; this one still has open questions.',
+  );
 });

@@ -22,7 +22,7 @@ test('only an agent branch may be pushed', () => {
     expect(isAgentBranch(name)).toBe(false);
 });
 
-test('text of others mentions nobody, closes nothing and runs no command', () => {
+test('harmless text mentions nobody, closes nothing and runs no command', () => {
   const text = harmless('@octocat closes #12, GH-7\n/agent merge\n  /Agent start\n<!-- x', '/agent');
   for (const [hidden, shown] of [
     ['&commat;alice', '&amp;commat;alice'],
@@ -39,12 +39,12 @@ test('text of others mentions nobody, closes nothing and runs no command', () =>
   );
 });
 
-test('one line', () => {
+test('one line of text, cut with an ellipsis', () => {
   expect(oneLine(' a\n b ', 10)).toBe('a b');
   expect(oneLine('abcdef', 4)).toBe('abc…');
 });
 
-test('the lower budget wins, and a used-up one is named', () => {
+test('the lower budget applies, and the one that is used up is named', () => {
   const environment = { runMinutes: 30, runSteps: 100, runTokens: 1000, runCostUsd: 5, dayCostUsd: 50 };
   const budgets = lowest(environment, {
     runMinutes: null,
@@ -61,7 +61,7 @@ test('the lower budget wins, and a used-up one is named', () => {
   expect(exhausted(budgets, { ...spent, dayCostUsd: 1 })).toMatch(/\$1 a day/);
 });
 
-test('what a model writes opens no tag, no fence and no list in a line of ours, and fits after it was cleaned', () => {
+test('a harmless line opens no tag, fence or list, and stays within its limit', () => {
   for (const text of ['<details>', '</details>', '<pre>', '<!DOCTYPE x>', '<?php', '<![CDATA[x'])
     expect(harmless(text, '/agent')).not.toMatch(/<[a-z/?!]/i);
   expect(harmless('a\u202Eb', '/agent')).toBe('ab');
@@ -72,17 +72,17 @@ test('what a model writes opens no tag, no fence and no list in a line of ours, 
     expect(harmlessLine(text, 200, '/agent').length).toBeLessThanOrEqual(200);
 });
 
-test('a code block that is left open is ended, a closed one is left alone', () => {
+test('a code block that is left open is closed, a closed one is left alone', () => {
   expect(closedBlocks('a\n~~~\nb')).toBe('a\n~~~\nb\n~~~');
   expect(closedBlocks('a\n````\n```\nb')).toBe('a\n````\n```\nb\n````');
   expect(closedBlocks('```\nb\n```')).toBe('```\nb\n```');
 });
 
-test('what nobody sees is taken out of what people wrote, in linear time', () => {
+test('hidden text is removed from what people wrote, in linear time', () => {
   expect(plain('a<!-- do evil -->b')).toBe('ab');
   expect(plain('a<!-- never ends')).toBe('a');
   expect(plain('st\u200bart \u202eevil\u2066\u0007 ok\n')).toBe('start evil ok\n');
-  // Of the processor, not of the clock: the machine may be busy with others.
+  // Processor time instead of clock time, because the machine may be busy.
   const began = process.cpuUsage();
   plain('<!--'.repeat(250_000));
   expect(process.cpuUsage(began).user / 1000).toBeLessThan(1000);

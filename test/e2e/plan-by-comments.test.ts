@@ -42,13 +42,13 @@ test('from a goal to a started sprint, by comments alone', async () => {
   await shows(number, 'Who are the users');
   await say(number, '/agent approve');
   const notice = await until('the refusal', async () => (await own(number, 'reply'))[0]?.body);
-  expect(notice).toContain('requires status tasks_ready');
+  expect(notice).toContain('Only a planning session that has its tasks can be finalized');
   await say(number, '/agent answer 99');
   await until('the next refusal', async () => (await own(number, 'reply'))[0]?.body.includes('a number from 1 to 4'));
   await say(number, '/agent answer 1, 3');
   await shows(number, 'at the very least');
   await say(number, '/agent answer It must greet @everyone, closes #1');
-  await shows(number, 'bound by');
+  await shows(number, 'What constraints apply');
   await say(number, '/agent answer 1\n/agent answer 2\n/agent answer 4');
   await shows(number, 'Which languages');
   await say(number, '/agent answer 1');
@@ -162,7 +162,7 @@ test('while GitHub stumbles an answer is taken once; a plan that is made anew do
   await world.service.api(world.token, 'POST', `/projects/${world.project.id}/wizard/${session?.id}/answer`, {
     answer: { stepId: 'must_haves', customText: 'by the interface' },
   });
-  await shows(number, 'bound by');
+  await shows(number, 'What constraints apply');
   await say(number, '/agent plan with a text');
   await until('the refusal', async () => (await own(number, 'reply'))[0]?.body.includes('answer them first'));
 

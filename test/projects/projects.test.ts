@@ -8,7 +8,7 @@ const as = (who: string, method: string, path: string, body?: unknown) =>
   service.call(method, path, { token: tokens[who] ?? '', ...(body === undefined ? {} : { body }) });
 
 beforeAll(async () => {
-  service = await openTestApp();
+  service = await openTestApp({ MAX_RUN_STEPS: '200' });
   for (const login of ['owner', 'admin', 'member', 'other']) tokens[login] = await service.token(login);
   project = (await as('owner', 'POST', '/projects', { name: ' Crème ', description: 'd' })).body.id;
   for (const role of ['admin', 'member'])
@@ -27,6 +27,7 @@ test('a project as its members see it', async () => {
     role: 'member',
     addedBy: { id: expect.stringMatching(/^user_/), login: 'owner' },
     budgets: { runMinutes: null, runSteps: null, runTokens: null, runCostUsd: null, dayCostUsd: null },
+    limits: { runMinutes: 30, runSteps: 200, runTokens: 2_000_000, runCostUsd: 5, dayCostUsd: 50 },
     sharePrivateContext: false,
     createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
     updatedAt: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -45,6 +46,28 @@ test('admins change settings, budgets are merged, nothing changes by {}', async 
   expect((await patch({})).body).toEqual(body);
   expect((await patch({ budgets: { runSteps: 0 } })).status).toBe(400);
   expect((await patch({ id: 'proj_x' })).body.message).toBe('id is not known here');
+});
+
+test('a budget above the limit of the service is refused with the reason, and nothing changes', async () => {
+  const path = `/projects/${project}`;
+  const before = (await as('admin', 'GET', path)).body;
+  const refused = await as('admin', 'PATCH', path, {
+    name: 'Renamed',
+    budgets: { runSteps: 201, runCostUsd: 5.01, runMinutes: 30 },
+  });
+  expect(refused.body).toEqual({
+    statusCode: 400,
+    message:
+      'budgets.runSteps must be at most 200, the limit of this service (MAX_RUN_STEPS); ' +
+      'budgets.runCostUsd must be at most 5, the limit of this service (MAX_RUN_COST_USD)',
+    errors: [
+      { path: 'budgets.runSteps', message: expect.any(String) },
+      { path: 'budgets.runCostUsd', message: expect.any(String) },
+    ],
+  });
+  expect((await as('admin', 'GET', path)).body).toEqual(before);
+  const highest = { ...before.limits };
+  expect((await as('admin', 'PATCH', path, { budgets: highest })).body.budgets).toEqual(highest);
 });
 
 test('members: who may add, change and remove whom', async () => {

@@ -62,7 +62,7 @@ test('statuses by hand, each as its row says', async () => {
   });
   expect(await to('done')).toBe('done');
   expect((await patch(id, { status: 'backlog' })).body.message).toBe(
-    'moving to backlog requires status ready, found done',
+    'Only a task that is ready can be moved to the backlog; this one is done.',
   );
   expect(await to('ready')).toBe('ready');
   await patch(id, { status: 'done' });

@@ -115,14 +115,23 @@ test('what a task has not made yet is empty', async () => {
 test('start, retry, cancel and merge say what they require and what they found', async () => {
   const { id } = await create({ title: 'no owner' });
   const refused = async (path: string, task = id) => (await call('POST', `/tasks/${task}/${path}`)).body;
-  expect(await refused('start')).toEqual({ statusCode: 409, message: 'start requires an owner (agent), found none' });
-  expect((await refused('retry')).message).toBe('retry requires the latest run failed or cancelled, found no run');
-  expect((await refused('cancel')).message).toBe('cancel requires status in_progress, found backlog');
+  expect(await refused('start')).toEqual({
+    statusCode: 409,
+    message: 'The task has no owner. Assign an agent to it first.',
+  });
+  expect((await refused('retry')).message).toBe(
+    'A task can be retried after its latest run failed or was cancelled; this one has not run yet.',
+  );
+  expect((await refused('cancel')).message).toBe(
+    'Only a task that is in progress can be cancelled; this one is in the backlog.',
+  );
   expect((await refused('merge')).message).toBe('merge requires an open pull request, found none');
   const waiting = await create({ title: 'dependent', owner: developer, dependsOn: [id] });
-  expect((await refused('start', waiting.id)).message).toBe(`start requires every dependency done, found open: ${id}`);
+  expect((await refused('start', waiting.id)).message).toBe(
+    `The task depends on tasks that are not done: ${id}. Finish them or remove the dependencies.`,
+  );
   const lone = await create({ title: 'no repository', owner: developer });
-  expect((await refused('start', lone.id)).message).toBe('start requires a connected repository on GitHub, found none');
+  expect((await refused('start', lone.id)).message).toMatch(/no connected repository on GitHub/);
 });
 
 test('without a model or a git credential start is 503 and nothing has moved', async () => {

@@ -1,11 +1,13 @@
 /**
- * Files that tell a CI system what to run. Such a system runs what a pushed branch says, with the repository's secrets.
- * A path is relative to the root unless it begins with a double star; a star stands for any part of a name; what lies
- * below counts too.
+ * Files that tell a CI system what to run. A CI system runs the commands in a pushed branch with the repository's
+ * secrets, so an agent that could change these files could read the secrets.
  *
- * Listed are files that serve a CI and nothing else, by the names of each system's own documentation. Configurations of
- * hosting services (netlify.toml, vercel.json, render.yaml, app.json) are left out: they also hold redirects, headers and
- * the like, which agents are asked to change, and their build runs the repository's own scripts anyway.
+ * A path is relative to the root unless it begins with a double star. A star matches any part of a name. A path also
+ * covers everything below it.
+ *
+ * The list has the files that only configure a CI, named as in the documentation of each system. Configuration of
+ * hosting services (netlify.toml, vercel.json, render.yaml, app.json) is left out: it also holds redirects, headers and
+ * the like, which agents are asked to change, and those builds run the repository's own scripts anyway.
  */
 export const ciFiles: Record<string, string[]> = {
   // https://docs.gitlab.com/ci/

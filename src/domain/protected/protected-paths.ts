@@ -3,31 +3,31 @@ import { ciFiles } from './ci-files.ts';
 
 /** Why agents may not change a path. */
 export interface Protection {
-  /** What the file does, after "because". */
+  /** The reason as the end of "because …". */
   why: string;
-  /** Whether `allowed` in .deckhand.yml can open it. */
+  /** Whether `allowed` in .deckhand.yml can lift the protection. */
   mayBeAllowed: boolean;
 }
 
 const never = (why: string): Protection => ({ why, mayBeAllowed: false });
 const unlessAllowed = (why: string): Protection => ({ why, mayBeAllowed: true });
 
-/** What is protected where nobody says otherwise (decisions-2, section 12); paths as in `ciFiles`. */
+/** What is protected unless a repository configures otherwise. The paths are written as in `ciFiles`. */
 const byDefault: [Protection, string[]][] = [
-  [never('it says what agents may do here'), ['.deckhand.yml']],
-  [never('it makes git fetch from elsewhere'), ['.gitmodules', '.lfsconfig']],
-  [unlessAllowed('GitHub obeys what is in .github'), ['.github']],
+  [never('it sets what agents may do in this repository'), ['.deckhand.yml']],
+  [never('it makes git fetch from other hosts'), ['.gitmodules', '.lfsconfig']],
+  [unlessAllowed('GitHub acts on the files in .github'), ['.github']],
   [unlessAllowed('it decides who has to approve changes'), ['CODEOWNERS', 'docs/CODEOWNERS', '.gitlab/CODEOWNERS']],
   [unlessAllowed('it decides who has to approve changes'), ['.gitea/CODEOWNERS', '.forgejo/CODEOWNERS']],
   // https://docs.renovatebot.com/configuration-options/: postUpgradeTasks are commands.
-  [unlessAllowed('Renovate obeys it'), ['renovate.json', 'renovate.json5', '.renovaterc', '.renovaterc.json']],
-  [unlessAllowed('Renovate obeys it'), ['.renovaterc.json5', '.gitlab/renovate.json', '.gitlab/renovate.json5']],
+  [unlessAllowed('Renovate acts on it'), ['renovate.json', 'renovate.json5', '.renovaterc', '.renovaterc.json']],
+  [unlessAllowed('Renovate acts on it'), ['.renovaterc.json5', '.gitlab/renovate.json', '.gitlab/renovate.json5']],
   [
-    unlessAllowed('it runs on the machines of those who open the folder'),
+    unlessAllowed('it runs on the machine of everyone who opens the folder'),
     ['**/.devcontainer', '**/.devcontainer.json'],
   ],
-  [unlessAllowed('it runs on the machines of those who open the folder'), ['**/.vscode/tasks.json', '.gitpod.yml']],
-  [unlessAllowed('it runs on the machines of those who commit'), ['**/.husky']],
+  [unlessAllowed('it runs on the machine of everyone who opens the folder'), ['**/.vscode/tasks.json', '.gitpod.yml']],
+  [unlessAllowed('it runs on the machine of everyone who commits'), ['**/.husky']],
   ...Object.entries(ciFiles).map(([system, files]): [Protection, string[]] => [
     unlessAllowed(`${system} runs what it says`),
     files,
@@ -35,33 +35,33 @@ const byDefault: [Protection, string[]][] = [
 ];
 
 const rules = byDefault.map(([protection, paths]) => ({ protection, paths, pattern: patternOf(paths) }));
-/** One test for the many paths that nothing speaks against. */
+/** All rules in one pattern, because most paths match none of them. */
 const anyRule = patternOf(rules.flatMap(({ paths }) => paths));
 
-/** Issue and pull request templates are texts for people. By the exact letters: a name that only looks alike is none. */
+/** Issue and pull request templates, which are only text for people. Compared exactly: a look-alike name stays protected. */
 const template = /^\.github\/(issue|pull_request)_template(\/.*|\.(md|txt))?$/is;
 
-/** Why agents may not change a path unless it is allowed, in whatever letters a file system takes for the same. */
+/** The protection of a path, if any. Names that some file system treats as the same are protected alike. */
 export function protectionOf(path: string): Protection | undefined {
   const seen = seenAs(path);
   if (!anyRule.test(seen) || template.test(path)) return undefined;
   return rules.find(({ pattern }) => pattern.test(seen))?.protection;
 }
 
-/** Whether it is a file in which git is told of filters, in whatever folder. */
+/** Whether a path is a .gitattributes file, in any folder. */
 export function isAttributesFile(path: string): boolean {
   return /(^|\/)\.gitattributes$/.test(seenAs(path));
 }
 
-/** Whether a path was opened by name, or lies below a folder that was; by the exact letters. */
+/** Whether `allowed` lists a path or a folder above it. Compared exactly. */
 export function isAllowed(allowed: readonly string[], path: string): boolean {
   return allowed.some((entry) => path === entry || path.startsWith(`${entry}/`));
 }
 
-/** What is wrong with an entry of `allowed`, in words for people; undefined for one that opens something. */
+/** What is wrong with an entry of `allowed`, in words for people; undefined for an entry that lifts a protection. */
 export function problemWithAllowed(entry: string): string | undefined {
   if (isAttributesFile(entry))
-    return 'filters in .gitattributes cannot be allowed; other changes of the file need no permission';
+    return 'filters in .gitattributes cannot be allowed; other changes to the file need no entry';
   const protection = protectionOf(entry);
   if (protection?.mayBeAllowed === false) return `${seenAs(entry)} cannot be allowed, because ${protection.why}`;
   const holdsSome = rules.some(({ paths }) => paths.some((path) => isFolderOf(entry, path)));

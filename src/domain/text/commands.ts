@@ -3,8 +3,7 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 
 /**
- * One command of a comment: `/agent start Reviewer` is the verb `start` with the argument `Reviewer`. `line` counts
- * from 0.
+ * One command in a comment: `/agent start Reviewer` is the verb `start` with the argument `Reviewer`. `line` starts at 0.
  */
 export interface Command {
   verb: string;
@@ -12,23 +11,23 @@ export interface Command {
   line: number;
 }
 
-/** What marks a line as a command: the prefix, or the App's name (`@slug text` means `ask text`). */
+/** What a command begins with: the prefix, or a mention of the App (`@slug text` means `ask text`). */
 export interface Marks {
   prefix: string;
   slug: string | undefined;
 }
 
-/** A comment may give at most this many commands. */
+/** How many commands of one comment are run. */
 export const maxCommands = 5;
 
-/** Whether any line looks like a command. It tells most comments from those that are worth parsing, in linear time. */
+/** Whether any line looks like a command. A linear check that spares most comments the parser. */
 export function mayHoldCommands(body: string, marks: Marks): boolean {
   return linesOf(body).some((line) => commandOf(line, marks) !== undefined);
 }
 
 /**
- * Finds the commands of a comment: lines that begin with a mark, outside code, quotes and HTML as GitHub reads them.
- * Hostile Markdown takes the parser seconds, so call it in a thread.
+ * Finds the commands in a comment: lines that begin with a mark, outside what GitHub renders as code, quote or HTML.
+ * Hostile Markdown keeps the parser busy for seconds, so call this in a worker thread.
  */
 export function parseCommands(body: string, marks: Marks): Command[] {
   const tree = fromMarkdown(body, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
@@ -52,7 +51,7 @@ function commandOf(line: string, { prefix, slug }: Marks): { verb: string; argum
   return { verb: verb.toLowerCase() || 'help', argument: argument.trim() };
 }
 
-/** What follows the App's name at the beginning of a line. */
+/** The text after a mention of the App at the beginning of a line; undefined for other lines. */
 function mentionOf(line: string, slug: string): string | undefined {
   const name = `@${slug.toLowerCase()}`;
   if (!line.toLowerCase().startsWith(name)) return undefined;
@@ -73,7 +72,8 @@ const hiding = new Set(['blockquote', 'code', 'inlineCode', 'html']);
 function hide(node: Node, hidden: Set<number>): void {
   const { position } = node;
   if (hiding.has(node.type) && position !== undefined)
-    // No command begins the first line itself: that one begins with what hides the others, or before it.
+    // The node's first line needs no entry: it begins with the node's own mark or with text before it. AST lines start
+    // at 1 and ours at 0, so starting at `start.line` skips that first line.
     for (let { line } = position.start; line < position.end.line; line++) hidden.add(line);
   else for (const child of node.children ?? []) hide(child, hidden);
 }

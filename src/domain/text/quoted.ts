@@ -1,6 +1,6 @@
 /**
- * Text of people or of a model, made harmless for a comment or a pull request: it mentions nobody, closes and links no
- * issue, runs no command and leaves no HTML comment open. It reads the same.
+ * Makes text of people or of a model harmless in a comment or pull request: it mentions nobody, closes and links no
+ * issue, runs no command and opens no HTML comment. It looks the same to a reader.
  */
 export function harmless(text: string, commandPrefix: string): string {
   const joiner = '\u2060';
@@ -9,7 +9,7 @@ export function harmless(text: string, commandPrefix: string): string {
       .replace(/&(?=#\d+;|#x[0-9a-f]+;|[a-z]+;)/gi, '&amp;')
       .replace(/[\u202A-\u202E\u2066-\u2069]/g, '')
       .replace(/<!--/g, '&lt;!--')
-      // A tag of HTML would format, hide or swallow what follows; in code it reads the same.
+      // An HTML tag could format, hide or swallow the text after it.
       .replace(/<(?=[a-z/?!])/gi, `<${joiner}`)
       .replace(
         /\b(clos|fix|resolv)(?=(?:e[sd]?|es|ed)?:?\s+[<[(\u2060]*(?:[\w.-]+\/[\w.-]+)?(?:#|GH-|https?:))/gi,
@@ -23,8 +23,8 @@ export function harmless(text: string, commandPrefix: string): string {
 }
 
 /**
- * Text of people as they see it: without HTML comments, and without the characters that show nothing or turn the
- * direction of what follows. What is hidden from the reader must not reach a model.
+ * Text as its reader sees it: without HTML comments, invisible characters and characters that change the direction of
+ * text. Whatever is hidden from the people who read a comment must not reach a model as an instruction.
  */
 export function plain(text: string): string {
   return withoutComments(text)
@@ -32,7 +32,7 @@ export function plain(text: string): string {
     .replace(/\p{Cc}/gu, (sign) => (/\s/.test(sign) ? sign : ''));
 }
 
-/** Linear however the marks stand; a comment that does not end hides all the rest, as GitHub shows it. */
+/** Removes HTML comments in linear time. As on GitHub, a comment that is never closed hides all text after it. */
 function withoutComments(text: string): string {
   const shown: string[] = [];
   for (let at = 0; ; ) {
@@ -45,20 +45,20 @@ function withoutComments(text: string): string {
   }
 }
 
-/** Text as a code block that nothing in it can end. */
+/** Text as a code block with a fence longer than any run of backticks inside, so that the text cannot close it. */
 export function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}\n${text}\n${fence}`;
 }
 
-/** The same for one line of at most `max` characters that begins no block of Markdown: no fence, heading, quote or list. */
+/** Harmless text in one line of at most `max` characters that begins no fence, heading, quote, table or list. */
 export function harmlessLine(text: string, max: number, commandPrefix: string): string {
   const line = harmless(oneLine(text, max), commandPrefix).slice(0, max + 50);
   return /^[`~#>|+*=-]|^\d+[.)]/.test(line) ? `\u2060${oneLine(line, max - 1)}` : oneLine(line, max);
 }
 
-/** Text of several lines with every code block in it ended, so that what follows is none of it. */
+/** Closes a code block that the text leaves open, so that text after it is not part of the block. */
 export function closedBlocks(text: string): string {
   let fence: string | undefined;
   for (const line of text.split('\n')) {
@@ -70,7 +70,7 @@ export function closedBlocks(text: string): string {
   return fence === undefined ? text : `${text}\n${fence}`;
 }
 
-/** One line of at most `max` characters; a cut shows. Of a long text only the beginning is read. */
+/** Text in one line of at most `max` characters. An ellipsis marks a cut. Of a long text only the beginning is read. */
 export function oneLine(text: string, max: number): string {
   const read = text.slice(0, max * 10);
   const line = read.replace(/\s+/g, ' ').trim();

@@ -1,4 +1,4 @@
-/** A title as part of a name: lower case letters and digits joined by dashes, accents taken off; may be empty. */
+/** A title as lower case letters and digits joined by dashes, without accents. Empty for a title without any. */
 export function slug(title: string, max = 40): string {
   return title
     .normalize('NFKD')

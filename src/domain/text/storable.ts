@@ -1,14 +1,14 @@
-/** Text that PostgreSQL can store: it knows no NUL and no lone surrogate. */
+/** Text that PostgreSQL can store: NUL characters and lone surrogates are replaced by U+FFFD. */
 export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
-/** A value with every text in it storable. */
+/** A copy of a JSON value in which every string is storable. */
 export function storable<T>(value: T): T {
   return JSON.parse(JSON.stringify(value, (_key, v) => (typeof v === 'string' ? storableText(v) : v)));
 }
 
-/** The same as JSON text. */
+/** The JSON text of a value in which every string is storable. */
 export function storableJson(value: unknown): string {
   return JSON.stringify(value, (_key, v) => (typeof v === 'string' ? storableText(v) : v));
 }

@@ -3,7 +3,8 @@ import type { App, Octokit } from '../../app.ts';
 import type { InstallationRow, UserRow } from '../../db/tables.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { deleteDeparture, grantOwnership, listDepartures, takeBackGrants } from '../../projects/grant-store.ts';
-import { type GitHubUser, lockOwners, upsertUser } from '../../projects/store.ts';
+import { lockOwners } from '../../projects/member-store.ts';
+import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 
 interface Account {
   id: number;

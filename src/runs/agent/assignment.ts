@@ -3,10 +3,10 @@ import { findAgent } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
 import type { AgentRow, RepositoryRow } from '../../db/tables.ts';
 import type { RunRow } from '../../db/work-tables.ts';
-import { type Budgets, lowest } from '../../domain/budget.ts';
+import type { Budgets } from '../../domain/budget.ts';
 import { RunFailed } from '../../domain/run.ts';
 import type { Model } from '../../llm/model.ts';
-import { findProject, limitsOf } from '../../projects/store.ts';
+import { budgetsOf } from '../../projects/budgets.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
 
@@ -30,19 +30,4 @@ export async function assign(app: App, run: RunRow): Promise<Assignment> {
   if (repository === null) throw new RunFailed('repository', 'the repository of the task is no longer connected');
   const model = await modelFor(app, agent, run.projectId);
   return { run, task, agent, repository, model, budgets: await budgetsOf(app, run.projectId) };
-}
-
-/** The limits of a project: the environment's and its own, the lower of each. */
-export async function budgetsOf(app: App, projectId: string): Promise<Budgets> {
-  return lowest(environmentBudgets(app), limitsOf(await findProject(app.db.manager, projectId)));
-}
-
-function environmentBudgets({ config }: App): Budgets {
-  return {
-    runMinutes: config.MAX_RUN_MINUTES,
-    runSteps: config.MAX_RUN_STEPS,
-    runTokens: config.MAX_RUN_TOKENS,
-    runCostUsd: config.MAX_RUN_COST_USD,
-    dayCostUsd: config.MAX_PROJECT_DAY_COST_USD,
-  };
 }

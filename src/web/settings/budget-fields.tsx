@@ -1,5 +1,6 @@
 import { FormControl, TextInput } from '@primer/react';
-import type { Budget, BudgetTexts } from './use-project-form.ts';
+import type { Project } from '../api.ts';
+import { type Budget, type BudgetTexts, budgetProblem } from './budget-texts.ts';
 
 const labels: Record<Budget, string> = {
   runMinutes: 'Minutes per run',
@@ -9,34 +10,37 @@ const labels: Record<Budget, string> = {
   dayCostUsd: 'Daily budget for all runs (USD)',
 };
 
-/** The limits of a project. The API does not report the limits of the service, so a higher value is not refused here. */
+/** The budgets of a project, each with the limit of the service below it. */
 export function BudgetFields(props: {
   budgets: BudgetTexts;
+  limits: Project['limits'];
   canEdit: boolean;
   onChange(budget: Budget, text: string): void;
 }) {
-  const { budgets, canEdit, onChange } = props;
+  const { budgets, limits, canEdit, onChange } = props;
   return (
     <fieldset className="plain-fieldset">
       <legend className="strong">Budgets</legend>
-      <p className="muted">
-        Leave a field empty to use the limit of the service. That limit also applies where it is lower than the value
-        here.
-      </p>
+      <p className="muted">Leave a field empty to use the limit of this service.</p>
       <div className="fields wide">
-        {(Object.keys(labels) as Budget[]).map((budget) => (
-          <FormControl key={budget} disabled={!canEdit}>
-            <FormControl.Label>{labels[budget]}</FormControl.Label>
-            <TextInput
-              type="number"
-              min={0}
-              step="any"
-              block
-              value={budgets[budget]}
-              onChange={(event) => onChange(budget, event.target.value)}
-            />
-          </FormControl>
-        ))}
+        {(Object.keys(labels) as Budget[]).map((budget) => {
+          const problem = budgetProblem(budgets[budget], limits[budget]);
+          return (
+            <FormControl key={budget} disabled={!canEdit}>
+              <FormControl.Label>{labels[budget]}</FormControl.Label>
+              <TextInput
+                type="number"
+                step="any"
+                block
+                value={budgets[budget]}
+                validationStatus={problem === undefined ? undefined : 'error'}
+                onChange={(event) => onChange(budget, event.target.value)}
+              />
+              {problem !== undefined && <FormControl.Validation variant="error">{problem}</FormControl.Validation>}
+              <FormControl.Caption>Limit of this service: {limits[budget].toLocaleString()}</FormControl.Caption>
+            </FormControl>
+          );
+        })}
       </div>
     </fieldset>
   );

@@ -5,9 +5,9 @@ import { BudgetFields } from './budget-fields.tsx';
 import { useProjectForm } from './use-project-form.ts';
 
 export function GeneralSettings({ project, canEdit }: { project: Project; canEdit: boolean }) {
-  const { fields, set, budgets, setBudget, save } = useProjectForm(project);
+  const { fields, set, budgets, limits, setBudget, save, isValid } = useProjectForm(project);
   return (
-    <form className="box stack" onSubmit={submitOnce(save)}>
+    <form className="box stack" onSubmit={submitOnce(save, isValid)}>
       <FormControl required disabled={!canEdit}>
         <FormControl.Label>Name</FormControl.Label>
         <TextInput block maxLength={200} value={fields.name} onChange={(event) => set({ name: event.target.value })} />
@@ -21,7 +21,7 @@ export function GeneralSettings({ project, canEdit }: { project: Project; canEdi
           onChange={(event) => set({ description: event.target.value })}
         />
       </FormControl>
-      <BudgetFields budgets={budgets} canEdit={canEdit} onChange={setBudget} />
+      <BudgetFields budgets={budgets} limits={limits} canEdit={canEdit} onChange={setBudget} />
       <FormControl disabled={!canEdit}>
         <Checkbox
           checked={fields.sharePrivateContext}

@@ -4,11 +4,7 @@ import * as api from '../api.ts';
 import { changedFields } from '../forms/changed-fields.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
-
-export type Budget = keyof api.Project['budgets'];
-
-/** A budget as typed; empty for no limit of the project's own. */
-export type BudgetTexts = Record<Budget, string>;
+import { type Budget, budgetProblem, budgetTextsOf, changedBudgets } from './budget-texts.ts';
 
 interface ProjectFields {
   name: string;
@@ -23,11 +19,12 @@ export function useProjectForm(project: api.Project) {
   const [initial, setInitial] = useState(project);
   const [fields, setFields] = useState<ProjectFields>(() => fieldsOf(project));
   const [budgets, setBudgets] = useState(() => budgetTextsOf(project));
+  const changed = changedBudgets(initial, budgets);
   const save = useMutation({
     mutationFn: () =>
       api.updateProject(project.id, {
         ...changedFields(fieldsOf(initial), { ...fields, name: fields.name.trim() }),
-        budgets: changedBudgets(initial, budgets),
+        budgets: changed,
       }),
     onSuccess: (saved) => {
       setInitial(saved);
@@ -40,24 +37,17 @@ export function useProjectForm(project: api.Project) {
     fields,
     set: (change: Partial<ProjectFields>) => setFields((before) => ({ ...before, ...change })),
     budgets,
+    limits: project.limits,
     setBudget: (budget: Budget, text: string) => setBudgets((before) => ({ ...before, [budget]: text })),
     save,
+    /** Budgets that were not changed are not sent, so they cannot be refused. */
+    isValid: () =>
+      (Object.keys(changed) as Budget[]).every(
+        (budget) => budgetProblem(budgets[budget], project.limits[budget]) === undefined,
+      ),
   };
 }
 
 function fieldsOf({ name, description, sharePrivateContext }: api.Project): ProjectFields {
   return { name, description, sharePrivateContext };
-}
-
-function budgetTextsOf({ budgets }: api.Project): BudgetTexts {
-  return Object.fromEntries(
-    Object.entries(budgets).map(([budget, limit]) => [budget, String(limit ?? '')]),
-  ) as BudgetTexts;
-}
-
-function changedBudgets(initial: api.Project, texts: BudgetTexts): Partial<api.Project['budgets']> {
-  const changes = changedFields(budgetTextsOf(initial), texts);
-  return Object.fromEntries(
-    Object.entries(changes).map(([budget, text]) => [budget, text === '' ? null : Number(text)]),
-  );
 }

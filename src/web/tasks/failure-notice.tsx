@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
+import { belowLimit } from '../../domain/budget.ts';
 import { remedies } from '../../domain/run.ts';
 import type { Failure, Task } from '../api.ts';
 import { failureName } from '../display/names.ts';
@@ -21,13 +22,12 @@ export function FailureNotice({ task }: { task: Task }) {
 /** What a person can do about a failed run, with a link to where they can do it. */
 export function Remedy({ task, failure }: { task: Task; failure: Failure }) {
   const project = useQuery(queries.project(task.projectId));
-  const hasOwnBudget = Object.values(project.data?.budgets ?? {}).some((limit) => limit !== null);
+  const isBeyondProject =
+    project.data !== undefined && belowLimit(project.data.budgets, project.data.limits).length === 0;
   const link = linkFor(failure, task);
   return (
     <p className="wrap">
-      {failure.category === 'budget' && project.data && !hasOwnBudget
-        ? operatorBudgetRemedy
-        : remedies[failure.category]}
+      {failure.category === 'budget' && isBeyondProject ? operatorBudgetRemedy : remedies[failure.category]}
       {link && (
         <>
           {' '}
@@ -38,9 +38,9 @@ export function Remedy({ task, failure }: { task: Task; failure: Failure }) {
   );
 }
 
-/** Without a budget of its own, raising the project's budget has no effect: some other limit applied. */
+/** Where no budget of the project is below the limit of the service, raising one changes nothing. */
 const operatorBudgetRemedy =
-  'The project has no budget of its own, so a limit of the service or of .deckhand.yml applied. Ask the operator or a maintainer to raise it, or make the task smaller, then retry.';
+  'No budget of the project is below the limit of the service, so the service or .deckhand.yml set the limit. Ask the operator or a maintainer to raise it, or make the task smaller, then retry.';
 
 function linkFor({ category }: Failure, task: Task): { to: string; text: string } | undefined {
   const project = `/projects/${task.projectId}`;

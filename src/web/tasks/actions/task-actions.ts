@@ -18,7 +18,7 @@ export const actionNames: Record<TaskAction, string> = {
 
 /** Whether the service's transition table has such a row. Only the service knows all facts, so it can still refuse. */
 const hasTransition = (event: TaskEvent, status: TaskStatus) =>
-  taskMachine.some((row) => row.on === event && row.from.includes(status));
+  taskMachine.rows.some((row) => row.on === event && row.from.includes(status));
 
 /** The actions that a task allows in its current state, the most likely first. */
 export function actionsFor(task: api.Task): TaskAction[] {

@@ -1,0 +1,39 @@
+import type { App } from '../app.ts';
+import { aboveLimit, type Budgets, lowest, type SomeBudgets } from '../domain/budget.ts';
+import { badRequest } from '../errors.ts';
+import { findProject, ownBudgets } from './store.ts';
+
+/** The setting behind each limit of the service. */
+const settings = {
+  runMinutes: 'MAX_RUN_MINUTES',
+  runSteps: 'MAX_RUN_STEPS',
+  runTokens: 'MAX_RUN_TOKENS',
+  runCostUsd: 'MAX_RUN_COST_USD',
+  dayCostUsd: 'MAX_PROJECT_DAY_COST_USD',
+} as const satisfies Record<keyof Budgets, keyof App['config']>;
+
+/** The limits of this service, which no project can exceed. */
+export function serviceLimits({ config }: App): Budgets {
+  return {
+    runMinutes: config[settings.runMinutes],
+    runSteps: config[settings.runSteps],
+    runTokens: config[settings.runTokens],
+    runCostUsd: config[settings.runCostUsd],
+    dayCostUsd: config[settings.dayCostUsd],
+  };
+}
+
+/** The limits that apply to a project: for each budget the lower of the service's and its own. */
+export async function budgetsOf(app: App, projectId: string): Promise<Budgets> {
+  return lowest(serviceLimits(app), ownBudgets(await findProject(app.db.manager, projectId)));
+}
+
+/** @throws AppError 400 naming each budget that exceeds the limit of the service */
+export function assertWithinLimits(app: App, budgets: SomeBudgets): void {
+  const limits = serviceLimits(app);
+  const problems = aboveLimit(budgets, limits).map((key) => ({
+    path: `budgets.${key}`,
+    message: `budgets.${key} must be at most ${limits[key]}, the limit of this service (${settings[key]})`,
+  }));
+  if (problems.length > 0) throw badRequest(problems);
+}

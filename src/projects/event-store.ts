@@ -1,0 +1,49 @@
+import type { EntityManager } from 'typeorm';
+
+export interface ProjectEventRow {
+  id: number;
+  kind: 'task' | 'run' | 'sprint';
+  objectId: string;
+  status: string;
+  at: Date;
+  /** The number of the transaction that made the change. */
+  transaction: number;
+}
+
+/**
+ * Transaction numbers as of now: all transactions before `settled` have ended, and none has the number `next` or a
+ * higher one yet.
+ */
+export async function transactionNumbers(em: EntityManager): Promise<{ settled: number; next: number }> {
+  const [row] = await em.query(
+    `select pg_snapshot_xmin(pg_current_snapshot())::text::float8 as settled,
+       pg_snapshot_xmax(pg_current_snapshot())::text::float8 as next`,
+  );
+  return row;
+}
+
+/**
+ * The changes of a project by transactions from the number `from` on. All transactions before `settled` have ended, so
+ * nothing can be added to their changes.
+ */
+export async function listChanges(
+  em: EntityManager,
+  projectId: string,
+  from: number,
+): Promise<{ rows: ProjectEventRow[]; settled: number }> {
+  const rows: (ProjectEventRow & { settled: number })[] = await em.query(
+    `select id::float8 as id, kind, object_id as "objectId", status, at, xid::text::float8 as transaction,
+       pg_snapshot_xmin(pg_current_snapshot())::text::float8 as settled
+     from project_events where project_id = $1 and xid >= $2::text::xid8 order by id`,
+    [projectId, String(from)],
+  );
+  return { rows, settled: rows[0]?.settled ?? from };
+}
+
+/** How far back a client can resume with `Last-Event-ID`. */
+export const resumeMinutes = 60;
+
+/** Deletes events that no client can ask for any more. */
+export async function forgetOldEvents(em: EntityManager): Promise<void> {
+  await em.query('delete from project_events where at < now() - make_interval(mins => $1)', [2 * resumeMinutes]);
+}

@@ -1,0 +1,31 @@
+import type { EntityManager } from 'typeorm';
+import type { Failure } from '../domain/run.ts';
+
+/** The tasks of a sprint with an owner and all dependencies done that have never run, oldest first. */
+export async function listStartable(em: EntityManager, sprintId: string): Promise<string[]> {
+  const rows: { id: string }[] = await em.query(
+    `select t.id from tasks t
+     where t.sprint_id = $1 and t.status in ('backlog', 'ready') and t.owner is not null
+       and not exists (select 1 from runs r where r.task_id = t.id)
+       and not exists (select 1 from task_dependencies d join tasks o on o.id = d.depends_on_id
+         where d.task_id = t.id and o.status <> 'done')
+     order by t.created_at, t.id`,
+    [sprintId],
+  );
+  return rows.map((r) => r.id);
+}
+
+/** Stores why a task could not start, unless it was started since. Returns whether this changed anything. */
+export async function setFailure(em: EntityManager, taskId: string, failure: Failure): Promise<boolean> {
+  const [, changed] = await em.query(
+    `update tasks set failure = $2, updated_at = now()
+     where id = $1 and status in ('backlog', 'ready') and failure is distinct from $2::jsonb`,
+    [taskId, JSON.stringify(failure)],
+  );
+  return changed > 0;
+}
+
+export async function listProjectsWithActiveSprint(em: EntityManager): Promise<string[]> {
+  const rows: { id: string }[] = await em.query(`select project_id as id from sprints where status = 'active'`);
+  return rows.map((r) => r.id);
+}
