@@ -73,7 +73,7 @@ function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 
-function isClosedHost(host: string): boolean {
+export function isClosedHost(host: string): boolean {
   if (isIP(host)) return isClosedAddress(host);
   return /^(localhost|.*\.(localhost|local|internal|home\.arpa)|metadata)$/.test(host);
 }
