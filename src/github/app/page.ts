@@ -82,6 +82,7 @@ const style = `
   .problem { color: var(--danger); margin-block-start: 8px; font-size: 12px; }
   .row { display: flex; gap: 8px; }
   form { width: 100%; }
+  form + p { margin-block-start: 8px; }
   label { display: block; font-weight: 600; margin-block-end: 4px; }
   input, button { font: inherit; border: 1px solid var(--border); border-radius: 6px; padding: 5px 12px; }
   input { flex: 1; min-width: 0; background: var(--bg); color: var(--fg); }

@@ -3,6 +3,7 @@ import { findShippedAgent } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
 import { defaultAgentName } from '../../domain/agent.ts';
 import { Refused } from '../../domain/machine.ts';
+import { mayReveal } from '../../domain/private-content.ts';
 import { closedBlocks, fenced, harmless, plain } from '../../domain/text/quoted.ts';
 import { findProject } from '../../projects/store.ts';
 import { findRepository } from '../../repositories/store.ts';
@@ -31,16 +32,14 @@ export async function ask(app: App, order: Order): Promise<void> {
 
 async function aboutTask(app: App, { repository }: Order, taskId: string, asking: Asking): Promise<string> {
   const task = await getTask(app.db.manager, taskId);
-  const read = task.repositoryId === null ? null : await findRepository(app.db.manager, task.repositoryId);
-  const shares = (await findProject(app.db.manager, task.projectId)).sharePrivateContext;
-  // What is read in a private repository does not show in a public one (decisions, section 3).
-  // One that is no longer connected may have been.
-  const wasPrivate = read === null ? task.branchName !== null : read.isPrivate;
-  if (wasPrivate && !repository.isPrivate && !shares)
+  const connected = task.repositoryId === null ? null : await findRepository(app.db.manager, task.repositoryId);
+  // A repository that is no longer connected may have been private. A task without a branch has read none.
+  const source = connected ?? { isPrivate: task.branchName !== null };
+  if (!mayReveal(source, repository, await findProject(app.db.manager, task.projectId)))
     throw new Refused(
-      'ask requires a public repository, because its answer shows in one; or the setting sharePrivateContext',
+      'the task works in a private repository, and this comment is public; ask in the dashboard, or let an admin turn on the project setting sharePrivateContext',
     );
-  // What members said to each other over the interface is not told in public.
+  // Messages that members wrote in the dashboard stay out of public answers.
   return chatAboutTask(app, task, asking, !repository.isPrivate);
 }
 

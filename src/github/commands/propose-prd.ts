@@ -1,6 +1,7 @@
 import type { App } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables.ts';
 import { branchName } from '../../domain/branch.ts';
+import { mayReveal } from '../../domain/private-content.ts';
 import { harmless, harmlessLine } from '../../domain/text/quoted.ts';
 import { slug } from '../../domain/text/slug.ts';
 import { AppError } from '../../errors.ts';
@@ -25,7 +26,7 @@ export async function proposePrd(app: App, projectId: string, sessionId: string)
   const repository = await findDocs(app.db.manager, projectId);
   const name = repository === null ? undefined : nameOnGitHub(app, repository.url);
   if (session?.prd == null || repository === null || name === undefined || repository.isArchived) return;
-  if (await wouldShow(app, session, repository)) return app.log.info({ projectId }, 'the requirements stay private');
+  if (!(await mayShowIn(app, session, repository))) return app.log.info({ projectId }, 'the requirements stay private');
   const credential = await credentialFor(app, repository);
   if (credential.kind === 'none') return app.log.warn({ projectId }, 'no credential to propose the requirements');
   const octokit = await octokitFor(app, credential);
@@ -51,17 +52,12 @@ interface At {
 /** How long git may take for it. */
 const gitMs = 300_000;
 
-/** What was written with a private repository at hand does not show in a public one (decisions, section 3). */
-async function wouldShow(
-  app: App,
-  { repositoryId, repositoryNotes, projectId }: Session,
-  docs: RepositoryRow,
-): Promise<boolean> {
-  const read = repositoryId === null ? null : await findRepository(app.db.manager, repositoryId);
-  // One that is no longer connected may have been private.
-  const wasPrivate = read === null ? Boolean(repositoryNotes) : read.isPrivate;
-  if (docs.isPrivate || !wasPrivate) return false;
-  return !(await findProject(app.db.manager, projectId)).sharePrivateContext;
+async function mayShowIn(app: App, session: Session, docs: RepositoryRow): Promise<boolean> {
+  const { repositoryId, repositoryNotes, projectId } = session;
+  const connected = repositoryId === null ? null : await findRepository(app.db.manager, repositoryId);
+  // A repository that is no longer connected may have been private. Without notes none was read.
+  const source = connected ?? { isPrivate: Boolean(repositoryNotes) };
+  return mayReveal(source, docs, await findProject(app.db.manager, projectId));
 }
 
 function bodyOf({ goal, result }: Session, prefix: string): string {

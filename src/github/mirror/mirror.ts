@@ -31,8 +31,8 @@ export interface Wanted {
   essence: string;
 }
 
-/** What an issue or pull request should show of a task; pure. `isPublic`: nothing private may be named there. */
-export function wanted(task: TaskPicture, isPublic: boolean): Wanted {
+/** What an issue or pull request in the repository `shownIn` should show of a task. Pure. */
+export function wanted(task: TaskPicture, shownIn: { isPrivate: boolean }): Wanted {
   const labels = [labelOf[task.status], ...(task.failure === null ? [] : [failedLabel])];
   const { status, failure, notice, run, pulls } = task;
   const essence = JSON.stringify([
@@ -43,13 +43,13 @@ export function wanted(task: TaskPicture, isPublic: boolean): Wanted {
     run?.kind,
     pulls.map((p) => [p.number, p.status]),
   ]);
-  return { labels, comment: statusComment(task, isPublic), check: check(task, isPublic), essence };
+  return { labels, comment: statusComment(task, shownIn), check: check(task, shownIn), essence };
 }
 
-function check(task: TaskPicture, isPublic: boolean): WantedCheck {
+function check(task: TaskPicture, shownIn: { isPrivate: boolean }): WantedCheck {
   const { run, failure } = task;
   const isLive = run?.status === 'queued' || run?.status === 'running';
-  const summary = statusComment(task, isPublic).split('\n').slice(2).join('\n');
+  const summary = statusComment(task, shownIn).split('\n').slice(2).join('\n');
   const actions: WantedCheck['actions'] = [];
   if (isLive) actions.push({ label: 'Cancel', description: 'Stop the agent; the branch stays', identifier: 'cancel' });
   else if (run?.status === 'failed' || run?.status === 'cancelled')

@@ -1,3 +1,4 @@
+import { mayName } from '../../domain/private-content.ts';
 import { remedies } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 import { harmlessLine } from '../../domain/text/quoted.ts';
@@ -18,16 +19,16 @@ export const statusWords: Record<TaskStatus, string> = {
   waiting_on_subtasks: '🧩 Waiting on subtasks',
 };
 
-/** The status comment of a task. `isPublic`: it must name nothing from private repositories. */
-export function statusComment(task: TaskPicture, isPublic: boolean): string {
+/** The status comment of a task. In a public repository (`shownIn`) it names no private one. */
+export function statusComment(task: TaskPicture, shownIn: { isPrivate: boolean }): string {
   const sections = [
     [statusMarker, `### ${statusWords[task.status]}`],
-    factTable(task, isPublic),
+    factTable(task, shownIn),
     progress(task),
     failure(task),
     task.notice === '' ? [] : [`> ${safe(task, task.notice, 1500)}`],
     handoff(task),
-    subtasks(task, isPublic),
+    subtasks(task, shownIn),
     earlierRuns(task),
     [`<sub>[${task.id}](${task.taskUrl}) · \`${task.commandPrefix} help\` lists the commands</sub>`],
   ];
@@ -42,11 +43,11 @@ export function statusComment(task: TaskPicture, isPublic: boolean): string {
 /** Text of people and models on one line, without commands, mentions or markup that could act. */
 const safe = ({ commandPrefix }: TaskPicture, text: string, max = 500) => harmlessLine(text, max, commandPrefix);
 
-function factTable(task: TaskPicture, isPublic: boolean): string[] {
+function factTable(task: TaskPicture, shownIn: { isPrivate: boolean }): string[] {
   const rows: [string, string][] = [['Agent', task.agent === null ? 'none' : safe(task, task.agent, 100)]];
   if (task.run !== null) rows.push(['Run', runText(task.run)]);
   if (task.branchName !== null) rows.push(['Branch', `\`${task.branchName}\``]);
-  for (const pull of task.pulls.filter((p) => !isPublic || !p.isPrivate))
+  for (const pull of task.pulls.filter((p) => mayName(p, shownIn)))
     rows.push(['Pull request', `[${pull.repositoryName}#${pull.number}](${pull.url}) (${pull.status})`]);
   if (task.costUsd !== null) rows.push(['Cost', `$${task.costUsd.toFixed(2)}`]);
   return ['| | |', '| --- | --- |', ...rows.map(([name, value]) => `| **${name}** | ${cell(value)} |`)];
@@ -71,8 +72,8 @@ function handoff(task: TaskPicture): string[] {
   return ['**What was done**', '', safe(task, summary, 4000), ...(next.length > 0 ? ['', ...next] : [])];
 }
 
-function subtasks(task: TaskPicture, isPublic: boolean): string[] {
-  const shown = task.subtasks.filter((s) => !isPublic || !s.isPrivate);
+function subtasks(task: TaskPicture, shownIn: { isPrivate: boolean }): string[] {
+  const shown = task.subtasks.filter((s) => mayName(s, shownIn));
   if (shown.length === 0) return [];
   const line = ({ title, status, issueUrl }: (typeof shown)[number]) => {
     const link = issueUrl === null ? '' : ` ([issue](${issueUrl}))`;

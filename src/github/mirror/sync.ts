@@ -49,7 +49,7 @@ async function syncPlace(app: App, em: EntityManager, task: TaskView, place: Mir
   const { installationId, owner, repo } = credential;
   const octokit = await app.github.asInstallation(installationId);
   const picture = await pictureOf(app, em, task, place);
-  const { labels, comment, check, essence } = wanted(picture, !repository.isPrivate);
+  const { labels, comment, check, essence } = wanted(picture, repository);
   const milestone = () => syncMilestone(app, em, { octokit, name: { owner, repo }, repository }, task, place);
   const at = { owner, repo, issue_number: place.number };
   const pull = await em.findOneBy(PullRequests, { repositoryId: place.repositoryId, number: place.number });
