@@ -12,7 +12,7 @@ import { listEvents } from '../../runs/lease/journal-store.ts';
 import { listRuns } from '../../runs/store.ts';
 import { findTask, listSubtasks, type TaskView } from '../../tasks/store.ts';
 import { listHandoffs, listPulls } from '../../tasks/work-store.ts';
-import { writesLeft } from '../app/pacing.ts';
+import { writesLeft } from '../app/pace-store.ts';
 import { findOwnComment } from '../commands/replies.ts';
 import { answerReviews } from '../follow/reviews.ts';
 import { makeIssue } from './make-issue.ts';
