@@ -11,7 +11,7 @@ import { rightOf } from '../../repositories/permission.ts';
 import { showTask } from '../../tasks/move.ts';
 import { insertHandledCommand, wasCommandHandled } from '../inbox/delivery-store.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
-import { type Place, placeOfEvent, statusOf } from '../place.ts';
+import { httpStatusOf, type Place, placeOfEvent } from '../place.ts';
 import { taskOfPlace } from './order.ts';
 import { readCommands } from './read-commands.ts';
 import { reply } from './replies.ts';
@@ -216,7 +216,7 @@ async function react(
           content,
         });
   // The comment may be deleted or the issue locked by now; a reaction is a courtesy.
-  await give().catch((error) => (statusOf(error) >= 500 ? give().catch(() => {}) : undefined));
+  await give().catch((error) => (httpStatusOf(error) >= 500 ? give().catch(() => {}) : undefined));
 }
 
 const onlyOnIssues = new Set(['create', 'plan', 'answer', 'approve']);

@@ -1,5 +1,5 @@
 import type { App, Octokit } from '../../app.ts';
-import { statusOf } from '../place.ts';
+import { httpStatusOf } from '../place.ts';
 import { countRedelivery, forgetOldRedeliveries, readMark, setMark, wasDelivered } from './delivery-store.ts';
 
 const markName = 'hook deliveries';
@@ -61,6 +61,6 @@ async function listFailed(octokit: Octokit, upTo: number) {
 async function askAgain(octokit: Octokit, id: number): Promise<void> {
   await octokit.request('POST /app/hook/deliveries/{delivery_id}/attempts', { delivery_id: id }).catch((error) => {
     // Too old to be sent again.
-    if (![404, 422].includes(statusOf(error))) throw error;
+    if (![404, 422].includes(httpStatusOf(error))) throw error;
   });
 }

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Octokit } from '../../app.ts';
-import { statusOf } from '../place.ts';
+import { httpStatusOf } from '../place.ts';
 import type { WantedCheck } from './mirror.ts';
 import { type Mirrored, markCheck } from './mirror-store.ts';
 
@@ -58,7 +58,7 @@ async function findCheck({ octokit, name, taskId, sha }: At): Promise<number | u
     const own = found.find((run) => run.external_id === taskId);
     return own && Number(own.id);
   } catch (error) {
-    if (statusOf(error) === 404) return undefined;
+    if (httpStatusOf(error) === 404) return undefined;
     throw error;
   }
 }
