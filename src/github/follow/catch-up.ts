@@ -2,6 +2,7 @@ import type { App } from '../../app.ts';
 import type { GitHubUser } from '../../projects/store.ts';
 import { handleCommands } from '../commands/handle-commands.ts';
 import { heardUntil, listenFromNow } from '../inbox/delivery-store.ts';
+import { itemsOf } from '../pages.ts';
 import type { Place } from '../place.ts';
 import { runLabel } from './issues.ts';
 import { labelChanged, labellerOf } from './labels.ts';
@@ -46,11 +47,6 @@ async function readIssues(app: App, place: Place, since: string): Promise<void> 
     if (person !== undefined)
       await labelChanged(app, place, { number, label: runLabel, sender: person, isPull: false });
   }
-}
-
-/** One page is in memory at a time, however much was written while the App was down. */
-async function* itemsOf<T>(pages: AsyncIterable<{ data: T[] }>): AsyncIterable<T> {
-  for await (const { data } of pages) yield* data;
 }
 
 async function readComments(app: App, place: Place, since: string): Promise<void> {

@@ -9,6 +9,7 @@ import { asWriter } from '../../repositories/permission.ts';
 import { reviseTask } from '../../runs/operations.ts';
 import { showTask } from '../../tasks/move.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
+import { itemsOf } from '../pages.ts';
 import { type Place, placeOfRepository } from '../place.ts';
 import { listUnansweredReviews, markAnswered } from '../store.ts';
 
@@ -86,11 +87,10 @@ async function answerReview(app: App, { octokit, name }: Place, number: number, 
   const bot = await app.github?.bot();
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments';
   const [answered, asked] = [new Set<number | undefined>(), [] as number[]];
-  for await (const { data } of octokit.paginate.iterator(path, { ...at, per_page: 100 }))
-    for (const comment of data) {
-      if (comment.user?.id === bot?.id && comment.body.startsWith(answerMarker)) answered.add(comment.in_reply_to_id);
-      if (comment.pull_request_review_id === reviewId) asked.push(comment.id);
-    }
+  for await (const comment of itemsOf(octokit.paginate.iterator(path, { ...at, per_page: 100 }))) {
+    if (comment.user?.id === bot?.id && comment.body.startsWith(answerMarker)) answered.add(comment.in_reply_to_id);
+    if (comment.pull_request_review_id === reviewId) asked.push(comment.id);
+  }
   for (const comment_id of asked) {
     if (answered.has(comment_id)) continue;
     await octokit.request('POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies', {

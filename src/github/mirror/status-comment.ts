@@ -4,10 +4,10 @@ import type { TaskStatus } from '../../domain/task.ts';
 import { harmlessLine } from '../../domain/text/quoted.ts';
 import type { PictureOfRun, TaskPicture } from './task-picture.ts';
 
-/** The first line of the status comment; by it and its author the comment is found again. */
+/** The first line of the status comment. The comment is found again by this line and its author. */
 export const statusMarker = '<!-- deckhand:status -->';
 
-/** GitHub takes 65,536 characters. */
+/** GitHub refuses comments over 65,536 characters. */
 const maxComment = 60_000;
 
 export const statusWords: Record<TaskStatus, string> = {
@@ -40,7 +40,7 @@ export function statusComment(task: TaskPicture, shownIn: { isPrivate: boolean }
   );
 }
 
-/** Text of people and models on one line, without commands, mentions or markup that could act. */
+/** Text by people and models on one line, with no command, mention or markup that could take effect. */
 const safe = ({ commandPrefix }: TaskPicture, text: string, max = 500) => harmlessLine(text, max, commandPrefix);
 
 function factTable(task: TaskPicture, shownIn: { isPrivate: boolean }): string[] {
@@ -102,7 +102,7 @@ function clock(at: Date): string {
   return `${at.toISOString().slice(11, 19)} UTC`;
 }
 
-/** Cuts the end of a comment that GitHub would not take, and closes what the cut leaves open. */
+/** Cuts a comment that GitHub would refuse, and closes the section that the cut leaves open. */
 function clipped(text: string): string {
   if (text.length <= maxComment) return text;
   return `${text.slice(0, maxComment - 100)}\n\n</details>\n\n… (cut)`;
@@ -113,7 +113,7 @@ function seconds(ms: number): string {
   return s < 60 ? `${s} s` : `${Math.floor(s / 60)} min ${s % 60} s`;
 }
 
-/** A pipe would end the cell of a table. */
+/** Escapes pipes, which would end the cell of a table. */
 function cell(text: string): string {
   return text.replaceAll('|', '\\|');
 }
