@@ -102,7 +102,7 @@ export async function markAnswered(em: EntityManager, revisionId: string): Promi
 }
 
 /** The task and the pull request that our check run is about. */
-export async function findPlaceOfCheck(em: EntityManager, repositoryId: string, checkRunId: number) {
+export async function findTaskOfCheck(em: EntityManager, repositoryId: string, checkRunId: number) {
   const rows: { taskId: string; number: number }[] = await em.query(
     'select task_id as "taskId", number from mirrored where repository_id = $1 and check_run_id = $2',
     [repositoryId, checkRunId],
@@ -145,4 +145,18 @@ export async function listOpenWork(em: EntityManager, repositoryId: string): Pro
 /** The pull requests of a task that may still change. A closed one may be reopened. */
 export async function listUnsettledPulls(em: EntityManager, taskId: string, repositoryId: string) {
   return em.findBy(PullRequests, { taskId, repositoryId, status: In(['open', 'draft', 'closed']) });
+}
+
+/** The second key of `pg_advisory_xact_lock`'s hash: keeps these locks apart from those of other places. */
+const issueLocks = 2;
+
+/** Holds others off the task of an issue until the end of the transaction, also while it has none. */
+export async function lockIssue(em: EntityManager, repositoryId: string, number: number): Promise<void> {
+  await em.query(`select pg_advisory_xact_lock(hashtextextended($1, ${issueLocks}))`, [`${repositoryId}#${number}`]);
+}
+
+/** The names of agents by their ids. */
+export async function listAgentNames(em: EntityManager, ids: string[]): Promise<Map<string, string>> {
+  const rows: { id: string; name: string }[] = await em.query('select id, name from agents where id = any($1)', [ids]);
+  return new Map(rows.map(({ id, name }) => [id, name]));
 }

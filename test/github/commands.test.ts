@@ -48,11 +48,11 @@ test('an unknown verb or agent is refused in one reply that is edited from then 
   const own = async () => (await world.comments(number)).filter((c) => c.user.login === 'deckhand[bot]');
   const first = await comment('mona', number, '/agent strat');
   await until('the refusal', async () => (await own()).length === 1);
-  expect((await own())[0]?.body).toContain('there is no such command');
+  expect((await own())[0]?.body).toContain('There is no such command');
   await until('the reaction', async () => reactionsOn(first.id).length === 2);
   expect(reactionsOn(first.id)).toEqual(['eyes', 'confused']);
   await comment('mona', number, '/agent start Nobody');
-  await until('the next refusal', async () => (await own())[0]?.body.includes('found none named Nobody'));
+  await until('the next refusal', async () => (await own())[0]?.body.includes('no agent named Nobody'));
   expect(await own()).toHaveLength(1);
   expect((await tasks()).some((t) => t.title === 'Wrong words')).toBe(false);
 });

@@ -118,7 +118,7 @@ test('start, retry, cancel and merge say what they require and what they found',
   expect(await refused('start')).toEqual({ statusCode: 409, message: 'start requires an owner (agent), found none' });
   expect((await refused('retry')).message).toBe('retry requires the latest run failed or cancelled, found no run');
   expect((await refused('cancel')).message).toBe('cancel requires status in_progress, found backlog');
-  expect((await refused('merge')).message).toBe('merge requires an open pull request, found none');
+  expect((await refused('merge')).message).toBe('The task has no open pull request to merge.');
   const waiting = await create({ title: 'dependent', owner: developer, dependsOn: [id] });
   expect((await refused('start', waiting.id)).message).toBe(`start requires every dependency done, found open: ${id}`);
   const lone = await create({ title: 'no repository', owner: developer });

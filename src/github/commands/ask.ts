@@ -14,17 +14,17 @@ import { sayOnce } from './replies.ts';
 
 const maxAnswer = 20_000;
 
-/** Answers a question in a comment of its own: by the agent of the task, or by the Developer where there is no task. */
+/** Answers a question in a comment of its own. The task's agent answers, or the Developer where there is no task. */
 export async function ask(app: App, order: Order): Promise<void> {
   const { at, spoken, commentId } = order;
   const message = plain(order.command.argument);
-  if (message === '') throw new Refused('ask requires a question behind it, found nothing');
+  if (message === '') throw new Refused('Write your question after `ask`.');
   const taskId = await taskOfOrder(app, order);
   const asking = { userId: order.userId, message, signal: app.stopping };
   const text =
     taskId === undefined ? await withoutTask(app, order, asking) : await aboutTask(app, order, taskId, asking);
   const answer = closedBlocks(harmless(text, app.config.COMMAND_PREFIX).slice(0, maxAnswer));
-  // One answer for each question, found again when it is asked for again after a crash.
+  // Each question has one answer. The marker finds it when the command is repeated after a crash.
   const marker = `<!-- deckhand:answer ${commentId ?? 'body'}/${order.command.line} -->`;
   const place = { ...at.name, issue_number: spoken.issue.number };
   await sayOnce(app, at.octokit, place, marker, `${marker}\n${answer}`);
@@ -37,7 +37,7 @@ async function aboutTask(app: App, { repository }: Order, taskId: string, asking
   const source = connected ?? { isPrivate: task.branchName !== null };
   if (!mayReveal(source, repository, await findProject(app.db.manager, task.projectId)))
     throw new Refused(
-      'the task works in a private repository, and this comment is public; ask in the dashboard, or let an admin turn on the project setting sharePrivateContext',
+      'The task works in a private repository, and this comment is public. Ask in the dashboard, or turn on the project setting sharePrivateContext.',
     );
   // Messages that members wrote in the dashboard stay out of public answers.
   return chatAboutTask(app, task, asking, !repository.isPrivate);
