@@ -1,10 +1,10 @@
 import type { EntityManager } from 'typeorm';
-import type { App } from '../../app.ts';
+import type { App, Octokit } from '../../app.ts';
 import { harmlessLine } from '../../domain/text/quoted.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { findSprint, type SprintView } from '../../sprints/store.ts';
 import type { TaskView } from '../../tasks/store.ts';
-import { type Place, placeOfRepository } from '../place.ts';
+import { type IssueRef, type Place, placeOfRepository } from '../place.ts';
 import {
   deleteMilestone,
   findMilestone,
@@ -27,20 +27,30 @@ export async function syncMilestone(
   const isShown = sprint !== undefined && sprint.status !== 'planning';
   const wanted = isShown ? await ensureMilestone(app, em, { octokit, name, repository }, sprint) : null;
   if (wanted === mirrored.milestone) return;
-  const at = { ...name, issue_number: mirrored.number };
-  const { data: issue } = await octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', at);
+  if (await setMilestone(octokit, { ...name, issue_number: mirrored.number }, mirrored.milestone, wanted))
+    await markMilestone(em, mirrored, wanted);
+  else if (wanted !== null) await deleteMilestone(em, repository.id, wanted);
+}
+
+/** Replaces `ours` by `wanted` on an issue, unless people chose another milestone; false when `wanted` does not exist. */
+async function setMilestone(
+  octokit: Octokit,
+  issueRef: IssueRef,
+  ours: number | null,
+  wanted: number | null,
+): Promise<boolean> {
+  const { data: issue } = await octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', { ...issueRef });
   const current = issue.milestone?.number ?? null;
-  const isPeoplesChoice = current !== null && current !== mirrored.milestone && current !== wanted;
-  if (!isPeoplesChoice && current !== wanted)
-    try {
-      await octokit.request('PATCH /repos/{owner}/{repo}/issues/{issue_number}', { ...at, milestone: wanted });
-    } catch (error) {
-      // Somebody deleted the milestone. The next comparison creates a new one.
-      if (!isRefusedWith(error, 422)) throw error;
-      if (wanted !== null) await deleteMilestone(em, repository.id, wanted);
-      return;
-    }
-  await markMilestone(em, mirrored, wanted);
+  const isPeoplesChoice = current !== null && current !== ours;
+  if (isPeoplesChoice || current === wanted) return true;
+  try {
+    await octokit.request('PATCH /repos/{owner}/{repo}/issues/{issue_number}', { ...issueRef, milestone: wanted });
+    return true;
+  } catch (error) {
+    // Somebody deleted the milestone. The next comparison creates a new one.
+    if (!isRefusedWith(error, 422)) throw error;
+    return false;
+  }
 }
 
 interface WantedMilestone {
