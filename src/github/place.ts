@@ -64,7 +64,7 @@ async function placeAt(app: App, repository: RepositoryRow, installationId: numb
   return { octokit: await app.github.asInstallation(installationId), installationId, name, repository };
 }
 
-/** The HTTP status of a failed request; 0 when it got no answer. */
+/** The HTTP status of a failed request; 0 when the error has none. */
 export function httpStatusOf(error: unknown): number {
   return (error as { status?: number }).status ?? 0;
 }

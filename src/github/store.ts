@@ -147,7 +147,7 @@ export async function listUnsettledPulls(em: EntityManager, taskId: string, repo
   return em.findBy(PullRequests, { taskId, repositoryId, status: In(['open', 'draft', 'closed']) });
 }
 
-/** The second key of `pg_advisory_xact_lock`'s hash: keeps these locks apart from those of other places. */
+/** Seeds the hash of the lock's name, which keeps these locks apart from those of other places. */
 const issueLocks = 2;
 
 /** Holds others off the task of an issue until the end of the transaction, also while it has none. */

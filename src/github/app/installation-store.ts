@@ -7,7 +7,7 @@ import {
   type RepositoryRow,
 } from '../../db/tables.ts';
 
-/** The second key of `pg_advisory_xact_lock`'s hash: keeps these locks apart from those of other places. */
+/** Seeds the hash of the lock's name, which keeps these locks apart from those of other places. */
 const accountLocks = 1;
 
 /** Holds others off the installation of an account until the end of the transaction, also while it has no row. */
