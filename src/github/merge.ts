@@ -11,22 +11,25 @@ import { refreshPull } from './follow/refresh-pull.ts';
 const methods = ['squash', 'merge', 'rebase'] as const;
 
 /**
- * Merges every open pull request of a task, in the order in which the repositories were connected, each only at the
- * head last seen. `isAgain` after an attempt that was cut off: then it is done when nothing is left to merge.
- * @throws Refused with GitHub's reason and what is merged already; AppError 503 without a credential
+ * Merges every open pull request of a task, in the order in which their repositories were connected. Each is merged only
+ * while its head is the commit that we saw last. `isAgain` says that an earlier attempt was interrupted; then having
+ * nothing left to merge is a success.
+ * @throws Refused with GitHub's reason and a list of what is merged already; AppError 503 without a credential
  */
 export async function mergeTask(app: App, taskId: string, isAgain = false): Promise<TaskView> {
   const task = await getTask(app.db.manager, taskId);
   const pulls = await listOpenPulls(app.db.manager, taskId);
   if (isAgain && pulls.length === 0 && (await hasMergedPull(app.db.manager, taskId))) return task;
   if (task.status === 'done' || task.status === 'waiting_on_subtasks')
-    throw new Refused(`merge requires a task with an open pull request, found status ${task.status}`);
+    throw new Refused(
+      `Only a task with an open pull request can be merged; this one is ${task.status === 'done' ? 'done' : 'waiting for its subtasks'}.`,
+    );
   if ((await findLiveRun(app.db.manager, taskId)) !== null)
-    throw new Refused('merge requires no queued or running run, found one; wait or cancel it first');
-  if (pulls.length === 0) throw new Refused('merge requires an open pull request, found none');
+    throw new Refused('The task has a queued or running run. Wait for it to end, or cancel it, before you merge.');
+  if (pulls.length === 0) throw new Refused('The task has no open pull request to merge.');
   const draft = pulls.find((p) => p.status === 'draft');
   if (draft !== undefined)
-    throw new Refused(`merge requires no draft, found ${draft.url}; mark it ready for review first`);
+    throw new Refused(`The pull request ${draft.url} is a draft. Mark it ready for review before you merge.`);
   const merged: string[] = [];
   for (const pull of pulls) {
     await mergePull(app, pull, merged);
@@ -45,11 +48,11 @@ async function mergePull(app: App, pull: PullRequestRow, merged: string[]): Prom
     await mergeByAllowed(octokit, name, pull);
   } catch (error) {
     const { status, message } = error as { status?: number; message?: string };
-    // Merged or closed by somebody meanwhile, or an answer that got lost: what GitHub says now decides.
+    // Somebody may have merged it already, or only GitHub's answer got lost. Its state on GitHub decides.
     if ((await refreshPull(app, octokit, name, pull)).status === 'merged') return;
     if (![403, 404, 405, 409, 422].includes(status ?? 0)) throw error;
-    const already = merged.length > 0 ? `; merged already: ${merged.join(', ')}` : '';
-    throw new Refused(`merge of ${pull.url} was refused by GitHub: ${message}${already}`);
+    const already = merged.length > 0 ? ` (merged already: ${merged.join(', ')})` : '';
+    throw new Refused(`GitHub refused to merge ${pull.url}: ${message}${already}`);
   }
   await refreshPull(app, octokit, name, pull);
 }
@@ -61,7 +64,7 @@ async function mergeByAllowed(
 ): Promise<void> {
   const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);
   const allowed = { squash: data.allow_squash_merge, merge: data.allow_merge_commit, rebase: data.allow_rebase_merge };
-  // Without admin rights GitHub does not say what is allowed; then each is tried.
+  // Without admin rights GitHub does not say which methods are allowed, so each is tried.
   const candidates = methods.filter((method) => allowed[method] !== false);
   for (const [i, merge_method] of candidates.entries())
     try {
@@ -77,5 +80,5 @@ async function mergeByAllowed(
         (error as { status?: number }).status === 405 && /not allowed/i.test((error as Error).message);
       if (!isMethodRefused || i === candidates.length - 1) throw error;
     }
-  throw new Refused('merge requires a merge method that the repository allows, found none');
+  throw new Refused('The repository allows none of squash, merge and rebase. Allow one in its settings on GitHub.');
 }

@@ -5,7 +5,7 @@ import { findRepository } from '../repositories/store.ts';
 import { observeInstallation } from './app/installation.ts';
 import { findActiveInstallationOf, findInstalledRepository } from './store.ts';
 
-/** A repository that an installation serves, with what speaks to it. */
+/** A connected repository that an installation of the App covers, and the client that acts there. */
 export interface Place {
   octokit: Octokit;
   installationId: number;
@@ -14,8 +14,8 @@ export interface Place {
 }
 
 /**
- * Where an event happened; undefined when no installation of ours covers it. An event that tells another name of the
- * repository than the stored one is older or newer than it, so GitHub is asked which name leads there.
+ * Where an event happened; undefined when no installation of ours covers it. When the event names the repository
+ * differently than we do, one of the names is out of date, so GitHub is asked which one is right.
  */
 export async function placeOfEvent(
   app: App,
@@ -28,8 +28,9 @@ export async function placeOfEvent(
     return row && placeAt(app, row, installation.id);
   };
   const place = await find();
-  const told = repository.full_name;
-  if (place === undefined || told === undefined || isCalled(place, told) || (await leadsThere(place))) return place;
+  const toldName = repository.full_name;
+  if (place === undefined || toldName === undefined || isCalled(place, toldName) || (await isNameCurrent(place)))
+    return place;
   await observeInstallation(app, installation.id);
   return find();
 }
@@ -38,18 +39,18 @@ function isCalled({ name }: Place, fullName: string): boolean {
   return `${name.owner}/${name.repo}`.toLowerCase() === fullName.toLowerCase();
 }
 
-/** Whether the stored name is the repository's own and not one that GitHub forwards, or that another one took over. */
-async function leadsThere(place: Place): Promise<boolean> {
+/** Whether the stored name is the repository's current one. GitHub redirects old names, and others may take them over. */
+async function isNameCurrent(place: Place): Promise<boolean> {
   try {
     const { data } = await place.octokit.request('GET /repos/{owner}/{repo}', place.name);
     return Number(data.id) === place.repository.githubId && isCalled(place, data.full_name);
   } catch (error) {
-    if (statusOf(error) === 404) return false;
+    if (httpStatusOf(error) === 404) return false;
     throw error;
   }
 }
 
-/** A connected repository of a project whose own installation covers it. */
+/** A connected repository as a place; undefined when the installation of its project does not cover it. */
 export async function placeOfRepository(app: App, repositoryId: string): Promise<Place | undefined> {
   const row = await findRepository(app.db.manager, repositoryId);
   if (row === null || !row.isInstalled) return undefined;
@@ -63,6 +64,14 @@ async function placeAt(app: App, repository: RepositoryRow, installationId: numb
   return { octokit: await app.github.asInstallation(installationId), installationId, name, repository };
 }
 
-export function statusOf(error: unknown): number {
+/** The HTTP status of a failed request; 0 when the error has none. */
+export function httpStatusOf(error: unknown): number {
   return (error as { status?: number }).status ?? 0;
+}
+
+/** An issue or pull request, as GitHub's routes about issues take it. */
+export interface IssueRef {
+  owner: string;
+  repo: string;
+  issue_number: number;
 }

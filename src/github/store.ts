@@ -12,7 +12,7 @@ export async function listActiveInstallations(em: EntityManager): Promise<Instal
   return em.findBy(Installations, { status: 'active' });
 }
 
-/** The repository of the project that an installation serves, by GitHub's number. */
+/** A repository that an active installation covers, by GitHub's number. */
 export async function findInstalledRepository(em: EntityManager, installationId: number, githubId: number) {
   const rows: RepositoryRow[] = await em.query(
     `select ${repositoryColumns} from repositories r join installations i on i.project_id = r.project_id
@@ -22,7 +22,7 @@ export async function findInstalledRepository(em: EntityManager, installationId:
   return rows[0];
 }
 
-/** The number of the active installation that a project belongs to. */
+/** GitHub's number of the active installation that a project belongs to. */
 export async function findActiveInstallationOf(em: EntityManager, projectId: string): Promise<number | undefined> {
   const rows: { id: number }[] = await em.query(
     `select installation_id::float8 as id from installations where project_id = $1 and status = 'active'`,
@@ -31,7 +31,7 @@ export async function findActiveInstallationOf(em: EntityManager, projectId: str
   return rows[0]?.id;
 }
 
-/** The task of an issue. */
+/** The id of the task that an issue belongs to. */
 export async function findTaskOfIssue(
   em: EntityManager,
   repositoryId: string,
@@ -44,7 +44,7 @@ export async function findTaskOfIssue(
   return rows[0]?.id;
 }
 
-/** The task of a pull request. */
+/** The id of the task that a pull request belongs to. */
 export async function findTaskOfPull(
   em: EntityManager,
   repositoryId: string,
@@ -53,7 +53,7 @@ export async function findTaskOfPull(
   return (await em.findOneBy(PullRequests, { repositoryId, number }))?.taskId;
 }
 
-/** Stored pull requests of a repository on GitHub, in whichever project they are. */
+/** A pull request on GitHub as every project stores it that connected its repository. */
 export async function findPullsByGitHub(em: EntityManager, githubId: number, number: number) {
   const rows: (PullRequestRow & { projectId: string })[] = await em.query(
     `select p.task_id as "taskId", p.repository_id as "repositoryId", p.number, p.url, p.status,
@@ -65,7 +65,7 @@ export async function findPullsByGitHub(em: EntityManager, githubId: number, num
   return rows;
 }
 
-/** The issue is gone; its task stays. */
+/** Detaches a deleted or transferred issue from its task. */
 export async function unlinkIssue(em: EntityManager, repositoryId: string, number: number): Promise<void> {
   await em.query(
     `update tasks set issue_repository_id = null, issue_number = null, issue_url = null, updated_at = now()
@@ -75,17 +75,17 @@ export async function unlinkIssue(em: EntityManager, repositoryId: string, numbe
   await em.query('delete from mirrored where repository_id = $1 and number = $2', [repositoryId, number]);
 }
 
-/** Open pull requests of a repository whose head is that commit. */
+/** The open pull requests of a repository with this commit as their head. */
 export async function findOpenPullsByHead(em: EntityManager, repositoryId: string, sha: string) {
   return em.findBy(PullRequests, { repositoryId, headSha: sha, status: In(['open', 'draft']) });
 }
 
-/** Open pull requests of a repository. */
+/** The open pull requests of a repository. */
 export async function listOpenPullsOf(em: EntityManager, repositoryId: string) {
   return em.findBy(PullRequests, { repositoryId, status: In(['open', 'draft']) });
 }
 
-/** Reviews of a task that a run has taken up with success and nobody has answered yet. */
+/** The reviews of a task that a successful run has worked on and that we have not answered yet. */
 export async function listUnansweredReviews(em: EntityManager, taskId: string) {
   const rows: { id: string; cause: string; headSha: string }[] = await em.query(
     `select v.id, v.cause, p.head_sha as "headSha"
@@ -101,8 +101,8 @@ export async function markAnswered(em: EntityManager, revisionId: string): Promi
   await em.query('update revisions set answered_at = now() where id = $1', [revisionId]);
 }
 
-/** The task whose check run that is, and the pull request it stands on. */
-export async function findPlaceOfCheck(em: EntityManager, repositoryId: string, checkRunId: number) {
+/** The task and the pull request that our check run is about. */
+export async function findTaskOfCheck(em: EntityManager, repositoryId: string, checkRunId: number) {
   const rows: { taskId: string; number: number }[] = await em.query(
     'select task_id as "taskId", number from mirrored where repository_id = $1 and check_run_id = $2',
     [repositoryId, checkRunId],
@@ -110,7 +110,10 @@ export async function findPlaceOfCheck(em: EntityManager, repositoryId: string, 
   return rows[0];
 }
 
-/** The repositories that installations cover, of a user's projects or of all; in random order, so that each comes first at times. */
+/**
+ * The ids of the repositories that installations cover: in the projects of a user, or in all with null. The order is
+ * random, so that no repository always comes last.
+ */
 export async function listRepositoriesOf(em: EntityManager, userId: string | null): Promise<string[]> {
   const rows: { id: string }[] = await em.query(
     `select r.id from repositories r
@@ -132,8 +135,8 @@ export interface OpenWork {
 }
 
 /**
- * Tasks that are not done, or were until a day ago, and show on GitHub in that repository; those that were not compared
- * for longest come first.
+ * The tasks with an issue or pull request in this repository that are not done, or became done in the last day. Those
+ * that were not compared with GitHub for longest come first.
  */
 export async function listOpenWork(em: EntityManager, repositoryId: string): Promise<OpenWork[]> {
   return em.query(
@@ -157,7 +160,21 @@ export async function markCompared(em: EntityManager, repositoryId: string, task
   );
 }
 
-/** Pull requests that may still change: open ones, and closed ones that may have been reopened. */
+/** The pull requests of a task that may still change. A closed one may be reopened. */
 export async function listUnsettledPulls(em: EntityManager, taskId: string, repositoryId: string) {
   return em.findBy(PullRequests, { taskId, repositoryId, status: In(['open', 'draft', 'closed']) });
+}
+
+/** Seeds the hash of the lock's name, which keeps these locks apart from those of other places. */
+const issueLocks = 2;
+
+/** Holds others off the task of an issue until the end of the transaction, also while it has none. */
+export async function lockIssue(em: EntityManager, repositoryId: string, number: number): Promise<void> {
+  await em.query(`select pg_advisory_xact_lock(hashtextextended($1, ${issueLocks}))`, [`${repositoryId}#${number}`]);
+}
+
+/** The names of agents by their ids. */
+export async function listAgentNames(em: EntityManager, ids: string[]): Promise<Map<string, string>> {
+  const rows: { id: string; name: string }[] = await em.query('select id, name from agents where id = any($1)', [ids]);
+  return new Map(rows.map(({ id, name }) => [id, name]));
 }

@@ -60,7 +60,7 @@ export const Member = z
   })
   .meta({ id: 'Member' });
 
-const Login = z
+export const Login = z
   .string()
   .regex(/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$/, 'must be a GitHub login (letters, digits and dashes, at most 39)');
 

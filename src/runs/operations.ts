@@ -5,6 +5,7 @@ import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables.ts';
 import { Tasks } from '../db/work-tables.ts';
 import { Refused } from '../domain/machine.ts';
+import { mayReveal } from '../domain/private-content.ts';
 import type { RunKind } from '../domain/run.ts';
 import { AppError } from '../errors.ts';
 import { findProject } from '../projects/store.ts';
@@ -136,11 +137,9 @@ async function missingCredential(
 
 /** What a run reads in a private repository would show on a public issue (decisions, section 3). */
 async function showsElsewhere(app: App, task: TaskView, repository: RepositoryRow): Promise<boolean> {
-  if (!repository.isPrivate || task.issueRepositoryId === null || task.issueRepositoryId === repository.id)
-    return false;
+  if (task.issueRepositoryId === null) return false;
   const issues = await findRepository(app.db.manager, task.issueRepositoryId);
-  const project = await findProject(app.db.manager, task.projectId);
-  return issues !== null && !issues.isPrivate && !project.sharePrivateContext;
+  return issues !== null && !mayReveal(repository, issues, await findProject(app.db.manager, task.projectId));
 }
 
 /** A task that was made before its project had a repository gets the primary one now. */

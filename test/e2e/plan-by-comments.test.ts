@@ -44,7 +44,7 @@ test('from a goal to a started sprint, by comments alone', async () => {
   const notice = await until('the refusal', async () => (await own(number, 'reply'))[0]?.body);
   expect(notice).toContain('Only a planning session that has its tasks can be finalized');
   await say(number, '/agent answer 99');
-  await until('the next refusal', async () => (await own(number, 'reply'))[0]?.body.includes('a number from 1 to 4'));
+  await until('the next refusal', async () => (await own(number, 'reply'))[0]?.body.includes('Choose from 1 to 4'));
   await say(number, '/agent answer 1, 3');
   await shows(number, 'at the very least');
   await say(number, '/agent answer It must greet @everyone, closes #1');
@@ -112,7 +112,7 @@ test('a question is answered in a comment of its own, once; by name or by verb',
   await until('the second answer', async () => (await answers()).length === 2);
   await say(number, '@deckhand what is this?', 'stranger');
   await say(number, '/agent ask');
-  await until('the refusal', async () => (await own(number, 'reply'))[0]?.body.includes('requires a question'));
+  await until('the refusal', async () => (await own(number, 'reply'))[0]?.body.includes('Write your question'));
   expect(await answers()).toHaveLength(2);
 });
 
@@ -122,7 +122,7 @@ test('a task is put into a sprint by its name, and out of it; its issue follows,
   await until('the task', async () => (await world.labels(number)).length > 0);
   await say(number, '/agent sprint no such');
   await until('the refusal', async () =>
-    (await own(number, 'status'))[0]?.body.includes('there are: Greeting by name'),
+    (await own(number, 'status'))[0]?.body.includes('There are: Greeting by name'),
   );
   await say(number, '/agent sprint greeting BY name');
   const issue = () => mona<Issue>('GET', `${repo}/issues/${number}`);
@@ -164,7 +164,9 @@ test('while GitHub stumbles an answer is taken once; a plan that is made anew do
   });
   await shows(number, 'What constraints apply');
   await say(number, '/agent plan with a text');
-  await until('the refusal', async () => (await own(number, 'reply'))[0]?.body.includes('answer them first'));
+  await until('the refusal', async () =>
+    (await own(number, 'reply'))[0]?.body.includes('Answer the open questions first'),
+  );
 
   async function answersOf(title: string) {
     const rows = (await world.dump()).match(/wiz_[0-9a-z]+/g) ?? [];

@@ -34,7 +34,7 @@ test('a named agent gets the task; the title and text of the issue are the task'
   await until('done on the issue', async () => (await world.labels(number)).join() === 'agent:done');
 });
 
-test('whoever may not write gets no task; in a private repository a reaction says so', async () => {
+test('people without write permission get no task; in a private repository a reaction tells them', async () => {
   await world.github.as('mona')('PUT', `${repo}/collaborators/stranger`, { permission: 'pull' });
   const number = await world.issue('', { title: 'Not for strangers' });
   const said = await comment('stranger', number, '/agent start');
@@ -43,21 +43,21 @@ test('whoever may not write gets no task; in a private repository a reaction say
   expect((await tasks()).some((t) => t.title === 'Not for strangers')).toBe(false);
 });
 
-test('an unknown verb or agent is refused in one reply that is edited from then on', async () => {
+test('refusals of unknown verbs and agents share one reply, which is edited', async () => {
   const number = await world.issue('', { title: 'Wrong words' });
   const own = async () => (await world.comments(number)).filter((c) => c.user.login === 'deckhand[bot]');
   const first = await comment('mona', number, '/agent strat');
   await until('the refusal', async () => (await own()).length === 1);
-  expect((await own())[0]?.body).toContain('there is no such command');
+  expect((await own())[0]?.body).toContain('There is no such command');
   await until('the reaction', async () => reactionsOn(first.id).length === 2);
   expect(reactionsOn(first.id)).toEqual(['eyes', 'confused']);
   await comment('mona', number, '/agent start Nobody');
-  await until('the next refusal', async () => (await own())[0]?.body.includes('found none named Nobody'));
+  await until('the next refusal', async () => (await own())[0]?.body.includes('no agent named Nobody'));
   expect(await own()).toHaveLength(1);
   expect((await tasks()).some((t) => t.title === 'Wrong words')).toBe(false);
 });
 
-test('code, quotes and edits are no commands, and what was handled is not handled again', async () => {
+test('code, quotes and edits are not commands, and a repeated delivery is not obeyed again', async () => {
   const number = await world.issue('> /agent start\n```\n/agent start\n```', { title: 'Quoted' });
   const { id } = await comment('mona', number, 'nothing');
   await world.github.as('mona')('PATCH', `${repo}/issues/comments/${id}`, { body: '/agent start' });

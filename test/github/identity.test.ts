@@ -1,19 +1,18 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { syncInstallation } from '../../src/github/app/installation.ts';
 import { handleCommands } from '../../src/github/commands/handle-commands.ts';
 import { sayOnce } from '../../src/github/commands/replies.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
+import { type FakeGitHub, openFakeGitHub } from '../support/fake-github.ts';
 import { privateKey } from '../support/keys.ts';
 
-/** A GitHub in which people and repositories change their names: who and what they are is their number. */
+/** A GitHub in which people and repositories change their names. Their numbers stay. */
 const people = new Map<number, string>();
 const repositories = new Map<string, number>();
 /** Who may write in which repository, by numbers. */
 const writers = new Set<string>();
 const installations = [{ id: 1, account: { id: 7, login: 'acme', type: 'User' }, suspended_at: null }];
 let comments: { id: number; body: string; user: { id: number; login: string } }[] = [];
-/** What tokens were asked for, and what was written. */
+/** The writes that arrived, requests for tokens included. */
 const asked: { path: string; body: Record<string, unknown> }[] = [];
 
 const shown = (id: number, login: string) => ({ id, login, name: null, avatar_url: '', type: 'User' });
@@ -26,56 +25,51 @@ const repository = (name: string) => ({
   default_branch: 'main',
 });
 
-/** What GitHub answers to a GET; undefined is 404. */
-function read(path: string): object | undefined {
-  const [, name = '', rest = ''] = /^\/repos\/([^/]+\/[^/]+)(.*)$/.exec(path) ?? [];
-  if (name !== '' && !repositories.has(name)) return undefined;
+const account = (id: number | undefined) => {
+  const login = id === undefined ? undefined : people.get(id);
+  return id === undefined || login === undefined ? undefined : shown(id, login);
+};
+const permission = (name: string, login: string) => {
+  const id = idOf(login);
+  const mayWrite = writers.has(`${id} ${repositories.get(name)}`);
+  return id && { permission: mayWrite ? 'write' : 'read', role_name: '', user: shown(id, login) };
+};
+/** The repositories of the installation. */
+const installed = () => {
+  const found = [...repositories.keys()].filter((name) => name.startsWith('acme/')).map(repository);
+  return { total_count: found.length, repositories: found };
+};
+/** What GitHub answers about a repository; `rest` is the path below it. */
+const about = (name: string, rest: string) => {
+  if (!repositories.has(name)) return undefined;
   const [, collaborator] = /^\/collaborators\/([^/]+)\/permission$/.exec(rest) ?? [];
-  if (collaborator !== undefined) {
-    const id = idOf(collaborator);
-    const may = writers.has(`${id} ${repositories.get(name)}`);
-    return id === undefined
-      ? undefined
-      : { permission: may ? 'write' : 'read', role_name: '', user: shown(id, collaborator) };
-  }
+  if (collaborator !== undefined) return permission(name, collaborator);
   if (rest.startsWith('/issues/1/comments')) return comments;
   if (rest.startsWith('/issues/comments/')) return {};
   if (rest.startsWith('/labels')) return [];
-  if (rest !== '') return undefined;
-  if (name !== '') return repository(name);
-  const byId = Number(/^\/user\/(\d+)$/.exec(path)?.[1]);
-  const id = byId || idOf(decodeURIComponent(/^\/users\/(.+)$/.exec(path)?.[1] ?? ''));
-  const login = id && people.get(id);
-  if (login) return shown(id, login);
-  if (path === '/app') return { slug: 'deckhand' };
-  if (path.startsWith('/app/installations/')) return installations[0];
-  return path.startsWith('/app/installations') ? installations : undefined;
-}
+  return rest === '' ? repository(name) : undefined;
+};
 
-let github: Server;
+let github: FakeGitHub;
 let service: TestApp;
 let url: string;
 beforeAll(async () => {
-  github = createServer(async (req, res) => {
-    let text = '';
-    for await (const chunk of req) text += chunk;
-    const path = req.url ?? '';
-    const json = (status: number, body: unknown) =>
-      res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
-    if (req.method !== 'GET') {
-      asked.push({ path, body: text === '' ? {} : JSON.parse(text) });
-      const ends = { token: 'ghs_x', expires_at: new Date(Date.now() + 3_600_000).toISOString() };
-      return json(201, { id: 1, ...(path.endsWith('/access_tokens') ? ends : {}) });
-    }
-    if (path.startsWith('/installation/repositories')) {
-      const found = [...repositories.keys()].filter((name) => name.startsWith('acme/')).map(repository);
-      return json(200, { total_count: found.length, repositories: found });
-    }
-    const found = read(path);
-    json(found === undefined ? 404 : 200, found ?? { message: 'Not Found' });
-  });
-  await new Promise<void>((resolve) => github.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(github.address() as AddressInfo).port}`;
+  github = await openFakeGitHub(
+    [
+      [/^(?!GET)/, () => ({ id: 1 })],
+      [/^GET \/installation\/repositories/, installed],
+      [/^GET \/repos\/([^/]+\/[^/?]+)(.*)$/, ([, name = '', rest = '']) => about(name, rest)],
+      [/^GET \/user\/(\d+)$/, ([, id]) => account(Number(id))],
+      [/^GET \/users\/(.+)$/, ([, login = '']) => account(idOf(decodeURIComponent(login)))],
+      [/^GET \/app$/, () => ({ slug: 'deckhand' })],
+      [/^GET \/app\/installations\//, () => installations[0]],
+      [/^GET \/app\/installations/, () => installations],
+    ],
+    (req, body) => {
+      if (req.method !== 'GET') asked.push({ path: req.url ?? '', body: body === '' ? {} : JSON.parse(body) });
+    },
+  );
+  url = github.url;
   service = await openTestApp({
     APP_ID: '1',
     PRIVATE_KEY: privateKey,
@@ -103,10 +97,9 @@ beforeEach(async () => {
 afterAll(async () => {
   await service.close();
   github.close();
-  github.closeAllConnections();
 });
 
-/** A project of mona's, who connects acme's repository to it; answers how a start of a task there ends. */
+/** A project of mona's with a connected repository of acme's. `start` answers the HTTP status of starting a task in it. */
 async function connected(name = 'acme/secret') {
   writers.add('100 2');
   const token = await service.token('mona');
@@ -135,7 +128,7 @@ const say = (id: number, login: string, body: string, number = 1, fullName = 'ac
 const taskOf = async (number: number) =>
   (await service.app.db.manager.query('select id from tasks where issue_number = $1', [number])).length;
 
-test('a repository opens for the person who connected it, not for whoever has their login now', async () => {
+test('a repository opens for the person who connected it, not for the new owner of their login', async () => {
   const { start, members } = await connected();
   expect(await start()).toBe(200);
   people.set(100, 'lisa').set(200, 'mona');
@@ -147,7 +140,7 @@ test('a repository opens for the person who connected it, not for whoever has th
   expect((await members()).map((m: { login: string }) => m.login)).toEqual(['lisa']);
 });
 
-test('a command that comes late counts for whom it was of, under whatever login', async () => {
+test('a late command counts for the person who wrote it, whatever their login is now', async () => {
   people.set(100, 'lisa').set(200, 'mona');
   writers.add('200 1');
   await say(100, 'mona', '/agent create', 11);
@@ -170,22 +163,22 @@ test('another repository under the old name is not the one that was connected', 
   expect(await start()).toBe(503);
 });
 
-test('a repository that was renamed is followed before anybody is obeyed in it', async () => {
+test('a renamed repository is looked up before a command in it is obeyed', async () => {
   repositories.delete('acme/app');
   repositories.set('acme/renamed', 1).set('acme/app', 3);
-  // Of mona's right on the new repository under the old name nothing follows for this one.
+  // Mona may write in the new repository under the old name. That gives her no right in this one.
   writers.add('100 3');
   await say(100, 'mona', '/agent create', 21, 'acme/renamed');
   expect(await taskOf(21)).toBe(0);
   writers.clear();
   writers.add('100 1');
   await say(100, 'mona', '/agent create', 22, 'acme/renamed');
-  // Said before the renaming, told after it.
+  // Written before the repository was renamed, delivered afterwards.
   await say(100, 'mona', '/agent create', 23, 'acme/app');
   expect([await taskOf(22), await taskOf(23)]).toEqual([1, 1]);
 });
 
-test('an account that took over the name of another one gets its own installation only', async () => {
+test('an account that took over the name of another one gets only its own installation', async () => {
   const { start } = await connected();
   const other = { id: 2, account: { id: 8, login: 'acme', type: 'User' }, suspended_at: null };
   people.delete(7);
@@ -201,16 +194,16 @@ test('an account that took over the name of another one gets its own installatio
   await service.app.db.manager.query('delete from installations where account_id = 8');
 });
 
-test('our comment is known by the number of its author', async () => {
+test('our comment is recognized by the number of its author', async () => {
   const octokit = await service.app.github?.asInstallation(1);
   const place = { owner: 'acme', repo: 'app', issue_number: 1 };
-  const speak = () =>
+  const comment = () =>
     sayOnce(service.app, octokit as NonNullable<typeof octokit>, place, '<!-- m -->', '<!-- m -->\nx');
-  // Posted when the App had another name, and by somebody who calls themselves like it.
+  // The first was posted when the App had another name, the second by somebody who took the App's name.
   comments = [{ id: 5, body: '<!-- m -->\nx', user: { id: 41, login: 'old-name[bot]' } }];
-  await speak();
+  await comment();
   expect(asked.filter(({ path }) => path.includes('/comments'))).toEqual([]);
   comments = [{ id: 6, body: '<!-- m -->\nx', user: { id: 999, login: 'deckhand[bot]' } }];
-  await speak();
+  await comment();
   expect(asked.filter(({ path }) => path.includes('/comments'))).toHaveLength(1);
 });

@@ -35,7 +35,7 @@ async function post(body: Buffer | string, headers: Record<string, string> = {},
 const count = async (what: string, where = '') =>
   Number((await service.app.db.manager.query(`select count(*) from ${what} ${where}`))[0].count);
 
-test('a signed delivery is stored and queued, by either secret', async () => {
+test('a delivery signed with either secret is stored and queued', async () => {
   expect(await post('{"zen":1}')).toEqual({ status: 202, body: { status: 'accepted' } });
   expect((await post('{"zen":2}', { 'X-Hub-Signature-256': sign('{"zen":2}', previous) })).status).toBe(202);
   expect(await count('deliveries')).toBe(2);
@@ -53,7 +53,7 @@ test.each([
       'X-Hub-Signature': `sha1=${createHmac('sha1', secret).update('{"a":1}').digest('hex')}`,
     },
   ],
-])('%s is refused with 401 and leaves nothing', async (_name, headers) => {
+])('%s is refused with 401 and not stored', async (_name, headers) => {
   const before = await count('deliveries');
   expect(await post('{"a":1}', headers)).toEqual({
     status: 401,
@@ -62,13 +62,13 @@ test.each([
   expect(await count('deliveries')).toBe(before);
 });
 
-test('signed, but no JSON object, or without its headers: 400', async () => {
+test('a signed delivery that is not a JSON object or lacks headers is refused with 400', async () => {
   for (const body of ['not json', '[]', 'null', Buffer.from([0xff, 0xfe])]) expect((await post(body)).status).toBe(400);
   expect((await post('{}', { 'X-GitHub-Event': 'Nonsense!' })).status).toBe(400);
   expect((await post('{}', { 'X-GitHub-Delivery': '' })).status).toBe(400);
 });
 
-test('a NUL in a signed body is stored like any other', async () => {
+test('a signed body with a NUL character is stored', async () => {
   expect((await post('{"title":"a\\u0000b"}')).status).toBe(202);
 });
 
@@ -100,7 +100,7 @@ test.each([
   ['a nameless event', 400, { 'X-GitHub-Event': '' }],
   ['a strange id', 400, { 'X-GitHub-Delivery': 'a b' }],
   ['too much', 413, { 'Content-Length': '26300000' }],
-])('%s: %i before the body is sent, and the connection ends', async (_name, status, headers) => {
+])('%s: %i before the body is sent, and the connection is closed', async (_name, status, headers) => {
   const head = headOf('POST /api/github/webhooks', {
     'Content-Length': '1000',
     'X-GitHub-Event': 'ping',
@@ -114,7 +114,7 @@ test.each([
   expect(await raw.ended).toMatch(/\r\nConnection: close\r\n/);
 });
 
-test('a large delivery is parsed outside of the event loop; one that is not JSON is still 400', async () => {
+test('a large delivery is parsed outside the event loop; one that is not JSON is refused with 400', async () => {
   const large = JSON.stringify({ ref: 'refs/heads/x', commits: Array(20_000).fill({ message: 'x'.repeat(50) }) });
   expect((await post(large)).status).toBe(202);
   expect((await post(`${large.slice(0, -1)},`)).status).toBe(400);
@@ -122,7 +122,7 @@ test('a large delivery is parsed outside of the event loop; one that is not JSON
   expect([parsed.ref, parsed.commits.length]).toEqual(['refs/heads/x', 100]);
 });
 
-test('with the database stopped the answer is 503 within 2 s', async () => {
+test('while the database is down, the answer is 503 within 2 s', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-away-'));
   const postgres = await startEmbedded({ dataDir, unsafe: true });
   const own = await openTestApp({ ...settings, DATABASE_URL: postgres.url });

@@ -23,7 +23,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
 const cookieOf = (response: Response) =>
   (response.headers.getSetCookie().find((c) => !/=;/.test(c)) ?? '').split(';')[0] ?? '';
 
-/** Begins a sign-in and lets a person of the emulator agree; answers the way back and the browser's cookie. */
+/** Begins a sign-in and lets a person of the emulator agree; answers the callback's address and the browser's cookie. */
 async function agree(login: string, returnTo = '/projects'): Promise<{ back: string; cookie: string }> {
   const begun = await get(`/login/github?return_to=${encodeURIComponent(returnTo)}`);
   const query = new URL(begun.headers.get('location') ?? '').searchParams;
@@ -45,7 +45,7 @@ async function agree(login: string, returnTo = '/projects'): Promise<{ back: str
   return { back: back.pathname + back.search, cookie: cookieOf(begun) };
 }
 
-test('signing in sets a session cookie and goes back where one came from', async () => {
+test('signing in sets a session cookie and returns to the page that asked for it', async () => {
   expect(await (await get('/login')).text()).toContain('Sign in with GitHub');
   const { back, cookie } = await agree('mona');
   const done = await get(back, { Cookie: cookie });
@@ -82,7 +82,7 @@ test('signing in sets a session cookie and goes back where one came from', async
   const logout = (headers: Record<string, string>) =>
     fetch(`${service.url}/logout`, { method: 'POST', redirect: 'manual', headers: { Cookie: session, ...headers } });
   expect((await logout({ Origin: 'https://evil.example' })).status).toBe(403);
-  // A browser sends no cookie with another site's form, but would drop it when told to.
+  // A browser sends no cookie with another site's form, but would delete it if our answer said so.
   expect((await logout({ Origin: 'https://evil.example', Cookie: '' })).status).toBe(403);
   expect((await logout({ Origin: 'http://localhost:3000' })).status).toBe(303);
   expect((await get('/api/v1/me', { Cookie: session })).status).toBe(401);
@@ -96,7 +96,7 @@ test('a program gets the token as JSON', async () => {
   expect(Math.round((Date.parse(expiresAt) - Date.now()) / 3_600_000)).toBe(12);
 });
 
-test('a sign-in of another browser, an old or a made-up one is refused', async () => {
+test('a sign-in that is expired, invented or of another browser is refused', async () => {
   const { back, cookie } = await agree('mona');
   const other = await agree('stranger');
   expect((await get(back, { Cookie: other.cookie })).status).toBe(400);
@@ -116,12 +116,12 @@ test.each([
   'javascript:alert(1)',
   '/ü',
   '',
-])('%j is no way back', async (to) => {
+])('%j is not accepted as the path to return to', async (to) => {
   const { back, cookie } = await agree('mona', to);
   expect((await get(back, { Cookie: cookie })).headers.get('location')).toBe('/');
 });
 
-test('a flood of begun sign-ins keeps its room, and one that is begun then works', async () => {
+test('a flood of started sign-ins is bounded, and one that is started then works', async () => {
   const em = service.app.db.manager;
   await em.query(
     `insert into sign_ins (state_digest, browser_digest, verifier, return_to, created_at)
@@ -133,7 +133,7 @@ test('a flood of begun sign-ins keeps its room, and one that is begun then works
   expect((await get(back, { Cookie: cookie })).status).toBe(303);
 });
 
-test('the sweep removes the sign-ins that nobody can finish any more, a new one does not', async () => {
+test('expired sign-ins are removed by the sweep, not by a new sign-in', async () => {
   const em = service.app.db.manager;
   await em.query(`update sign_ins set created_at = now() - interval '61 minutes'`);
   await get('/login/github');
@@ -147,7 +147,7 @@ test('the sweep removes the sign-ins that nobody can finish any more, a new one 
   expect(indexes.map((i) => i.name)).toContain('sign_ins_age');
 });
 
-test('without credentials of the App sign-in says what is missing', async () => {
+test('without credentials of the App, sign-in names the missing settings', async () => {
   const plain = await openTestApp();
   const answer = await fetch(`${plain.url}/login/github`, { redirect: 'manual' });
   expect([answer.status, await answer.json()]).toEqual([

@@ -28,15 +28,18 @@ const picture: TaskPicture = {
   commandPrefix: '/agent',
 };
 
-test('one state label, and failed beside it', () => {
-  expect(wanted(picture, false).labels).toEqual(['agent:in-review']);
+const secret = { isPrivate: true };
+const open = { isPrivate: false };
+
+test('a task has one status label, and agent:failed after a failure', () => {
+  expect(wanted(picture, secret).labels).toEqual(['agent:in-review']);
   const failure = { category: 'model' as const, message: 'gone', retryable: true };
-  expect(wanted({ ...picture, status: 'ready', failure }, false).labels).toEqual(['agent:ready', failedLabel]);
+  expect(wanted({ ...picture, status: 'ready', failure }, secret).labels).toEqual(['agent:ready', failedLabel]);
   expect(ownLabels.size).toBe(Object.keys(labelOf).length + 1);
 });
 
-test('the comment tells state, agent, run, pull request, cost and handoff', () => {
-  const { comment } = wanted(picture, false);
+test('the comment shows status, agent, run, pull request, cost and handoff', () => {
+  const { comment } = wanted(picture, secret);
   expect(comment.startsWith(`${statusMarker}\n`)).toBe(true);
   for (const part of [
     'In review',
@@ -50,22 +53,22 @@ test('the comment tells state, agent, run, pull request, cost and handoff', () =
     expect(comment).toContain(part);
 });
 
-test('a public place names nothing private', () => {
-  expect(wanted(picture, true).comment).not.toContain('pull/2');
+test('a comment in a public repository names no private one', () => {
+  expect(wanted(picture, open).comment).not.toContain('pull/2');
 });
 
 test('a failure comes with its remedy', () => {
   const failure = { category: 'budget' as const, message: 'the budget of 5 steps is used up', retryable: false };
-  expect(wanted({ ...picture, failure }, false).comment).toMatch(
+  expect(wanted({ ...picture, failure }, secret).comment).toMatch(
     /Failed \(budget\)\*\*: the budget of 5 steps[\s\S]*Raise the budget/,
   );
 });
 
-test('text of others stays text', () => {
+test('text by people and models cannot act as markup or commands', () => {
   const hostile = '@octocat closes #1 | <!-- \n/agent merge\n# big';
   const { comment } = wanted(
     { ...picture, agent: hostile, notice: hostile, handoff: { summary: hostile, nextSteps: [hostile] } },
-    false,
+    secret,
   );
   expect(comment).not.toMatch(/@octocat|#1\b|^\/agent merge|^# big/m);
   expect(comment.match(/<!--/g)).toHaveLength(1);
@@ -73,41 +76,41 @@ test('text of others stays text', () => {
     expect(row.replaceAll('\\|', '').match(/\|/g)).toHaveLength(3);
 });
 
-test('it never grows over 60,000 characters, and progress is not its essence', () => {
+test('the comment never exceeds 60,000 characters, and progress does not change its essence', () => {
   const huge = { summary: 'x'.repeat(100_000), nextSteps: Array.from({ length: 500 }, () => 'y'.repeat(1000)) };
-  expect(wanted({ ...picture, handoff: huge }, false).comment.length).toBeLessThan(60_000);
+  expect(wanted({ ...picture, handoff: huge }, secret).comment.length).toBeLessThan(60_000);
   const run = picture.run && { ...picture.run, steps: 99 };
-  expect(wanted({ ...picture, run }, false).essence).toBe(wanted(picture, false).essence);
-  expect(wanted({ ...picture, status: 'done' }, false).essence).not.toBe(wanted(picture, false).essence);
+  expect(wanted({ ...picture, run }, secret).essence).toBe(wanted(picture, secret).essence);
+  expect(wanted({ ...picture, status: 'done' }, secret).essence).not.toBe(wanted(picture, secret).essence);
 });
 
-test('what happens now, the steps, earlier runs folded, and subtasks as a list', () => {
+test('the comment shows the current step, the latest steps, folded earlier runs and a list of subtasks', () => {
   const run = { ...(picture.run as NonNullable<TaskPicture['run']>), status: 'running' as const, finishedAt: null };
   const steps = [{ at: new Date(3_600_000), text: 'edits @octocat a.ts' }];
   const subtasks = [{ id: 'task_2', title: 'Half', status: 'done' as const, issueUrl: null, isPrivate: false }];
   const earlier = [{ ...run, kind: 'start' as const, status: 'failed' as const, costUsd: 0.5 }];
-  const { comment } = wanted({ ...picture, status: 'in_progress', run, steps, subtasks, earlier }, false);
+  const { comment } = wanted({ ...picture, status: 'in_progress', run, steps, subtasks, earlier }, secret);
   expect(comment).toContain('**Now:** edits @\u2060octocat a.ts');
   expect(comment).toContain('- `01:00:00 UTC` edits');
   expect(comment).toContain('- [x] Half');
   expect(comment).toMatch(/<details><summary>Earlier runs \(1\)<\/summary>[\s\S]*\$0\.50[\s\S]*<\/details>/);
 });
 
-test('the check run says how it stands, and offers what can be done', () => {
+test('the check run shows the state and offers the possible actions', () => {
   const run = picture.run as NonNullable<TaskPicture['run']>;
-  expect(wanted(picture, false).check).toMatchObject({ status: 'completed', conclusion: 'success', actions: [] });
-  const running = wanted({ ...picture, status: 'in_progress', run: { ...run, status: 'running' } }, false).check;
+  expect(wanted(picture, secret).check).toMatchObject({ status: 'completed', conclusion: 'success', actions: [] });
+  const running = wanted({ ...picture, status: 'in_progress', run: { ...run, status: 'running' } }, secret).check;
   expect(running).toMatchObject({ status: 'in_progress', actions: [{ identifier: 'cancel' }] });
   expect(running.conclusion).toBeUndefined();
   const failure = { category: 'model' as const, message: 'gone', retryable: true };
-  const failed = wanted({ ...picture, failure, run: { ...run, status: 'failed' } }, false).check;
+  const failed = wanted({ ...picture, failure, run: { ...run, status: 'failed' } }, secret).check;
   expect(failed).toMatchObject({ conclusion: 'failure', title: 'Failed (model)', actions: [{ identifier: 'retry' }] });
   // GitHub's limits (docs.github.com, "Create a check run").
   for (const { label, description, identifier } of [...running.actions, ...failed.actions])
     expect([label.length <= 20, description.length <= 40, identifier.length <= 20]).toEqual([true, true, true]);
 });
 
-test('however long the parts, the comment stays under what GitHub takes', () => {
+test("however long its parts, the comment stays within GitHub's limit", () => {
   const long = 'x @a #1 <!-- '.repeat(20_000);
   const steps = Array.from({ length: 500 }, () => ({ at: new Date(0), text: long }));
   const subtasks = Array.from({ length: 1000 }, () => ({
@@ -119,7 +122,7 @@ test('however long the parts, the comment stays under what GitHub takes', () => 
   }));
   const { comment, check } = wanted(
     { ...picture, steps, subtasks, handoff: { summary: long, nextSteps: [long] } },
-    false,
+    secret,
   );
   expect(comment.length).toBeLessThanOrEqual(60_000);
   expect(check.summary.length).toBeLessThanOrEqual(65_535);

@@ -1,10 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { until } from '../../src/demo/real-service.ts';
 import { claimOwnerships, syncInstallation } from '../../src/github/app/installation.ts';
 import { findUserByLogin } from '../../src/projects/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
+import { type FakeGitHub, openFakeGitHub } from '../support/fake-github.ts';
 import { privateKey } from '../support/keys.ts';
 
 /** An organization whose admins come and go. */
@@ -14,34 +14,34 @@ let admins: string[] = [];
 let organization: { id: number; login: string } | undefined;
 let isFailing = false;
 
-let github: Server;
+let github: FakeGitHub;
 let service: TestApp;
 let projectId: string;
 const tokens: Record<string, string> = {};
+function unlessFailing(res: ServerResponse, answer: unknown): unknown {
+  if (!isFailing) return answer;
+  res.statusCode = 403;
+  return { message: 'Resource not accessible by integration' };
+}
+
 beforeAll(async () => {
-  github = createServer((req, res) => {
-    const path = req.url ?? '';
-    const json = (status: number, body: unknown) =>
-      res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
-    const found = (value: unknown) => (value === undefined ? json(404, { message: 'Not Found' }) : json(200, value));
-    const called = (login: string | undefined) => people.find((each) => each.login === login);
-    if (path.endsWith('/access_tokens'))
-      return json(201, { token: 'ghs_x', expires_at: new Date(Date.now() + 3_600_000).toISOString() });
-    if (path.startsWith('/installation/repositories')) return json(200, { total_count: 0, repositories: [] });
-    if (path.startsWith('/app/installations/1')) return json(200, installation);
-    if (path.startsWith('/app/installations')) return json(200, [installation]);
-    if (path.startsWith('/users/')) return found(called(path.split('/').at(-1)));
-    if (path === '/orgs/acme') return found(organization);
-    if (isFailing) return json(403, { message: 'Resource not accessible by integration' });
-    if (path.startsWith('/orgs/acme/members?')) return json(200, admins.map(called));
-    const [, login] = /^\/orgs\/acme\/memberships\/(\w+)$/.exec(path) ?? [];
-    const membership = { state: 'active', user: called(login), organization };
-    if (login !== undefined && organization !== undefined)
-      return json(200, { ...membership, role: admins.includes(login) ? 'admin' : 'member' });
-    found(undefined);
-  });
-  await new Promise<void>((resolve) => github.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(github.address() as AddressInfo).port}`;
+  const called = (login: string | undefined) => people.find((each) => each.login === login);
+  github = await openFakeGitHub([
+    [/^GET \/installation\/repositories/, () => ({ total_count: 0, repositories: [] })],
+    [/^GET \/app\/installations\/1/, () => installation],
+    [/^GET \/app\/installations/, () => [installation]],
+    [/^GET \/users\/(\w+)$/, ([, login]) => called(login)],
+    [/^GET \/orgs\/acme$/, () => organization],
+    [/^GET \/orgs\/acme\/members\?/, (_match, res) => unlessFailing(res, admins.map(called))],
+    [
+      /^GET \/orgs\/acme\/memberships\/(\w+)$/,
+      ([, login = ''], res) => {
+        const role = admins.includes(login) ? 'admin' : 'member';
+        return unlessFailing(res, organization && { state: 'active', user: called(login), organization, role });
+      },
+    ],
+  ]);
+  const { url } = github;
   service = await openTestApp({
     APP_ID: '1',
     PRIVATE_KEY: privateKey,
@@ -60,7 +60,6 @@ beforeEach(async () => {
 afterAll(async () => {
   await service.close();
   github.close();
-  github.closeAllConnections();
 });
 
 const as = (login: string) => (method: string, path: string, body?: object) =>
@@ -78,7 +77,7 @@ const signIn = async (login: string) => {
 const memberOf = async (login: string) =>
   (await mona('GET', `/projects/${projectId}/members`)).body.find((m: { login: string }) => m.login === login)?.userId;
 
-test('an admin of the account who is no longer one loses the project; roles that people gave stay', async () => {
+test('a former admin of the account loses the project; roles that people gave stay', async () => {
   await mona('POST', `/projects/${projectId}/members`, { login: 'carl', role: 'owner' });
   await mona('POST', `/projects/${projectId}/members`, { login: 'nina', role: 'admin' });
   admins = ['mona', 'lisa', 'nina'];
@@ -105,7 +104,7 @@ test('nothing is taken back on an answer that may be wrong', async () => {
   expect(await roles()).toEqual(before);
 });
 
-test('GitHub telling of the organization is enough, and so is signing in', async () => {
+test('an event about the organization updates its owners, and so does signing in', async () => {
   admins = ['mona'];
   await signIn('lisa');
   expect(await roles()).toEqual({ mona: 'owner' });
@@ -126,7 +125,7 @@ test('GitHub telling of the organization is enough, and so is signing in', async
   await until('lisa to be gone', async () => !('lisa' in (await roles())));
 });
 
-test('what GitHub grants is changed there; who leaves stays away until they sign in', async () => {
+test('what GitHub grants is changed on GitHub; an owner who leaves stays away until they sign in', async () => {
   const lisa = await memberOf('lisa');
   const path = `/projects/${projectId}/members/${lisa}`;
   const refused = [await mona('PATCH', path, { role: 'member' }), await mona('DELETE', path)];
@@ -141,7 +140,7 @@ test('what GitHub grants is changed there; who leaves stays away until they sign
   expect(await roles()).toEqual({ mona: 'owner', lisa: 'owner' });
 });
 
-test('an owner by GitHub whom an owner makes owner stays it', async () => {
+test('an owner by GitHub whom an owner also makes owner stays owner', async () => {
   const path = `/projects/${projectId}/members/${await memberOf('lisa')}`;
   expect((await mona('PATCH', path, { role: 'owner' })).body.role).toBe('owner');
   admins = ['mona'];
@@ -153,7 +152,7 @@ test('a project is never left without an owner', async () => {
   expect((await as('lisa')('DELETE', `/projects/${projectId}/members/me`)).status).toBe(204);
   const alone = await mona('DELETE', `/projects/${projectId}/members/me`);
   expect([alone.status, alone.body.message]).toEqual([409, expect.stringContaining('only owner')]);
-  // The last owner is no admin any more, and the only admin has left.
+  // The last owner is no longer an admin, and the only admin has left.
   admins = ['lisa'];
   await sync();
   const { body } = await as('lisa')('GET', '/projects');

@@ -31,12 +31,12 @@ const api = () => nock('https://api.github.com');
 const list = (found: object[]) =>
   api().get('/repos/o/r/pulls').query({ state: 'open', head: 'o:agent/x' }).reply(200, found);
 
-test("the pull request that is there is taken, a fork's never", async () => {
+test("an existing pull request is adopted, but never a fork's", async () => {
   list([pull({ head: { ref: 'agent/x', sha: 'evil', repo: { id: 2 } } }), pull()]);
   expect(await ensurePull(octokit, wanted)).toMatchObject({ number: 7, headSha: 's', status: 'open' });
 });
 
-test('a creation whose answer was lost is found the next time, not made again', async () => {
+test('a pull request whose creation lost its answer is found the next time, not created again', async () => {
   list([]);
   api().post('/repos/o/r/pulls').reply(502);
   await expect(ensurePull(octokit, wanted)).rejects.toMatchObject({ status: 502 });
@@ -44,7 +44,7 @@ test('a creation whose answer was lost is found the next time, not made again', 
   expect(await ensurePull(octokit, wanted)).toMatchObject({ number: 7 });
 });
 
-test('a refusal is told as it is', async () => {
+test("GitHub's refusal is passed on", async () => {
   list([]);
   api().post('/repos/o/r/pulls').reply(422, { message: 'Validation Failed' });
   await expect(ensurePull(octokit, wanted)).rejects.toMatchObject({ status: 422 });

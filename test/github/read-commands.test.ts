@@ -2,14 +2,18 @@ import { readCommands } from '../../src/github/commands/read-commands.ts';
 
 const marks = { prefix: '/agent', slug: undefined };
 
-test('a comment gives its commands', async () => {
+test('the commands of a comment are read', async () => {
   expect(await readCommands('Please.\n\n/agent start Reviewer', marks)).toEqual([
     { verb: 'start', argument: 'Reviewer', line: 2 },
   ]);
 });
 
 // Measured with the parser alone: 212 s, and "Maximum call stack size exceeded".
-test.each(['1. ', '> ', '[a]('])('a comment of 64 kB of %j is given up and holds nobody up', async (part) => {
+test.each([
+  '1. ',
+  '> ',
+  '[a](',
+])('reading a comment of 64 kB of %j is given up and delays nothing else', async (part) => {
   let slowest = 0;
   let last = performance.now();
   const timer = setInterval(() => {
@@ -22,6 +26,6 @@ test.each(['1. ', '> ', '[a]('])('a comment of 64 kB of %j is given up and holds
   expect(slowest).toBeLessThan(200);
 });
 
-test('a text that is longer than any of GitHub is not read', async () => {
+test("a text over GitHub's limit is not read", async () => {
   expect(await readCommands(`/agent start\n${' '.repeat(65_536)}`, marks)).toBeUndefined();
 });

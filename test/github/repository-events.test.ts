@@ -1,9 +1,9 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { syncInstallation } from '../../src/github/app/installation.ts';
 import { followRepository } from '../../src/github/app/repository-events.ts';
 import { redeliverFailed } from '../../src/github/inbox/redeliver.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
+import { type FakeGitHub, openFakeGitHub } from '../support/fake-github.ts';
 import { privateKey } from '../support/keys.ts';
 
 const account = { id: 7, login: 'acme', type: 'User' };
@@ -19,7 +19,7 @@ let repositories: {
 let hookDeliveries: { id: number; guid: string; status_code: number }[] = [];
 const deliveriesOfAPage = 100;
 const asked: string[] = [];
-let github: Server;
+let github: FakeGitHub;
 let service: TestApp;
 let token: string;
 
@@ -32,31 +32,28 @@ const repository = (id: number, name: string, more: object = {}) => ({
   ...more,
 });
 
+function pageOfDeliveries(from: number, res: ServerResponse) {
+  const next = from + deliveriesOfAPage;
+  const address = `${github.url}/app/hook/deliveries?cursor=${next}`;
+  if (next < hookDeliveries.length) res.setHeader('Link', `<${address}>; rel="next"`);
+  return hookDeliveries.slice(from, next);
+}
+
 beforeAll(async () => {
-  github = createServer((req, res) => {
-    const path = req.url ?? '';
-    asked.push(`${req.method} ${path}`);
-    const json = (status: number, body: unknown) =>
-      res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
-    if (/access_tokens$/.test(path))
-      return json(201, { token: 'ghs_x', expires_at: new Date(Date.now() + 3_600_000).toISOString() });
-    if (path.startsWith('/installation/repositories'))
-      return json(200, { total_count: repositories.length, repositories });
-    if (path.startsWith('/app/installations/1')) return json(200, installation);
-    if (path.startsWith('/app/installations')) return json(200, [installation]);
-    if (path.startsWith('/users/acme')) return json(200, { ...account, name: 'Acme', avatar_url: '' });
-    if (path.startsWith('/app/hook/deliveries')) {
-      if (req.method === 'POST') return json(202, {});
-      const from = Number(/cursor=(\d+)/.exec(path)?.[1] ?? 0);
-      const next = from + deliveriesOfAPage;
-      if (next < hookDeliveries.length) res.setHeader('Link', `</app/hook/deliveries?cursor=${next}>; rel="next"`);
-      return json(200, hookDeliveries.slice(from, next));
-    }
-    if (/\/labels/.test(path)) return json(req.method === 'POST' ? 201 : 200, req.method === 'POST' ? {} : []);
-    json(404, { message: 'Not Found' });
-  });
-  await new Promise<void>((resolve) => github.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(github.address() as AddressInfo).port}`;
+  github = await openFakeGitHub(
+    [
+      [/^GET \/installation\/repositories/, () => ({ total_count: repositories.length, repositories })],
+      [/^GET \/app\/installations\/1/, () => installation],
+      [/^GET \/app\/installations/, () => [installation]],
+      [/^GET \/users\/acme/, () => ({ ...account, name: 'Acme', avatar_url: '' })],
+      [/^POST \/app\/hook\/deliveries/, () => ({})],
+      [/^GET \/app\/hook\/deliveries(?:.*cursor=(\d+))?/, ([, from], res) => pageOfDeliveries(Number(from ?? 0), res)],
+      [/^POST .*\/labels/, () => ({})],
+      [/^GET .*\/labels/, () => []],
+    ],
+    (req) => asked.push(`${req.method} ${req.url}`),
+  );
+  const { url } = github;
   service = await openTestApp({
     APP_ID: '1',
     PRIVATE_KEY: privateKey,
@@ -74,7 +71,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.close();
   github.close();
-  github.closeAllConnections();
 });
 
 const list = async () =>
@@ -88,11 +84,11 @@ const tell = (id: number, changes: object = {}) =>
   });
 const nameOf = (url: string) => url.split('/').slice(-2).join('/');
 
-test('our labels are made at installation', () => {
+test('our labels are created when the App is installed', () => {
   expect(asked.filter((a) => a === 'POST /repos/acme/one/labels')).toHaveLength(8);
 });
 
-test('two repositories that swap their names keep what is theirs', async () => {
+test('two repositories that swap their names keep their ids', async () => {
   const before = await list();
   repositories = [repository(1, 'two'), repository(2, 'one')];
   await tell(1);
@@ -103,7 +99,7 @@ test('two repositories that swap their names keep what is theirs', async () => {
   ]);
 });
 
-test('a default branch that changes on GitHub is followed, one that was set here stays', async () => {
+test('a default branch follows GitHub, unless somebody set another one here', async () => {
   const [one, two] = await list();
   await service.call('PATCH', `/repositories/${two?.id}`, { token, body: { defaultBranch: 'mine' } });
   repositories = repositories.map((r) => ({ ...r, default_branch: 'trunk' }));
@@ -136,7 +132,7 @@ test('a repository that the installation no longer covers keeps its history and 
   ]);
 });
 
-test('a new repository under the name of one that is gone is another one', async () => {
+test('a new repository under the name of a deleted one is a different repository', async () => {
   const before = await list();
   repositories = [repository(1, 'two'), repository(3, 'one')];
   await tell(1);
@@ -157,7 +153,7 @@ test('a new repository under the name of one that is gone is another one', async
   expect((await service.call('POST', `/repositories/${gone?.id}/validate`, { token })).body.valid).toBe(false);
 });
 
-test('deliveries that failed are asked for again, once; those that we have are not', async () => {
+test('GitHub is asked once to repeat failed deliveries, except those we have', async () => {
   await service.app.db.manager.query(
     `insert into deliveries (guid, event, signature, payload) values ('have', 'ping', '', '{}')`,
   );
@@ -184,7 +180,7 @@ test('after a long outage every page of deliveries is read', async () => {
   expect(asked.filter((a) => a.startsWith('POST /app/hook'))).toEqual(['POST /app/hook/deliveries/16/attempts']);
 });
 
-test('a delivery that fails each time is asked for ten times', async () => {
+test('a delivery that always fails is asked for ten times', async () => {
   const before = asked.length;
   for (let id = 3000; id < 3012; id++) {
     hookDeliveries = [{ id, guid: 'too large', status_code: 413 }];

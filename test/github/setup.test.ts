@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { until } from '../../src/demo/real-service.ts';
 import { resealApp, setupAddress } from '../../src/github/app/stored-app.ts';
+import { webhookProblem } from '../../src/github/app/webhook-address.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { rowsOf } from '../support/everything.ts';
 import { privateKey } from '../support/keys.ts';
@@ -49,9 +50,25 @@ const pathOf = (address: string | undefined) => {
 const cookieOf = (response: Response) => response.headers.get('set-cookie')?.split(';')[0] ?? '';
 const stateOf = (html: string) => /[?&]state=([\w-]+)/.exec(html)?.[1] ?? '';
 
-test('without the code there is no setup', async () => {
-  for (const path of ['/setup', '/setup?code=', '/setup?code=wrong', '/setup?code[]=a'])
-    expect((await open(path)).status).toBe(404);
+const nextCodeOf = (html: string) => /name="code" value="([\w-]+)"/.exec(html)?.[1] ?? '';
+const actionOf = (html: string) => /<form action="([^"]+)" method="post"/.exec(html)?.[1] ?? '';
+const plainText = (html: string) =>
+  html
+    .replace(/<style>.*?<\/style>/s, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ');
+
+test('a missing or wrong code is answered with a sentence on a page', async () => {
+  for (const path of ['/setup', '/setup?code=', '/setup?code=wrong', '/setup?code[]=a', '/setup/callback']) {
+    const answer = await open(path);
+    const html = await answer.text();
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      path === '/setup/callback' ? 400 : 404,
+      expect.stringContaining('text/html'),
+    ]);
+    expect(plainText(html)).toMatch(/npm run doctor/);
+    expect(html).not.toMatch(/name="manifest"/);
+  }
 });
 
 test('a code opens the page once; the form gives GitHub the manifest of app.yml with our addresses', async () => {
@@ -72,7 +89,79 @@ test('a code opens the page once; the form gives GitHub the manifest of app.yml 
     default_permissions: { contents: 'write', metadata: 'read' },
   });
   expect(manifest.default_events).toContain('pull_request_review');
-  expect((await open(path)).status).toBe(404);
+  const again = await open(path);
+  expect([again.status, plainText(await again.text())]).toEqual([404, expect.stringContaining('one day')]);
+});
+
+test('the page has light and dark colours and runs no script', async () => {
+  const page = await open(pathOf(await setupAddress(service.app)));
+  const html = await page.text();
+  expect(html).toMatch(/prefers-color-scheme: dark/);
+  expect(html).not.toMatch(/<script/);
+  const policy = page.headers.get('content-security-policy') ?? '';
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain(`form-action 'self' ${service.app.config.GITHUB_SERVER_URL}`);
+});
+
+test('the field for an organization leads to the form for an App of that organization', async () => {
+  const first = await open(pathOf(await setupAddress(service.app)));
+  const html = await first.text();
+  expect(actionOf(html)).toMatch(/\/settings\/apps\/new\?state=/);
+  expect(actionOf(html)).not.toContain('/organizations/');
+  expect(html).toMatch(/<input[^>]* name="organization"/);
+  const second = await open(`/setup?code=${nextCodeOf(html)}&organization=Acme-1`, cookieOf(first));
+  expect(second.status).toBe(200);
+  const withOrganization = await second.text();
+  expect(new URL(actionOf(withOrganization)).pathname).toBe('/organizations/Acme-1/settings/apps/new');
+  expect(plainText(withOrganization)).toContain('Acme-1');
+  // Both forms belong to the same browser, so going back to the first one still works.
+  expect(cookieOf(second)).toBe(cookieOf(first));
+});
+
+test('a field left empty means the own account; an impossible name is refused beside the field', async () => {
+  const html = await (await open(pathOf(await setupAddress(service.app)))).text();
+  const own = await open(`/setup?code=${nextCodeOf(html)}&organization=+`);
+  const ownHtml = await own.text();
+  expect([own.status, new URL(actionOf(ownHtml)).pathname]).toEqual([200, '/settings/apps/new']);
+  let code = nextCodeOf(ownHtml);
+  for (const name of ['a/../b', '-acme', 'x'.repeat(40), '"><b>', 'a b']) {
+    const refused = await open(`/setup?code=${code}&organization=${encodeURIComponent(name)}`);
+    const page = await refused.text();
+    expect([refused.status, plainText(page)]).toEqual([400, expect.stringContaining('at most 39')]);
+    expect(page).not.toContain('<b>');
+    expect(page).not.toMatch(/name="manifest"/);
+    code = nextCodeOf(page);
+  }
+  expect((await open(`/setup?code=${code}&organization=acme`)).status).toBe(200);
+});
+
+test('the page warns when GitHub could not reach the address of the webhook', async () => {
+  const text = plainText(await (await open(pathOf(await setupAddress(service.app)))).text());
+  expect(text).toContain('http://localhost:3000/api/github/webhooks');
+  expect(text).toContain('Set BASE_URL');
+});
+
+const server = 'https://github.com';
+test.each([
+  ['http://localhost:3000', server],
+  ['http://deckhand.localhost', server],
+  ['http://127.0.0.1:3000', server],
+  ['http://[::1]:3000', server],
+  ['http://192.168.1.7', server],
+  ['https://10.1.2.3', server],
+  ['https://deckhand.internal', server],
+  ['https://deckhand.internal', 'https://acme.ghe.com'],
+  ['http://localhost:3000', 'https://github.corp.example'],
+])('%s cannot be reached from %s', (baseUrl, serverUrl) => {
+  expect(webhookProblem({ BASE_URL: baseUrl, GITHUB_SERVER_URL: serverUrl })).toContain('BASE_URL');
+});
+test.each([
+  ['https://deckhand.example.com', server],
+  ['https://8.8.8.8', server],
+  ['https://deckhand.internal', 'https://github.corp.example'],
+  ['https://10.1.2.3', 'https://github.corp.example'],
+])('%s may be reached from %s', (baseUrl, serverUrl) => {
+  expect(webhookProblem({ BASE_URL: baseUrl, GITHUB_SERVER_URL: serverUrl })).toBeUndefined();
 });
 
 test('the callback belongs to the browser that began, and to one try', async () => {
@@ -88,7 +177,7 @@ test('the callback belongs to the browser that began, and to one try', async () 
 test('a code that GitHub does not know is 502 and stores nothing', async () => {
   const page = await open(pathOf(await setupAddress(service.app)));
   const answer = await open(`/setup/callback?code=bad&state=${stateOf(await page.text())}`, cookieOf(page));
-  expect(answer.status).toBe(502);
+  expect([answer.status, plainText(await answer.text())]).toEqual([502, expect.stringContaining('GitHub')]);
   expect(service.app.github).toBeUndefined();
 });
 
@@ -114,7 +203,8 @@ test('the App is stored encrypted and works at once, without a restart', async (
   expect(await service.app.github?.slug()).toBe('deckhand-new');
   expect((await post('after')).status).toBe(202);
   expect((await open('/login')).status).toBe(200);
-  expect((await open('/setup?code=x')).status).toBe(404);
+  const done = await open('/setup?code=x');
+  expect([done.status, plainText(await done.text())]).toEqual([404, expect.stringContaining('Sign in')]);
   expect(await setupAddress(service.app)).toBeUndefined();
   const dump = (await rowsOf(service)).join('\n');
   for (const canary of [secret, 'canary-client-secret', 'PRIVATE KEY', Buffer.from(secret).toString('hex')])

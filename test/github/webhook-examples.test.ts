@@ -20,7 +20,7 @@ const rejections: unknown[] = [];
 const note = (reason: unknown) => rejections.push(reason);
 
 beforeAll(async () => {
-  // Knows the App and an installation without repositories, and nothing else.
+  // This GitHub knows only the App and an installation without repositories.
   github = createServer((req, res) => {
     const json = (status: number, body: unknown) =>
       res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
@@ -75,14 +75,14 @@ const handled = () =>
 
 const payloads = examples.flatMap(({ name, examples: list }) => list.map((payload) => [name, payload] as const));
 
-test('every example of GitHub is taken and handled; nothing crashes', async () => {
+test("each of GitHub's example payloads is accepted and handled without a crash", async () => {
   expect(payloads.length).toBeGreaterThan(150);
   for (const [event, payload] of payloads) expect([event, await post(event, payload)]).toEqual([event, 202]);
   await handled();
   expect(rejections).toEqual([]);
 });
 
-test('the right ones have their effect: an installation makes a project, its end is kept, coming back finds it', async () => {
+test('an installation creates a project, uninstalling keeps it, and installing again finds it', async () => {
   type Event = { action: string; installation: { account: { login: string } } };
   const created = payloads.find(([event, p]) => event === 'installation' && (p as Event).action === 'created');
   const payload = created?.[1] as Event;
@@ -107,6 +107,6 @@ test('the right ones have their effect: an installation makes a project, its end
     ...made,
     status: 'suspended',
   });
-  // Late and out of order, it says what is no longer so.
+  // A late event says what is no longer true.
   expect(await tell('suspend', { ...payload.installation, suspended_at: null })).toEqual(made);
 });

@@ -57,7 +57,7 @@ function post(headers: Record<string, string>, body: Buffer | string, from?: str
   return raw;
 }
 
-/** What a delivery of GitHub's is answered. A database that is slow on a busy machine is nothing of the flood's. */
+/** The answer to a delivery of GitHub's. A slow database on a busy machine is not the flood's fault. */
 async function deliver(payload: object, from?: string): Promise<string> {
   const body = JSON.stringify(payload);
   const headers = { 'Content-Length': String(body.length), 'X-Hub-Signature-256': sign(body), Connection: 'close' };
@@ -69,7 +69,7 @@ const taken = expect.stringMatching(/^(HTTP\/1\.1 202|stored late)$/);
 const resident = () =>
   Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${service.process.pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** Makes 120 requests at once; answers their statuses and by how many MB the service grew at most while they lasted. */
+/** Makes 120 requests at once; answers their statuses and how many MB the service grew at most during them. */
 async function flood(attack: (nth: number) => Promise<number>, count = 120) {
   const before = resident();
   let most = before;
@@ -91,7 +91,7 @@ test('unsigned bombs of 53 bytes', async () => {
 });
 
 const large = Buffer.alloc(25_000_000, ' ');
-/** 3 GB are sent: a matter of seconds, but not on a busy machine. */
+/** 3 GB are sent, which takes seconds, and longer on a busy machine. */
 const busyMs = 120_000;
 const claims = { 'Content-Length': String(large.length), 'X-Hub-Signature-256': wrong };
 
@@ -123,7 +123,7 @@ test(
   busyMs,
 );
 
-test('bodies in chunks of a byte, each of which would take far more memory and time than it holds', async () => {
+test('bodies in chunks of one byte, each of which would cost far more memory and time than a byte', async () => {
   const chunks = Buffer.from('1\r\nx\r\n'.repeat(200_000));
   const headers = { 'Transfer-Encoding': 'chunked', 'X-Hub-Signature-256': wrong };
   const ended = Buffer.concat([chunks, Buffer.from('0\r\n\r\n')]);
@@ -132,6 +132,6 @@ test('bodies in chunks of a byte, each of which would take far more memory and t
   expect(grown).toBeLessThan(100);
 });
 
-test('after the floods, a delivery of the greatest size is taken', async () => {
+test('after the floods, a delivery of the maximum size is accepted', async () => {
   expect(await deliver({ zen: 'x'.repeat(26_000_000) })).toEqual(taken);
 });

@@ -125,7 +125,7 @@ test('start, retry, cancel and merge say what they require and what they found',
   expect((await refused('cancel')).message).toBe(
     'Only a task that is in progress can be cancelled; this one is in the backlog.',
   );
-  expect((await refused('merge')).message).toBe('merge requires an open pull request, found none');
+  expect((await refused('merge')).message).toBe('The task has no open pull request to merge.');
   const waiting = await create({ title: 'dependent', owner: developer, dependsOn: [id] });
   expect((await refused('start', waiting.id)).message).toBe(
     `The task depends on tasks that are not done: ${id}. Finish them or remove the dependencies.`,

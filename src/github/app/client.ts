@@ -4,20 +4,20 @@ import type { Probot } from 'probot';
 import type { GitHub, GitHubAccount, Octokit } from '../../app.ts';
 import { keepPace, type Pace } from './pacing.ts';
 
-/** Installation 0 stands for the App itself in the pace; GitHub counts its calls apart. */
+/** The number that stands for the App itself in the pace. GitHub counts the App's own calls separately. */
 const appItself = 0;
 
 interface Parts {
   probot: Probot;
-  /** Makes tokens of the App; for git, which wants them narrower than Probot's clients have them. */
+  /** Mints installation tokens for git, limited to one repository, unlike those of Probot's clients. */
   appAuth: ReturnType<typeof createAppAuth>;
   pace: Pace;
   anonymous: Octokit;
 }
 
-/** The GitHub App behind the port, on Probot's clients. */
+/** The App's access to GitHub, on Probot's clients. */
 export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
-  // Probot hands out one and the same client each time, and it must not be wrapped each time.
+  // Probot returns the same client each time. Wrapping it once is enough.
   let app: Promise<Octokit> | undefined;
   const asApp = () => {
     app ??= probot.auth().then((octokit) => keepPace(octokit as Octokit, appItself, pace));
@@ -64,7 +64,7 @@ export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
   return github;
 }
 
-/** Probot's error holds the whole event, which is nothing for the log; the first cause says what happened. */
+/** Probot's error holds the whole event, which does not belong in the log. Its first cause says what happened. */
 function withoutPayload(error: unknown): unknown {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   if (first instanceof Error) for (const name of ['event', 'request', 'response']) Reflect.deleteProperty(first, name);
@@ -73,18 +73,18 @@ function withoutPayload(error: unknown): unknown {
 
 async function readSlug(asApp: () => Promise<Octokit>): Promise<string> {
   const { data } = await (await asApp()).request('GET /app');
-  if (!data?.slug) throw new Error('GitHub does not know the App');
+  if (!data?.slug) throw new Error('GitHub does not know this App; check APP_ID and PRIVATE_KEY');
   return data.slug;
 }
 
 async function readBot(github: GitHub): Promise<{ login: string; id: number }> {
   const login = `${await github.slug()}[bot]`;
   const user = await github.findUser(login);
-  if (user === undefined) throw new Error(`GitHub does not know the App's bot ${login}`);
+  if (user === undefined) throw new Error(`GitHub has no user ${login}, which should be the App's bot`);
   return { login: user.login, id: user.id };
 }
 
-/** The App's own token serves `/app` only; for everything else any installation will do, or nobody's name. */
+/** The App's own token works for `/app` only, so users are looked up by any installation, or without a token. */
 async function readUser(github: GitHub, anonymous: Octokit, username: string): Promise<GitHubAccount | undefined> {
   const { data: installations } = await (await github.asApp()).request('GET /app/installations', { per_page: 1 });
   const octokit = installations[0] ? await github.asInstallation(installations[0].id) : anonymous;

@@ -1,23 +1,21 @@
 import type { EntityManager } from 'typeorm';
-import type { App } from '../../app.ts';
-import { newId } from '../../db/ids.ts';
-import {
-  type InstallationRow,
-  type InstallationStatus,
-  Installations,
-  Repositories,
-  type UserRow,
-} from '../../db/tables.ts';
-import { Refused } from '../../domain/machine.ts';
-import { normalUrl } from '../../git/remote-url.ts';
+import type { App, Octokit } from '../../app.ts';
+import type { InstallationRow, InstallationStatus, UserRow } from '../../db/tables.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { isGranted } from '../../projects/grant-store.ts';
 import { insertProject } from '../../projects/operations.ts';
-import { findByUrl, hasRepositories, lockProject } from '../../repositories/store.ts';
-import { cancelTask } from '../../runs/operations.ts';
-import { listenFromNow } from '../inbox/delivery-store.ts';
+import { cancelLiveRun } from '../follow/cancel-live-run.ts';
 import { makeLabels } from '../mirror/sync-labels.ts';
 import { findInstallation, listActiveInstallations } from '../store.ts';
+import { connectInstalled, type GitHubRepository } from './connect-installed.ts';
+import {
+  findInstallationOfAccount,
+  listTasksWithLiveRuns,
+  lockAccount,
+  markUninstalled,
+  saveInstallation,
+  updateInstallationStatus,
+} from './installation-store.ts';
 import { administers, adminsOf, settleOwners, welcome } from './ownership.ts';
 
 /** What we need of GitHub's installation object. */
@@ -27,167 +25,84 @@ export interface InstallationInfo {
   suspended_at?: string | null;
 }
 
-interface GitHubRepository {
-  id: number;
-  name: string;
-  full_name: string;
-  private: boolean;
-  archived?: boolean;
-  default_branch?: string;
-}
-
 /**
- * Makes the database agree with an installation: one project per account, found again by the account's number, with
- * its repositories connected and its admins as owners (decisions, section 9). `isNew` when GitHub says it was just
- * installed, which brings an ignored account back.
+ * Makes the database agree with an installation. Each account has one project, which is found again by the account's
+ * number; the installed repositories are connected to it, and the account's admins own it. `isNew` says that somebody
+ * has just installed the App, which also brings back an account whose project was deleted here.
  */
 export async function syncInstallation(app: App, info: InstallationInfo, isNew = false): Promise<void> {
   const { account } = info;
   if (app.github === undefined || account === null) return;
-  // Reading and writing are one turn, so that an older reading does not overwrite a newer one.
-  await app.db.turn(`installation ${account.id}`, () => readAndSettle(app, { ...info, account }, isNew));
+  // Reading GitHub and writing what it said are one turn, so that an older reading cannot overwrite a newer one.
+  await app.db.turn(`installation ${account.id}`, () => readAndStore(app, { ...info, account }, isNew));
 }
 
 type Installed = InstallationInfo & { account: NonNullable<InstallationInfo['account']> };
 
-async function readAndSettle(app: App, info: Installed, isNew: boolean): Promise<void> {
+async function readAndStore(app: App, info: Installed, isNew: boolean): Promise<void> {
   if (app.github === undefined) return;
-  const { account } = info;
   const installation = await app.db.transaction(async (em) => {
-    await em.query('select pg_advisory_xact_lock(hashtextextended($1, 1))', [`installation ${account.id}`]);
-    const known = await em.findOneBy(Installations, { accountId: account.id });
-    if (known?.status === 'ignored' && !isNew) return undefined;
-    return upsertInstallation(em, info, account, known);
+    await lockAccount(em, info.account.id);
+    const known = await findInstallationOfAccount(em, info.account.id);
+    return known?.status === 'ignored' && !isNew ? undefined : storeInstallation(em, info, known);
   });
-  if (installation === undefined || installation.status !== 'active' || installation.projectId === null) return;
+  if (installation?.status !== 'active' || installation.projectId === null) return;
   const octokit = await app.github.asInstallation(info.id);
-  const admins = await adminsOf(octokit, account);
-  const repositories = (await octokit.paginate('GET /installation/repositories', {
-    per_page: 100,
-  })) as GitHubRepository[];
-  if (admins === undefined) app.log.warn({ account: account.login }, 'the admins of the account could not be read');
-  await app.db.transaction(async (em) => {
-    const projectId = installation.projectId as string;
-    if (admins !== undefined) await settleOwners(em, projectId, admins);
-    await connectInstalled(app, em, projectId, repositories);
-  });
-  const gone = await forgetUninstalled(
-    app.db.manager,
-    installation.projectId,
-    repositories.map((r) => r.id),
-  );
-  await cancelRunsOf(app, gone);
+  const repositories = await storeContents(app, octokit, info, installation.projectId);
   for (const { full_name, archived } of repositories) {
     const [owner = '', repo = ''] = full_name.split('/');
     if (!archived) await makeLabels(octokit, { owner, repo });
   }
 }
 
-async function upsertInstallation(
+async function storeInstallation(
   em: EntityManager,
-  info: InstallationInfo,
-  account: { id: number; login: string; type?: string },
+  { id, account, suspended_at }: Installed,
   known: InstallationRow | null,
 ): Promise<InstallationRow> {
-  const row: Omit<InstallationRow, 'updatedAt'> = {
+  const row: InstallationRow = {
     accountId: account.id,
-    installationId: info.id,
+    installationId: id,
     accountLogin: account.login,
     accountType: account.type === 'Organization' ? 'Organization' : 'User',
     projectId: known?.projectId ?? (await insertProject(em, { name: account.login, description: '' })).id,
-    status: info.suspended_at ? 'suspended' : 'active',
+    status: suspended_at ? 'suspended' : 'active',
+    updatedAt: new Date(),
   };
-  // An account that had this name before has another one by now; the next comparison learns which.
-  await em.query(
-    `update installations set account_login = account_login || '~' || account_id
-     where lower(account_login) = lower($1) and account_id <> $2`,
-    [account.login, account.id],
-  );
-  await em.upsert(Installations, { ...row, updatedAt: new Date() }, ['accountId']);
-  return { ...row, updatedAt: new Date() };
+  await saveInstallation(em, row);
+  return row;
 }
 
-async function connectInstalled(
+/** Stores who owns the project and what is installed; answers the installed repositories. */
+async function storeContents(
   app: App,
-  em: EntityManager,
+  octokit: Octokit,
+  { account }: Installed,
   projectId: string,
-  found: GitHubRepository[],
-): Promise<void> {
-  await lockProject(em, projectId);
-  await setMovedAside(app, em, projectId, found);
-  for (const repository of found) {
-    const url = normalUrl(`${app.config.GITHUB_SERVER_URL}/${repository.full_name}`);
-    const seen = {
-      isPrivate: repository.private,
-      isArchived: repository.archived ?? false,
-      isInstalled: true,
-      githubId: repository.id,
-    };
-    const known =
-      (await em.findOneBy(Repositories, { projectId, githubId: repository.id })) ??
-      (await findByUrl(em, projectId, url));
-    if (known) {
-      await em.update(Repositories, { id: known.id }, { ...seen, url });
-      if (!known.isInstalled) await listenFromNow(em, known.id);
-      continue;
-    }
-    const id = newId('repo');
-    await listenFromNow(em, id);
-    await em.insert(Repositories, {
-      ...seen,
-      id,
-      projectId,
-      name: await freeName(em, projectId, repository),
-      url,
-      defaultBranch: repository.default_branch ?? 'main',
-      isPrimary: !(await hasRepositories(em, projectId)),
-    });
-  }
+): Promise<GitHubRepository[]> {
+  const admins = await adminsOf(octokit, account);
+  if (admins === undefined) app.log.warn({ account: account.login }, 'the admins of the account could not be read');
+  const list = await octokit.paginate('GET /installation/repositories', { per_page: 100 });
+  const repositories = list as GitHubRepository[];
+  await app.db.transaction(async (em) => {
+    if (admins !== undefined) await settleOwners(em, projectId, admins);
+    await connectInstalled(app, em, projectId, repositories);
+  });
+  const covered = repositories.map((r) => r.id);
+  await cancelRunsIn(app, await markUninstalled(app.db.manager, projectId, covered));
+  return repositories;
 }
 
-/**
- * Repositories that moved give up their addresses first: two may have swapped their names, and a new one may have the
- * name of one that is gone. What stays aside has an address that leads nowhere.
- */
-async function setMovedAside(app: App, em: EntityManager, projectId: string, found: GitHubRepository[]): Promise<void> {
-  const urls = found.map((r) => normalUrl(`${app.config.GITHUB_SERVER_URL}/${r.full_name}`));
-  await em.query(
-    `update repositories r set url = r.url || '/replaced/' || r.id
-     from unnest($2::bigint[], $3::text[]) as now (github_id, url)
-     where r.project_id = $1 and (r.github_id = now.github_id) <> (lower(r.url) = lower(now.url))`,
-    [projectId, found.map((r) => r.id), urls],
-  );
-}
-
-/** GitHub's name, with the owner in front when the project has another repository of that name. */
-async function freeName(em: EntityManager, projectId: string, { name, full_name }: GitHubRepository): Promise<string> {
-  const taken = await em.query('select 1 from repositories where project_id = $1 and lower(name) = lower($2)', [
-    projectId,
-    name,
-  ]);
-  return taken.length === 0 ? name : full_name.replace('/', '-').slice(0, 100);
-}
-
-/** Takes the mark of the installation from repositories it no longer covers; answers which. */
-async function forgetUninstalled(em: EntityManager, projectId: string, covered: number[]): Promise<string[]> {
-  const [rows] = await em.query(
-    `update repositories set is_installed = false
-     where project_id = $1 and is_installed and not (github_id = any($2)) returning id`,
-    [projectId, covered],
-  );
-  return rows.map((r: { id: string }) => r.id);
-}
-
-/** The App was uninstalled or suspended: its runs stop, its history stays. */
+/** The App was uninstalled or suspended: its runs are cancelled, its history stays. */
 export async function endInstallation(app: App, installationId: number, status: InstallationStatus): Promise<void> {
   const installation = await findInstallation(app.db.manager, installationId);
   if (installation === null || installation.status === 'ignored') return;
-  await app.db.manager.update(Installations, { accountId: installation.accountId }, { status, updatedAt: new Date() });
+  await updateInstallationStatus(app.db.manager, installation.accountId, status);
   if (installation.projectId === null) return;
-  await cancelRunsOf(app, await forgetUninstalled(app.db.manager, installation.projectId, []));
+  await cancelRunsIn(app, await markUninstalled(app.db.manager, installation.projectId, []));
 }
 
-/** What an installation is now: events about it may come late and in any order. */
+/** Asks GitHub for the current state of an installation, because events about it may come late and in any order. */
 export async function observeInstallation(app: App, installationId: number): Promise<void> {
   if (app.github === undefined) return;
   const octokit = await app.github.asApp();
@@ -203,20 +118,11 @@ export async function observeInstallation(app: App, installationId: number): Pro
   }
 }
 
-async function cancelRunsOf(app: App, repositoryIds: string[]): Promise<void> {
-  const tasks: { taskId: string }[] = await app.db.manager.query(
-    `select r.task_id as "taskId" from runs r join tasks t on t.id = r.task_id
-     where t.repository_id = any($1) and r.status in ('queued', 'running')`,
-    [repositoryIds],
-  );
-  for (const { taskId } of tasks)
-    await cancelTask(app, taskId).catch((error) => {
-      // Ended by itself meanwhile.
-      if (!(error instanceof Refused)) throw error;
-    });
+async function cancelRunsIn(app: App, repositoryIds: string[]): Promise<void> {
+  for (const taskId of await listTasksWithLiveRuns(app.db.manager, repositoryIds)) await cancelLiveRun(app, taskId);
 }
 
-/** Finds installations that nobody told us of, such as those made before the first start. */
+/** Reads all installations of the App: events about some may be lost, and some are older than this service. */
 export async function syncInstallations(app: App): Promise<void> {
   if (app.github === undefined) return;
   const octokit = await app.github.asApp();
@@ -226,8 +132,8 @@ export async function syncInstallations(app: App): Promise<void> {
 }
 
 /**
- * Makes a person owner of the projects whose accounts they administer; asked of GitHub each time they come in. Where
- * they do not any more, the account's list of admins decides.
+ * Makes a person owner of the projects whose accounts they administer. GitHub is asked each time they sign in. Where a
+ * person administers an account no longer, its list of admins is read again, and they lose what GitHub had granted.
  */
 export async function claimOwnerships(app: App, user: UserRow): Promise<void> {
   if (app.github === undefined || user.githubId === null) return;
@@ -236,7 +142,7 @@ export async function claimOwnerships(app: App, user: UserRow): Promise<void> {
     if (projectId === null) continue;
     if (await administers(app, user, installation)) await app.db.transaction((em) => welcome(em, projectId, user.id));
     else if (await isGranted(app.db.manager, projectId, user.id))
-      // The sweep looks again; that GitHub cannot be asked now must not keep anybody out.
+      // The regular sweep tries again; a GitHub that does not answer must not keep anybody from signing in.
       await observeInstallation(app, installation.installationId).catch((error) =>
         app.log.warn({ err: error }, 'the admins of an account could not be read'),
       );

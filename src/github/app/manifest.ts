@@ -1,7 +1,8 @@
 import { parse } from 'yaml';
+import { webhookUrl } from './webhook-address.ts';
 
 /**
- * The manifest that GitHub makes an App of, from app.yml with the addresses of this service
+ * The manifest from which GitHub creates the App: app.yml with the addresses of this service
  * (docs.github.com, "Registering a GitHub App from a manifest").
  */
 export function manifestFrom(appYml: string, baseUrl: string): object {
@@ -11,7 +12,7 @@ export function manifestFrom(appYml: string, baseUrl: string): object {
     description,
     url: baseUrl,
     public: isPublic,
-    hook_attributes: { url: `${baseUrl}/api/github/webhooks`, active: true },
+    hook_attributes: { url: webhookUrl(baseUrl), active: true },
     redirect_url: `${baseUrl}/setup/callback`,
     callback_urls: [`${baseUrl}/login/callback`],
     setup_url: `${baseUrl}/installed`,

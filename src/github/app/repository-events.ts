@@ -1,7 +1,7 @@
 import type { App } from '../../app.ts';
-import { Repositories } from '../../db/tables.ts';
 import { findInstallation } from '../store.ts';
 import { observeInstallation } from './installation.ts';
+import { followDefaultBranch } from './installation-store.ts';
 
 interface RepositoryEvent {
   action: string;
@@ -11,8 +11,8 @@ interface RepositoryEvent {
 }
 
 /**
- * A repository was renamed, transferred, archived, deleted, made public or private, or has another default branch: the
- * installation is read anew, which finds it by its number.
+ * A repository was renamed, transferred, archived, deleted, made public or private, or got another default branch. The
+ * installation is read again, which finds the repository by its number.
  */
 export async function followRepository(app: App, payload: RepositoryEvent): Promise<void> {
   if (payload.installation === undefined || app.github === undefined) return;
@@ -20,13 +20,9 @@ export async function followRepository(app: App, payload: RepositoryEvent): Prom
   const known = await findInstallation(em, payload.installation.id);
   if (known === null || known.projectId === null) return;
   const before = (payload.changes as { default_branch?: { from: string } } | undefined)?.default_branch?.from;
-  const now = payload.repository.default_branch;
-  // Whoever set another branch here by hand keeps it.
+  const { id: githubId, default_branch: now } = payload.repository;
+  // GitHub's change counts only for repositories that still have the branch it changed from.
   if (before !== undefined && now !== undefined)
-    await em.update(
-      Repositories,
-      { projectId: known.projectId, githubId: payload.repository.id, defaultBranch: before },
-      { defaultBranch: now },
-    );
+    await followDefaultBranch(em, { projectId: known.projectId, githubId, before, now });
   await observeInstallation(app, payload.installation.id);
 }

@@ -2,61 +2,97 @@ import { readFile } from 'node:fs/promises';
 import express, { type Request, type Response, type Router } from 'express';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
-import { AppError, upstreamFailed } from '../../errors.ts';
 import { clearCookie, readCookie, setCookie } from '../../http/access/session.ts';
 import { fetchFromGitHub } from '../../outgoing/fetch-from.ts';
+import { Login } from '../../projects/schemas.ts';
 import { insertSignIn, takeSignIn } from '../sign-in/login-store.ts';
 import { digest, random } from '../sign-in/one-time.ts';
 import { manifestFrom } from './manifest.ts';
-import { installedPage, setupPage } from './setup-page.ts';
-import { storeApp, takeSetupCode } from './stored-app.ts';
+import { escaped, pagePolicy } from './page.ts';
+import { badOrganizationPage, installedPage, problemPage, setupPage } from './setup-page.ts';
+import { mintSetupCode, storeApp, takeSetupCode } from './stored-app.ts';
+import { webhookProblem } from './webhook-address.ts';
 
 const setupCookie = 'deckhand_setup';
-/** GitHub's code is good for an hour. */
+/** GitHub's code for fetching a new App's keys is valid for an hour. */
 const setupMs = 3_600_000;
 const appFile = new URL('../../../app.yml', import.meta.url);
 
+const newAddress =
+  'To get a new address, run <code>npm run doctor</code> on the machine that runs the service, and open what it prints.';
+const problems = {
+  missingCode: `The address of this page needs the one-time code that the service printed. ${newAddress}`,
+  wrongCode: `This set-up code is not valid. A code works once, and for one day. ${newAddress}`,
+  hasApp: 'This service already has a GitHub App. <a href="/login">Sign in</a> to use it.',
+  expired: `This set-up has expired, or it was started in another browser. ${newAddress}`,
+};
+
 /**
- * GitHub's manifest flow: /setup behind a one-time code, /setup/callback, and /installed, where GitHub sends whoever
- * has installed the App. Once an App is configured the first two are gone.
+ * Creates the service's GitHub App by GitHub's manifest flow (docs.github.com, "Registering a GitHub App from a
+ * manifest"): /setup, which a one-time code opens, /setup/callback, and /installed, where GitHub sends people who have
+ * installed the App. Once there is an App, the first two answer 404.
  */
 export function setupRoutes(app: App): Router {
   const router = express.Router();
   router.get('/setup', (req, res) => begin(app, req, res));
   router.get('/setup/callback', (req, res) => finish(app, req, res));
-  router.get('/installed', (_req, res) => {
-    res.type('html').send(installedPage());
-  });
+  router.get('/installed', (_req, res) => send(app, res, 200, installedPage()));
   return router;
 }
 
 async function begin(app: App, req: Request, res: Response): Promise<void> {
   const { code, organization } = req.query;
-  // A look at the address, as chat programs take one, must not use the code up.
+  // Chat programs look at addresses that are pasted into them. That must not use the code up.
   if (req.method === 'HEAD') return void res.status(204).end();
-  if (app.github !== undefined || typeof code !== 'string') throw new AppError(404, 'No such address');
-  if (!(await takeSetupCode(app, code)))
-    throw new AppError(404, 'This code was used or is older than a day; npm run doctor prints a new one');
-  const [state, browser] = [random(), random()];
+  if (app.github !== undefined) return send(app, res, 404, problemPage(problems.hasApp));
+  if (typeof code !== 'string' || code === '') return send(app, res, 404, problemPage(problems.missingCode));
+  if (!(await takeSetupCode(app.db.manager, code))) return send(app, res, 404, problemPage(problems.wrongCode));
+  const nextCode = await mintSetupCode(app.db.manager);
+  const name = typeof organization === 'string' ? organization.trim() : '';
+  const checked = Login.or(z.literal('')).safeParse(name);
+  if (!checked.success) return send(app, res, 400, badOrganizationPage(nextCode, name, impossibleName));
+  const state = await rememberSetup(app, req, res);
+  const account = name === '' ? '' : `organizations/${name}/`;
+  const forms = {
+    action: `${app.config.GITHUB_SERVER_URL}/${account}settings/apps/new?state=${state}`,
+    manifest: JSON.stringify(manifestFrom(await readFile(appFile, 'utf8'), app.config.BASE_URL)),
+    organization: name,
+    nextCode,
+    warning: webhookProblem(app.config),
+  };
+  send(app, res, 200, setupPage(forms));
+}
+
+const impossibleName = 'must be one that GitHub allows: letters, digits and dashes, at most 39';
+
+/** Binds the set-up to this browser; answers the state by which the callback finds it. */
+async function rememberSetup(app: App, req: Request, res: Response): Promise<string> {
+  const state = random();
+  // The same browser may open the page again for an organization and then return to the first form.
+  const browser = readCookie(req, app.config.BASE_URL, setupCookie) || random();
   const begun = { stateDigest: digest(state), browserDigest: digest(browser), verifier: 'setup', returnTo: '/' };
   await insertSignIn(app.db.manager, begun);
   setCookie(res, app.config.BASE_URL, setupCookie, browser, setupMs);
-  const account =
-    typeof organization === 'string' && /^[A-Za-z0-9-]{1,39}$/.test(organization)
-      ? `organizations/${organization}/`
-      : '';
-  const action = `${app.config.GITHUB_SERVER_URL}/${account}settings/apps/new?state=${state}`;
-  const manifest = manifestFrom(await readFile(appFile, 'utf8'), app.config.BASE_URL);
-  // The form goes to GitHub, which the page's policy has to allow.
-  const policy = String(res.getHeader('Content-Security-Policy') ?? '');
-  const origin = new URL(app.config.GITHUB_SERVER_URL).origin;
-  res.setHeader('Content-Security-Policy', policy.replace(/form-action [^;]*/, `form-action 'self' ${origin}`));
-  res.setHeader('Cache-Control', 'no-store');
-  res.setHeader('Referrer-Policy', 'no-referrer');
-  res.type('html').send(setupPage(action, JSON.stringify(manifest)));
+  return state;
 }
 
-const MadeApp = z.object({
+async function finish(app: App, req: Request, res: Response): Promise<void> {
+  if (app.github !== undefined) return send(app, res, 404, problemPage(problems.hasApp));
+  const { code, state } = req.query;
+  const browser = readCookie(req, app.config.BASE_URL, setupCookie);
+  clearCookie(res, app.config.BASE_URL, setupCookie);
+  const isComplete = typeof code === 'string' && typeof state === 'string' && browser !== undefined;
+  const begun = isComplete ? await takeSignIn(app.db.manager, digest(state), setupMs) : undefined;
+  if (!isComplete || begun?.verifier !== 'setup' || begun.browserDigest !== digest(browser))
+    return send(app, res, 400, problemPage(problems.expired));
+  const made = await fetchNewApp(app, code);
+  if (typeof made === 'string') return send(app, res, 502, problemPage(`${escaped(made)} ${newAddress}`));
+  if (!(await storeApp(app, made))) return send(app, res, 409, problemPage(problems.hasApp));
+  app.log.info(`the GitHub App ${made.slug} is connected`);
+  res.redirect(303, `${app.config.GITHUB_SERVER_URL}/apps/${made.slug}/installations/new`);
+}
+
+const NewApp = z.object({
   id: z.int(),
   slug: z.string(),
   html_url: z.string(),
@@ -66,31 +102,23 @@ const MadeApp = z.object({
   pem: z.string(),
 });
 
-async function finish(app: App, req: Request, res: Response): Promise<void> {
-  if (app.github !== undefined) throw new AppError(404, 'No such address');
-  const { code, state } = req.query;
-  const browser = readCookie(req, app.config.BASE_URL, setupCookie);
-  clearCookie(res, app.config.BASE_URL, setupCookie);
-  const isWhole = typeof code === 'string' && typeof state === 'string' && browser !== undefined;
-  const begun = isWhole ? await takeSignIn(app.db.manager, digest(state), setupMs) : undefined;
-  if (!isWhole || begun?.verifier !== 'setup' || begun.browserDigest !== digest(browser))
-    throw new AppError(400, 'This setup has expired or was begun in another browser; npm run doctor prints a new code');
-  const made = await convert(app, code);
-  if (!(await storeApp(app, made))) throw new AppError(409, 'requires a service without a GitHub App, found one');
-  app.log.info(`the GitHub App ${made.slug} is connected`);
-  res.redirect(303, `${app.config.GITHUB_SERVER_URL}/apps/${made.slug}/installations/new`);
-}
-
-async function convert(app: App, code: string) {
+/** Exchanges GitHub's code for the new App and its keys. Answers a sentence when GitHub does not give them. */
+async function fetchNewApp(app: App, code: string): Promise<z.infer<typeof NewApp> | string> {
   const url = `${app.config.GITHUB_API_URL}/app-manifests/${encodeURIComponent(code)}/conversions`;
-  const signal = AbortSignal.timeout(15_000);
   const response = await fetchFromGitHub(url, {
     method: 'POST',
     headers: { Accept: 'application/vnd.github+json' },
-    signal,
+    signal: AbortSignal.timeout(15_000),
   }).catch(() => undefined);
-  const made = MadeApp.safeParse(await response?.json().catch(() => undefined));
-  if (!response?.ok || !made.success)
-    throw upstreamFailed('GitHub', `no App for this code (HTTP ${response?.status ?? 0})`);
-  return made.data;
+  const made = NewApp.safeParse(await response?.json().catch(() => undefined));
+  if (response?.ok && made.success) return made.data;
+  const answer = response === undefined ? 'did not answer' : `answered with HTTP ${response.status}`;
+  return `GitHub ${answer} when asked for the keys of the new App, so it was not connected.`;
+}
+
+function send(app: App, res: Response, status: number, html: string): void {
+  res.setHeader('Content-Security-Policy', pagePolicy([new URL(app.config.GITHUB_SERVER_URL).origin]));
+  res.setHeader('Cache-Control', 'no-store');
+  res.setHeader('Referrer-Policy', 'no-referrer');
+  res.status(status).type('html').send(html);
 }

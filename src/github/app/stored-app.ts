@@ -2,8 +2,9 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import type { SecretPlace } from '../../db/secret-box.ts';
 import { digest, random } from '../sign-in/one-time.ts';
+import { deleteSetupCode, findApp, insertApp, insertSetupCode, lockApp, updateAppSecrets } from './app-store.ts';
 
-/** What GitHub gives for a new App (docs.github.com, "Registering a GitHub App from a manifest"). */
+/** What GitHub answers about a new App (docs.github.com, "Registering a GitHub App from a manifest"). */
 export interface NewApp {
   id: number;
   slug: string;
@@ -13,17 +14,11 @@ export interface NewApp {
   pem: string;
 }
 
+/** What the ciphertext of a stored App holds, as JSON. */
 interface Secrets {
   privateKey: string;
   webhookSecret: string;
   clientSecret: string;
-}
-
-interface StoredApp {
-  appId: number;
-  clientId: string;
-  keyId: string;
-  ciphertext: Buffer;
 }
 
 const place = (appId: number): SecretPlace => ({
@@ -33,27 +28,24 @@ const place = (appId: number): SecretPlace => ({
   project: '',
 });
 
-/** Keeps a new App, its secrets encrypted, and connects it; false when there is one already. */
+/** Stores a new App, its secrets encrypted, and connects it; false when there is one already. */
 export async function storeApp(app: App, made: NewApp): Promise<boolean> {
+  const { id: appId, slug, client_id: clientId } = made;
   const secrets: Secrets = {
     privateKey: made.pem,
     webhookSecret: made.webhook_secret,
     clientSecret: made.client_secret,
   };
-  const sealed = app.secrets.seal(JSON.stringify(secrets), place(made.id));
-  const rows = await app.db.manager.query(
-    `insert into github_app (app_id, slug, client_id, key_id, ciphertext)
-     values ($1, $2, $3, $4, $5) on conflict do nothing returning app_id`,
-    [made.id, made.slug, made.client_id, sealed.keyId, sealed.ciphertext],
-  );
+  const { keyId, ciphertext } = app.secrets.seal(JSON.stringify(secrets), place(appId));
+  const isFirst = await insertApp(app.db.manager, { appId, slug, clientId, keyId, ciphertext });
   await adoptStoredApp(app);
-  return rows.length === 1;
+  return isFirst;
 }
 
-/** Connects the App that the setup page stored, if there is one and none is connected yet. */
+/** Connects the App that the set-up page stored, if there is one and none is connected yet. */
 export async function adoptStoredApp(app: App): Promise<void> {
   if (app.github !== undefined) return;
-  const stored = await findStoredApp(app.db.manager);
+  const stored = await findApp(app.db.manager);
   if (stored === undefined) return;
   const secrets = JSON.parse(app.secrets.open(stored, place(stored.appId))) as Secrets;
   app.connectGitHub({
@@ -64,44 +56,33 @@ export async function adoptStoredApp(app: App): Promise<void> {
   });
 }
 
-async function findStoredApp(em: EntityManager): Promise<StoredApp | undefined> {
-  const rows: StoredApp[] = await em.query(
-    `select app_id::float8 as "appId", client_id as "clientId", key_id as "keyId", ciphertext from github_app limit 1`,
-  );
-  return rows[0];
-}
-
-/** Seals the App's secrets under the newest key; answers how many there were. */
+/** Encrypts the stored App's secrets with the newest key; answers the number of Apps, 0 or 1. */
 export async function resealApp(app: App): Promise<number> {
   return app.db.transaction(async (em) => {
-    await em.query('select 1 from github_app for update');
-    const stored = await findStoredApp(em);
+    await lockApp(em);
+    const stored = await findApp(em);
     if (stored === undefined) return 0;
-    const at = place(stored.appId);
-    const { keyId, ciphertext } = app.secrets.seal(app.secrets.open(stored, at), at);
-    await em.query('update github_app set key_id = $2, ciphertext = $3 where app_id = $1', [
-      stored.appId,
-      keyId,
-      ciphertext,
-    ]);
+    const { appId } = stored;
+    const { keyId, ciphertext } = app.secrets.seal(app.secrets.open(stored, place(appId)), place(appId));
+    await updateAppSecrets(em, { appId, keyId, ciphertext });
     return 1;
   });
 }
 
-/** The address of the setup page with a new one-time code, good for a day; undefined once there is an App. */
+/** The address of the set-up page with a new one-time code, valid for a day; undefined once there is an App. */
 export async function setupAddress(app: App): Promise<string | undefined> {
   if (app.github !== undefined) return undefined;
-  const code = random();
-  await app.db.manager.query(`delete from setup_codes where created_at < now() - interval '1 day'`);
-  await app.db.manager.query('insert into setup_codes (code_digest) values ($1)', [digest(code)]);
-  return `${app.config.BASE_URL}/setup?code=${code}`;
+  return `${app.config.BASE_URL}/setup?code=${await mintSetupCode(app.db.manager)}`;
 }
 
-/** Takes a one-time code; false when it is unknown, used or older than a day. */
-export async function takeSetupCode(app: App, code: string): Promise<boolean> {
-  const [rows] = await app.db.manager.query(
-    `delete from setup_codes where code_digest = $1 and created_at > now() - interval '1 day' returning 1`,
-    [digest(code)],
-  );
-  return rows.length === 1;
+/** A new one-time code for the set-up page. Only its digest is stored. */
+export async function mintSetupCode(em: EntityManager): Promise<string> {
+  const code = random();
+  await insertSetupCode(em, digest(code));
+  return code;
+}
+
+/** Uses a one-time code up; false when it is unknown, used or older than a day. */
+export async function takeSetupCode(em: EntityManager, code: string): Promise<boolean> {
+  return deleteSetupCode(em, digest(code));
 }

@@ -3,6 +3,7 @@ import { findShippedAgent } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
 import { defaultAgentName } from '../../domain/agent.ts';
 import { Refused } from '../../domain/machine.ts';
+import { mayReveal } from '../../domain/private-content.ts';
 import { closedBlocks, fenced, harmless, plain } from '../../domain/text/quoted.ts';
 import { findProject } from '../../projects/store.ts';
 import { findRepository } from '../../repositories/store.ts';
@@ -13,17 +14,17 @@ import { sayOnce } from './replies.ts';
 
 const maxAnswer = 20_000;
 
-/** Answers a question in a comment of its own: by the agent of the task, or by the Developer where there is no task. */
+/** Answers a question in a comment of its own. The task's agent answers, or the Developer where there is no task. */
 export async function ask(app: App, order: Order): Promise<void> {
   const { at, spoken, commentId } = order;
   const message = plain(order.command.argument);
-  if (message === '') throw new Refused('ask requires a question behind it, found nothing');
+  if (message === '') throw new Refused('Write your question after `ask`.');
   const taskId = await taskOfOrder(app, order);
   const asking = { userId: order.userId, message, signal: app.stopping };
   const text =
     taskId === undefined ? await withoutTask(app, order, asking) : await aboutTask(app, order, taskId, asking);
   const answer = closedBlocks(harmless(text, app.config.COMMAND_PREFIX).slice(0, maxAnswer));
-  // One answer for each question, found again when it is asked for again after a crash.
+  // Each question has one answer. The marker finds it when the command is repeated after a crash.
   const marker = `<!-- deckhand:answer ${commentId ?? 'body'}/${order.command.line} -->`;
   const place = { ...at.name, issue_number: spoken.issue.number };
   await sayOnce(app, at.octokit, place, marker, `${marker}\n${answer}`);
@@ -31,16 +32,14 @@ export async function ask(app: App, order: Order): Promise<void> {
 
 async function aboutTask(app: App, { repository }: Order, taskId: string, asking: Asking): Promise<string> {
   const task = await getTask(app.db.manager, taskId);
-  const read = task.repositoryId === null ? null : await findRepository(app.db.manager, task.repositoryId);
-  const shares = (await findProject(app.db.manager, task.projectId)).sharePrivateContext;
-  // What is read in a private repository does not show in a public one (decisions, section 3).
-  // One that is no longer connected may have been.
-  const wasPrivate = read === null ? task.branchName !== null : read.isPrivate;
-  if (wasPrivate && !repository.isPrivate && !shares)
+  const connected = task.repositoryId === null ? null : await findRepository(app.db.manager, task.repositoryId);
+  // A repository that is no longer connected may have been private. A task without a branch has read none.
+  const source = connected ?? { isPrivate: task.branchName !== null };
+  if (!mayReveal(source, repository, await findProject(app.db.manager, task.projectId)))
     throw new Refused(
-      'ask requires a public repository, because its answer shows in one; or the setting sharePrivateContext',
+      'The task works in a private repository, and this comment is public. Ask in the dashboard, or turn on the project setting sharePrivateContext.',
     );
-  // What members said to each other over the interface is not told in public.
+  // Messages that members wrote in the dashboard stay out of public answers.
   return chatAboutTask(app, task, asking, !repository.isPrivate);
 }
 

@@ -7,15 +7,15 @@ import { cancelTask, startTask } from '../../runs/operations.ts';
 import { recheckTask } from '../../tasks/move.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
 import type { Place } from '../place.ts';
-import { findPlaceOfCheck } from '../store.ts';
+import { findTaskOfCheck } from '../store.ts';
 
-/** Retry and Cancel under our check run; only for people with write permission. */
+/** Handles the buttons Retry and Cancel of our check run. Only people with write permission may use them. */
 export async function takeButton(
   app: App,
   { octokit, name, repository }: Place,
   about: { checkRunId: number; button: string; sender: GitHubUser & { type?: string } },
 ): Promise<void> {
-  const shown = await findPlaceOfCheck(app.db.manager, repository.id, about.checkRunId);
+  const shown = await findTaskOfCheck(app.db.manager, repository.id, about.checkRunId);
   if (shown === undefined || about.sender.type === 'Bot') return;
   const writer = await asWriter(octokit, name, about.sender);
   if (writer === undefined) return;
@@ -27,7 +27,7 @@ export async function takeButton(
     else if (about.button === 'cancel') await cancelTask(app, taskId);
   } catch (error) {
     if (!(error instanceof Refused || error instanceof AppError)) throw error;
-    said = `😕 The button was refused: ${error.message}`;
+    said = `😕 ${about.button === 'retry' ? 'Retry' : 'Cancel'} was refused: ${error.message}`;
   }
   await setNotice(app.db.manager, taskId, repository.id, number, said);
   await recheckTask(app, taskId);

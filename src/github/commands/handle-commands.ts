@@ -1,6 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { App, Octokit } from '../../app.ts';
-import type { RepositoryRow } from '../../db/tables.ts';
+import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { type Command, maxCommands, mayHoldCommands } from '../../domain/text/commands.ts';
 import { oneLine } from '../../domain/text/quoted.ts';
@@ -11,8 +10,8 @@ import { rightOf } from '../../repositories/permission.ts';
 import { showTask } from '../../tasks/move.ts';
 import { insertHandledCommand, wasCommandHandled } from '../inbox/delivery-store.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
-import { type Place, placeOfEvent, statusOf } from '../place.ts';
-import { taskOfPlace } from './order.ts';
+import { httpStatusOf, type Place, placeOfEvent } from '../place.ts';
+import { type Order, taskOfPlace } from './order.ts';
 import { readCommands } from './read-commands.ts';
 import { reply } from './replies.ts';
 import { obey, planVerbs, verbs } from './verbs.ts';
@@ -24,7 +23,7 @@ export interface Spoken {
   issue: { number: number; title: string; body: string; url: string; isPull: boolean };
   sender: GitHubUser & { type?: string };
   body: string;
-  /** The comment it stands in; null for the body of the issue itself. */
+  /** The comment that holds it; null for the body of the issue. */
   commentId: number | null;
 }
 
@@ -32,46 +31,50 @@ const unreadable =
   'This comment cannot be read as Markdown in reasonable time. Give the command in a comment of its own.';
 
 /**
- * Obeys the commands of a text. Each is remembered by where it stands, so that the same text under another delivery does
- * nothing again.
+ * Obeys the commands of a text. Each is remembered by its place in the text, so that another delivery of the same text
+ * does not repeat it.
  */
 export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
   if (spoken.sender.type === 'Bot' || app.github === undefined) return;
-  const { body, commentId } = spoken;
-  // The App's slug is looked up once; mentions are matched against it.
+  const { body } = spoken;
+  // The App's slug is looked up only if the text holds a mention, to be matched against it.
   const slug = body.includes('@') ? await app.github.slug() : undefined;
   const marks = { prefix: app.config.COMMAND_PREFIX, slug };
   if (!mayHoldCommands(body, marks)) return;
-  const found = await placeOfEvent(app, { id: spoken.installationId }, spoken.repository);
-  if (found === undefined) return;
-  const { octokit, name, repository } = found;
-  const { right, login } = await rightOf(octokit, name, spoken.sender);
+  const place = await placeOfEvent(app, { id: spoken.installationId }, spoken.repository);
+  if (place === undefined) return;
+  const { right, login } = await rightOf(place.octokit, place.name, spoken.sender);
   const isPrivate = spoken.repository.private;
-  const refuse = () => react(octokit, name, spoken, 'confused');
-  // In a public repository a stranger gets no answer at all, so that nobody can make us noisy.
+  const refuse = () => react(place, spoken, 'confused');
+  // Strangers in a public repository get no answer at all, so that nobody can make the App flood it.
   if (right === 'none' || (right === 'read' && !isPrivate)) return isPrivate ? refuse() : undefined;
   const commands = await readCommands(body, marks);
   if (commands === undefined) {
     await refuse();
-    return say(app, { octokit, name, issue: spoken.issue, repository }, unreadable);
+    return say(app, place, spoken.issue, unreadable);
   }
   if (commands.length === 0) return;
   if (right === 'read' && !commands.every(isForReaders)) return refuse();
-  if (!(await isStillThere(octokit, name, commentId))) return;
+  if (!(await isStillThere(place, spoken.commentId))) return;
   const user = await upsertUser(app.db.manager, { ...spoken.sender, login });
-  const place = `${spoken.repository.id}/${spoken.issue.number}/${commentId ?? 'body'}`;
-  // The same comment under several deliveries at once: they take turns, and all but the first find it handled.
-  // Those about one plan take turns by its issue.
-  const isPlanning = commands.some((c) => planVerbs.has(c.verb));
-  const turn = isPlanning ? `plan ${spoken.repository.id}/${spoken.issue.number}` : `commands ${place}`;
-  await app.db.turn(turn, () =>
-    obeyAll(app, octokit, name, { spoken, repository, commands, userId: user.id, place, right }),
-  );
+  await obeyInTurn(app, place, { spoken, commands, userId: user.id, right });
+}
+
+/**
+ * Obeys commands while no other delivery of the same text is being handled, which would not know yet what is obeyed.
+ * Commands about one plan take turns too.
+ */
+async function obeyInTurn(app: App, place: Place, hearing: Omit<Hearing, 'textKey'>): Promise<void> {
+  const { repository, issue, commentId } = hearing.spoken;
+  const textKey = `${repository.id}/${issue.number}/${commentId ?? 'body'}`;
+  const isPlanning = hearing.commands.some((command) => planVerbs.has(command.verb));
+  const turn = isPlanning ? `plan ${repository.id}/${issue.number}` : `commands ${textKey}`;
+  await app.db.turn(turn, () => obeyAll(app, place, { ...hearing, textKey }));
 }
 
 const isForReaders = ({ verb }: Command) => verb === 'help' || verb === 'status';
 
-/** The label that starts a task: the same as the command, said by whoever put it on. */
+/** Handles the label that starts a task, like the command `start` of the person who put it on. */
 export async function handleLabel(app: App, place: Place, number: number, user: { id: string }): Promise<void> {
   const { octokit, name, repository } = place;
   const { data } = await octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', {
@@ -80,31 +83,31 @@ export async function handleLabel(app: App, place: Place, number: number, user: 
   });
   const issue = { number, title: data.title, body: data.body ?? '', url: data.html_url, isPull: false };
   const command = { verb: 'start', argument: '', line: 0 };
-  const at = { octokit, name };
-  const order = {
+  const order: Order = {
     command,
     spoken: { issue },
     commentId: null,
-    at,
+    at: { octokit, name },
     repository,
     userId: user.id,
     remember: async () => {},
   };
   const refusal = await refusalOf(() => obey(app, order));
-  await tell(app, { octokit, name, issue, repository }, { command, refusal });
+  await tell(app, place, issue, { command, refusal });
 }
 
+/** The commands of a text by a person who may give them. */
 interface Hearing {
   spoken: Spoken;
-  repository: RepositoryRow;
   commands: Command[];
   userId: string;
-  place: string;
+  /** Begins the keys by which the commands of this text are remembered. */
+  textKey: string;
   right: 'write' | 'read';
 }
 
-/** A comment that was deleted meanwhile is not obeyed any more. */
-async function isStillThere(octokit: Octokit, name: Place['name'], commentId: number | null): Promise<boolean> {
+/** Whether the comment still exists. A deleted one is no longer obeyed. */
+async function isStillThere({ octokit, name }: Place, commentId: number | null): Promise<boolean> {
   if (commentId === null) return true;
   const path = 'GET /repos/{owner}/{repo}/issues/comments/{comment_id}';
   return octokit.request(path, { ...name, comment_id: commentId }).then(
@@ -116,39 +119,41 @@ async function isStillThere(octokit: Octokit, name: Place['name'], commentId: nu
   );
 }
 
-async function obeyAll(
-  app: App,
-  octokit: Octokit,
-  name: { owner: string; repo: string },
-  hearing: Hearing,
-): Promise<void> {
-  const { spoken, repository, commands, userId, place, right } = hearing;
+async function obeyAll(app: App, place: Place, hearing: Hearing): Promise<void> {
+  const { spoken, commands, textKey, right } = hearing;
   const em = app.db.manager;
   let isNew = false;
   let isRefused = false;
   for (const [i, command] of commands.entries()) {
-    const key = `${place}/${command.line}`;
+    const key = `${textKey}/${command.line}`;
     if (await wasCommandHandled(em, key)) continue;
     isNew = true;
-    // Only the first of too many is answered; the rest would say the same.
+    // Only the first command over the limit is answered; the rest would get the same answer.
     if (i > maxCommands) break;
-    await react(octokit, name, spoken, 'eyes');
-    const refusal = await refusalOf(async () => {
-      if (i === maxCommands) return `a comment may hold ${maxCommands} commands, and this is one more`;
-      const remember = (tx: EntityManager) => insertHandledCommand(tx, key);
-      const { commentId } = spoken;
-      return obey(app, { command, spoken, commentId, at: { octokit, name }, repository, userId, remember });
-    });
+    await react(place, spoken, 'eyes');
+    const refusal =
+      i === maxCommands
+        ? `A comment may hold ${maxCommands} commands. This one and those after it were not obeyed.`
+        : await refusalOf(() => obey(app, orderOf(place, hearing, command, key)));
     await insertHandledCommand(em, key);
     isRefused ||= refusal !== undefined;
-    // Readers get the reaction, and what they asked for, but no reasons.
-    if (right === 'write' || command.verb === 'help')
-      await tell(app, { octokit, name, issue: spoken.issue, repository }, { command, refusal });
+    // People who may only read get a reaction and what they asked for, but no reasons.
+    if (right === 'write' || command.verb === 'help') await tell(app, place, spoken.issue, { command, refusal });
   }
-  if (isNew) await react(octokit, name, spoken, isRefused ? 'confused' : 'rocket');
+  if (isNew) await react(place, spoken, isRefused ? 'confused' : 'rocket');
 }
 
-/** Runs a command; its refusal in words, or undefined when it was done. What failed on our side is thrown. */
+function orderOf(
+  { octokit, name, repository }: Place,
+  { spoken, userId }: Hearing,
+  command: Command,
+  key: string,
+): Order {
+  const remember = (em: EntityManager) => insertHandledCommand(em, key);
+  return { command, spoken, commentId: spoken.commentId, at: { octokit, name }, repository, userId, remember };
+}
+
+/** Obeys a command. Answers the reason of a refusal, or undefined when it was done. Failures of the service are thrown. */
 async function refusalOf(act: () => Promise<string | undefined>): Promise<string | undefined> {
   try {
     return await act();
@@ -159,14 +164,7 @@ async function refusalOf(act: () => Promise<string | undefined>): Promise<string
   }
 }
 
-interface Spot {
-  octokit: Octokit;
-  name: { owner: string; repo: string };
-  issue: Spoken['issue'];
-  repository: RepositoryRow;
-}
-
-/** What became of a command, for people; an empty text when there is nothing to say. */
+/** What became of a command, for people; empty when there is nothing to say. */
 function answerTo(app: App, { isPull }: Spoken['issue'], hasTask: boolean, { command, refusal }: Outcome): string {
   if (command.verb === 'help') return helpText(app, isPull, hasTask);
   const spelled = `\`${app.config.COMMAND_PREFIX} ${oneLine(command.verb, 30)}\``;
@@ -178,28 +176,28 @@ interface Outcome {
   refusal: string | undefined;
 }
 
-async function tell(app: App, spot: Spot, outcome: Outcome): Promise<void> {
-  const hasTask = (await taskOfPlace(app, spot.repository.id, spot.issue.number, spot.issue.isPull)) !== undefined;
-  await say(app, spot, answerTo(app, spot.issue, hasTask, outcome));
+async function tell(app: App, place: Place, issue: Spoken['issue'], outcome: Outcome): Promise<void> {
+  const taskId = await taskOfPlace(app, place.repository.id, issue.number, issue.isPull);
+  await say(app, place, issue, answerTo(app, issue, taskId !== undefined, outcome));
 }
 
-/** Says it in the status comment; where there is none, in one reply that is edited from then on. */
-async function say(app: App, { octokit, name, issue, repository }: Spot, said: string): Promise<void> {
+/** Puts a text into the status comment, or where there is none into one reply, which is edited from then on. */
+async function say(app: App, place: Place, issue: Spoken['issue'], text: string): Promise<void> {
+  const { octokit, name, repository } = place;
   const taskId = await taskOfPlace(app, repository.id, issue.number, issue.isPull);
   if (taskId !== undefined) {
-    await setNotice(app.db.manager, taskId, repository.id, issue.number, said);
+    await setNotice(app.db.manager, taskId, repository.id, issue.number, text);
     await showTask(app, undefined, taskId);
-  } else if (said !== '')
-    await reply(app, octokit, { ...name, issue_number: issue.number }, said).catch((error) => {
-      // Locked or deleted meanwhile: there is nowhere to say it.
+  } else if (text !== '')
+    await reply(app, octokit, { ...name, issue_number: issue.number }, text).catch((error) => {
+      // The issue was locked or deleted, so nothing can be said there.
       if (!isRefusedWith(error, 403, 404, 410)) throw error;
     });
 }
 
-/** A reaction that is there already is not made twice, so one that failed may be repeated; it holds nothing up. */
+/** Reacts to the comment or issue. GitHub keeps one reaction of a kind, so a failed attempt may be repeated. */
 async function react(
-  octokit: Octokit,
-  name: { owner: string; repo: string },
+  { octokit, name }: Place,
   { commentId, issue }: Spoken,
   content: 'eyes' | 'rocket' | 'confused',
 ): Promise<void> {
@@ -215,13 +213,13 @@ async function react(
           comment_id: commentId,
           content,
         });
-  // The comment may be deleted or the issue locked by now; a reaction is a courtesy.
-  await give().catch((error) => (statusOf(error) >= 500 ? give().catch(() => {}) : undefined));
+  // A reaction is a courtesy. The comment may be deleted, or the issue locked; that must not stop the command.
+  await give().catch((error) => (httpStatusOf(error) >= 500 ? give().catch(() => {}) : undefined));
 }
 
 const onlyOnIssues = new Set(['create', 'plan', 'answer', 'approve']);
 
-/** The commands that work in that place. */
+/** Lists the commands that work on this issue or pull request. */
 function helpText(app: App, isPull: boolean, hasTask: boolean): string {
   const onPull = (name: string) => name === 'help' || name === 'ask' || (hasTask && !onlyOnIssues.has(name));
   const isHere = (name: string) => !isPull || onPull(name);

@@ -6,26 +6,26 @@ import type { Command } from '../../domain/text/commands.ts';
 import { findTaskOfIssue, findTaskOfPull } from '../store.ts';
 import type { Spoken } from './handle-commands.ts';
 
-/** A command of a person who may give it, and where it was given. */
+/** A command of a person who may give it, and the place where they gave it. */
 export interface Order {
   command: Command;
   spoken: Pick<Spoken, 'issue'>;
-  /** The comment it stands in; null for the body of the issue. */
+  /** The comment that holds it; null for the body of the issue. */
   commentId: number | null;
   at: { octokit: Octokit; name: { owner: string; repo: string } };
   repository: RepositoryRow;
   userId: string;
-  /** Called inside the transaction of what the command does, so that both happen or neither. */
+  /** Marks the command as handled. Called in the transaction of what the command does, so that both happen or neither. */
   remember(em: EntityManager): Promise<void>;
 }
 
-/** What stands behind the verb. @throws Refused when nothing does */
-export function needed({ command }: Order, what: string): string {
-  if (command.argument === '') throw new Refused(`${command.verb} requires ${what} behind it, found nothing`);
+/** The argument of a command that cannot do without. @throws Refused when there is none */
+export function requiredArgument({ command }: Order, what: string): string {
+  if (command.argument === '') throw new Refused(`Write ${what} after \`${command.verb}\`.`);
   return command.argument;
 }
 
-/** The task that an issue or pull request shows. */
+/** The id of the task that an issue or pull request belongs to. */
 export async function taskOfPlace(
   app: App,
   repositoryId: string,
@@ -37,15 +37,14 @@ export async function taskOfPlace(
     : findTaskOfIssue(app.db.manager, repositoryId, number);
 }
 
-/** The task of the place; undefined where there is none. */
+/** The id of the task where a command was given; undefined where there is none. */
 export function taskOfOrder(app: App, { repository, spoken }: Order): Promise<string | undefined> {
   return taskOfPlace(app, repository.id, spoken.issue.number, spoken.issue.isPull);
 }
 
-/** The same where one is needed. @throws Refused */
-export async function taskOf(app: App, order: Order): Promise<string> {
+/** The id of the task where a command was given. @throws Refused where there is none */
+export async function requiredTask(app: App, order: Order): Promise<string> {
   const taskId = await taskOfOrder(app, order);
-  if (taskId === undefined)
-    throw new Refused(`${order.command.verb} requires a task, found none for this issue; begin with create or start`);
+  if (taskId === undefined) throw new Refused('This issue has no task yet. Use `create` or `start` first.');
   return taskId;
 }

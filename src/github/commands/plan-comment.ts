@@ -26,7 +26,7 @@ export function planComment(session: Session, prefix: string, agents: Map<string
   return text.length <= maxComment ? text : `${text.slice(0, maxComment - 100)}\n\n</details>\n\n… (cut)`;
 }
 
-/** Text of people and models on one line of at most `max` characters, with nothing in it that could act. */
+/** Text by people and models on one line of at most `max` characters, with nothing in it that could take effect. */
 type Line = (text: string, max?: number) => string;
 
 function openQuestion({ steps }: Session, line: Line, prefix: string): string[] {

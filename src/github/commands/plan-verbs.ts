@@ -9,14 +9,15 @@ import { answerWizard, currentStep, generate, startWizard } from '../../planning
 import { findSessionOfIssue, getSession, type Session } from '../../planning/store.ts';
 import { startSprint } from '../../sprints/operations.ts';
 import { placeOfRepository } from '../place.ts';
+import { listAgentNames } from '../store.ts';
 import type { Order } from './order.ts';
 import { planComment, planMarker } from './plan-comment.ts';
 import { sayOnce } from './replies.ts';
 
 /**
- * Begins to plan from an issue, goes on where it stopped, or writes the plan anew with what should be different. What a
- * command changes is kept together with its having been obeyed; what is to be seen of it is a job's work, so GitHub
- * stumbling repeats no answer.
+ * Starts a planning session from an issue, continues it, or rewrites its plan with a text that says what should be
+ * different. The command is marked as handled in the transaction of its change. A job shows the result on GitHub, so a
+ * failure of GitHub does not repeat the command.
  */
 export async function plan(app: App, order: Order): Promise<void> {
   const { issue } = order.spoken;
@@ -33,55 +34,55 @@ export async function plan(app: App, order: Order): Promise<void> {
         repositoryId: order.repository.id,
         issue: { repositoryId: order.repository.id, number: issue.number },
       },
-      (em, id) => obeyed(app, order, em, id),
+      (em, id) => continueLater(app, order, em, id),
     );
     return;
   }
   if (argument !== '') {
     if (known.status !== 'tasks_ready')
-      throw new Refused('plan with a text requires a plan that is written, found questions open; answer them first');
+      throw new Refused('A plan can be rewritten once it is written. Answer the open questions first.');
     for (const part of parts) await generate(app, known, part, plain(argument));
   }
-  await app.db.transaction((em) => obeyed(app, order, em, known.id));
+  await app.db.transaction((em) => continueLater(app, order, em, known.id));
 }
 
-async function obeyed(app: App, order: Order, em: EntityManager, sessionId: string): Promise<void> {
+/** Marks the command as handled and queues the job that shows and continues the plan. */
+async function continueLater(app: App, order: Order, em: EntityManager, sessionId: string): Promise<void> {
   const { projectId } = order.repository;
   await order.remember(em);
   await app.queue.send(em, 'plan', { projectId, sessionId, goesOn: true }, { key: `${sessionId} on` });
 }
 
-/** Takes the answer to the open question; after the last one the plan is written. */
+/** Answers the open question. After the last answer the plan is written. */
 export async function answerPlan(app: App, order: Order): Promise<void> {
   const session = await sessionOf(app, order);
   const step = currentStep(session);
-  if (step === undefined) throw new Refused('answer requires an open question, found none');
+  if (step === undefined) throw new Refused('The plan has no open question.');
   const text = order.command.argument;
-  if (text === '') throw new Refused('answer requires numbers of options or your own words behind it, found nothing');
+  if (text === '') throw new Refused('Write the numbers of options, or your own words, after `answer`.');
   const isNumbers = step.options.length > 0 && /^\d{1,2}(\s*,\s*\d{1,2})*$/.test(text);
   const numbers = isNumbers ? text.split(',').map(Number) : [];
   const selectedOptionIds = numbers.map((n) => {
     const option = step.options[n - 1];
-    if (option === undefined)
-      throw new Refused(`answer requires a number from 1 to ${step.options.length}, found ${n}`);
+    if (option === undefined) throw new Refused(`There is no option ${n}. Choose from 1 to ${step.options.length}.`);
     return option.id;
   });
   const answer = { stepId: step.id, selectedOptionIds, customText: isNumbers ? '' : plain(text) };
-  await answerWizard(app, session, answer, (em, id) => obeyed(app, order, em, id));
+  await answerWizard(app, session, answer, (em, id) => continueLater(app, order, em, id));
 }
 
-/** Makes the sprint of the plan. */
+/** Creates the sprint of the plan. */
 export async function approvePlan(app: App, order: Order): Promise<void> {
   await finalizeWizard(app, await sessionOf(app, order), order.userId, {}, order.remember);
 }
 
-/** Starts the sprint that the last approved plan of the issue became; false when it holds none. */
+/** Starts the sprint of the issue's last approved plan; false when the issue has none. */
 export async function startPlanned(app: App, order: Order): Promise<boolean> {
   const { repository, spoken } = order;
   const made = await findSessionOfIssue(app.db.manager, repository.id, spoken.issue.number, 'finalized');
   if (made?.result == null) return false;
   if ((await findOpenSession(app, order)) !== undefined)
-    throw new Refused('start requires no open plan in this issue, found one; approve it first');
+    throw new Refused('This issue has an open plan. Approve it before you start.');
   await startSprint(app, made.result.sprint.id, order.userId, order.remember);
   return true;
 }
@@ -90,22 +91,21 @@ function findOpenSession(app: App, { repository, spoken }: Order): Promise<Sessi
   return findSessionOfIssue(app.db.manager, repository.id, spoken.issue.number, 'open');
 }
 
-/** The one that is open, else the last one. */
+/** The open plan of the issue, else the one approved last. @throws Refused when there is neither */
 async function sessionOf(app: App, order: Order): Promise<Session> {
   const { repository, spoken, command } = order;
   const session =
     (await findOpenSession(app, order)) ??
     (await findSessionOfIssue(app.db.manager, repository.id, spoken.issue.number, 'finalized'));
-  if (session === undefined)
-    throw new Refused(`${command.verb} requires a plan in this issue, found none; begin with plan`);
+  if (session === undefined) throw new Refused(`This issue has no plan. Use \`plan\` before \`${command.verb}\`.`);
   return session;
 }
 
 const parts = ['prd', 'plan', 'tasks'] as const;
 
 /**
- * Shows a plan in its issue as it is now and, once all is answered, writes what is not written yet; the handler of the
- * `plan` job. When the model fails the comment says so, and `plan` goes on from there.
+ * Shows a plan in its issue and, once all questions are answered, writes the parts that are missing. Handles the `plan`
+ * job. When the model fails, the comment says so, and the command `plan` continues from there.
  */
 export async function advancePlan(
   app: App,
@@ -131,15 +131,12 @@ async function show(app: App, session: Session, notice: string): Promise<void> {
   const place =
     session.issueRepositoryId === null ? undefined : await placeOfRepository(app, session.issueRepositoryId);
   if (place === undefined || session.issueNumber === null) return;
-  const rows: { id: string; name: string }[] = await app.db.manager.query(
-    'select id, name from agents where id = any($1)',
-    [(session.tasks ?? []).flatMap((task) => task.owner ?? [])],
-  );
-  const agents = new Map(rows.map((r) => [r.id, r.name]));
+  const owners = (session.tasks ?? []).flatMap((task) => task.owner ?? []);
+  const agents = await listAgentNames(app.db.manager, owners);
   const body = planComment(session, app.config.COMMAND_PREFIX, agents, notice);
   const at = { ...place.name, issue_number: session.issueNumber };
   await sayOnce(app, place.octokit, at, planMarker, body).catch((error) => {
-    // Locked, deleted or transferred: there is nowhere to show it.
+    // The issue was locked, deleted or transferred, so nothing can be shown there.
     if (!isRefusedWith(error, 403, 404, 410)) throw error;
   });
 }

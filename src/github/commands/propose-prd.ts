@@ -1,6 +1,7 @@
 import type { App } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables.ts';
 import { branchName } from '../../domain/branch.ts';
+import { mayReveal } from '../../domain/private-content.ts';
 import { harmless, harmlessLine } from '../../domain/text/quoted.ts';
 import { slug } from '../../domain/text/slug.ts';
 import { AppError } from '../../errors.ts';
@@ -13,25 +14,31 @@ import { findDocs, findRepository } from '../../repositories/store.ts';
 import { authorFor } from '../../runs/publish/publish.ts';
 
 /**
- * Proposes the requirements of a finalized plan as a file of the project's documentation repository. Branch, file and
- * pull request are looked up before they are made, so a repetition makes nothing twice.
+ * Opens a pull request with the requirements of a finalized plan in the project's documentation repository. Branch, file
+ * and pull request are looked for before they are created, so a repetition creates nothing twice.
  */
 export async function proposePrd(app: App, projectId: string, sessionId: string): Promise<void> {
   const session = await getSession(app.db.manager, projectId, sessionId).catch((error) => {
-    // Deleted with its project meanwhile.
+    // The project was deleted, and the plan with it.
     if (error instanceof AppError && error.status === 404) return undefined;
     throw error;
   });
   const repository = await findDocs(app.db.manager, projectId);
   const name = repository === null ? undefined : nameOnGitHub(app, repository.url);
   if (session?.prd == null || repository === null || name === undefined || repository.isArchived) return;
-  if (await wouldShow(app, session, repository)) return app.log.info({ projectId }, 'the requirements stay private');
+  if (!(await mayShowIn(app, session, repository)))
+    return app.log.info(
+      { projectId },
+      'the requirements were not proposed: they may hold private content, and the documentation is public',
+    );
   const credential = await credentialFor(app, repository);
-  if (credential.kind === 'none') return app.log.warn({ projectId }, 'no credential to propose the requirements');
+  if (credential.kind === 'none')
+    return app.log.warn({ projectId }, 'the requirements were not proposed: no git credential is configured');
   const octokit = await octokitFor(app, credential);
   const branch = branchName(session.id, `prd ${session.prd.title}`);
-  const isThere = await ensureBranch(app, { repository, credential }, branch, session.prd);
-  if (!isThere) return app.log.warn({ projectId }, 'the documentation repository has no default branch');
+  const hasBranch = await ensureBranch(app, { repository, credential }, branch, session.prd);
+  if (!hasBranch)
+    return app.log.warn({ projectId }, 'the requirements were not proposed: the documentation repository is empty');
   const prefix = app.config.COMMAND_PREFIX;
   await ensurePull(octokit, {
     ...name,
@@ -43,25 +50,20 @@ export async function proposePrd(app: App, projectId: string, sessionId: string)
   });
 }
 
-interface At {
+interface DocsAccess {
   repository: RepositoryRow;
   credential: Credential;
 }
 
-/** How long git may take for it. */
+/** How long git may take. Then the job fails and is tried again. */
 const gitMs = 300_000;
 
-/** What was written with a private repository at hand does not show in a public one (decisions, section 3). */
-async function wouldShow(
-  app: App,
-  { repositoryId, repositoryNotes, projectId }: Session,
-  docs: RepositoryRow,
-): Promise<boolean> {
-  const read = repositoryId === null ? null : await findRepository(app.db.manager, repositoryId);
-  // One that is no longer connected may have been private.
-  const wasPrivate = read === null ? Boolean(repositoryNotes) : read.isPrivate;
-  if (docs.isPrivate || !wasPrivate) return false;
-  return !(await findProject(app.db.manager, projectId)).sharePrivateContext;
+async function mayShowIn(app: App, session: Session, docs: RepositoryRow): Promise<boolean> {
+  const { repositoryId, repositoryNotes, projectId } = session;
+  const connected = repositoryId === null ? null : await findRepository(app.db.manager, repositoryId);
+  // A repository that is no longer connected may have been private. Without notes none was read.
+  const source = connected ?? { isPrivate: Boolean(repositoryNotes) };
+  return mayReveal(source, docs, await findProject(app.db.manager, projectId));
 }
 
 function bodyOf({ goal, result }: Session, prefix: string): string {
@@ -75,11 +77,11 @@ function bodyOf({ goal, result }: Session, prefix: string): string {
 }
 
 /**
- * A branch with the document on top of the default branch; false when there is none. The file is written behind the wall,
- * because a repository may hold links where its folder should be.
+ * Makes sure that a branch holds the document, on top of the default branch; false when there is no default branch. The
+ * file is written inside the sandbox, because the repository may have a link where the folder should be.
  */
-async function ensureBranch(app: App, at: At, branch: string, prd: Prd): Promise<boolean> {
-  const { repository, credential } = at;
+async function ensureBranch(app: App, docs: DocsAccess, branch: string, prd: Prd): Promise<boolean> {
+  const { repository, credential } = docs;
   const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(gitMs)]);
   const remote = await remoteFor(app, repository, credential, { contents: 'write' });
   const { checkout, remove } = await openCheckout(app, remote, signal);

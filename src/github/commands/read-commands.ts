@@ -1,7 +1,7 @@
 import type { Command, Marks } from '../../domain/text/commands.ts';
 import { apart } from '../../threads/apart.ts';
 
-/** GitHub's own limit for a comment and the body of an issue, in characters. */
+/** GitHub's limit for comments and the bodies of issues, in characters. */
 const maxChars = 65_536;
 
 const parser = apart<typeof import('../../domain/text/commands.ts')>(
@@ -10,8 +10,8 @@ const parser = apart<typeof import('../../domain/text/commands.ts')>(
 );
 
 /**
- * The commands of a comment; undefined when its Markdown cannot be read within two seconds (64 kB of `1. ` take the
- * parser minutes). Call it for people who may give commands only, so that nobody else can keep the threads busy.
+ * The commands of a comment; undefined when its Markdown cannot be parsed within two seconds (64 kB of `1. ` take the
+ * parser minutes). Call it only for people who may give commands, so that nobody else can keep the threads busy.
  */
 export async function readCommands(body: string, marks: Marks): Promise<Command[] | undefined> {
   if (body.length > maxChars) return undefined;

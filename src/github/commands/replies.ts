@@ -1,38 +1,35 @@
 import type { App, Octokit } from '../../app.ts';
 import { harmless } from '../../domain/text/quoted.ts';
+import { findItem } from '../pages.ts';
+import type { IssueRef } from '../place.ts';
 
-interface Place {
-  owner: string;
-  repo: string;
-  issue_number: number;
-}
-
-/** Our comment on an issue or pull request: the one with this marker that we wrote ourselves. */
-export async function findOwnComment(app: App, octokit: Octokit, place: Place, marker: string) {
+/** Our own comment on an issue or pull request that begins with this marker. */
+export async function findOwnComment(app: App, octokit: Octokit, issue: IssueRef, marker: string) {
   const bot = await app.github?.bot();
   const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
-  // Page by page: the 2,500 comments that an issue may have can amount to hundreds of megabytes.
-  const [own] = await octokit.paginate(path, { ...place, per_page: 100 }, ({ data }, done) => {
-    const found = data.filter((c) => c.body?.startsWith(marker) && c.user?.id === bot?.id);
-    if (found.length > 0) done();
-    return found;
-  });
-  return own;
+  const pages = octokit.paginate.iterator(path, { ...issue, per_page: 100 });
+  return findItem(pages, (comment) => comment.body?.startsWith(marker) && comment.user?.id === bot?.id);
 }
 
 const replyMarker = '<!-- deckhand:reply -->';
 
-/** Says something where no task is shown: in one comment, edited from then on. */
-export async function reply(app: App, octokit: Octokit, place: Place, text: string): Promise<void> {
-  await sayOnce(app, octokit, place, replyMarker, `${replyMarker}\n${harmless(text, app.config.COMMAND_PREFIX)}`);
+/** Replies where no task is shown. All replies on an issue share one comment, which is edited. */
+export async function reply(app: App, octokit: Octokit, issue: IssueRef, text: string): Promise<void> {
+  await sayOnce(app, octokit, issue, replyMarker, `${replyMarker}\n${harmless(text, app.config.COMMAND_PREFIX)}`);
 }
 
-/** Our comment with that marker: made if it is not there, changed if it says something else. `body` begins with the marker. */
-export async function sayOnce(app: App, octokit: Octokit, place: Place, marker: string, body: string): Promise<void> {
-  const found = await findOwnComment(app, octokit, place, marker);
-  const { owner, repo } = place;
+/** Creates our comment with this marker, or edits it if its text differs. `body` must begin with the marker. */
+export async function sayOnce(
+  app: App,
+  octokit: Octokit,
+  issue: IssueRef,
+  marker: string,
+  body: string,
+): Promise<void> {
+  const found = await findOwnComment(app, octokit, issue, marker);
+  const { owner, repo } = issue;
   if (found === undefined)
-    await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { ...place, body });
+    await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { ...issue, body });
   else if (found.body !== body)
     await octokit.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', {
       owner,

@@ -3,7 +3,6 @@ import type { EntityManager } from 'typeorm';
 import { findAgentsByName } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
 import type { AgentRow } from '../../db/tables.ts';
-import { Tasks } from '../../db/work-tables.ts';
 import { defaultAgentName } from '../../domain/agent.ts';
 import { Refused } from '../../domain/machine.ts';
 import { RunFailed } from '../../domain/run.ts';
@@ -17,53 +16,57 @@ import { insertTask } from '../../tasks/operations.ts';
 import { getTask } from '../../tasks/store.ts';
 import { addSubtask, updateTask } from '../../tasks/update.ts';
 import { mergeTask } from '../merge.ts';
-import { findTaskOfIssue } from '../store.ts';
+import { findTaskOfIssue, lockIssue } from '../store.ts';
 import { ask } from './ask.ts';
-import { needed, type Order, taskOf, taskOfOrder } from './order.ts';
+import { type Order, requiredArgument, requiredTask, taskOfOrder } from './order.ts';
 import { answerPlan, approvePlan, plan, startPlanned } from './plan-verbs.ts';
 
 interface Verb {
-  /** What follows the verb, for help. */
+  /** What follows the verb, as help shows it. */
   takes: string;
   does: string;
   act(app: App, order: Order): Promise<unknown>;
 }
 
-/** Each verb is the operation that the REST interface calls too: the same checks, the same words of refusal. */
+/** Each verb calls the same operation as the REST API, so that checks and refusals are the same. */
 export const verbs: Record<string, Verb> = {
   help: { takes: '', does: 'lists the commands', act: async () => {} },
-  status: { takes: '', does: 'brings the status comment up to date', act: taskOf },
+  status: { takes: '', does: 'updates the status comment', act: requiredTask },
   create: {
     takes: '',
-    does: 'makes a task of the issue',
+    does: 'creates a task from the issue',
     act: async (app, order) => (await taskOfOrder(app, order)) ?? createForIssue(app, order, 'backlog', undefined),
   },
   assign: {
     takes: '<agent>',
-    does: 'gives the task to an agent',
+    does: 'assigns the task to an agent',
     act: async (app, order) => {
-      const taskId = await taskOf(app, order);
-      const agent = await agentNamed(app.db.manager, order, needed(order, 'the name of an agent'));
+      const taskId = await requiredTask(app, order);
+      const agent = await agentNamed(app.db.manager, order, requiredArgument(order, 'the name of an agent'));
       await updateTask(app, taskId, order.userId, { owner: agent.id });
     },
   },
-  start: { takes: '[agent]', does: 'lets the agent begin', act: start },
+  start: { takes: '[agent]', does: 'starts the agent', act: start },
   retry: {
     takes: '[text]',
-    does: 'tries again after a failure, with a hint',
+    does: 'tries again after a failure, optionally with a hint',
     act: async (app, order) => {
-      const taskId = await taskOf(app, order);
+      const taskId = await requiredTask(app, order);
       const instructions = order.command.argument;
       await startTask(app, { taskId, startedBy: order.userId, kind: 'retry', instructions, also: order.remember });
     },
   },
-  cancel: { takes: '', does: 'stops the run', act: async (app, order) => cancelTask(app, await taskOf(app, order)) },
+  cancel: {
+    takes: '',
+    does: 'cancels the run',
+    act: async (app, order) => cancelTask(app, await requiredTask(app, order)),
+  },
   revise: {
     takes: '<text>',
-    does: 'asks for a change of the work in review',
+    does: 'asks for changes to the work in review',
     act: async (app, order) => {
-      const taskId = await taskOf(app, order);
-      const text = needed(order, 'what should be different');
+      const taskId = await requiredTask(app, order);
+      const text = requiredArgument(order, 'what should change');
       const about = { taskId, source: 'person', text, cause: null, askedBy: order.userId } as const;
       await reviseTask(app, about, order.remember);
     },
@@ -72,33 +75,33 @@ export const verbs: Record<string, Verb> = {
     takes: '<title>',
     does: 'adds a subtask',
     act: async (app, order) => {
-      const title = oneLine(needed(order, 'a title'), 200);
-      await addSubtask(app, await taskOf(app, order), order.userId, { title, description: '' }, order.remember);
+      const title = oneLine(requiredArgument(order, 'a title'), 200);
+      await addSubtask(app, await requiredTask(app, order), order.userId, { title, description: '' }, order.remember);
     },
   },
-  depends: { takes: '#n', does: 'lets the task wait for that of another issue', act: depend },
-  sprint: { takes: '<name|none>', does: 'puts the task into a sprint, or into none', act: moveToNamedSprint },
+  depends: { takes: '#n', does: 'makes the task wait for the task of another issue', act: depend },
+  sprint: { takes: '<name|none>', does: 'moves the task into a sprint, or out of its sprint', act: moveToNamedSprint },
   plan: { takes: '[text]', does: 'plans a sprint from the issue, question by question', act: plan },
-  answer: { takes: '<numbers or text>', does: 'answers the question of the plan', act: answerPlan },
-  approve: { takes: '', does: 'makes the sprint of the plan', act: approvePlan },
-  ask: { takes: '<text>', does: 'asks the agent; it reads and changes nothing', act: ask },
+  answer: { takes: '<numbers or text>', does: 'answers the open question of the plan', act: answerPlan },
+  approve: { takes: '', does: 'creates the sprint of the plan', act: approvePlan },
+  ask: { takes: '<text>', does: 'asks the agent a question; it changes nothing', act: ask },
   merge: {
     takes: '',
     does: 'merges the pull requests of the task',
-    act: async (app, order) => mergeTask(app, await taskOf(app, order)),
+    act: async (app, order) => mergeTask(app, await requiredTask(app, order)),
   },
 };
 
-/** Does what a command says. Answers a refusal in words, or undefined. @throws Refused, AppError as the operation does */
+/** Obeys a command. Answers the reason of a refusal, or undefined. @throws Refused, AppError as the operation does */
 export async function obey(app: App, order: Order): Promise<string | undefined> {
   const name = order.command.verb;
   if (name === 'help') return undefined;
   const isPull = order.spoken.issue.isPull;
   if (isPull && name !== 'ask' && (await taskOfOrder(app, order)) === undefined)
-    return 'this pull request belongs to no task; only help and ask work here';
-  if (isPull && planVerbs.has(name)) return `${name} works in an issue, found a pull request`;
+    return 'This pull request belongs to no task. Only `help` and `ask` work here.';
+  if (isPull && planVerbs.has(name)) return `\`${name}\` works in issues, and this is a pull request.`;
   const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
-  if (verb === undefined) return `there is no such command; did you mean \`${nearest(name)}\`?`;
+  if (verb === undefined) return `There is no such command. Did you mean \`${nearest(name)}\`?`;
   await verb.act(app, order);
   return undefined;
 }
@@ -116,25 +119,25 @@ async function start(app: App, order: Order): Promise<void> {
   const known = await taskOfOrder(app, order);
   if (known === undefined && command.argument === '' && (await startPlanned(app, order))) return;
   const named = command.argument === '' ? undefined : await agentNamed(em, order, command.argument);
-  const owner = named ?? (await ownerlessNeeds(em, order, known));
+  const owner = named ?? (await agentIfUnowned(em, order, known));
   const taskId = known ?? (await createForIssue(app, order, 'ready', owner ?? (await defaultAgent(em, order))));
   await startTask(app, { taskId, startedBy: userId, kind: 'start', owner: owner?.id, also: order.remember });
 }
 
 async function depend(app: App, order: Order): Promise<void> {
-  const taskId = await taskOf(app, order);
+  const taskId = await requiredTask(app, order);
   const number = Number(/^#(\d{1,9})$/.exec(order.command.argument)?.[1]);
-  if (!number) throw new Refused('depends requires an issue of this repository, such as #12');
+  if (!number) throw new Refused('Write the number of an issue in this repository after `depends`, such as #12.');
   const other = await findTaskOfIssue(app.db.manager, order.repository.id, number);
-  if (other === undefined) throw new Refused(`depends requires an issue with a task, found none for issue ${number}`);
+  if (other === undefined) throw new Refused(`Issue ${number} of this repository has no task.`);
   const { dependsOn } = await getTask(app.db.manager, taskId);
   await updateTask(app, taskId, order.userId, { dependsOn: [...dependsOn, other] });
 }
 
-/** By its name among the sprints that are not over, ignoring case. */
+/** Finds the sprint by its name among the planned and active ones, ignoring case. */
 async function moveToNamedSprint(app: App, order: Order): Promise<void> {
-  const taskId = await taskOf(app, order);
-  const name = needed(order, 'the name of a sprint, or none');
+  const taskId = await requiredTask(app, order);
+  const name = requiredArgument(order, 'the name of a sprint, or none');
   const { sprintId } = await getTask(app.db.manager, taskId);
   if (name.toLowerCase() === 'none') {
     if (sprintId !== null) await removeTask(app, sprintId, taskId);
@@ -143,15 +146,13 @@ async function moveToNamedSprint(app: App, order: Order): Promise<void> {
   const open: { id: string; name: string }[] = await listOpenSprints(app.db.manager, order.repository.projectId);
   const found = open.filter((s) => s.name.toLowerCase() === name.toLowerCase());
   const [sprint] = found;
-  if (sprint === undefined || found.length > 1)
+  if (sprint === undefined || found.length > 1) {
+    const count = sprint === undefined ? 'No' : 'More than one';
+    const names = open.slice(0, 20).map((s) => oneLine(s.name, 60));
     throw new Refused(
-      `requires one sprint that is planned or active, found ${found.length} named ${oneLine(name, 60)}; there are: ${
-        open
-          .slice(0, 20)
-          .map((s) => oneLine(s.name, 60))
-          .join(', ') || 'none'
-      }`,
+      `${count} planned or active sprint is named ${oneLine(name, 60)}. There are: ${names.join(', ') || 'none'}.`,
     );
+  }
   await addTasks(app, sprint.id, [taskId], () => 'sprint');
 }
 
@@ -159,12 +160,12 @@ async function agentNamed(em: EntityManager, { repository, userId }: Order, name
   const found = await findAgentsByName(em, name.slice(0, 200), repository.projectId, userId);
   const [agent] = found;
   const shown = oneLine(name, 60);
-  if (agent === undefined) throw new Refused(`requires an agent of this project, found none named ${shown}`);
-  if (found.length > 1) throw new Refused(`requires one agent, found ${found.length} named ${shown}; rename one`);
+  if (agent === undefined) throw new Refused(`This project has no agent named ${shown}.`);
+  if (found.length > 1) throw new Refused(`${found.length} agents are named ${shown}. Rename all but one.`);
   return agent;
 }
 
-/** One task per issue; two commands at once make one. */
+/** Creates the task of an issue, or answers the one there is: two commands at once create one task. */
 async function createForIssue(
   app: App,
   { spoken, repository, userId, remember }: Order,
@@ -173,13 +174,13 @@ async function createForIssue(
 ): Promise<string> {
   const { issue } = spoken;
   return app.db.transaction(async (em) => {
-    await em.query('select pg_advisory_xact_lock(hashtextextended($1, 2))', [`${repository.id}#${issue.number}`]);
+    await lockIssue(em, repository.id, issue.number);
     const existing = await findTaskOfIssue(em, repository.id, issue.number);
     if (existing !== undefined) return existing;
     if (status === 'backlog') await remember(em);
     return insertTask(app, em, repository.projectId, {
       title: oneLine(plain(issue.title), 200) || `Issue ${issue.number}`,
-      // As it is now: what is edited later never reaches the agent unseen.
+      // The text as it is now. Edits after the command, which nobody may have reviewed, never reach the agent.
       description: plain(issue.body).slice(0, 50_000),
       status,
       owner: agent?.id,
@@ -190,7 +191,7 @@ async function createForIssue(
   });
 }
 
-/** The agent that the repository names in its settings, else the shipped Developer. */
+/** The agent named in the repository's settings file, else the shipped Developer. */
 async function defaultAgent(em: EntityManager, order: Order): Promise<AgentRow> {
   const { octokit, name } = order.at;
   const path = 'GET /repos/{owner}/{repo}/contents/{path}';
@@ -203,19 +204,19 @@ async function defaultAgent(em: EntityManager, order: Order): Promise<AgentRow> 
   );
   const content = file !== undefined && 'content' in file ? file.content : '';
   const settings = await parseSettings(Buffer.from(content, 'base64')).catch((error) => {
-    // The run will say what is wrong with the file.
+    // The settings file is invalid. The run will fail with the reason.
     if (error instanceof RunFailed) return undefined;
     throw error;
   });
   return agentNamed(em, order, settings?.agent ?? defaultAgentName);
 }
 
-/** A task without an owner gets one. */
-async function ownerlessNeeds(
+/** The agent for a task without an owner; undefined when the task has one. */
+async function agentIfUnowned(
   em: EntityManager,
   order: Order,
   taskId: string | undefined,
 ): Promise<AgentRow | undefined> {
-  const isOwned = taskId !== undefined && (await em.findOneByOrFail(Tasks, { id: taskId })).owner !== null;
+  const isOwned = taskId !== undefined && (await getTask(em, taskId)).owner !== null;
   return isOwned ? undefined : defaultAgent(em, order);
 }

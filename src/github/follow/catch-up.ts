@@ -2,6 +2,7 @@ import type { App } from '../../app.ts';
 import type { GitHubUser } from '../../projects/store.ts';
 import { handleCommands } from '../commands/handle-commands.ts';
 import { heardUntil, listenFromNow } from '../inbox/delivery-store.ts';
+import { itemsOf } from '../pages.ts';
 import type { Place } from '../place.ts';
 import { runLabel } from './issues.ts';
 import { labelChanged, labellerOf } from './labels.ts';
@@ -11,23 +12,23 @@ interface Person extends GitHubUser {
 }
 
 /**
- * Reads the issues and comments that were made since the last time, and obeys their commands; what an event has brought
- * already does nothing again. Nothing from before the App came is obeyed. Answers the numbers of the issues and pull
- * requests that changed.
+ * Reads the issues and comments that were created since the last call and obeys their commands, in case their events got
+ * lost. Commands that an event has brought already are skipped, and so is everything older than the installation.
+ * Answers the numbers of the issues and pull requests that changed.
  */
 export async function catchUp(app: App, place: Place): Promise<Set<number>> {
   const since = await heardUntil(app.db.manager, place.repository.id);
   const began = Date.now();
   const touched = new Set<number>();
   if (since !== undefined) {
-    await hearIssues(app, place, since, touched);
-    await hearComments(app, place, since);
+    await readIssues(app, place, since, touched);
+    await readComments(app, place, since);
   }
   await listenFromNow(app.db.manager, place.repository.id, began);
   return touched;
 }
 
-async function hearIssues(app: App, place: Place, since: string, touched: Set<number>): Promise<void> {
+async function readIssues(app: App, place: Place, since: string, touched: Set<number>): Promise<void> {
   const path = 'GET /repos/{owner}/{repo}/issues';
   const query = { ...place.name, since, state: 'all', sort: 'created', direction: 'asc', per_page: 100 } as const;
   for await (const issue of itemsOf(place.octokit.paginate.iterator(path, query))) {
@@ -52,23 +53,18 @@ async function hearIssues(app: App, place: Place, since: string, touched: Set<nu
   }
 }
 
-/** Holds one page in memory at a time, however much was said while the App was away. */
-async function* itemsOf<T>(pages: AsyncIterable<{ data: T[] }>): AsyncIterable<T> {
-  for await (const { data } of pages) yield* data;
-}
-
-async function hearComments(app: App, place: Place, since: string): Promise<void> {
+async function readComments(app: App, place: Place, since: string): Promise<void> {
   const { octokit, name } = place;
   const slug = await app.github?.slug();
   const names = [app.config.COMMAND_PREFIX, `@${slug}`].map((name) => name.toLowerCase());
-  const speaksToUs = (body: string) => names.some((name) => body.toLowerCase().includes(name));
+  const mayAddressUs = (body: string) => names.some((name) => body.toLowerCase().includes(name));
   const path = 'GET /repos/{owner}/{repo}/issues/comments';
   const query = { ...name, since, sort: 'created', direction: 'asc', per_page: 100 } as const;
   for await (const comment of itemsOf(octokit.paginate.iterator(path, query))) {
-    // Edits never run.
+    // Edited comments are never obeyed, because somebody else may have edited them.
     if (comment.user === null || comment.created_at < since || isEdited(comment)) continue;
     const body = comment.body ?? '';
-    if (!speaksToUs(body)) continue;
+    if (!mayAddressUs(body)) continue;
     const number = Number(/\/(\d+)$/.exec(comment.issue_url)?.[1]);
     const { data: issue } = await octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', {
       ...name,
@@ -85,7 +81,7 @@ async function hearComments(app: App, place: Place, since: string): Promise<void
   }
 }
 
-/** The two times of a text that was never touched may lie a moment apart: it is stored in more than one step. */
+/** GitHub stores a text in several steps, so the two times of an unedited one may differ by a moment. */
 function isEdited(text: { created_at: string; updated_at: string }): boolean {
   return Date.parse(text.updated_at) - Date.parse(text.created_at) > 1000;
 }

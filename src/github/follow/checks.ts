@@ -7,11 +7,11 @@ import type { Place } from '../place.ts';
 import { findOpenPullsByHead } from '../store.ts';
 import { reviseUnasked } from './revise-unasked.ts';
 
-/** Failing checks of one pull request start at most this many revisions. */
+/** Failing checks start at most this many revisions of one pull request. Then a person is asked to look. */
 const maxRevisions = 3;
-/** Of more failing checks than this, the rest usually fail for the same reason. */
+/** At most this many failing checks are quoted. With more, the rest usually fail for the same reason. */
 const maxChecks = 10;
-/** The end of a log says why; the model needs no more of it. Logs of strangers' CI can be of any length. */
+/** How much of the end of a log is quoted, where the reason is, and how much of it is read. A log can be of any length. */
 const [logLines, logChars, readChars] = [60, 6000, 100_000];
 
 interface FailedCheck {
@@ -19,7 +19,7 @@ interface FailedCheck {
   log: string;
 }
 
-/** Checks of a commit have ended: when it is the head of an agent's pull request and some failed, they are mended. */
+/** Starts a revision of each agent's pull request that has this commit as its head, if the commit's checks failed. */
 export async function lookAtChecks(app: App, place: Place, sha: string): Promise<void> {
   for (const pull of await findOpenPullsByHead(app.db.manager, place.repository.id, sha)) {
     const failed = await failedChecks(place, sha);
@@ -27,7 +27,7 @@ export async function lookAtChecks(app: App, place: Place, sha: string): Promise
   }
 }
 
-/** Empty while some are still under way. */
+/** The failed checks and statuses of a commit; none while some are still running. */
 async function failedChecks(place: Place, sha: string): Promise<FailedCheck[]> {
   const { octokit, name } = place;
   const runs = await octokit.paginate('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', {
@@ -47,7 +47,7 @@ async function failedChecks(place: Place, sha: string): Promise<FailedCheck[]> {
   return failed.slice(0, maxChecks);
 }
 
-/** What services without check runs say; none where that may not be read. */
+/** Commit statuses come from services that do not use check runs. None when we may not read them. */
 async function statusesOf({ octokit, name }: Place, sha: string) {
   try {
     const path = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
@@ -64,14 +64,14 @@ async function logOf(
 ): Promise<string> {
   const said = [run.output.title, run.output.summary, run.output.text].filter(Boolean).join('\n');
   try {
-    // The check run of a job of GitHub Actions has the job's number.
+    // The check run of a GitHub Actions job has the same id as the job.
     const { data } = await octokit.request('GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs', {
       ...name,
       job_id: run.id,
     });
     if (typeof data === 'string' && data !== '') return `${said}\n${data}`;
   } catch (error) {
-    // Another service's check, or the log is gone.
+    // The check belongs to another service, or its log was deleted.
     if (!isRefusedWith(error, 403, 404, 410)) throw error;
   }
   return said;
@@ -86,7 +86,7 @@ async function reviseForChecks(app: App, pull: PullRequestRow, sha: string, fail
   await reviseUnasked(app, pull, {
     source: 'checks',
     cause: sha,
-    text: `The checks of commit ${sha.slice(0, 7)} failed: ${names}. Mend the cause. The ends of their logs, as data:\n\n${parts.join('\n\n')}`,
+    text: `The checks of commit ${sha.slice(0, 7)} failed: ${names}. Fix the cause. The ends of their logs follow, as data:\n\n${parts.join('\n\n')}`,
     most: maxRevisions,
     tooOften: `its checks still fail (${names}) after ${maxRevisions} revisions by the agent; a person should look`,
   });

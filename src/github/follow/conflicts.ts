@@ -1,14 +1,15 @@
 import type { App } from '../../app.ts';
 import type { PullRequestRow } from '../../db/work-tables.ts';
+import { countMergeableAsk, resetMergeableAsks } from './pull-store.ts';
 import { reviseUnasked } from './revise-unasked.ts';
 
-/** So often the base branch is merged into one pull request. */
+/** The base branch is merged into one pull request at most this often. Then a person is asked to look. */
 const maxMerges = 2;
-/** GitHub works out in the background whether a pull request can be merged. */
+/** GitHub computes in the background whether a pull request can be merged. How often and how soon we ask again. */
 const askAgainSeconds = 15;
 const maxAsks = 8;
 
-/** A pull request that conflicts with its base gets a revision that merges the base in, at most twice. */
+/** Starts a revision that merges the base branch in, if a pull request conflicts with it. */
 export async function lookForConflict(
   app: App,
   pull: PullRequestRow,
@@ -16,21 +17,11 @@ export async function lookForConflict(
 ): Promise<void> {
   const at = { repositoryId: pull.repositoryId, number: pull.number };
   if (seen.mergeable === null) {
-    const asked = await app.db.prepared<{ asks: number }>(
-      'ask mergeable',
-      `update pull_requests set mergeable_asks = mergeable_asks + 1 where repository_id = $1 and number = $2
-       returning mergeable_asks as asks`,
-      [at.repositoryId, at.number],
-    );
-    if ((asked[0]?.asks ?? maxAsks) < maxAsks)
+    if ((await countMergeableAsk(app.db, at)) < maxAsks)
       await app.queue.send(undefined, 'pull', at, { key: `${pull.url} later`, afterSeconds: askAgainSeconds });
     return;
   }
-  await app.db.prepared(
-    'know mergeable',
-    'update pull_requests set mergeable_asks = 0 where repository_id = $1 and number = $2 and mergeable_asks > 0',
-    [at.repositoryId, at.number],
-  );
+  await resetMergeableAsks(app.db, at);
   if (seen.mergeable) return;
   await reviseUnasked(app, pull, {
     source: 'conflict',

@@ -16,8 +16,9 @@ import { takeReview } from './reviews.ts';
 type Recovered = Reconciliation['recovered'];
 
 /**
- * Puts right what events should have told and did not, then what fell by the wayside here. Of a user's projects, or of
- * all. Two at once take turns. GitHub being away leaves its part to the next time.
+ * Compares tasks with GitHub, in case events got lost, then recovers stuck tasks and runs of our own. Covers the projects
+ * of a user, or all with a null `userId`. Concurrent calls take turns. What fails because GitHub does not answer is left
+ * to the next time.
  */
 export async function reconcileAll(
   app: App,
@@ -31,8 +32,8 @@ export async function reconcileAll(
 const underWay = new Map<string, Promise<Reconciliation>>();
 
 /**
- * The same for a user who asks for it. Asking again while it is under way gives the same one: each takes minutes of
- * GitHub's time, and everybody's take turns.
+ * Reconciles the projects of a user who asked for it. A second request while one is under way shares its result, because
+ * each takes minutes and all users' take turns.
  */
 export function reconcileFor(app: App, userId: string): Promise<Reconciliation> {
   const known = underWay.get(userId);
@@ -57,7 +58,7 @@ async function heal(app: App, userId: string | null): Promise<Recovered> {
     for (const repositoryId of await listRepositoriesOf(app.db.manager, userId)) {
       const place = await placeOfRepository(app, repositoryId);
       if (place === undefined || place.repository.isArchived) continue;
-      // What fails with one does not keep the others from being put right.
+      // A failure in one part must not keep the others from being compared.
       const part = <T>(what: string, act: () => Promise<T>) =>
         act().catch((error) => {
           app.log.warn({ err: error, repositoryId }, `${what} could not be compared with GitHub`);
@@ -92,8 +93,8 @@ export function chooseWork<W extends Pick<OpenWork, 'numbers'>>(
   return { due, others: quiet.slice(most) };
 }
 
-/** Ready and backlog that a person put on while no event reached us. */
-async function hearLabels(app: App, place: Place, { number, labels, status }: SeenIssue): Promise<void> {
+/** Obeys `agent:ready` and `agent:backlog` that a person put on while events did not reach us. */
+async function obeyLabels(app: App, place: Place, { number, labels, status }: SeenIssue): Promise<void> {
   for (const label of [labelOf.ready, labelOf.backlog]) {
     if (label === labelOf[status] || !labels.includes(label)) continue;
     const sender = await labellerOf(app, place, number, label);
@@ -107,7 +108,7 @@ interface SeenIssue {
   status: OpenWork['status'];
 }
 
-/** One task with its issue, its pull requests, their reviews and checks. */
+/** Compares one task with its issue and its pull requests, their reviews and checks. */
 async function compare(app: App, place: Place, work: OpenWork): Promise<Recovered> {
   const { octokit, name } = place;
   for (const pull of await listUnsettledPulls(app.db.manager, work.taskId, place.repository.id)) {
@@ -123,10 +124,16 @@ async function compare(app: App, place: Place, work: OpenWork): Promise<Recovere
   const number = work.issueRepositoryId === place.repository.id ? work.issueNumber : null;
   if (number !== null) {
     const labels = await observeIssue(app, place, number);
-    await hearLabels(app, place, { number, labels, status: work.status });
+    await obeyLabels(app, place, { number, labels, status: work.status });
   }
   await recheckTask(app, work.taskId);
   const now = await findTask(app.db.manager, work.taskId);
   if (now === undefined || now.status === work.status) return [];
-  return [{ taskId: work.taskId, action: 'caught_up', reason: `GitHub had gone on; it is ${now.status} now` }];
+  return [
+    {
+      taskId: work.taskId,
+      action: 'caught_up',
+      reason: `GitHub had changed while its events were lost; the task is ${now.status} now`,
+    },
+  ];
 }

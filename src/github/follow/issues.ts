@@ -1,19 +1,18 @@
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
-import { cancelTask } from '../../runs/operations.ts';
-import { findLiveRun } from '../../runs/store.ts';
 import { moveTask, recheckTask, showTask, tryMoveTask } from '../../tasks/move.ts';
 import { getTask } from '../../tasks/store.ts';
 import { labelOf } from '../mirror/mirror.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
-import { type Place, statusOf } from '../place.ts';
+import { httpStatusOf, type Place } from '../place.ts';
 import { findTaskOfIssue, unlinkIssue } from '../store.ts';
+import { cancelLiveRun } from './cancel-live-run.ts';
 import { refreshPullsOf } from './refresh-pull.ts';
 
 /** The label that starts a task. */
 export const runLabel = 'agent:run';
 
-/** Brings a task to where its issue on GitHub is; answers the names of the issue's labels. */
+/** Reads the issue of a task and brings the task in line with it. Answers the names of the issue's labels. */
 export async function observeIssue(app: App, place: Place, number: number): Promise<string[]> {
   const taskId = await findTaskOfIssue(app.db.manager, place.repository.id, number);
   if (taskId === undefined) return [];
@@ -31,35 +30,31 @@ async function readIssue({ octokit, name, repository }: Place, number: number) {
   try {
     const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
     const { data } = await octokit.request(path, { ...name, issue_number: number });
-    // GitHub leads on to where an issue was transferred, and to where its repository was renamed.
+    // GitHub redirects to the new place of a transferred issue, and of a renamed repository. Only the latter is ours.
     const isHere = data.repository_url.toLowerCase().endsWith(`/repos/${name.owner}/${name.repo}`.toLowerCase());
     if (isHere || repository.githubId === null) return data;
     const now = await octokit.request('GET /repos/{owner}/{repo}', name);
     return now.data.url === data.repository_url && Number(now.data.id) === repository.githubId ? data : 'gone';
   } catch (error) {
-    if ([404, 410].includes(statusOf(error))) return 'gone';
+    if ([404, 410].includes(httpStatusOf(error))) return 'gone';
     throw error;
   }
 }
 
-/** Deleted or transferred: the task stays, without its issue. */
+/** The issue was deleted or transferred. The task stays, without an issue. */
 export async function forgetIssue(app: App, { repository }: Place, number: number): Promise<void> {
   await app.db.transaction((em) => unlinkIssue(em, repository.id, number));
 }
 
-/** Closed: what its pull requests say comes first; else what runs is stopped and nothing else changes. */
+/** The issue was closed. A merged pull request finishes the task; otherwise its run is cancelled and its status stays. */
 async function settleClosed(app: App, taskId: string): Promise<void> {
   await refreshPullsOf(app, taskId);
   const { status } = await getTask(app.db.manager, taskId);
-  if (status !== 'done' && (await findLiveRun(app.db.manager, taskId)) !== null)
-    await cancelTask(app, taskId).catch((error) => {
-      // Ended by itself meanwhile.
-      if (!(error instanceof Refused)) throw error;
-    });
+  if (status !== 'done') await cancelLiveRun(app, taskId);
   await recheckTask(app, taskId);
 }
 
-/** Reopened by somebody: a task that was done is ready again. */
+/** Somebody reopened the issue. A task that was done becomes ready again. */
 export async function issueReopened(app: App, place: Place, number: number): Promise<void> {
   const taskId = await findTaskOfIssue(app.db.manager, place.repository.id, number);
   if (taskId === undefined) return;
@@ -77,8 +72,8 @@ export async function issueReopened(app: App, place: Place, number: number): Pro
 const byLabel = { [labelOf.ready]: 'to_ready', [labelOf.backlog]: 'to_backlog' } as const;
 
 /**
- * A person put a label of ours on the issue or pull request of a task: ready and backlog are obeyed, every other change
- * is put back.
+ * Somebody with write permission put one of our labels on the issue or pull request of a task. Ready and backlog move the
+ * task; the mirror undoes every other change.
  */
 export async function obeyLabel(
   app: App,

@@ -1,23 +1,22 @@
 import type { App, Octokit } from '../../app.ts';
-import { type PullRequestRow, PullRequests } from '../../db/work-tables.ts';
-import { Refused } from '../../domain/machine.ts';
+import type { PullRequestRow } from '../../db/work-tables.ts';
 import type { TaskEvent } from '../../domain/task.ts';
 import { pullStatus } from '../../repositories/pulls.ts';
-import { cancelTask } from '../../runs/operations.ts';
 import { refreshDiff } from '../../runs/publish/refresh-diff.ts';
-import { findLiveRun } from '../../runs/store.ts';
 import { showTask, tryMoveTask } from '../../tasks/move.ts';
 import { placeOfRepository } from '../place.ts';
+import { cancelLiveRun } from './cancel-live-run.ts';
 import { lookForConflict } from './conflicts.ts';
+import { findPull, getPull, listUnmergedPulls, lockPull, updatePull } from './pull-store.ts';
 
 /**
- * Reads a pull request and brings its task to where it belongs: merged finishes, closed closes, reopened reopens. The
- * event that made us look carries no state, so lost, doubled and late ones do no harm.
+ * Reads a pull request and moves its task accordingly: a merge finishes it, closing closes it, reopening reopens it. No
+ * state is taken from the event that made us look, so lost, repeated and late events do no harm.
  */
 export async function refreshPull(app: App, octokit: Octokit, name: Name, { repositoryId, number }: PullRequestRow) {
-  // Who reads later must not be overtaken by who read before, so reading and writing are one turn.
+  // A newer reading must not be overwritten by an older one, so reading and writing are one turn.
   return app.db.turn(`pull ${repositoryId}#${number}`, async () => {
-    const stored = await app.db.manager.findOneByOrFail(PullRequests, { repositoryId, number });
+    const stored = await getPull(app.db.manager, repositoryId, number);
     return readAndSettle(app, octokit, name, stored);
   });
 }
@@ -34,16 +33,15 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
   });
   const status = pullStatus(data);
   const isSettled = status === 'merged' || status === 'closed';
-  if (isSettled && status !== stored.status) await stopRunOf(app, stored.taskId);
+  if (isSettled && status !== stored.status) await cancelLiveRun(app, stored.taskId);
   await app.db.transaction(async (em) => {
-    const key = { repositoryId: stored.repositoryId, number: stored.number };
-    const before = await em.findOneOrFail(PullRequests, { where: key, lock: { mode: 'pessimistic_write' } });
-    await em.update(PullRequests, key, {
+    const before = await lockPull(em, stored.repositoryId, stored.number);
+    await updatePull(em, before, {
       status,
       headSha: data.head.sha,
       additions: data.additions,
       mergedAt: data.merged_at === null ? null : new Date(data.merged_at),
-      // What is reopened counts again (decisions, section 5).
+      // A pull request of an earlier start no longer counts for the task, unless it is open again.
       counts: before.counts || !isSettled,
     });
     for (const event of eventsOf(before.status, status)) await tryMoveTask(app, em, stored.taskId, event);
@@ -58,9 +56,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
 
 /** Reads every pull request of a task that may still change. */
 export async function refreshPullsOf(app: App, taskId: string): Promise<void> {
-  const pulls = await app.db.manager.findBy(PullRequests, { taskId });
-  for (const pull of pulls) {
-    if (pull.status === 'merged') continue;
+  for (const pull of await listUnmergedPulls(app.db.manager, taskId)) {
     const place = await placeOfRepository(app, pull.repositoryId);
     if (place !== undefined) await refreshPull(app, place.octokit, place.name, pull);
   }
@@ -68,23 +64,15 @@ export async function refreshPullsOf(app: App, taskId: string): Promise<void> {
 
 /** The handler of the `pull` job. */
 export async function refreshPullJob(app: App, at: { repositoryId: string; number: number }): Promise<void> {
-  const stored = await app.db.manager.findOneBy(PullRequests, at);
+  const stored = await findPull(app.db.manager, at.repositoryId, at.number);
   const place = stored && (await placeOfRepository(app, at.repositoryId));
   if (stored && place) await refreshPull(app, place.octokit, place.name, stored);
 }
 
-/** One that was closed before says nothing new, least of all to the run that follows it. */
+/** What a change of status means for the task. One that was closed before must not disturb a run that has started since. */
 function eventsOf(before: PullRequestRow['status'], now: PullRequestRow['status']): TaskEvent[] {
   if (now === 'merged') return ['finish'];
-  // The last open one closed beside a merged one finishes the task.
+  // A task whose other pull requests are merged is finished when the last open one is closed.
   if (now === 'closed') return before === 'closed' ? [] : ['close', 'finish'];
   return before === 'closed' ? ['reopen'] : [];
-}
-
-async function stopRunOf(app: App, taskId: string): Promise<void> {
-  if ((await findLiveRun(app.db.manager, taskId)) === null) return;
-  await cancelTask(app, taskId).catch((error) => {
-    // It ended by itself meanwhile.
-    if (!(error instanceof Refused)) throw error;
-  });
 }

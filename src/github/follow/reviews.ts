@@ -9,15 +9,16 @@ import { asWriter } from '../../repositories/permission.ts';
 import { reviseTask } from '../../runs/operations.ts';
 import { showTask } from '../../tasks/move.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
+import { itemsOf } from '../pages.ts';
 import { type Place, placeOfRepository } from '../place.ts';
 import { listUnansweredReviews, markAnswered } from '../store.ts';
 
-/** Every comment of ours in a review thread begins with it, so that none is answered twice. */
+/** Begins each of our comments in review threads, so that no thread is answered twice. */
 const answerMarker = '<!-- deckhand:answer -->';
 
 /**
- * Somebody with write permission asked for changes: one revision with the review and all of its comments. A review is
- * taken once, however often it is told.
+ * Starts one revision for a review in which somebody with write permission asks for changes; it gets the review and all
+ * of its comments. Each review starts one revision, however often we hear of it.
  */
 export async function takeReview(app: App, place: Place, pull: PullRequestRow, reviewId: number): Promise<void> {
   const { octokit, name } = place;
@@ -49,7 +50,7 @@ export async function takeReview(app: App, place: Place, pull: PullRequestRow, r
     });
   } catch (error) {
     if (!(error instanceof Refused || error instanceof AppError)) throw error;
-    const said = `😕 The review of ${reviewer.login} was not taken up: ${error.message}`;
+    const said = `😕 The review by ${reviewer.login} could not start a revision: ${error.message}`;
     await setNotice(app.db.manager, pull.taskId, pull.repositoryId, pull.number, said);
     await showTask(app, undefined, pull.taskId);
   }
@@ -64,7 +65,7 @@ function lineOf({ line, original_line }: { line?: number; original_line?: number
   return at ? `:${at}` : '';
 }
 
-/** Answers the threads of reviews that a run has taken up and asks for the review again; each once. */
+/** Once a run has worked on a review: answers the review's threads and asks the reviewer for another review, once. */
 export async function answerReviews(app: App, taskId: string): Promise<void> {
   for (const { id, cause, headSha } of await listUnansweredReviews(app.db.manager, taskId)) {
     const [, repositoryId = '', number = '', reviewId = ''] = cause.split('/');
@@ -74,7 +75,7 @@ export async function answerReviews(app: App, taskId: string): Promise<void> {
         await answerReview(app, place, Number(number), Number(reviewId), headSha);
         await askAgain(place.octokit, { ...place.name, pull_number: Number(number) }, Number(reviewId));
       } catch (error) {
-        // The pull request or the review is gone, or the reviewer cannot be asked any more.
+        // The pull request or the review was deleted, or the reviewer can no longer be asked.
         if (!isRefusedWith(error, 403, 404, 422)) throw error;
       }
     await markAnswered(app.db.manager, id);
@@ -86,22 +87,21 @@ async function answerReview(app: App, { octokit, name }: Place, number: number, 
   const bot = await app.github?.bot();
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments';
   const [answered, asked] = [new Set<number | undefined>(), [] as number[]];
-  for await (const { data } of octokit.paginate.iterator(path, { ...at, per_page: 100 }))
-    for (const comment of data) {
-      if (comment.user?.id === bot?.id && comment.body.startsWith(answerMarker)) answered.add(comment.in_reply_to_id);
-      if (comment.pull_request_review_id === reviewId) asked.push(comment.id);
-    }
+  for await (const comment of itemsOf(octokit.paginate.iterator(path, { ...at, per_page: 100 }))) {
+    if (comment.user?.id === bot?.id && comment.body.startsWith(answerMarker)) answered.add(comment.in_reply_to_id);
+    if (comment.pull_request_review_id === reviewId) asked.push(comment.id);
+  }
   for (const comment_id of asked) {
     if (answered.has(comment_id)) continue;
     await octokit.request('POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies', {
       ...at,
       comment_id,
-      body: `${answerMarker}\nTaken up in ${headSha}.`,
+      body: `${answerMarker}\nAddressed in ${headSha}.`,
     });
   }
 }
 
-/** Asks the author of a review for another one, under their login of now. */
+/** Asks the author of a review for another one, under their current login. */
 async function askAgain(octokit: Octokit, at: { owner: string; repo: string; pull_number: number }, reviewId: number) {
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}';
   const { user: reviewer } = (await octokit.request(path, { ...at, review_id: reviewId })).data;

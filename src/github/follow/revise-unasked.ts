@@ -10,15 +10,15 @@ import { setNotice } from '../mirror/mirror-store.ts';
 
 interface Unasked {
   source: Extract<RevisionSource, 'checks' | 'conflict'>;
-  /** Names what happened on this pull request; the same is taken once. */
+  /** Identifies what happened on this pull request. The same cause starts one revision. */
   cause: string;
   text: string;
-  /** So often for one pull request; then a person is asked, once. */
+  /** At most this many revisions of one pull request. Beyond it, `tooOften` is shown to people instead. */
   most: number;
   tooOften: string;
 }
 
-/** A revision that nobody asked for in words: checks fail, or the base has moved. */
+/** Starts a revision that no person asked for: checks failed, or the pull request conflicts with its base. */
 export async function reviseUnasked(app: App, pull: PullRequestRow, about: Unasked): Promise<void> {
   const { taskId, repositoryId, number } = pull;
   const em = app.db.manager;
@@ -29,14 +29,14 @@ export async function reviseUnasked(app: App, pull: PullRequestRow, about: Unask
     await setNotice(em, taskId, repositoryId, number, about.tooOften);
     return showTask(app, undefined, taskId);
   }
-  // What failed or was cancelled is begun again by people only.
+  // After a failed or cancelled run, only a person starts the next one.
   const [latest] = await listRuns(em, taskId, { limit: 1, offset: 0 });
   if (latest?.status === 'failed' || latest?.status === 'cancelled') return;
   try {
     await reviseTask(app, { taskId, source: about.source, cause, text: about.text, askedBy: null });
   } catch (error) {
-    // Not in review, or nothing to work with: then there is nothing to revise by itself.
+    // The task is not in review, or a credential is missing. A person has to act first.
     if (!(error instanceof Refused || (error instanceof AppError && error.status === 503))) throw error;
-    app.log.info({ taskId, reason: error.message }, `no revision for ${about.source}`);
+    app.log.info({ taskId, reason: error.message }, `no revision was started (${about.source})`);
   }
 }

@@ -16,24 +16,24 @@ import { findPullsByGitHub, listOpenPullsOf } from '../store.ts';
 
 type Named = { installation?: { id: number } | undefined; repository?: { id: number; full_name: string } | undefined };
 
-/** What happens on which event. Handlers read the ids of a payload and look the rest up. */
+/** Registers what happens on which event. Handlers take ids from a payload, and ask GitHub for the rest. */
 export function registerWebhooks(probot: Probot, app: App): void {
-  /** Runs `act` where the event happened, if that is a repository of ours. */
-  const at = async (payload: object, act: (place: Place) => Promise<unknown>) => {
+  /** Runs `act` at the repository of the event, if an installation of ours covers it. */
+  const inPlace = async (payload: object, act: (place: Place) => Promise<unknown>) => {
     const { installation, repository } = payload as Named;
     const place = await placeOfEvent(app, installation, repository);
     if (place !== undefined) await act(place);
   };
   registerInstallation(probot, app);
-  registerIssues(probot, app, at);
-  registerPulls(probot, app, at);
+  registerIssues(probot, app, inPlace);
+  registerPulls(probot, app, inPlace);
   probot.on(['check_suite.completed', 'check_run.completed'], ({ payload }) => {
     const sha = 'check_suite' in payload ? payload.check_suite.head_sha : payload.check_run.head_sha;
-    return at(payload, (place) => lookAtChecks(app, place, sha));
+    return inPlace(payload, (place) => lookAtChecks(app, place, sha));
   });
-  probot.on('status', ({ payload }) => at(payload, (place) => lookAtChecks(app, place, payload.sha)));
+  probot.on('status', ({ payload }) => inPlace(payload, (place) => lookAtChecks(app, place, payload.sha)));
   probot.on('check_run.requested_action', ({ payload }) =>
-    at(payload, (place) =>
+    inPlace(payload, (place) =>
       takeButton(app, place, {
         checkRunId: payload.check_run.id,
         button: payload.requested_action?.identifier ?? '',
@@ -42,9 +42,9 @@ export function registerWebhooks(probot: Probot, app: App): void {
     ),
   );
   probot.on('push', ({ payload }) =>
-    at(payload, async (place) => {
+    inPlace(payload, async (place) => {
       if (payload.ref !== `refs/heads/${place.repository.defaultBranch}`) return;
-      // The base moved: whoever is open may conflict by now.
+      // The base branch has changed, so open pull requests may conflict with it.
       for (const { repositoryId, number, url } of await listOpenPullsOf(app.db.manager, place.repository.id))
         await app.queue.send(undefined, 'pull', { repositoryId, number }, { key: url });
     }),
@@ -62,7 +62,7 @@ function registerInstallation(probot: Probot, app: App): void {
       'installation.deleted',
       'installation.suspend',
       'installation_repositories',
-      // Somebody joined or left the organization, or it has another name.
+      // Somebody joined or left the organization, or it was renamed.
       'organization',
     ],
     async ({ payload }) => {
@@ -72,9 +72,9 @@ function registerInstallation(probot: Probot, app: App): void {
   probot.on('repository', ({ payload }) => followRepository(app, payload));
 }
 
-type At = (payload: object, act: (place: Place) => Promise<unknown>) => Promise<void>;
+type InPlace = (payload: object, act: (place: Place) => Promise<unknown>) => Promise<void>;
 
-function registerIssues(probot: Probot, app: App, at: At): void {
+function registerIssues(probot: Probot, app: App, inPlace: InPlace): void {
   probot.on('issue_comment.created', async ({ payload }) => {
     const { comment, issue, repository, installation, sender } = payload;
     if (installation === undefined) return;
@@ -90,7 +90,7 @@ function registerIssues(probot: Probot, app: App, at: At): void {
   });
   probot.on('issues.opened', async ({ payload }) => {
     const { issue, repository, installation } = payload;
-    // Transferred in: what was written elsewhere was not said here, and who moved it did not say it.
+    // A transferred issue was written elsewhere, and the person who moved it did not write it.
     if (installation === undefined || issue.user === null || hasMoved(payload)) return;
     const { number, title, html_url: url } = issue;
     const sender = personOf(issue.user as { id: number; login: string });
@@ -103,45 +103,47 @@ function registerIssues(probot: Probot, app: App, at: At): void {
       body,
       commentId: null,
     });
-    // A label that it was opened with counts as put on by its author.
+    // The author put on the labels that the issue was opened with.
     for (const { name } of issue.labels ?? [])
-      await at(payload, (place) => labelChanged(app, place, { number, label: name, sender, isPull: false }));
+      await inPlace(payload, (place) => labelChanged(app, place, { number, label: name, sender, isPull: false }));
   });
-  probot.on('issues.closed', ({ payload }) => at(payload, (place) => observeIssue(app, place, payload.issue.number)));
+  probot.on('issues.closed', ({ payload }) =>
+    inPlace(payload, (place) => observeIssue(app, place, payload.issue.number)),
+  );
   probot.on('issues.reopened', ({ payload }) =>
-    at(payload, (place) => issueReopened(app, place, payload.issue.number)),
+    inPlace(payload, (place) => issueReopened(app, place, payload.issue.number)),
   );
   probot.on(['issues.deleted', 'issues.transferred'], ({ payload }) =>
-    at(payload, (place) => forgetIssue(app, place, payload.issue.number)),
+    inPlace(payload, (place) => forgetIssue(app, place, payload.issue.number)),
   );
   probot.on(['issues.labeled', 'issues.unlabeled'], ({ payload }) => {
     const { issue, label, sender } = payload;
     const about = { number: issue.number, label: label?.name ?? '', sender: personOf(sender), isPull: false };
-    return at(payload, (place) => labelChanged(app, place, about));
+    return inPlace(payload, (place) => labelChanged(app, place, about));
   });
   probot.on('label.deleted', ({ payload }) =>
-    at(payload, async ({ octokit, name }) => {
+    inPlace(payload, async ({ octokit, name }) => {
       if (ownLabels.has(payload.label.name)) await makeLabels(octokit, name);
     }),
   );
 }
 
-function registerPulls(probot: Probot, app: App, at: At): void {
-  // Of whichever project: another one may have connected the same repository.
+function registerPulls(probot: Probot, app: App, inPlace: InPlace): void {
+  // Several projects may have connected the same repository.
   const pullsOf = (payload: { repository: { id: number }; pull_request: { number: number } }) =>
     findPullsByGitHub(app.db.manager, payload.repository.id, payload.pull_request.number);
   probot.on('pull_request', ({ payload }) =>
-    at(payload, async (place) => {
+    inPlace(payload, async (place) => {
       for (const pull of await pullsOf(payload)) await refreshPull(app, place.octokit, place.name, pull);
     }),
   );
   probot.on(['pull_request.labeled', 'pull_request.unlabeled'], ({ payload }) => {
     const { pull_request, label, sender } = payload;
     const about = { number: pull_request.number, label: label?.name ?? '', sender: personOf(sender), isPull: true };
-    return at(payload, (place) => labelChanged(app, place, about));
+    return inPlace(payload, (place) => labelChanged(app, place, about));
   });
   probot.on('pull_request_review.submitted', ({ payload }) =>
-    at(payload, async (place) => {
+    inPlace(payload, async (place) => {
       if (payload.review.state.toLowerCase() !== 'changes_requested') return;
       for (const pull of await pullsOf(payload)) await takeReview(app, place, pull, payload.review.id);
     }),

@@ -1,7 +1,7 @@
-/** Longer lists of a payload are cut. GitHub gives at most this many labels to an issue. */
+/** Longer lists in a payload are cut. An issue has at most this many labels. */
 const maxEntries = 100;
 
-/** Runs in a thread. Parses a large payload; undefined when it is not JSON. */
+/** Parses a large payload, in a thread; undefined when it is not JSON. */
 export function readPayload(text: string): unknown {
   try {
     return withShortLists(JSON.parse(text));
@@ -12,8 +12,8 @@ export function readPayload(text: string): unknown {
 }
 
 /**
- * A push can list thousands of commits and files. No handler reads them, and to copy them all from the thread would keep
- * the event loop as long as to parse them there.
+ * A push can list thousands of commits and files. No handler reads them, and copying them out of the thread would block
+ * the event loop for as long as parsing them.
  */
 function withShortLists(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, maxEntries).map(withShortLists);

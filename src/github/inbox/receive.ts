@@ -10,22 +10,22 @@ import { adoptStoredApp } from '../app/stored-app.ts';
 import { findUnhandledDelivery, insertDelivery, listForgottenDeliveries, markHandled } from './delivery-store.ts';
 import { inTurn, isLarge, parsePayload } from './payload.ts';
 
-/** GitHub caps payloads at 25 MB (docs.github.com, "Webhook events and payloads") and gives up after 10 s. */
+/** GitHub sends at most 25 MB (docs.github.com, "Webhook events and payloads") and waits 10 s for the answer. */
 const limits: BodyLimits = {
   maxBytes: 25 * 1024 * 1024,
   withinMs: 10_000,
-  // A body of the greatest size fits beside what else its address sends.
+  // One address may send a body of the maximum size and a few more at the same time.
   budget: bodyBudget({ total: 64 * 1024 * 1024, each: 32 * 1024 * 1024 }),
 };
-/** A caller who waits for a database that is away should know long before 10 s; 25 MB take some seconds to store. */
+/** How long storing may take, so that GitHub learns early that the database is down. Storing 25 MB takes some seconds. */
 const storeMs = 1800;
 const storedBytesPerMs = 10_000;
 
 /**
- * Receives webhooks: the signature is checked over the raw bytes, the delivery is stored and its job queued in one
- * transaction, and only then GitHub gets its 202. A worker looks at the content. Anybody can send here, so everything
- * that the headers tell is checked before the body is read. A wrong signature counts against no address: GitHub delivers
- * the events of other people's Apps, too, from the addresses of ours.
+ * Receives webhooks. The signature is checked over the raw bytes; the delivery is stored and its job queued in one
+ * transaction; then GitHub gets its 202, and a worker handles the content. Anybody can send to this address, so the
+ * headers are checked before the body is read. A wrong signature does not count against the sender's address, because
+ * GitHub sends the events of strangers' Apps from the same addresses as ours.
  */
 export function webhookReceiver(app: App): RequestHandler[] {
   return [
@@ -61,7 +61,7 @@ interface Claim {
   signature: string;
 }
 
-/** What the headers say of a delivery; undefined when they hold no signature. @throws AppError 400 */
+/** What the headers say about a delivery; undefined when they hold no signature. @throws AppError 400 */
 function readClaim({ headers }: Request): Claim | undefined {
   const signature = header(headers['x-hub-signature-256']);
   if (!/^sha256=[0-9a-f]{64}$/.test(signature)) return undefined;
@@ -72,13 +72,13 @@ function readClaim({ headers }: Request): Claim | undefined {
   return { event, guid, signature };
 }
 
-/** Octokit's `verify` takes a string and refuses right signatures over odd bytes, so the bytes are hashed as they come. */
+/** Octokit's `verify` takes a string, and so refuses valid signatures over bytes that are not UTF-8. We hash the bytes. */
 function isOneOf(signature: string, hashes: Hmac[]): boolean {
   const given = Buffer.from(signature);
   return hashes.some((hash) => timingSafeEqual(Buffer.from(`sha256=${hash.digest('hex')}`), given));
 }
 
-/** Stores a signed delivery; false when it is known. Large ones take turns: each takes several times its size. */
+/** Stores a signed delivery; false when it was stored before. */
 async function keep(app: App, claim: Claim, body: ArrivedBody): Promise<boolean> {
   const { size } = body;
   return inTurn(isLarge(size), async () => {
@@ -98,17 +98,19 @@ function store(app: App, delivery: { guid: string; event: string; signature: str
 }
 
 async function withinTime<T>(work: Promise<T>, ms: number): Promise<T> {
-  const enough = new AbortController();
-  const late = sleep(ms, undefined, { signal: enough.signal }).then(() => {
-    throw new AppError(503, 'The database is away', { headers: { 'Retry-After': '5' } });
+  const decided = new AbortController();
+  const tooLate = sleep(ms, undefined, { signal: decided.signal }).then(() => {
+    throw new AppError(503, 'The database is away', {
+      headers: { 'Retry-After': '5' },
+    });
   });
-  // The loser of the race still settles, with nobody to hear it.
+  // When it is too late, nobody waits for the work any more. Its failure must not end the process.
   work.catch(() => {});
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, tooLate]);
   } finally {
-    enough.abort();
-    late.catch(() => {});
+    decided.abort();
+    tooLate.catch(() => {});
   }
 }
 
@@ -122,7 +124,7 @@ function badHeader(name: string, what: string): AppError {
 
 /** Handles a stored delivery once; the handler of the `delivery` job. */
 export async function handleDelivery(app: App, guid: string): Promise<void> {
-  // Another process may have set the App up.
+  // The App may have been set up by another process.
   await adoptStoredApp(app);
   if (app.github === undefined) return;
   const delivery = await findUnhandledDelivery(app.db.manager, guid);
@@ -133,6 +135,7 @@ export async function handleDelivery(app: App, guid: string): Promise<void> {
   await markHandled(app.db.manager, guid);
 }
 
+/** Queues the jobs of stored deliveries again whose first jobs were lost. */
 export async function requeueForgotten(app: App): Promise<void> {
   for (const guid of await listForgottenDeliveries(app.db.manager))
     await app.queue.send(undefined, 'delivery', { guid });

@@ -1,11 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
-import { Tasks } from '../../db/work-tables.ts';
 import { harmless, harmlessLine } from '../../domain/text/quoted.ts';
 import type { TaskView } from '../../tasks/store.ts';
+import { findItem } from '../pages.ts';
 import { placeOfRepository } from '../place.ts';
+import { linkIssue } from './mirror-store.ts';
 
-/** Makes the issue of a task that is to have one; looked up first, because the answer to its creation may get lost. */
+/** Creates the issue of a task that is to have one. It is looked for first: an earlier creation may have lost its answer. */
 export async function makeIssue(app: App, em: EntityManager, task: TaskView): Promise<void> {
   if (!task.wantsIssue || task.issueNumber !== null || task.repositoryId === null) return;
   const place = await placeOfRepository(app, task.repositoryId);
@@ -13,13 +14,11 @@ export async function makeIssue(app: App, em: EntityManager, task: TaskView): Pr
   const { octokit, name } = place;
   const marker = `<!-- deckhand:task ${task.id} -->`;
   const bot = await app.github?.bot();
+  // A minute earlier, because GitHub's clock may differ from ours.
   const since = new Date(task.createdAt.getTime() - 60_000).toISOString();
-  const recent = { ...name, state: 'all' as const, since, per_page: 100 };
-  const [found] = await octokit.paginate('GET /repos/{owner}/{repo}/issues', recent, ({ data }, done) => {
-    const own = data.filter((issue) => issue.body?.startsWith(marker) && issue.user?.id === bot?.id);
-    if (own.length > 0) done();
-    return own;
-  });
+  const path = 'GET /repos/{owner}/{repo}/issues';
+  const pages = octokit.paginate.iterator(path, { ...name, state: 'all', since, per_page: 100 });
+  const found = await findItem(pages, (issue) => issue.body?.startsWith(marker) && issue.user?.id === bot?.id);
   const prefix = app.config.COMMAND_PREFIX;
   const { number, html_url } =
     found ??
@@ -30,9 +29,5 @@ export async function makeIssue(app: App, em: EntityManager, task: TaskView): Pr
         body: `${marker}\n${harmless(task.description, prefix).slice(0, 60_000)}`,
       })
     ).data;
-  await em.update(
-    Tasks,
-    { id: task.id },
-    { issueRepositoryId: place.repository.id, issueNumber: number, issueUrl: html_url, wantsIssue: false },
-  );
+  await linkIssue(em, task.id, { repositoryId: place.repository.id, number, url: html_url });
 }

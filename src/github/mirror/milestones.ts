@@ -1,43 +1,56 @@
 import type { EntityManager } from 'typeorm';
-import type { App } from '../../app.ts';
+import type { App, Octokit } from '../../app.ts';
 import { harmlessLine } from '../../domain/text/quoted.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { findSprint, type SprintView } from '../../sprints/store.ts';
 import type { TaskView } from '../../tasks/store.ts';
-import { type Place, placeOfRepository } from '../place.ts';
-import type { Mirrored } from './mirror-store.ts';
+import { type IssueRef, type Place, placeOfRepository } from '../place.ts';
+import {
+  deleteMilestone,
+  findMilestone,
+  insertMilestone,
+  listMilestones,
+  markMilestoneShown,
+} from './milestone-store.ts';
+import { type Mirrored, markMilestone } from './mirror-store.ts';
 
-/** Keeps the milestone of a task's issue equal to the task's sprint; one that people chose themselves stays. */
+/** Sets the milestone of a task's issue to that of the task's sprint, unless people chose another one. */
 export async function syncMilestone(
   app: App,
   em: EntityManager,
   { octokit, name, repository }: Omit<Place, 'installationId'>,
   task: TaskView,
-  place: Mirrored,
+  mirrored: Mirrored,
 ): Promise<void> {
-  if (task.issueNumber !== place.number || task.issueRepositoryId !== repository.id) return;
+  if (task.issueNumber !== mirrored.number || task.issueRepositoryId !== repository.id) return;
   const sprint = task.sprintId === null ? undefined : await findSprint(em, task.sprintId);
   const isShown = sprint !== undefined && sprint.status !== 'planning';
   const wanted = isShown ? await ensureMilestone(app, em, { octokit, name, repository }, sprint) : null;
-  if (wanted === place.milestone) return;
-  const at = { ...name, issue_number: place.number };
-  const { data: issue } = await octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', at);
-  const there = issue.milestone?.number ?? null;
-  const isTheirs = there !== null && there !== place.milestone && there !== wanted;
-  if (!isTheirs && there !== wanted)
-    try {
-      await octokit.request('PATCH /repos/{owner}/{repo}/issues/{issue_number}', { ...at, milestone: wanted });
-    } catch (error) {
-      // Somebody deleted the milestone; at the next look there is a new one.
-      if (!isRefusedWith(error, 422)) throw error;
-      await em.query('delete from sprint_milestones where repository_id = $1 and number = $2', [repository.id, wanted]);
-      return;
-    }
-  await em.query('update mirrored set milestone = $3 where repository_id = $1 and number = $2', [
-    place.repositoryId,
-    place.number,
-    wanted,
-  ]);
+  if (wanted === mirrored.milestone) return;
+  if (await setMilestone(octokit, { ...name, issue_number: mirrored.number }, mirrored.milestone, wanted))
+    await markMilestone(em, mirrored, wanted);
+  else if (wanted !== null) await deleteMilestone(em, repository.id, wanted);
+}
+
+/** Replaces `ours` by `wanted` on an issue, unless people chose another milestone; false when `wanted` does not exist. */
+async function setMilestone(
+  octokit: Octokit,
+  issueRef: IssueRef,
+  ours: number | null,
+  wanted: number | null,
+): Promise<boolean> {
+  const { data: issue } = await octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', { ...issueRef });
+  const current = issue.milestone?.number ?? null;
+  const isPeoplesChoice = current !== null && current !== ours;
+  if (isPeoplesChoice || current === wanted) return true;
+  try {
+    await octokit.request('PATCH /repos/{owner}/{repo}/issues/{issue_number}', { ...issueRef, milestone: wanted });
+    return true;
+  } catch (error) {
+    // Somebody deleted the milestone. The next comparison creates a new one.
+    if (!isRefusedWith(error, 422)) throw error;
+    return false;
+  }
 }
 
 interface WantedMilestone {
@@ -49,13 +62,13 @@ interface WantedMilestone {
 function wantedOf(app: App, { name, endDay, status }: Pick<SprintView, 'name' | 'endDay' | 'status'>): WantedMilestone {
   return {
     title: harmlessLine(name, 200, app.config.COMMAND_PREFIX),
-    // GitHub keeps the day only; noon is that day everywhere.
+    // GitHub keeps only the day. Noon UTC is the same day in nearly all time zones.
     due_on: `${endDay}T12:00:00Z`,
     state: status === 'active' ? 'open' : 'closed',
   };
 }
 
-/** The milestone of a sprint in a repository, made when it is missing; looked up first, because an answer may get lost. */
+/** The milestone of a sprint in a repository. It is looked for before it is created: an earlier answer may be lost. */
 async function ensureMilestone(
   app: App,
   em: EntityManager,
@@ -63,38 +76,28 @@ async function ensureMilestone(
   sprint: SprintView,
 ): Promise<number> {
   return app.db.turn(`milestone ${repository.id}`, async () => {
-    const [known]: { number: number }[] = await em.query(
-      'select number from sprint_milestones where sprint_id = $1 and repository_id = $2',
-      [sprint.id, repository.id],
-    );
-    if (known !== undefined) return known.number;
+    const known = await findMilestone(em, repository.id, sprint.id);
+    if (known !== undefined) return known;
     const wanted = wantedOf(app, sprint);
     const description = `Sprint ${sprint.id}`;
     const list = { ...name, state: 'all', per_page: 100 } as const;
     const all = await octokit.paginate('GET /repos/{owner}/{repo}/milestones', list);
     const own = all.find((m) => m.description === description);
-    // GitHub has each title once; one that people or another sprint use gets the sprint's number behind it.
+    // Titles are unique on GitHub. If people or another sprint use this one, the end of the sprint's id is added.
     const isTaken = all.some((m) => m.title === wanted.title && m !== own);
     const title = isTaken ? `${wanted.title} (${sprint.id.slice(-6)})` : wanted.title;
     const path = 'POST /repos/{owner}/{repo}/milestones';
     const { number } = own ?? (await octokit.request(path, { ...name, ...wanted, title, description })).data;
-    await em.query('insert into sprint_milestones (repository_id, number, sprint_id, shown) values ($1, $2, $3, $4)', [
-      repository.id,
-      number,
-      sprint.id,
-      own === undefined ? JSON.stringify(wanted) : '',
-    ]);
+    const shown = own === undefined ? JSON.stringify(wanted) : '';
+    await insertMilestone(em, { repositoryId: repository.id, number, sprintId: sprint.id, shown });
     return number;
   });
 }
 
-/** Makes every milestone say what its sprint is now, and closes those of sprints that were deleted. */
+/** Brings every milestone up to date with its sprint, and closes those of deleted sprints. */
 export async function syncMilestones(app: App): Promise<void> {
   const em = app.db.manager;
-  const rows: { repositoryId: string; number: number; sprintId: string | null; shown: string }[] = await em.query(
-    'select repository_id as "repositoryId", number, sprint_id as "sprintId", shown from sprint_milestones',
-  );
-  for (const { repositoryId, number, sprintId, shown } of rows) {
+  for (const { repositoryId, number, sprintId, shown } of await listMilestones(em)) {
     const sprint = sprintId === null ? undefined : await findSprint(em, sprintId);
     const wanted = sprint === undefined ? { state: 'closed' as const } : wantedOf(app, sprint);
     if (JSON.stringify(wanted) === shown) continue;
@@ -102,16 +105,10 @@ export async function syncMilestones(app: App): Promise<void> {
     if (place === undefined) continue;
     const path = 'PATCH /repos/{owner}/{repo}/milestones/{milestone_number}';
     await place.octokit.request(path, { ...place.name, milestone_number: number, ...wanted }).catch((error) => {
-      // Deleted, or renamed to what another one is called: people have their own mind about it.
+      // Somebody deleted the milestone, or gave its new title to another one. People's changes stay.
       if (!isRefusedWith(error, 403, 404, 410, 422)) throw error;
     });
-    if (sprint === undefined)
-      await em.query('delete from sprint_milestones where repository_id = $1 and number = $2', [repositoryId, number]);
-    else
-      await em.query('update sprint_milestones set shown = $3 where repository_id = $1 and number = $2', [
-        repositoryId,
-        number,
-        JSON.stringify(wanted),
-      ]);
+    if (sprint === undefined) await deleteMilestone(em, repositoryId, number);
+    else await markMilestoneShown(em, repositoryId, number, JSON.stringify(wanted));
   }
 }

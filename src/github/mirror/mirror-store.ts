@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { Tasks } from '../../db/work-tables.ts';
 
 /** One issue or pull request that shows a task. */
 export interface Mirrored {
@@ -7,7 +8,7 @@ export interface Mirrored {
   number: number;
   commentId: number | null;
   shown: string | null;
-  /** A digest of all that is shown, steps and costs included. */
+  /** A digest of everything that is shown, including steps and costs. */
   shownProgress: string | null;
   shownAt: Date | null;
   notice: string;
@@ -15,11 +16,11 @@ export interface Mirrored {
   checkSha: string | null;
   checkShown: string | null;
   trippedUntil: Date | null;
-  /** The milestone that we put on last. */
+  /** The milestone that we set last. */
   milestone: number | null;
 }
 
-/** Where a task is to be seen: its issue and its pull requests, rows made as needed; the issue first. */
+/** The issue and the pull requests that show a task, by number. Inserts the rows that are missing. */
 export async function listMirrored(em: EntityManager, taskId: string): Promise<Mirrored[]> {
   await em.query(
     `insert into mirrored (task_id, repository_id, number)
@@ -40,47 +41,74 @@ export async function listMirrored(em: EntityManager, taskId: string): Promise<M
 
 export async function markShown(
   em: EntityManager,
-  place: Mirrored,
+  mirrored: Mirrored,
   shown: { commentId: number | null; shown: string; progress: string },
 ) {
   await em.query(
     `update mirrored set comment_id = $3, shown = $4, shown_progress = $5, shown_at = now()
      where repository_id = $1 and number = $2`,
-    [place.repositoryId, place.number, shown.commentId, shown.shown, shown.progress],
+    [mirrored.repositoryId, mirrored.number, shown.commentId, shown.shown, shown.progress],
   );
 }
 
-export async function markCheck(em: EntityManager, place: Mirrored, check: { id: number; sha: string; shown: string }) {
+export async function markCheck(
+  em: EntityManager,
+  mirrored: Mirrored,
+  check: { id: number; sha: string; shown: string },
+) {
   await em.query(
     `update mirrored set check_run_id = $3, check_sha = $4, check_shown = $5 where repository_id = $1 and number = $2`,
-    [place.repositoryId, place.number, check.id, check.sha, check.shown],
+    [mirrored.repositoryId, mirrored.number, check.id, check.sha, check.shown],
   );
 }
 
-/** Notes that we made a comment or changed a label there; answers how many of those the last ten minutes had. */
-export async function countWrite(em: EntityManager, place: Mirrored): Promise<number> {
+/** Counts a comment or label change of ours; answers how many there were in the last ten minutes. */
+export async function countWrite(em: EntityManager, mirrored: Mirrored): Promise<number> {
   await em.query(`delete from mirror_writes where at < now() - interval '10 minutes' and repository_id = $1`, [
-    place.repositoryId,
+    mirrored.repositoryId,
   ]);
   await em.query('insert into mirror_writes (repository_id, number) values ($1, $2)', [
-    place.repositoryId,
-    place.number,
+    mirrored.repositoryId,
+    mirrored.number,
   ]);
   const [row] = await em.query(
     'select count(*)::int as count from mirror_writes where repository_id = $1 and number = $2',
-    [place.repositoryId, place.number],
+    [mirrored.repositoryId, mirrored.number],
   );
   return row.count;
 }
 
-export async function tripBreaker(em: EntityManager, place: Mirrored): Promise<void> {
-  await em.query(
-    `update mirrored set tripped_until = now() + interval '10 minutes' where repository_id = $1 and number = $2`,
-    [place.repositoryId, place.number],
+export async function tripBreaker(em: EntityManager, mirrored: Mirrored, until: Date): Promise<void> {
+  await em.query('update mirrored set tripped_until = $3 where repository_id = $1 and number = $2', [
+    mirrored.repositoryId,
+    mirrored.number,
+    until,
+  ]);
+}
+
+/** Notes which milestone we set; null for none. */
+export async function markMilestone(em: EntityManager, mirrored: Mirrored, milestone: number | null): Promise<void> {
+  await em.query('update mirrored set milestone = $3 where repository_id = $1 and number = $2', [
+    mirrored.repositoryId,
+    mirrored.number,
+    milestone,
+  ]);
+}
+
+/** Stores which issue a task has. */
+export async function linkIssue(
+  em: EntityManager,
+  taskId: string,
+  issue: { repositoryId: string; number: number; url: string },
+): Promise<void> {
+  await em.update(
+    Tasks,
+    { id: taskId },
+    { issueRepositoryId: issue.repositoryId, issueNumber: issue.number, issueUrl: issue.url, wantsIssue: false },
   );
 }
 
-/** What the comment on an issue should say of the newest refused command; empty when the newest was obeyed. */
+/** Sets what the status comment says about the last command: why it was refused, or nothing. */
 export async function setNotice(
   em: EntityManager,
   taskId: string,

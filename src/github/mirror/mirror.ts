@@ -11,10 +11,10 @@ export const labelOf: Record<TaskStatus, string> = {
   waiting_on_subtasks: 'agent:waiting',
 };
 export const failedLabel = 'agent:failed';
-/** The labels that are ours to put on and take off; people's own are never touched. */
+/** The labels that only we put on and take off. All other labels are left alone. */
 export const ownLabels = new Set([...Object.values(labelOf), failedLabel]);
 
-/** A check run as GitHub takes it; `conclusion` is there when nothing runs. */
+/** A check run as GitHub's API takes it. `conclusion` is set when no run is queued or running. */
 export interface WantedCheck {
   status: 'queued' | 'in_progress' | 'completed';
   conclusion?: 'success' | 'failure' | 'neutral' | 'cancelled';
@@ -27,12 +27,12 @@ export interface Wanted {
   labels: string[];
   comment: string;
   check: WantedCheck;
-  /** Changes of this are shown at once, all else at most once a minute. */
+  /** A change of this is shown at once. Everything else is shown at most once per `MIRROR_INTERVAL_MS`. */
   essence: string;
 }
 
-/** What an issue or pull request should show of a task; pure. `isPublic`: nothing private may be named there. */
-export function wanted(task: TaskPicture, isPublic: boolean): Wanted {
+/** What an issue or pull request in the repository `shownIn` should show of a task. Pure. */
+export function wanted(task: TaskPicture, shownIn: { isPrivate: boolean }): Wanted {
   const labels = [labelOf[task.status], ...(task.failure === null ? [] : [failedLabel])];
   const { status, failure, notice, run, pulls } = task;
   const essence = JSON.stringify([
@@ -43,17 +43,18 @@ export function wanted(task: TaskPicture, isPublic: boolean): Wanted {
     run?.kind,
     pulls.map((p) => [p.number, p.status]),
   ]);
-  return { labels, comment: statusComment(task, isPublic), check: check(task, isPublic), essence };
+  return { labels, comment: statusComment(task, shownIn), check: check(task, shownIn), essence };
 }
 
-function check(task: TaskPicture, isPublic: boolean): WantedCheck {
+function check(task: TaskPicture, shownIn: { isPrivate: boolean }): WantedCheck {
   const { run, failure } = task;
   const isLive = run?.status === 'queued' || run?.status === 'running';
-  const summary = statusComment(task, isPublic).split('\n').slice(2).join('\n');
+  const summary = statusComment(task, shownIn).split('\n').slice(2).join('\n');
   const actions: WantedCheck['actions'] = [];
-  if (isLive) actions.push({ label: 'Cancel', description: 'Stop the agent; the branch stays', identifier: 'cancel' });
+  if (isLive)
+    actions.push({ label: 'Cancel', description: 'Stop the agent and keep the branch', identifier: 'cancel' });
   else if (run?.status === 'failed' || run?.status === 'cancelled')
-    actions.push({ label: 'Retry', description: 'Let the agent go on from here', identifier: 'retry' });
+    actions.push({ label: 'Retry', description: 'Let the agent continue from here', identifier: 'retry' });
   const title = failure === null ? statusWords[task.status] : `Failed (${failure.category})`;
   if (isLive) return { status: run.status === 'queued' ? 'queued' : 'in_progress', title, summary, actions };
   const conclusion =

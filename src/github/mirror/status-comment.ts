@@ -1,12 +1,13 @@
+import { mayName } from '../../domain/private-content.ts';
 import { remedies } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 import { harmlessLine } from '../../domain/text/quoted.ts';
 import type { PictureOfRun, TaskPicture } from './task-picture.ts';
 
-/** The first line of the status comment; by it and its author the comment is found again. */
+/** The first line of the status comment. The comment is found again by this line and its author. */
 export const statusMarker = '<!-- deckhand:status -->';
 
-/** GitHub takes 65,536 characters. */
+/** GitHub refuses comments over 65,536 characters. */
 const maxComment = 60_000;
 
 export const statusWords: Record<TaskStatus, string> = {
@@ -18,16 +19,16 @@ export const statusWords: Record<TaskStatus, string> = {
   waiting_on_subtasks: '🧩 Waiting on subtasks',
 };
 
-/** The status comment of a task. `isPublic`: it must name nothing from private repositories. */
-export function statusComment(task: TaskPicture, isPublic: boolean): string {
+/** The status comment of a task. In a public repository (`shownIn`) it names no private one. */
+export function statusComment(task: TaskPicture, shownIn: { isPrivate: boolean }): string {
   const sections = [
     [statusMarker, `### ${statusWords[task.status]}`],
-    factTable(task, isPublic),
+    factTable(task, shownIn),
     progress(task),
     failure(task),
     task.notice === '' ? [] : [`> ${safe(task, task.notice, 1500)}`],
     handoff(task),
-    subtasks(task, isPublic),
+    subtasks(task, shownIn),
     earlierRuns(task),
     [`<sub>[${task.id}](${task.taskUrl}) · \`${task.commandPrefix} help\` lists the commands</sub>`],
   ];
@@ -39,14 +40,14 @@ export function statusComment(task: TaskPicture, isPublic: boolean): string {
   );
 }
 
-/** Text of people and models on one line, without commands, mentions or markup that could act. */
+/** Text by people and models on one line, with no command, mention or markup that could take effect. */
 const safe = ({ commandPrefix }: TaskPicture, text: string, max = 500) => harmlessLine(text, max, commandPrefix);
 
-function factTable(task: TaskPicture, isPublic: boolean): string[] {
+function factTable(task: TaskPicture, shownIn: { isPrivate: boolean }): string[] {
   const rows: [string, string][] = [['Agent', task.agent === null ? 'none' : safe(task, task.agent, 100)]];
   if (task.run !== null) rows.push(['Run', runText(task.run)]);
   if (task.branchName !== null) rows.push(['Branch', `\`${task.branchName}\``]);
-  for (const pull of task.pulls.filter((p) => !isPublic || !p.isPrivate))
+  for (const pull of task.pulls.filter((p) => mayName(p, shownIn)))
     rows.push(['Pull request', `[${pull.repositoryName}#${pull.number}](${pull.url}) (${pull.status})`]);
   if (task.costUsd !== null) rows.push(['Cost', `$${task.costUsd.toFixed(2)}`]);
   return ['| | |', '| --- | --- |', ...rows.map(([name, value]) => `| **${name}** | ${cell(value)} |`)];
@@ -71,8 +72,8 @@ function handoff(task: TaskPicture): string[] {
   return ['**What was done**', '', safe(task, summary, 4000), ...(next.length > 0 ? ['', ...next] : [])];
 }
 
-function subtasks(task: TaskPicture, isPublic: boolean): string[] {
-  const shown = task.subtasks.filter((s) => !isPublic || !s.isPrivate);
+function subtasks(task: TaskPicture, shownIn: { isPrivate: boolean }): string[] {
+  const shown = task.subtasks.filter((s) => mayName(s, shownIn));
   if (shown.length === 0) return [];
   const line = ({ title, status, issueUrl }: (typeof shown)[number]) => {
     const link = issueUrl === null ? '' : ` ([issue](${issueUrl}))`;
@@ -101,7 +102,7 @@ function clock(at: Date): string {
   return `${at.toISOString().slice(11, 19)} UTC`;
 }
 
-/** Cuts the end of a comment that GitHub would not take, and closes what the cut leaves open. */
+/** Cuts a comment that GitHub would refuse, and closes the section that the cut leaves open. */
 function clipped(text: string): string {
   if (text.length <= maxComment) return text;
   return `${text.slice(0, maxComment - 100)}\n\n</details>\n\n… (cut)`;
@@ -112,7 +113,7 @@ function seconds(ms: number): string {
   return s < 60 ? `${s} s` : `${Math.floor(s / 60)} min ${s % 60} s`;
 }
 
-/** A pipe would end the cell of a table. */
+/** Escapes pipes, which would end the cell of a table. */
 function cell(text: string): string {
   return text.replaceAll('|', '\\|');
 }

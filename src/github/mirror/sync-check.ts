@@ -1,12 +1,13 @@
 import type { EntityManager } from 'typeorm';
 import type { Octokit } from '../../app.ts';
-import { statusOf } from '../place.ts';
+import { findItem } from '../pages.ts';
+import { httpStatusOf } from '../place.ts';
 import type { WantedCheck } from './mirror.ts';
 import { type Mirrored, markCheck } from './mirror-store.ts';
 
 export const checkName = 'deckhand';
 
-interface At {
+interface CheckTarget {
   octokit: Octokit;
   name: { owner: string; repo: string };
   taskId: string;
@@ -14,51 +15,52 @@ interface At {
   detailsUrl: string;
 }
 
-/** One check run on the head of a pull request: the stored one, the one that is there, or a new one. */
-export async function syncCheck(em: EntityManager, at: At, place: Mirrored, wanted: WantedCheck): Promise<void> {
+/** Updates our check run on the head of a pull request: the one we know, else the one GitHub has, else a new one. */
+export async function syncCheck(
+  em: EntityManager,
+  target: CheckTarget,
+  mirrored: Mirrored,
+  wanted: WantedCheck,
+): Promise<void> {
   const shown = JSON.stringify(wanted);
-  if (place.checkSha === at.sha && place.checkShown === shown) return;
-  const { octokit, name } = at;
+  if (mirrored.checkSha === target.sha && mirrored.checkShown === shown) return;
+  const { octokit, name } = target;
   const { title, summary, status, conclusion, actions } = wanted;
   const body = {
     status,
     ...(conclusion === undefined ? {} : { conclusion }),
     output: { title, summary },
     actions,
-    details_url: at.detailsUrl,
+    details_url: target.detailsUrl,
   };
-  const known = place.checkSha === at.sha ? place.checkRunId : null;
-  const id = known ?? (await findCheck(at));
+  const known = mirrored.checkSha === target.sha ? mirrored.checkRunId : null;
+  const id = known ?? (await findCheck(target));
   const made =
     id === undefined
       ? await octokit.request('POST /repos/{owner}/{repo}/check-runs', {
           ...name,
           ...body,
           name: checkName,
-          head_sha: at.sha,
-          external_id: at.taskId,
+          head_sha: target.sha,
+          external_id: target.taskId,
         })
       : await octokit.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', {
           ...name,
           ...body,
           check_run_id: id,
         });
-  await markCheck(em, place, { id: Number(made.data.id), sha: at.sha, shown });
+  await markCheck(em, mirrored, { id: Number(made.data.id), sha: target.sha, shown });
 }
 
-/** A creation whose answer got lost left a check run that we have no number of. */
-async function findCheck({ octokit, name, taskId, sha }: At): Promise<number | undefined> {
+/** Looks for our check run on GitHub. When the answer to its creation got lost, we do not know its id. */
+async function findCheck({ octokit, name, taskId, sha }: CheckTarget): Promise<number | undefined> {
   try {
-    const found = await octokit.paginate('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', {
-      ...name,
-      ref: sha,
-      check_name: checkName,
-      per_page: 100,
-    });
-    const own = found.find((run) => run.external_id === taskId);
+    const path = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
+    const query = { ...name, ref: sha, check_name: checkName, per_page: 100 };
+    const own = await findItem(octokit.paginate.iterator(path, query), (run) => run.external_id === taskId);
     return own && Number(own.id);
   } catch (error) {
-    if (statusOf(error) === 404) return undefined;
+    if (httpStatusOf(error) === 404) return undefined;
     throw error;
   }
 }

@@ -3,7 +3,6 @@ import type { EntityManager } from 'typeorm';
 import { findAgent } from '../../agents/store.ts';
 import type { App, Octokit } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables.ts';
-import { PullRequests } from '../../db/work-tables.ts';
 import { taskPage } from '../../domain/task-page.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { Jobs } from '../../queue/names.ts';
@@ -13,9 +12,11 @@ import { listEvents } from '../../runs/lease/journal-store.ts';
 import { listRuns } from '../../runs/store.ts';
 import { findTask, listSubtasks, type TaskView } from '../../tasks/store.ts';
 import { listHandoffs, listPulls } from '../../tasks/work-store.ts';
-import { writesLeft } from '../app/pacing.ts';
+import { writesLeft } from '../app/pace-store.ts';
 import { findOwnComment } from '../commands/replies.ts';
+import { findPull } from '../follow/pull-store.ts';
 import { answerReviews } from '../follow/reviews.ts';
+import type { IssueRef } from '../place.ts';
 import { makeIssue } from './make-issue.ts';
 import { syncMilestone } from './milestones.ts';
 import { wanted } from './mirror.ts';
@@ -26,8 +27,8 @@ import { isTripped, noteWrite, syncLabels } from './sync-labels.ts';
 import type { TaskPicture } from './task-picture.ts';
 
 /**
- * Makes GitHub show what the database says of a task: observes, computes the difference, applies it; the handler of
- * the `mirror` job. Two at once for one task take turns. What was shown last is believed, unless the job says `recheck`.
+ * Makes GitHub show a task as the database has it: reads what is shown, and changes what differs. Handles the `mirror`
+ * job. Two jobs about one task take turns. What was shown last is not read back, unless the job says `recheck`.
  */
 export async function syncTask(app: App, { taskId, recheck }: Jobs['mirror']): Promise<void> {
   if (app.github === undefined) return;
@@ -36,124 +37,118 @@ export async function syncTask(app: App, { taskId, recheck }: Jobs['mirror']): P
     const task = await findTask(em, taskId);
     if (task === undefined) return;
     await makeIssue(app, em, task);
-    for (const place of await listMirrored(em, taskId)) await syncPlace(app, em, task, place, recheck);
+    for (const mirrored of await listMirrored(em, taskId)) await syncMirrored(app, em, task, mirrored, recheck);
   });
   await answerReviews(app, taskId);
 }
 
-async function syncPlace(
+async function syncMirrored(
   app: App,
   em: EntityManager,
   task: TaskView,
-  place: Mirrored,
+  before: Mirrored,
   recheck: boolean,
 ): Promise<void> {
-  const repository = await findRepository(em, place.repositoryId);
+  const repository = await findRepository(em, before.repositoryId);
   if (repository === null) return;
   const credential = await credentialFor(app, repository);
-  // Labels and comments are the App's; a project that has only a git token shows nothing.
+  // Only the App writes labels and comments. A project that has just a git token shows nothing on GitHub.
   if (credential.kind !== 'installation' || app.github === undefined) return;
   const { installationId, owner, repo } = credential;
   const octokit = await app.github.asInstallation(installationId);
-  const picture = await pictureOf(app, em, task, place);
-  const { labels, comment, check, essence } = wanted(picture, !repository.isPrivate);
-  const milestone = () => syncMilestone(app, em, { octokit, name: { owner, repo }, repository }, task, place);
-  const at = { owner, repo, issue_number: place.number };
-  const pull = await em.findOneBy(PullRequests, { repositoryId: place.repositoryId, number: place.number });
+  const picture = await pictureOf(app, em, task, before);
+  const { labels, comment, check, essence } = wanted(picture, repository);
+  const milestone = () => syncMilestone(app, em, { octokit, name: { owner, repo }, repository }, task, before);
+  const issue = { owner, repo, issue_number: before.number };
+  const pull = await findPull(em, before.repositoryId, before.number);
   const sha = pull === null || pull.status === 'merged' || pull.status === 'closed' ? undefined : pull.headSha;
   const progress = createHash('sha256')
     .update(JSON.stringify([comment, check, sha]))
     .digest('base64url');
   try {
-    const isShown = place.shown === essence && place.shownProgress === progress;
+    const isShown = before.shown === essence && before.shownProgress === progress;
     if (isShown && !recheck) return milestone();
-    await syncLabels(app, em, octokit, at, place, labels);
-    // The milestone comes last, so that whatever is odd about milestones never holds up the rest.
-    if (place.shown === essence && !(await progressMayShow(app, em, place, progress, installationId)))
+    const mirrored = await syncLabels(app, em, octokit, issue, before, labels);
+    // The milestone comes last, so that a problem with milestones does not hold up the rest.
+    if (mirrored.shown === essence && !(await mayShowProgress(app, em, mirrored, progress, installationId)))
       return milestone();
-    const commentId = await syncComment(app, em, octokit, at, place, comment);
+    const commentId = await syncComment(app, em, octokit, issue, mirrored, comment);
     if (sha !== undefined) {
-      const on = { octokit, name: { owner, repo }, taskId: task.id, sha, detailsUrl: picture.taskUrl };
-      await syncCheck(em, on, place, check);
+      const target = { octokit, name: { owner, repo }, taskId: task.id, sha, detailsUrl: picture.taskUrl };
+      await syncCheck(em, target, mirrored, check);
     }
-    await markShown(em, place, { commentId, shown: essence, progress });
+    await markShown(em, mirrored, { commentId, shown: essence, progress });
     await milestone();
   } catch (error) {
-    // The issue is deleted, transferred or locked: there is nothing to show it on.
+    // The issue was deleted, transferred or locked, so nothing can be shown there.
     if (!isRefusedWith(error, 403, 404, 410)) throw error;
     app.log.info({ err: error, taskId: task.id }, 'a task cannot be shown');
   }
 }
 
-/** Writes per hour that are kept for changes of state; progress waits when fewer are left. */
-const keptWrites = 100;
+/** How many of an hour's writes are reserved for changes of status. Progress waits when fewer are left. */
+const reservedWrites = 100;
 const scarceWaitSeconds = 600;
 
 /**
- * Whether progress may be written now: at most once in `MIRROR_INTERVAL_MS`, and not while writes are scarce. When it
- * may not, and there is some, a job looks again later.
+ * Whether progress may be shown now: at most once per `MIRROR_INTERVAL_MS`, and not while writes are scarce. If there is
+ * progress that may not be shown yet, a job is queued that shows it later.
  */
-async function progressMayShow(
+async function mayShowProgress(
   app: App,
   em: EntityManager,
-  place: Mirrored,
+  mirrored: Mirrored,
   progress: string,
   installationId: number,
 ): Promise<boolean> {
-  const isScarce = (await writesLeft(app.db, installationId)) < keptWrites;
-  const waitMs = app.config.MIRROR_INTERVAL_MS - (Date.now() - (place.shownAt?.getTime() ?? 0));
+  const isScarce = (await writesLeft(app.db, installationId)) < reservedWrites;
+  const waitMs = app.config.MIRROR_INTERVAL_MS - (Date.now() - (mirrored.shownAt?.getTime() ?? 0));
   if (waitMs <= 0 && !isScarce) return true;
-  if (place.shownProgress === progress) return false;
+  if (mirrored.shownProgress === progress) return false;
   const afterSeconds = isScarce ? scarceWaitSeconds : Math.ceil(waitMs / 1000);
-  const { taskId } = place;
+  const { taskId } = mirrored;
   await app.queue.send(em, 'mirror', { taskId, recheck: false }, { key: `${taskId} later`, afterSeconds });
   return false;
-}
-
-interface At {
-  owner: string;
-  repo: string;
-  issue_number: number;
 }
 
 async function syncComment(
   app: App,
   em: EntityManager,
   octokit: Octokit,
-  at: At,
-  place: Mirrored,
+  issue: IssueRef,
+  mirrored: Mirrored,
   body: string,
 ): Promise<number | null> {
-  const { owner, repo } = at;
+  const { owner, repo } = issue;
   const path = '/repos/{owner}/{repo}/issues/comments/{comment_id}' as const;
   const stored =
-    place.commentId === null
+    mirrored.commentId === null
       ? undefined
-      : await octokit.request(`GET ${path}`, { owner, repo, comment_id: place.commentId }).then(
+      : await octokit.request(`GET ${path}`, { owner, repo, comment_id: mirrored.commentId }).then(
           ({ data }) => data,
           (error) => {
             if (error.status === 404) return undefined;
             throw error;
           },
         );
-  // A creation whose answer got lost left a comment that we have no number of.
-  const found = stored ?? (await findOwnComment(app, octokit, at, statusMarker));
+  // When the answer to its creation got lost, the comment is there but we do not know its id.
+  const found = stored ?? (await findOwnComment(app, octokit, issue, statusMarker));
   if (found === undefined) {
-    if (isTripped(place)) return null;
-    await noteWrite(app, em, place);
-    const made = await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { ...at, body });
+    if (isTripped(mirrored)) return null;
+    await noteWrite(app, em, mirrored);
+    const made = await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { ...issue, body });
     return Number(made.data.id);
   }
   if (found.body !== body) await octokit.request(`PATCH ${path}`, { owner, repo, comment_id: Number(found.id), body });
   return Number(found.id);
 }
 
-/** So many of the last steps of a run stand in the comment. */
+/** The comment shows this many of a run's last steps. */
 const stepsShown = 20;
 const breakerText =
-  'Paused for ten minutes: too many comments and label changes here in a short time. Somebody or something may be changing the labels back.';
+  'Paused for ten minutes: too many comments and label changes here in a short time. Another person or bot may be changing the labels back.';
 
-async function pictureOf(app: App, em: EntityManager, task: TaskView, place: Mirrored): Promise<TaskPicture> {
+async function pictureOf(app: App, em: EntityManager, task: TaskView, mirrored: Mirrored): Promise<TaskPicture> {
   const runs = await listRuns(em, task.id, { limit: 100, offset: 0 });
   const [run, ...earlier] = runs;
   const agent = task.owner === null ? null : await findAgent(em, task.owner);
@@ -163,7 +158,7 @@ async function pictureOf(app: App, em: EntityManager, task: TaskView, place: Mir
   return {
     ...task,
     agent: agent?.name ?? null,
-    notice: isTripped(place) ? breakerText : place.notice,
+    notice: isTripped(mirrored) ? breakerText : mirrored.notice,
     run: run ?? null,
     earlier,
     steps: events.slice(-stepsShown).map(({ at, text }) => ({ at, text })),
@@ -176,7 +171,7 @@ async function pictureOf(app: App, em: EntityManager, task: TaskView, place: Mir
   };
 }
 
-/** Who may not see a repository is not told of the subtasks in it either. */
+/** A subtask in a repository that is no longer connected counts as private. */
 async function pictureSubtasks(em: EntityManager, taskId: string): Promise<TaskPicture['subtasks']> {
   const subtasks = await listSubtasks(em, taskId);
   const isPrivate = new Map<string | null, boolean>();

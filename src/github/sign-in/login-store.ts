@@ -7,7 +7,7 @@ export interface SignIn {
   returnTo: string;
 }
 
-/** Sign-ins under way at once. Anybody can begin one, so beyond this number the oldest are forgotten. */
+/** How many sign-ins may be under way. Anybody can begin one, so beyond this number the oldest are deleted. */
 const maxOpen = 10_000;
 
 export async function insertSignIn(em: EntityManager, begun: SignIn): Promise<void> {
@@ -19,12 +19,12 @@ export async function insertSignIn(em: EntityManager, begun: SignIn): Promise<vo
   );
 }
 
-/** Those that nobody can finish any more; setting up an App may take an hour. */
+/** Deletes sign-ins that can no longer be finished. The longest, setting up an App, may take an hour. */
 export async function deleteOldSignIns(em: EntityManager): Promise<void> {
   await em.query(`delete from sign_ins where created_at < now() - interval '1 hour'`);
 }
 
-/** Takes a sign-in out, so that it is finished at most once; undefined when it is unknown or too old. */
+/** Removes a sign-in, so that it is finished at most once; undefined when it is unknown or too old. */
 export async function takeSignIn(
   em: EntityManager,
   stateDigest: string,

@@ -32,7 +32,7 @@ export function loginRoutes(app: App): Router {
   router.get('/login/callback', (req, res) => finish(app, req, res));
   router.post('/logout', async (req, res) => {
     const token = readCookie(req, app.config.BASE_URL, sessionCookie);
-    // Also without a cookie: another site's form comes without it, and would still take it away.
+    // Checked even without a cookie. Another site's form is sent without our cookie, but the answer would clear it.
     refuseCrossSite(req, app.config.BASE_URL);
     if (token !== undefined) await endSession(app, token);
     clearCookie(res, app.config.BASE_URL, sessionCookie);
@@ -41,7 +41,7 @@ export function loginRoutes(app: App): Router {
   return router;
 }
 
-/** What anybody may know of this service: how to sign in, and where to install its App. */
+/** What anybody may know about this service: how to sign in, and where to install its App. */
 export async function aboutApp(app: App): Promise<About> {
   const bot = await app.github?.bot().catch(() => undefined);
   const slug = bot?.login.replace(/\[bot\]$/, '');
@@ -57,7 +57,7 @@ function credentials({ config, githubApp }: App): { id: string; secret: string }
   return id === undefined || secret === undefined ? undefined : { id, secret };
 }
 
-/** A path of ours to go back to; anything that a browser could take for another site is dropped. */
+/** The path to return to. Anything that a browser could read as the address of another site becomes `/`. */
 function returnPath(given: unknown): string {
   const isPath =
     typeof given === 'string' &&
@@ -95,17 +95,22 @@ async function begin(app: App, req: Request, res: Response): Promise<void> {
 
 async function finish(app: App, req: Request, res: Response): Promise<void> {
   const { code, state, error } = req.query;
-  // Somebody thought better of it at GitHub.
+  // The person cancelled at GitHub.
   if (error === 'access_denied') return res.redirect(303, '/login');
   const browser = readCookie(req, app.config.BASE_URL, signInCookie);
   clearCookie(res, app.config.BASE_URL, signInCookie);
-  const isWhole = typeof code === 'string' && typeof state === 'string' && browser !== undefined;
-  // Taken out whatever comes next: a state is good for one try.
-  const begun = isWhole ? await takeSignIn(app.db.manager, digest(state), signInMs) : undefined;
-  if (!isWhole || begun === undefined || begun.browserDigest !== digest(browser))
-    throw new AppError(400, 'This sign-in has expired or was begun in another browser; go to /login and try again');
+  const isComplete = typeof code === 'string' && typeof state === 'string' && browser !== undefined;
+  // Removed before it is checked: a state is valid for one attempt.
+  const begun = isComplete ? await takeSignIn(app.db.manager, digest(state), signInMs) : undefined;
+  if (!isComplete || begun === undefined || begun.browserDigest !== digest(browser))
+    throw new AppError(
+      400,
+      'This sign-in has expired, or it was started in another browser. Go to /login and try again.',
+    );
   const user = await upsertUser(app.db.manager, await whoSignedIn(app, code, begun.verifier));
-  await claimOwnerships(app, user).catch((error) => app.log.warn({ err: error }, 'ownerships were not read'));
+  await claimOwnerships(app, user).catch((error) =>
+    app.log.warn({ err: error }, 'could not ask GitHub which accounts the user administers'),
+  );
   const { token, expiresAt } = await mintSession(app, user.id, sessionMs);
   if (req.accepts(['html', 'json']) === 'json') {
     res.setHeader('Cache-Control', 'no-store');
@@ -116,7 +121,7 @@ async function finish(app: App, req: Request, res: Response): Promise<void> {
   res.redirect(303, begun.returnTo);
 }
 
-/** Exchanges the code and asks whose it is. The user's GitHub token is used for that and not kept. */
+/** Exchanges the code for a token, asks GitHub whose it is, and forgets the token. */
 async function whoSignedIn(app: App, code: string, verifier: string): Promise<GitHubUser> {
   const client = credentials(app);
   const response = await fetchFromGitHub(`${app.config.GITHUB_SERVER_URL}/login/oauth/access_token`, {
@@ -134,7 +139,8 @@ async function whoSignedIn(app: App, code: string, verifier: string): Promise<Gi
   const answer = (await response?.json().catch(() => undefined)) as
     | { access_token?: string; error?: string }
     | undefined;
-  if (answer?.access_token === undefined) throw upstreamFailed('GitHub', answer?.error ?? 'no token for this sign-in');
+  if (answer?.access_token === undefined)
+    throw upstreamFailed('GitHub', answer?.error ?? 'it gave no token for this sign-in');
   const { data } = await app.githubWithToken(answer.access_token).request('GET /user');
   return data;
 }

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** A text that nobody guesses, for states, cookies and codes. */
+/** An unguessable text (256 bits) for states, cookies and codes. */
 export function random(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** What is stored of such a text: whoever reads the table cannot use it. */
+/** The form in which such a text is stored, so that reading the table does not help an attacker. */
 export function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }

@@ -1,5 +1,6 @@
 import type { App } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables.ts';
+import { mayReveal } from '../../domain/private-content.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { GitFailed } from '../../git/engine.ts';
 import { HostClosed } from '../../git/remote-url.ts';
@@ -26,8 +27,10 @@ export interface AtHand {
 /** The repositories of the project that a run may open besides its own, by what may be shown where (decisions, section 3). */
 export async function openable(app: App, { repository }: Pick<Work, 'repository'>): Promise<RepositoryRow[]> {
   const all = await listProjectRepositories(app.db.manager, repository.projectId);
-  const shares = (await findProject(app.db.manager, repository.projectId)).sharePrivateContext;
-  return all.filter((r) => r.id !== repository.id && (shares || r.isPrivate === repository.isPrivate));
+  const project = await findProject(app.db.manager, repository.projectId);
+  // A run writes to every repository that it opens, so what it reads in one may show in the other.
+  const mayMix = (r: RepositoryRow) => mayReveal(r, repository, project) && mayReveal(repository, r, project);
+  return all.filter((r) => r.id !== repository.id && mayMix(r));
 }
 
 export function repositoriesAtHand(app: App, given: Assignment, work: Work, own: ToolHost, signals: Signals): AtHand {

@@ -1,0 +1,65 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../../app.ts';
+import { newId } from '../../db/ids.ts';
+import { normalUrl } from '../../git/remote-url.ts';
+import { findByUrl, hasRepositories, insertRepository, lockProject } from '../../repositories/store.ts';
+import { listenFromNow } from '../inbox/delivery-store.ts';
+import { findByGitHubId, isNameTaken, setMovedAside, updateRepository } from './installation-store.ts';
+
+/** What we need of GitHub's repository object. */
+export interface GitHubRepository {
+  id: number;
+  name: string;
+  full_name: string;
+  private: boolean;
+  archived?: boolean;
+  default_branch?: string;
+}
+
+/** Connects the repositories that an installation covers to its project, and updates those that are connected. */
+export async function connectInstalled(
+  app: App,
+  em: EntityManager,
+  projectId: string,
+  found: GitHubRepository[],
+): Promise<void> {
+  await lockProject(em, projectId);
+  const urlOf = (r: GitHubRepository) => normalUrl(`${app.config.GITHUB_SERVER_URL}/${r.full_name}`);
+  // Repositories that moved give up their old addresses before others take them.
+  await setMovedAside(
+    em,
+    projectId,
+    found.map((r) => ({ githubId: r.id, url: urlOf(r) })),
+  );
+  for (const repository of found) await connect(em, projectId, repository, urlOf(repository));
+}
+
+async function connect(em: EntityManager, projectId: string, repository: GitHubRepository, url: string): Promise<void> {
+  const seen = {
+    isPrivate: repository.private,
+    isArchived: repository.archived ?? false,
+    isInstalled: true,
+    githubId: repository.id,
+    url,
+  };
+  const known =
+    (await findByGitHubId(em, projectId, repository.id)) ?? (await findByUrl(em, projectId, url)) ?? undefined;
+  const id = known?.id ?? newId('repo');
+  if (!known?.isInstalled) await listenFromNow(em, id);
+  if (known !== undefined) return updateRepository(em, id, seen);
+  await insertRepository(em, {
+    ...seen,
+    id,
+    projectId,
+    name: await freeName(em, projectId, repository),
+    defaultBranch: repository.default_branch ?? 'main',
+    isDocsRepo: false,
+    connectedBy: null,
+    isPrimary: !(await hasRepositories(em, projectId)),
+  });
+}
+
+/** GitHub's name of the repository, with its owner in front when the project has another one of that name. */
+async function freeName(em: EntityManager, projectId: string, { name, full_name }: GitHubRepository): Promise<string> {
+  return (await isNameTaken(em, projectId, name)) ? full_name.replace('/', '-').slice(0, 100) : name;
+}

@@ -1,0 +1,109 @@
+import type { EntityManager } from 'typeorm';
+import {
+  type InstallationRow,
+  type InstallationStatus,
+  Installations,
+  Repositories,
+  type RepositoryRow,
+} from '../../db/tables.ts';
+
+/** Seeds the hash of the lock's name, which keeps these locks apart from those of other places. */
+const accountLocks = 1;
+
+/** Holds others off the installation of an account until the end of the transaction, also while it has no row. */
+export async function lockAccount(em: EntityManager, accountId: number): Promise<void> {
+  await em.query(`select pg_advisory_xact_lock(hashtextextended($1, ${accountLocks}))`, [`installation ${accountId}`]);
+}
+
+export async function findInstallationOfAccount(em: EntityManager, accountId: number): Promise<InstallationRow | null> {
+  return em.findOneBy(Installations, { accountId });
+}
+
+/** Stores the installation of an account. */
+export async function saveInstallation(em: EntityManager, row: InstallationRow): Promise<void> {
+  // Another account that had this login before has a new one by now; its own next comparison learns which.
+  await em.query(
+    `update installations set account_login = account_login || '~' || account_id
+     where lower(account_login) = lower($1) and account_id <> $2`,
+    [row.accountLogin, row.accountId],
+  );
+  await em.upsert(Installations, row, ['accountId']);
+}
+
+export async function updateInstallationStatus(
+  em: EntityManager,
+  accountId: number,
+  status: InstallationStatus,
+): Promise<void> {
+  await em.update(Installations, { accountId }, { status, updatedAt: new Date() });
+}
+
+export async function findByGitHubId(
+  em: EntityManager,
+  projectId: string,
+  githubId: number,
+): Promise<RepositoryRow | null> {
+  return em.findOneBy(Repositories, { projectId, githubId });
+}
+
+export async function updateRepository(
+  em: EntityManager,
+  id: string,
+  seen: Pick<RepositoryRow, 'isPrivate' | 'isArchived' | 'isInstalled' | 'githubId' | 'url'>,
+): Promise<void> {
+  await em.update(Repositories, { id }, seen);
+}
+
+/**
+ * Gives the repositories of a project whose address belongs to another one now an address that leads nowhere. Two may
+ * have swapped their names, and a new one may have the name of one that is gone.
+ */
+export async function setMovedAside(
+  em: EntityManager,
+  projectId: string,
+  found: { githubId: number; url: string }[],
+): Promise<void> {
+  await em.query(
+    `update repositories r set url = r.url || '/replaced/' || r.id
+     from unnest($2::bigint[], $3::text[]) as now (github_id, url)
+     where r.project_id = $1 and (r.github_id = now.github_id) <> (lower(r.url) = lower(now.url))`,
+    [projectId, found.map((r) => r.githubId), found.map((r) => r.url)],
+  );
+}
+
+/** Whether the project has a repository of that name, whatever its letter case. */
+export async function isNameTaken(em: EntityManager, projectId: string, name: string): Promise<boolean> {
+  const rows = await em.query('select 1 from repositories where project_id = $1 and lower(name) = lower($2)', [
+    projectId,
+    name,
+  ]);
+  return rows.length > 0;
+}
+
+/** Marks the repositories of a project that the installation no longer covers; answers their ids. */
+export async function markUninstalled(em: EntityManager, projectId: string, covered: number[]): Promise<string[]> {
+  const [rows]: [{ id: string }[]] = await em.query(
+    `update repositories set is_installed = false
+     where project_id = $1 and is_installed and not (github_id = any($2)) returning id`,
+    [projectId, covered],
+  );
+  return rows.map((r) => r.id);
+}
+
+/** Sets the default branch of a repository, unless somebody chose another one than `before`. */
+export async function followDefaultBranch(
+  em: EntityManager,
+  { projectId, githubId, before, now }: { projectId: string; githubId: number; before: string; now: string },
+): Promise<void> {
+  await em.update(Repositories, { projectId, githubId, defaultBranch: before }, { defaultBranch: now });
+}
+
+/** The tasks in these repositories that have a queued or running run. */
+export async function listTasksWithLiveRuns(em: EntityManager, repositoryIds: string[]): Promise<string[]> {
+  const tasks: { taskId: string }[] = await em.query(
+    `select r.task_id as "taskId" from runs r join tasks t on t.id = r.task_id
+     where t.repository_id = any($1) and r.status in ('queued', 'running')`,
+    [repositoryIds],
+  );
+  return tasks.map((t) => t.taskId);
+}

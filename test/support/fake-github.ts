@@ -1,0 +1,47 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** One request that the fake GitHub answers: its path after the method, as in `GET /orgs/acme`. */
+type Route = [pattern: RegExp, answer: (match: RegExpExecArray, res: ServerResponse) => unknown];
+
+export interface FakeGitHub {
+  url: string;
+  close(): void;
+}
+
+/** A GitHub that answers by the first route that fits the request; 404 where none does or its answer is undefined. */
+export async function openFakeGitHub(
+  routes: Route[],
+  seen: (req: IncomingMessage, body: string) => void = () => {},
+): Promise<FakeGitHub> {
+  const server: Server = createServer(async (req, res) => {
+    let body = '';
+    for await (const chunk of req) body += chunk;
+    seen(req, body);
+    const found = answerOf(routes, `${req.method} ${req.url}`, res);
+    const status = found === undefined ? 404 : req.method === 'GET' ? 200 : 201;
+    res.writeHead(res.statusCode === 200 ? status : res.statusCode, { 'Content-Type': 'application/json' });
+    res.end(JSON.stringify(found ?? { message: 'Not Found' }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function answerOf(routes: Route[], request: string, res: ServerResponse): unknown {
+  for (const [pattern, answer] of [tokenRoute, ...routes]) {
+    const match = pattern.exec(request);
+    if (match !== null) return answer(match, res);
+  }
+  return undefined;
+}
+
+const tokenRoute: Route = [
+  /\/access_tokens$/,
+  () => ({ token: 'ghs_x', expires_at: new Date(Date.now() + 3_600_000).toISOString() }),
+];
