@@ -145,7 +145,7 @@ export type AgentPerformance = {
         linesOfCodeWritten: number;
         prsCreated: number;
     };
-    /** runs that ended, by week (its Monday, UTC); there when `weeks` asks for it */
+    /** runs that ended in each week, which is named by its Monday (UTC); only with the query `weeks` */
     weeks?: {
         week: string;
         succeeded: number;
@@ -161,7 +161,7 @@ export type Suggestion = {
     area: string;
     suggestion: string;
     priority: "low" | "medium" | "high";
-    /** ids of the runs that say so */
+    /** ids of the failed runs */
     evidence: string[];
 };
 export type Failure = {
@@ -1173,7 +1173,7 @@ export function postRepositories(body: {
     })));
 }
 /**
- * List repositories, of one project or of all the caller is in
+ * List the repositories of one project, or of all projects of the caller
  */
 export function getRepositories({ projectId }: {
     projectId?: string;
@@ -1281,7 +1281,7 @@ export function patchRepositoriesById(id: string, body?: {
     })));
 }
 /**
- * Disconnect a repository; on its host it stays
+ * Disconnect a repository. It stays on its host
  */
 export function deleteRepositoriesById(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1418,7 +1418,7 @@ export function postRepositoriesByIdValidate(id: string, { idempotencyKey }: {
     }));
 }
 /**
- * List the agents that the caller can see, or of those the ones that may work in a project
+ * List the agents that the caller can see, or only those that can work in a project
  */
 export function getAgents({ projectId }: {
     projectId?: string;
@@ -1839,7 +1839,7 @@ export function getAgentsByIdSkills(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * What the recorded failures of an agent suggest
+ * Suggestions from the failed runs of an agent
  */
 export function getAgentsByIdSuggestions(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1870,7 +1870,7 @@ export function getAgentsByIdSuggestions(id: string, opts?: Oazapfts.RequestOpts
     }));
 }
 /**
- * Make a new version of an agent
+ * Create a new version of an agent
  */
 export function postAgentsByIdEvolve(id: string, body: {
     improvements?: string[];
@@ -2594,7 +2594,7 @@ export function getProjectsByProjectIdVelocity(projectId: string, { count }: {
     }));
 }
 /**
- * The tasks that are in no sprint, newest first
+ * The tasks without a sprint, newest first
  */
 export function getProjectsByProjectIdBacklog(projectId: string, { limit, offset }: {
     limit?: number;
@@ -2702,7 +2702,7 @@ export function patchSprintsBySprintId(sprintId: string, body?: {
     })));
 }
 /**
- * Delete a sprint; its tasks stay. An active one needs `force=true` and the admin role
+ * Delete a sprint but not its tasks. An active one needs `force=true` and the admin role
  */
 export function deleteSprintsBySprintId(sprintId: string, { force }: {
     force?: boolean;
@@ -2738,7 +2738,7 @@ export function deleteSprintsBySprintId(sprintId: string, { force }: {
     }));
 }
 /**
- * Start a sprint: what can start starts, what waits follows
+ * Start a sprint. Its tasks start as soon as they have an owner and their dependencies are done
  */
 export function postSprintsBySprintIdStart(sprintId: string, { idempotencyKey }: {
     idempotencyKey?: string;
@@ -2785,7 +2785,7 @@ export function postSprintsBySprintIdStart(sprintId: string, { idempotencyKey }:
     }));
 }
 /**
- * Complete a sprint; `unfinished` says where its unfinished tasks go
+ * Complete a sprint. `unfinished` says where its unfinished tasks go
  */
 export function postSprintsBySprintIdComplete(sprintId: string, body?: {
     /** `backlog`, or the id of a planning sprint: where the unfinished tasks go */
@@ -2873,7 +2873,7 @@ export function getSprintsBySprintIdTasks(sprintId: string, { status, limit, off
     }));
 }
 /**
- * Add a task with its subtasks; it leaves the sprint it was in
+ * Add a task with its subtasks. It leaves its earlier sprint
  */
 export function postSprintsBySprintIdTasks(sprintId: string, body: {
     taskId: string;
@@ -2973,7 +2973,7 @@ export function postSprintsBySprintIdTasksBulk(sprintId: string, body: {
     })));
 }
 /**
- * Take a task with its subtasks out of a sprint
+ * Remove a task with its subtasks from a sprint
  */
 export function deleteSprintsBySprintIdTasksByTaskId(sprintId: string, taskId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -3005,7 +3005,7 @@ export function deleteSprintsBySprintIdTasksByTaskId(sprintId: string, taskId: s
     }));
 }
 /**
- * How far a sprint is
+ * The progress of a sprint
  */
 export function getSprintsBySprintIdMetrics(sprintId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -3063,7 +3063,7 @@ export function getSprintsBySprintIdBurndown(sprintId: string, opts?: Oazapfts.R
     }));
 }
 /**
- * What came of a completed sprint
+ * The report of a completed sprint
  */
 export function getSprintsBySprintIdDigest(sprintId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -3145,7 +3145,7 @@ export function postSprintsBySprintIdChatWithDevLead(sprintId: string, body: {
     })));
 }
 /**
- * Begin to plan from a goal; answers the first question
+ * Start planning from a goal. The reply has the first question
  */
 export function postProjectsByProjectIdWizardInitialize(projectId: string, body: {
     goal: string;
@@ -3361,7 +3361,7 @@ export function postProjectsByProjectIdWizardGenerateTasks(projectId: string, bo
     })));
 }
 /**
- * Create a sprint with its tasks, all or nothing
+ * Create a sprint with its tasks, all or none
  */
 export function postProjectsByProjectIdWizardCreateSprint(projectId: string, body: {
     name: string;
@@ -3448,7 +3448,7 @@ export function getProjectsByProjectIdWizardBySessionId(projectId: string, sessi
     }));
 }
 /**
- * Answer a question; an earlier one again drops what followed
+ * Answer a question. A new answer to an earlier one drops what followed
  */
 export function postProjectsByProjectIdWizardBySessionIdAnswer(projectId: string, sessionId: string, body: {
     answer: {
@@ -3505,13 +3505,13 @@ export function postProjectsByProjectIdWizardBySessionIdAnswer(projectId: string
     })));
 }
 /**
- * Make the sprint with all tasks; a repetition answers the same with 200
+ * Create the sprint with all tasks. A repetition replies the same with 200
  */
 export function postProjectsByProjectIdWizardBySessionIdFinalize(projectId: string, sessionId: string, body?: {
     name?: string;
     startDate?: string;
     endDate?: string;
-    /** what a person made of the generated tasks; made instead of them */
+    /** the tasks to create instead of the generated ones, usually an edited version of them */
     tasks?: {
         ref: string;
         title: string;
@@ -3864,7 +3864,7 @@ export function getRunsByRunIdEvents(runId: string, opts?: Oazapfts.RequestOpts)
     }));
 }
 /**
- * Cancel a sprint: its runs stop, what is unfinished belongs to no sprint
+ * Cancel a sprint. Its runs are cancelled and its unfinished tasks leave it
  */
 export function postSprintsBySprintIdCancel(sprintId: string, { idempotencyKey }: {
     idempotencyKey?: string;
