@@ -32,7 +32,8 @@ export interface TaskFacts {
   openDependencies: readonly string[];
   /** The repository is connected, and its host is the GitHub that this service works with. */
   repositoryOnGitHub: boolean;
-  latestRun: RunStatus | undefined;
+  /** Null before the first run. */
+  latestRun: RunStatus | null;
   /** A run of the task is queued or running. */
   liveRun: boolean;
   openPullRequests: number;
@@ -115,9 +116,9 @@ const noOpenSubtask: Check<TaskFacts> = {
   refusal: (f) => (f.openSubtasks > 0 ? `Not all subtasks are done; ${f.openSubtasks} still open.` : undefined),
 };
 
-function latestRunNow(latestRun: RunStatus | undefined): string {
+function latestRunNow(latestRun: RunStatus | null): string {
   switch (latestRun) {
-    case undefined:
+    case null:
       return 'this one has not run yet';
     case 'succeeded':
       return 'the latest run of this one succeeded';

@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 const last = () => model.requests.at(-1) as ModelRequest;
 
-test('the agent of a task knows the task, remembers what was said, and is offered nothing that changes anything', async () => {
+test('the agent of a task knows the task and the conversation, and gets only tools that read', async () => {
   says = () => 'The tests of the empty name.';
   const { status, body } = await call('POST', `/tasks/${task}/chat`, { message: 'What is missing?' });
   expect([status, body]).toEqual([200, { response: 'The tests of the empty name.', taskId: task }]);
@@ -57,7 +57,7 @@ test('the dev lead knows metrics, burndown and tasks of the sprint', async () =>
     expect(said).toContain(known);
 });
 
-test('it streams where that is asked for', async () => {
+test('an answer is streamed if the request accepts a stream', async () => {
   says = () => 'One two three.';
   const response = await fetch(`${service.url}/api/v1/tasks/${task}/chat`, {
     method: 'POST',
@@ -96,8 +96,8 @@ test('the same key streams the same answer again, and another body is refused', 
   expect(model.requests.length).toBe(asked);
 });
 
-test('after twenty messages the older ones are told as a summary, which is kept', async () => {
-  says = (request) => (texts(request)[0]?.startsWith('Sum up') ? 'They counted.' : 'Yes.');
+test('after twenty messages the older ones are replaced by a summary, which is stored', async () => {
+  says = (request) => (texts(request)[0]?.startsWith('Summarize') ? 'They counted.' : 'Yes.');
   for (let i = 0; i < 15; i++)
     expect((await call('POST', `/tasks/${task}/chat`, { message: `message ${i}` })).status).toBe(200);
   const said = texts(last());
@@ -105,13 +105,13 @@ test('after twenty messages the older ones are told as a summary, which is kept'
   expect(said.some((t) => t.includes('They counted.'))).toBe(true);
   expect(said.at(-1)).toBe('message 14');
   expect(said.join()).not.toContain('What is missing?');
-  // What the summary stands for is not told beside it.
+  // Messages that the summary covers are not sent in full as well.
   const whole = said.filter((t) => t.startsWith('message '));
-  const asked = model.requests.findLast((r) => texts(r)[0]?.startsWith('Sum up')) as ModelRequest;
+  const asked = model.requests.findLast((r) => texts(r)[0]?.startsWith('Summarize')) as ModelRequest;
   for (const told of whole) expect(texts(asked).join('\n')).not.toContain(`user: ${told}\n`);
 });
 
-test('what the model cannot do is 502, what is not configured 503; the message is kept', async () => {
+test('a failing model is 502 and a missing one 503; the message is stored in both cases', async () => {
   says = () => '';
   expect((await call('POST', `/tasks/${task}/chat`, { message: 'kept one' })).status).toBe(502);
   const { config } = service.app;
@@ -127,7 +127,7 @@ test('what the model cannot do is 502, what is not configured 503; the message i
     expect((await call('POST', `/tasks/${task}/chat`, { message })).status).toBe(400);
 });
 
-test('it reads in the repository through the wall, and what it may not read is an answer to it', async () => {
+test('the agent reads the repository inside the sandbox, and a refused read is an answer for it', async () => {
   const repository = await serveSampleRepository();
   const other = await openTestApp({
     OPENAI_API_KEY: 'sk-x',
@@ -168,7 +168,7 @@ test('it reads in the repository through the wall, and what it may not read is a
   }
 });
 
-test('a message that is sent again with its key stands in the conversation once', async () => {
+test('a message sent again with the same key is stored once', async () => {
   const key = { 'Idempotency-Key': 'ask' };
   const ask = () => call('POST', `/tasks/${task}/chat`, { message: 'Only once?' }, key);
   says = () => '';

@@ -27,7 +27,7 @@ const situations: Record<string, TaskFacts> = {
   'owner has left': { ...fine, ownerMayWork: false },
   'dependency open': { ...fine, openDependencies: ['task_2'] },
   'no repository': { ...fine, repositoryOnGitHub: false },
-  'never ran': { ...fine, latestRun: undefined },
+  'never ran': { ...fine, latestRun: null },
   'pull request open': { ...fine, openPullRequests: 1 },
   'pull request merged': { ...fine, mergedPullRequests: 1 },
   'finished unchanged': { ...fine, finishedUnchanged: true },

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('a project as its members see it', async () => {
+test('a project has the same fields for all its members', async () => {
   const { status, body } = await as('member', 'GET', `/projects/${project}`);
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -34,7 +34,7 @@ test('a project as its members see it', async () => {
   });
 });
 
-test('admins change settings, budgets are merged, nothing changes by {}', async () => {
+test('admins change settings; budgets are merged, and {} changes nothing', async () => {
   expect((await as('member', 'PATCH', `/projects/${project}`, { name: 'x' })).body).toEqual({
     statusCode: 403,
     message: 'Requires the admin role',
@@ -103,7 +103,7 @@ test('a new member is told who added them, and leaves with one call', async () =
   expect([alone.status, alone.body.message]).toEqual([409, expect.stringContaining('only owner')]);
 });
 
-test('a project keeps an owner, also when all leave at once', async () => {
+test('a project keeps an owner even if all owners leave at once', async () => {
   const own = (await as('owner', 'POST', '/projects', { name: 'Two' })).body.id;
   await as('owner', 'POST', `/projects/${own}/members`, { login: 'other', role: 'owner' });
   const [a, b] = (await as('owner', 'GET', `/projects/${own}/members`)).body;
@@ -114,7 +114,7 @@ test('a project keeps an owner, also when all leave at once', async () => {
   expect(left.map((l) => l.status).sort()).toEqual([204, 409]);
 });
 
-test('tokens of a project are set, told to be set, and never told', async () => {
+test('tokens of a project can be set and are never shown, only whether they are set', async () => {
   for (const kind of ['git-token', 'model-token']) {
     const path = `/projects/${project}/${kind}`;
     expect((await as('admin', 'GET', path)).body).toEqual({ configured: false, updatedAt: null });
@@ -135,7 +135,7 @@ test('tokens of a project are set, told to be set, and never told', async () => 
   }
 });
 
-test('only an owner deletes a project, and not while something runs', async () => {
+test('only an owner can delete a project, and not while it has live runs', async () => {
   expect((await as('admin', 'DELETE', `/projects/${project}`)).body.message).toBe('Requires the owner role');
   const task = (await as('member', 'POST', `/projects/${project}/tasks`, { title: 't' })).body;
   await service.app.db.manager.query(
@@ -148,7 +148,7 @@ test('only an owner deletes a project, and not while something runs', async () =
   expect((await as('owner', 'GET', `/projects/${project}`)).body.message).toBe(`Project ${project} not found`);
 });
 
-test('somebody who comes by several ways in the same moment is one person', async () => {
+test('a person who is added in several ways at the same time becomes one user', async () => {
   for (let i = 0; i < 10; i++) {
     const person = { id: 9000 + i, login: `Newcomer${i}`, name: 'N', avatar_url: '' };
     const found = await Promise.all(

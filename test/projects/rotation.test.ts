@@ -21,7 +21,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-test('keys are rotated while secrets are read and written, with no error; a moved ciphertext never opens', async () => {
+test('keys are rotated while secrets are read and written; a ciphertext in another row cannot be decrypted', async () => {
   const { app } = composed;
   const user = await userOfLogin(app, 'octocat');
   const projects: string[] = [];

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('a token is shown once, listed without its text, and revoked at once', async () => {
+test('a token is shown once, listed without its text, and revoked with immediate effect', async () => {
   const made = await service.call('POST', '/me/tokens', { token, body: { name: 'ci', expiresInDays: 1 } });
   expect(made.status).toBe(201);
   expect(made.body).toEqual({

@@ -29,7 +29,7 @@ afterAll(async () => {
   await service.close();
 });
 
-test('connecting: the first is primary, a flag moves, names and addresses are unique', async () => {
+test('connecting: the first repository is primary, a flag moves, names and URLs are unique', async () => {
   const first = await connect('one');
   expect(first.status).toBe(201);
   expect(first.body).toEqual({
@@ -70,7 +70,7 @@ test.each([
   expect([answer.status, answer.body.errors?.[0].path]).toEqual([400, path]);
 });
 
-test('whoever is no admin of the project connects nothing', async () => {
+test('only admins of the project can connect a repository', async () => {
   const other = await service.token('other');
   const body = { projectId: project, name: 'x', url: 'https://github.com/a/x' };
   expect((await service.call('POST', '/repositories', { token: other, body })).status).toBe(403);
@@ -80,13 +80,13 @@ test('whoever is no admin of the project connects nothing', async () => {
   ).toBe(404);
 });
 
-test('every way to fail a validation is a result that helps', async () => {
+test('every failure of a validation is a result that says what to check', async () => {
   const port = (web.address() as AddressInfo).port;
   const silent = createTcpServer((socket) => socket.resume());
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const cases: [string, string, RegExp][] = [
     ['v-private', `http://127.0.0.1:${port}/private/r`, /credentials/],
-    ['v-missing', `http://127.0.0.1:${port}/none/r`, /no such repository/],
+    ['v-missing', `http://127.0.0.1:${port}/none/r`, /does not exist/],
     ['v-page', `http://127.0.0.1:${port}/page/r`, /git/],
     ['v-moved', `http://127.0.0.1:${port}/moved/r`, /./],
     ['v-closed', 'https://127.0.0.1:1/a/r', /could not be reached/],
@@ -104,7 +104,7 @@ test('every way to fail a validation is a result that helps', async () => {
   silent.close();
 }, 20_000);
 
-test('changing: names, flags and address, each by its rule', async () => {
+test('changing: name, flags and URL each follow their rules', async () => {
   const own = (await call('POST', '/projects', { name: 'Own' })).body.id;
   const make = async (name: string) =>
     (await call('POST', '/repositories', { projectId: own, name, url: `https://github.com/own/${name}` })).body;
@@ -148,7 +148,7 @@ test('changing: names, flags and address, each by its rule', async () => {
   expect((await call('GET', `/repositories/primary/${own}`)).status).toBe(404);
 });
 
-test('of many that take the flag at once one has it', async () => {
+test('of many repositories connected as primary at once, one is', async () => {
   const own = (await call('POST', '/projects', { name: 'Race' })).body.id;
   const made = await Promise.all(
     ['a', 'b', 'c', 'd', 'e'].map((name) =>

@@ -20,7 +20,7 @@ afterAll(async () => {
   await drop();
 });
 
-/** One row of the history: what became of a task so many minutes after the first day began; null: it left. */
+/** One row of the history: the status of a task so many minutes after the first day began; null when it left the sprint. */
 interface Happened {
   task: number;
   minute: number;
@@ -57,7 +57,7 @@ const histories = fc
       maxLength: 40,
     }),
   })
-  // What comes after the end is never recorded, and nothing has happened after now.
+  // Nothing is recorded after the end of a sprint or in the future.
   .map((h) => {
     const end = h.endsAfter === null ? h.now : Math.min(h.endsAfter, h.now);
     const endsAfter = h.endsAfter === null ? null : end;
@@ -89,7 +89,7 @@ async function store({ days, startedAfter, endsAfter, rows }: History): Promise<
   return id;
 }
 
-/** The slow, obvious way: what each task was at that minute. */
+/** The slow and obvious computation: the status of each task at a minute. */
 function stateAt({ rows }: History, minute: number): Map<number, TaskStatus> {
   const state = new Map<number, TaskStatus>();
   for (const row of rows) {
@@ -122,7 +122,7 @@ function obviousBurndown(history: History) {
   return points;
 }
 
-test('metrics and burndown of 1,000 random histories equal the slow, obvious reckoning', async () => {
+test('metrics and burndown of 1,000 random histories equal the slow and obvious computation', async () => {
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {
       const sprint = await getSprint(db.manager, await store(history));
@@ -145,7 +145,7 @@ test('metrics and burndown of 1,000 random histories equal the slow, obvious rec
   );
 }, 120_000);
 
-test('the estimate goes on at the rate since the first day', async () => {
+test('the estimate continues the rate since the first day', async () => {
   const rows = (n: number, done: number): Happened[] =>
     Array.from({ length: n }, (_, i) => ({
       task: i,
@@ -156,7 +156,7 @@ test('the estimate goes on at the rate since the first day', async () => {
     const id = await store({ days: 10, startedAfter: 0, endsAfter: null, now, rows: rows(n, done) });
     return (await metricsOf(db.manager, await getSprint(db.manager, id), at(now))).estimatedCompletion;
   };
-  // Two of eight in two days: the other six take six days more.
+  // Two of eight tasks took two days, so the other six take six more.
   expect(await estimate(8, 2, 2880)).toEqual(at(8 * 1440));
   expect(await estimate(8, 0, 2880)).toEqual(at(9 * 1440));
   expect(await estimate(2, 2, 2880)).toEqual(at(101));
@@ -184,6 +184,6 @@ test('velocity: the last completed sprints, oldest first', async () => {
   expect(await velocityOf(db.manager, 'q', 1)).toEqual([{ sprintId: 'v3', name: 'v3', velocity: 3 }]);
 });
 
-test('days between two dates do not mind leap years', () => {
+test('the days between two dates are counted across leap years', () => {
   expect(daysBetween('2028-02-28', '2028-03-01')).toBe(2);
 });

@@ -36,7 +36,7 @@ const withToken = () => call('POST', `/projects/${project}/git-token`, { token: 
 const get = async (id: string) => (await call('GET', `/tasks/${id}`)).body;
 const kinds = async (id: string) => (await call('GET', `/tasks/${id}/runs`)).body.map((r: { kind: string }) => r.kind);
 
-test('starts what can start, says why the rest could not, and tries again when that is mended', async () => {
+test('an active sprint starts what it can, shows why the rest cannot start, and tries again after a change', async () => {
   await repository();
   const sprint = await makeSprint();
   const owned = await makeTask({ sprintId: sprint.id, owner: developer });
@@ -50,7 +50,7 @@ test('starts what can start, says why the rest could not, and tries again when t
   });
   expect(await kinds(owned.id)).toEqual([]);
   await withToken();
-  // Any change of the sprint looks at all of it again.
+  // Any change of the sprint makes the service look at all its tasks again.
   await call('PATCH', `/tasks/${ownerless.id}`, { status: 'done' });
   await until(
     'both to start',
@@ -61,7 +61,7 @@ test('starts what can start, says why the rest could not, and tries again when t
   for (const id of [owned.id, waiting.id]) expect(await get(id)).toMatchObject({ status: 'ready', sprintId: null });
 });
 
-test('what was cancelled or has failed is a person’s to start again', async () => {
+test('a task whose run failed or was cancelled is only started again by a person', async () => {
   await repository();
   await withToken();
   const sprint = await makeSprint();
@@ -77,7 +77,7 @@ test('what was cancelled or has failed is a person’s to start again', async ()
   expect(await get(other.id)).toMatchObject({ status: 'ready', sprintId: null });
 });
 
-test('a used up budget of the day starts nothing more', async () => {
+test('no task is started once the daily budget is used up', async () => {
   await repository();
   await withToken();
   await call('PATCH', `/projects/${project}`, { budgets: { dayCostUsd: 1 } });

@@ -132,7 +132,7 @@ test('a parent waits for its subtasks and joins when the last is done or deleted
     two.body.id,
   ]);
   expect((await call('POST', `/tasks/${one.body.id}/subtasks`, { title: 'x' })).body.message).toMatch(
-    /no subtask itself/,
+    /cannot have subtasks of its own/,
   );
   expect((await patch(one.body.id, { dependsOn: [parent.id] })).status).toBe(400);
   await patch(one.body.id, { status: 'done' });
