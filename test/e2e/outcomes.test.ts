@@ -181,33 +181,6 @@ test('a pull request closed by a person makes the task ready, reopened in review
   });
 });
 
-test('without git installed the whole way goes by isomorphic-git, file names of all kinds included', async () => {
-  const odd = 'an odd "näme" & more/ütf 8.txt';
-  await play(
-    [[write(odd), { name: 'delete_file', arguments: { path: 'README.md' } }], [finish]],
-    async (world) => {
-      const task = await world.taskIn('in_review');
-      const { files } = await world.get<{ files: { path: string; status: string }[] }>(`/tasks/${task.id}/diff`);
-      expect(files.map((f) => [f.path, f.status])).toEqual([
-        ['README.md', 'deleted'],
-        [odd, 'added'],
-      ]);
-      expect(
-        gitOut(
-          world.github.folderOf('mona/sample'),
-          '-c',
-          'core.quotePath=false',
-          'diff',
-          '--name-only',
-          '-z',
-          `main...${task.branchName}`,
-        ),
-      ).toBe(`README.md\0${odd}\0`);
-    },
-    { settings: { GIT_ENGINE: 'isomorphic' } },
-  );
-});
-
 test('what a person pushes to the branch is in the diff, and the next run would go on from it', async () => {
   await play(
     [[write('one.txt'), finish]],
@@ -242,37 +215,5 @@ test('a NUL or half a character of the model ends a run like any other text', as
     async (world) => {
       expect(await world.taskIn('in_review')).toMatchObject({ failure: null });
     },
-  );
-});
-
-test('a command that is refused for want of a key says so in the status comment', async () => {
-  await play(
-    [],
-    async (world, number) => {
-      await until('the reason', async () =>
-        (await world.comments(number)).some(
-          (c) => c.user.login === 'deckhand[bot]' && c.body.includes('OPENAI_API_KEY'),
-        ),
-      );
-      expect(await world.task()).toMatchObject({ status: 'ready', runCount: 0 });
-    },
-    { settings: { OPENAI_API_KEY: '' } },
-  );
-});
-
-test('a folder too deep for a path to name goes with its run, and the service starts again', async () => {
-  const deep = 'd=$(printf "%0200d" 0); for i in $(seq 60); do mkdir $d && cd -P $d || exit 1; done; echo deep';
-  const call = [{ name: 'run_command', arguments: { command: deep } }];
-  await play(
-    [call, [{ name: 'delete_file', arguments: { path: 'README.md' } }], [finish]],
-    async (world) => {
-      const task = await world.taskIn('in_review');
-      expect(task.failure).toBeNull();
-      await world.service.stop();
-      await world.restart();
-      expect(await world.get(`/tasks/${task.id}`)).toMatchObject({ status: 'in_review' });
-      expect(world.service.log()).not.toContain('ENAMETOOLONG');
-    },
-    {},
   );
 });
