@@ -5,7 +5,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const repo = '/repos/mona/sample';
 let world: World;
-/** The planner where it plans, a developer where a task is done, else a text. */
+/** The planner for planning, a developer for tasks, and otherwise a text. */
 function says(request: ModelRequest, turn: number): Said {
   if (request.tool_choice !== undefined) return planner(request);
   if (!request.tools?.some((t) => t.function.name === 'finish')) return 'It greets strangers only.';
@@ -118,7 +118,7 @@ async function expectStarted(sprint: string): Promise<void> {
   expect(waiting?.status).toBe('backlog');
 }
 
-test('a question is answered in a comment of its own, once; by name or by verb', async () => {
+test('a question by name or by verb is answered once, in a separate comment', async () => {
   const number = await world.issue('/agent ask What does it greet?', { title: 'Ask here' });
   const answers = () => own(number, 'answer');
   await until('the answer', async () => (await answers()).length === 1);
@@ -131,7 +131,7 @@ test('a question is answered in a comment of its own, once; by name or by verb',
   expect(await answers()).toHaveLength(2);
 });
 
-test('a task is put into a sprint by its name, and out of it; its issue follows, a milestone of people stays', async () => {
+test("a task is added to a sprint by its name and removed again; its issue follows, a person's milestone stays", async () => {
   const active = await world.get<{ id: string; name: string }>(`/projects/${world.project.id}/sprints/active`);
   const number = await world.issue('/agent create', { title: 'Into the sprint' });
   await until('the task', async () => (await world.labels(number)).length > 0);
@@ -161,7 +161,7 @@ test('a task is put into a sprint by its name, and out of it; its issue follows,
   });
 });
 
-test('while GitHub stumbles an answer is taken once; a plan that is made anew does not start the old one', async () => {
+test('an answer counts once while GitHub fails; a plan that is written again does not start the old one', async () => {
   const number = await world.issue('/agent plan above all in blue', { title: 'Another plan' });
   await shows(number, 'Who are the users');
   let failing = 3;
@@ -173,7 +173,7 @@ test('while GitHub stumbles an answer is taken once; a plan that is made anew do
   const [session] = await answersOf('Another plan');
   expect(session).toMatchObject({ status: 'collecting', answers: 1 });
   expect(session?.goal).toContain('above all in blue');
-  // What is done over the interface shows here too.
+  // Changes through the API appear here too.
   await world.service.api(world.token, 'POST', `/projects/${world.project.id}/wizard/${session?.id}/answer`, {
     answer: { stepId: 'must_haves', customText: 'by the interface' },
   });
