@@ -1,19 +1,19 @@
 import pg from 'pg';
 
 export interface Crowd {
-  /** 50,000 tasks. */
+  /** The id of the project with 50,000 tasks. */
   large: string;
-  /** 100 tasks. */
+  /** The id of the project with 100 tasks. */
   small: string;
-  /** One task, run and agent of the large one. */
+  /** A task, a run and an agent of the large project. */
   task: string;
   run: string;
   agent: string;
 }
 
 /**
- * 100,000 tasks in 50 projects, one of 50,000, one of 100, the others alike; a run for every twentieth task. The first
- * user is a member of ten of the projects.
+ * Creates 100,000 tasks in 50 projects: one has 50,000, one has 100, the others share the rest. Every twentieth task has
+ * a run. The first user is a member of ten projects.
  */
 export async function seedCrowd(url: string): Promise<Crowd> {
   const db = new pg.Client({ connectionString: url });

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startModel } from '../src/demo/model/model.ts';
-import { startService, until } from '../src/demo/real-service.ts';
-import { freePort } from '../src/demo/settings.ts';
+import { type RunningService, startService, until } from '../src/demo/real-service.ts';
 import { median, say } from './figures.ts';
+import { settingsWithoutApp } from './settings.ts';
 import { serve } from './small-github.ts';
 
 const files = 4000;
@@ -22,77 +22,80 @@ const git = (cwd: string, ...args: string[]) =>
   promisify(execFile)('git', [...person, ...args], { cwd, env, maxBuffer: 1 << 26 });
 
 /**
- * The service's own time for a run on a repository of 4,000 files, with a model that answers at once, against the same
- * clone and push by script; cold and with what the run before left in the cache.
+ * The time of a run on a repository of 4,000 files, with a model that answers at once, compared with a script that
+ * clones and pushes the same; without a cache, and with the cache of the previous run.
  */
 export async function largeRepositorySpeed(databaseUrl: string): Promise<void> {
-  // In memory where that is possible: a disk that is held back after the first thousands of files would be measured.
+  // In memory if possible: some disks slow down after the first thousands of files, and we would measure that.
   const root = await access('/dev/shm').then(
     () => '/dev/shm',
     () => tmpdir(),
   );
   const dir = await mkdtemp(join(root, 'deckhand-bench-large-'));
   await chmod(dir, 0o711);
-  const bare = await fill(dir);
-  const host = await serve(bare);
+  const host = await serve(await fill(dir));
   const write = { name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } };
   const model = await startModel([[write], [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }]]);
-  const port = String(await freePort());
-  const settings: Record<string, string> = {
-    PORT: port,
-    BASE_URL: `http://localhost:${port}`,
-    METRICS_PORT: '0',
-    DATABASE_URL: databaseUrl,
-    DATA_DIR: join(dir, 'data'),
-    JWT_SECRET: 'a secret of the bench that is long enough',
-    ENCRYPTION_KEY: '22'.repeat(32),
-    GITHUB_API_URL: host.url,
-    GITHUB_SERVER_URL: host.url,
-    OPENAI_BASE_URL: model.url,
-    OPENAI_API_KEY: 'none',
-    OPENAI_MODEL: 'scripted',
-    GITHUB_WRITE_INTERVAL_MS: '0',
-    RATE_LIMIT_REQUESTS: '0',
-    LOG_LEVEL: 'warn',
-  };
-  const service = await startService(settings);
+  const dataDir = join(dir, 'data');
+  const service = await startService(
+    await settingsWithoutApp({ databaseUrl, dataDir, hostUrl: host.url, modelUrl: model.url }),
+  );
+  const url = `${host.url}/mona/large`;
   try {
-    const token = await service.token('bench');
-    const call = <T>(method: string, path: string, body?: object) => service.api<T>(token, method, path, body);
-    const project = await call<{ id: string }>('POST', '/projects', { name: 'Large' });
-    await call('POST', `/projects/${project.id}/git-token`, { token: 'any' });
-    await call('POST', '/repositories', { projectId: project.id, name: 'large', url: `${host.url}/mona/large` });
-    const agents = await call<{ id: string; name: string }[]>('GET', '/agents');
-    const owner = agents[0]?.id;
-    const one = async () => {
-      const task = await call<{ id: string }>('POST', `/projects/${project.id}/tasks`, { title: 'Large', owner });
-      await call('POST', `/tasks/${task.id}/start`);
-      const run = await until('the run', async () => {
-        const [found] = await call<Ended[]>('GET', `/tasks/${task.id}/runs`);
-        if (found?.status === 'failed') throw new Error(JSON.stringify(found.failure));
-        return found?.status === 'succeeded' && found;
-      });
-      return Date.parse(run.finishedAt) - Date.parse(run.startedAt);
-    };
-    const [plain, cold, warm]: [number[], number[], number[]] = [[], [], []];
-    const caches = ['/var/lib/deckhand/work', settings.DATA_DIR ?? ''].map((place) => join(place, 'git-cache'));
+    const runTask = await prepareTasks(service, url);
+    const [script, cold, warm]: [number[], number[], number[]] = [[], [], []];
     for (let i = 0; i < rounds; i++) {
-      plain.push(await byScript(dir, `${host.url}/mona/large`, i));
-      for (const cache of caches)
-        for (const name of await readdir(cache).catch(() => [])) await rm(join(cache, name), { recursive: true });
-      cold.push(await one());
-      warm.push(await one());
+      script.push(await byScript(dir, url, i));
+      await dropCaches(dataDir);
+      cold.push(await runTask());
+      warm.push(await runTask());
     }
-    const ratio = (times: number[]) => (median(times) / median(plain)).toFixed(2);
-    say(`git by script    median ${median(plain).toFixed(0)} ms for clone --depth 1 and push, ${files} files`);
-    say(`a run, cold      median ${median(cold).toFixed(0)} ms, ${ratio(cold)} of the script (1.5 wanted)`);
-    say(`a run, cached    median ${median(warm).toFixed(0)} ms, ${ratio(warm)} of the script (0.7 wanted)`);
+    report(script, cold, warm);
   } finally {
     await service.stop();
     await model.close();
     host.close();
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+/** Connects the repository to a new project. The function it returns runs one task there and returns the run's time. */
+async function prepareTasks(service: RunningService, url: string): Promise<() => Promise<number>> {
+  const token = await service.token('bench');
+  const call = <T>(method: string, path: string, body?: object) => service.api<T>(token, method, path, body);
+  const project = await call<{ id: string }>('POST', '/projects', { name: 'Large' });
+  await call('POST', `/projects/${project.id}/git-token`, { token: 'any' });
+  await call('POST', '/repositories', { projectId: project.id, name: 'large', url });
+  const [agent] = await call<{ id: string }[]>('GET', '/agents');
+  const owner = agent?.id;
+  return async () => {
+    const task = await call<{ id: string }>('POST', `/projects/${project.id}/tasks`, { title: 'Large', owner });
+    await call('POST', `/tasks/${task.id}/start`);
+    const run = await until('the run', async () => {
+      const [found] = await call<Ended[]>('GET', `/tasks/${task.id}/runs`);
+      if (found?.status === 'failed') throw new Error(JSON.stringify(found.failure));
+      return found?.status === 'succeeded' && found;
+    });
+    return Date.parse(run.finishedAt) - Date.parse(run.startedAt);
+  };
+}
+
+/** The cache is where the workspaces are: in one of two folders (docs/operations.md, "The sandbox"). */
+async function dropCaches(dataDir: string): Promise<void> {
+  for (const place of ['/var/lib/deckhand/work', dataDir]) {
+    const cache = join(place, 'git-cache');
+    for (const name of await readdir(cache).catch(() => [])) await rm(join(cache, name), { recursive: true });
+  }
+}
+
+function report(script: number[], cold: number[], warm: number[]): void {
+  const line = (times: number[], wanted: number) => {
+    const ratio = (median(times) / median(script)).toFixed(2);
+    return `median ${median(times).toFixed(0)} ms, ${ratio} of the script (at most ${wanted} wanted)`;
+  };
+  say(`git by script    median ${median(script).toFixed(0)} ms for clone --depth 1 and push, ${files} files`);
+  say(`a run, cold      ${line(cold, 1.5)}`);
+  say(`a run, cached    ${line(warm, 0.7)}`);
 }
 
 interface Ended {
@@ -102,6 +105,7 @@ interface Ended {
   failure: object | null;
 }
 
+/** Creates the repository. Returns the folder of its bare copy. */
 async function fill(dir: string): Promise<string> {
   const [work, bare] = [join(dir, 'fill'), join(dir, 'bare.git')];
   await mkdir(work);
@@ -118,6 +122,7 @@ async function fill(dir: string): Promise<string> {
   return bare;
 }
 
+/** What a run does, done by git alone. */
 async function byScript(dir: string, url: string, round: number): Promise<number> {
   const began = performance.now();
   const work = join(dir, `script${round}`);

@@ -9,12 +9,12 @@ interface Sides {
   token: string;
 }
 
-/** Ours against the twin, in turns, so that the machine's moods hit both alike. */
+/** Measures the service and the twin in turns, so that other load on the machine affects both. */
 export async function againstTwin({ ours, twin, token }: Sides, path: string, wanted: number): Promise<void> {
   const rate = async (base: string, duration: number) => {
     const headers = { authorization: `Bearer ${token}` };
     const result = await autocannon({ url: base + path, duration, connections: 10, headers });
-    if (result.non2xx > 0) throw new Error(`${result.non2xx} answers of ${base + path} were no 2xx`);
+    if (result.non2xx > 0) throw new Error(`${result.non2xx} answers of ${base + path} were not 2xx`);
     return result.requests.average;
   };
   for (const base of [ours, twin]) await rate(base, 2);
@@ -22,10 +22,10 @@ export async function againstTwin({ ours, twin, token }: Sides, path: string, wa
   for (let round = 0; round < 3; round++) rounds.push([await rate(ours, 4), await rate(twin, 4)]);
   const share = median(rounds.map(([a, b]) => a / b));
   const all = rounds.map(([a, b]) => `${Math.round(a)}:${Math.round(b)}`).join(', ');
-  say(`${path.padEnd(52)} ${share.toFixed(2)} of the twin (at least ${wanted}; a second ${all})`);
+  say(`${path.padEnd(52)} ${share.toFixed(2)} of the twin (at least ${wanted} wanted; requests a second ${all})`);
 }
 
-/** Each read 50 times a second for 4 s, on 100,000 tasks. */
+/** Makes every read request 50 times a second for 4 s, on 100,000 tasks. */
 export async function underCrowd({ ours, token }: Sides, crowd: Crowd): Promise<void> {
   const paths = [
     `/projects/${crowd.large}/tasks`,
@@ -68,7 +68,7 @@ export async function underCrowd({ ours, token }: Sides, crowd: Crowd): Promise<
   }
 }
 
-/** Calls `count` times, one every `everyMs`, whether or not the earlier are done; answers how long each took. */
+/** Calls `count` times, once every `everyMs`, without waiting for earlier calls; returns the times in ms. */
 export async function paced(count: number, everyMs: number, call: () => Promise<void>): Promise<number[]> {
   const times: number[] = [];
   const began = performance.now();

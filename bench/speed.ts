@@ -18,7 +18,7 @@ import { againstTwin, paced, underCrowd } from './reads.ts';
 import { burndownSpeed } from './sprint.ts';
 import { twoWorkerSpeed } from './two-workers.ts';
 
-/** How fast the service is, against plain twins where there is one. */
+/** Measures how fast the service is, where possible against a plain implementation of the same (`twin.ts`). */
 export async function speed(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-bench-'));
   const postgres = await startEmbedded({ dataDir: join(dataDir, 'database') });
@@ -71,7 +71,7 @@ export async function speed(): Promise<void> {
   }
 }
 
-/** Signed deliveries of 9 kB, 50 a second for 10 s, database commit included. */
+/** Signed deliveries of 9 kB, 50 a second for 10 s, including the database commit. */
 async function receiverSpeed(url: string, webhookSecret: string): Promise<void> {
   const body = JSON.stringify({ action: 'none', filler: 'x'.repeat(9000) });
   const signature = `sha256=${createHmac('sha256', webhookSecret).update(body).digest('hex')}`;
@@ -86,7 +86,7 @@ async function receiverSpeed(url: string, webhookSecret: string): Promise<void> 
   );
 }
 
-/** A database of its own beside the one of the bench. */
+/** Creates another database on the same server. */
 async function emptyDatabase(url: string, name: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -97,7 +97,7 @@ async function emptyDatabase(url: string, name: string): Promise<string> {
   return other.href;
 }
 
-/** From start to in_review with a model that answers at once: the service's own time. */
+/** The time from start to in_review with a model that answers at once. */
 async function runSpeed(service: RunningService, token: string, projectId: string): Promise<void> {
   const agents = await service.api<{ id: string; name: string }[]>(token, 'GET', '/agents');
   const owner = agents.find((a) => a.name === 'Developer')?.id;

@@ -3,7 +3,7 @@ import jwt from 'jsonwebtoken';
 import pg from 'pg';
 import { taskColumns } from '../src/tasks/store.ts';
 
-// The other side of the bench: bare Express routes, raw pg queries, the same token check, the same columns.
+// The plain implementation to compare with: bare Express routes and raw pg queries, with the same token check and columns.
 const [url = '', secret = '', issuer = ''] = process.argv.slice(2);
 const pool = new pg.Pool({ connectionString: url, max: 20 });
 const app = express();
@@ -20,7 +20,7 @@ app.get('/projects/:projectId/tasks', async (req, res) => {
      where m.project_id = $1 and tok.id = $2 and tok.revoked_at is null and tok.expires_at > now()`,
     [req.params.projectId, tokenIdOf(req)],
   );
-  if (member.rows.length === 0) return res.status(403).json({ statusCode: 403, message: 'no member' });
+  if (member.rows.length === 0) return res.status(403).json({ statusCode: 403, message: 'not a member' });
   const { rows } = await pool.query(
     `select ${taskColumns} from (select * from tasks where project_id = $1 order by created_at desc, id desc limit $2) t
      order by t.created_at desc, t.id desc`,

@@ -3,87 +3,38 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startModel } from '../src/demo/model/model.ts';
-import { startService, until } from '../src/demo/real-service.ts';
+import { type RunningService, startService, until } from '../src/demo/real-service.ts';
 import { makeSampleRepository } from '../src/demo/sample-repository.ts';
-import { freePort } from '../src/demo/settings.ts';
 import { say } from './figures.ts';
+import { settingsWithoutApp } from './settings.ts';
 import { serve } from './small-github.ts';
 
 const runs = 100;
-const agentsOfOurs = 20;
+const agents = 20;
 
-/** 100 runs that wait for two workers on one database, with a model that answers at once; none may be done twice. */
+/** Two workers on one database share 100 queued runs, with a model that answers at once. No run may happen twice. */
 export async function twoWorkerSpeed(databaseUrl: string): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'deckhand-bench-two-'));
   await makeSampleRepository(join(dir, 'bare.git'), dir);
   const host = await serve(join(dir, 'bare.git'));
   const write = { name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } };
   const model = await startModel([[write], [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }]]);
-  const settingsOf = async (role: string): Promise<Record<string, string>> => {
-    const port = String(await freePort());
-    return {
-      ROLE: role,
-      PORT: port,
-      BASE_URL: `http://localhost:${port}`,
-      METRICS_PORT: '0',
-      DATABASE_URL: databaseUrl,
-      DATA_DIR: join(dir, `${role}-${port}`),
-      JWT_SECRET: 'a secret of the bench that is long enough',
-      ENCRYPTION_KEY: '22'.repeat(32),
-      GITHUB_API_URL: host.url,
-      GITHUB_SERVER_URL: host.url,
-      OPENAI_BASE_URL: model.url,
-      OPENAI_API_KEY: 'none',
-      OPENAI_MODEL: 'scripted',
-      GITHUB_WRITE_INTERVAL_MS: '0',
-      RATE_LIMIT_REQUESTS: '0',
-      RATE_LIMIT_STARTS: '0',
-      MAX_CONCURRENT_RUNS: '4',
-      LOG_LEVEL: 'error',
-    };
+  const start = async (role: 'web' | 'worker', name: string) => {
+    const given = { databaseUrl, dataDir: join(dir, name), hostUrl: host.url, modelUrl: model.url };
+    return startService({ ...(await settingsWithoutApp(given)), ROLE: role, MAX_CONCURRENT_RUNS: '4' });
   };
-  const web = await startService(await settingsOf('web'));
+  const web = await start('web', 'web');
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
-  const token = await web.token('two');
-  const call = <T>(method: string, path: string, body?: object) => web.api<T>(token, method, path, body);
-  const project = await call<{ id: string }>('POST', '/projects', { name: 'Two' });
-  await call('POST', `/projects/${project.id}/git-token`, { token: 'any' });
-  await call('POST', '/repositories', { projectId: project.id, name: 'sample', url: `${host.url}/mona/sample` });
-  const owners: string[] = [];
-  for (let i = 0; i < agentsOfOurs; i++)
-    owners.push((await call<{ id: string }>('POST', '/agents', { name: `A${i}` })).id);
-  for (let i = 0; i < runs; i++) {
-    const owner = owners[i % owners.length];
-    const task = await call<{ id: string }>('POST', `/projects/${project.id}/tasks`, { title: `Run ${i}`, owner });
-    await call('POST', `/tasks/${task.id}/start`);
-  }
+  const projectId = await queueRuns(web, `${host.url}/mona/sample`);
   const began = performance.now();
-  const workers = await Promise.all(
-    [settingsOf('worker'), settingsOf('worker')].map(async (settings) => startService(await settings)),
-  );
+  const workers = await Promise.all([start('worker', 'one'), start('worker', 'two')]);
   try {
-    await until(
-      'all runs',
-      async () => {
-        const { rows } = await database.query(
-          `select count(*)::int as n from runs where status not in ('queued', 'running')`,
-        );
-        return rows[0].n >= runs;
-      },
-      240_000,
-    );
+    const areDone = async () => (await countEnded(database)) >= runs;
+    await until('all runs', areDone, 240_000);
     const seconds = (performance.now() - began) / 1000;
-    const { rows } = await database.query(
-      `select count(*) filter (where r.status = 'succeeded')::int as good,
-         (select count(*)::int from pull_requests p join tasks t on t.id = p.task_id where t.project_id = $1) as pulls,
-         (select count(*)::int from handoffs h join tasks t on t.id = h.task_id where t.project_id = $1) as handoffs
-       from runs r where r.project_id = $1`,
-      [project.id],
-    );
-    const { good, pulls, handoffs } = rows[0];
     say(
-      `two workers      ${((runs / seconds) * 60).toFixed(0)} runs a minute; of ${runs} runs ${good} succeeded, ${pulls} pull requests, ${handoffs} handoffs (none doubled wanted)`,
+      `two workers      ${((runs / seconds) * 60).toFixed(0)} runs a minute; ${await outcomeOf(database, projectId)}`,
     );
   } finally {
     await Promise.all(workers.map((worker) => worker.stop()));
@@ -93,4 +44,40 @@ export async function twoWorkerSpeed(databaseUrl: string): Promise<void> {
     host.close();
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+/** Queues the runs, spread over the agents, in a new project; returns its id. */
+async function queueRuns(web: RunningService, url: string): Promise<string> {
+  const token = await web.token('two');
+  const post = <T>(path: string, body?: object) => web.api<T>(token, 'POST', path, body);
+  const project = await post<{ id: string }>('/projects', { name: 'Two' });
+  await post(`/projects/${project.id}/git-token`, { token: 'any' });
+  await post('/repositories', { projectId: project.id, name: 'sample', url });
+  const owners: string[] = [];
+  for (let i = 0; i < agents; i++) owners.push((await post<{ id: string }>('/agents', { name: `A${i}` })).id);
+  for (let i = 0; i < runs; i++) {
+    const owner = owners[i % owners.length];
+    const task = await post<{ id: string }>(`/projects/${project.id}/tasks`, { title: `Run ${i}`, owner });
+    await post(`/tasks/${task.id}/start`);
+  }
+  return project.id;
+}
+
+async function countEnded(database: pg.Client): Promise<number> {
+  const { rows } = await database.query(
+    `select count(*)::int as n from runs where status not in ('queued', 'running')`,
+  );
+  return rows[0].n;
+}
+
+async function outcomeOf(database: pg.Client, projectId: string): Promise<string> {
+  const { rows } = await database.query(
+    `select count(*) filter (where r.status = 'succeeded')::int as good,
+       (select count(*)::int from pull_requests p join tasks t on t.id = p.task_id where t.project_id = $1) as pulls,
+       (select count(*)::int from handoffs h join tasks t on t.id = h.task_id where t.project_id = $1) as handoffs
+     from runs r where r.project_id = $1`,
+    [projectId],
+  );
+  const { good, pulls, handoffs } = rows[0];
+  return `of ${runs} runs ${good} succeeded, ${pulls} pull requests, ${handoffs} handoffs (${runs} of each wanted)`;
 }

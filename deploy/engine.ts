@@ -6,13 +6,13 @@ import { parse } from 'yaml';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** A build on a busy machine takes its time. */
+/** A build can be slow on a busy machine. */
 const slowestMs = 30 * 60_000;
 
 /**
- * Calls Docker in the project's folder and answers what it prints. Variables are for `-e NAME`: on the command line every
- * process of the machine could read them.
- * @throws Error with what Docker complained about
+ * Runs Docker in the project's folder and returns its output. Pass secrets as `variables` with `--env NAME`: every process
+ * on the machine can read a command line.
+ * @throws Error with Docker's own message
  */
 export async function docker(args: string[], variables: Record<string, string> = {}): Promise<string> {
   const env = { ...process.env, ...variables };
@@ -25,7 +25,7 @@ export async function docker(args: string[], variables: Record<string, string> =
   }
 }
 
-/** Whether a call of Docker succeeds. */
+/** Whether a Docker command succeeds. */
 export function works(...args: string[]): Promise<boolean> {
   return docker(args).then(
     () => true,
@@ -33,7 +33,7 @@ export function works(...args: string[]): Promise<boolean> {
   );
 }
 
-/** Whether an image is there, or can be fetched. */
+/** Whether an image exists here or can be pulled. */
 export async function hasImage(name: string): Promise<boolean> {
   return (await works('image', 'inspect', name)) || (await works('pull', '--quiet', name));
 }
@@ -47,7 +47,7 @@ export function readCompose(): Record<'web' | 'worker' | 'postgres', ComposeServ
 const each = (flag: string) => (values: unknown) => (values as string[]).flatMap((value) => [flag, value]);
 const one = (flag: string) => (value: unknown) => [flag, withDefaults(String(value))];
 
-/** What a key of compose.yaml is to `docker run`. */
+/** The flags of `docker run` for each key of compose.yaml. */
 const flags: Record<string, (value: unknown) => string[]> = {
   read_only: (value) => (value === true ? ['--read-only'] : []),
   tmpfs: each('--tmpfs'),
@@ -60,13 +60,13 @@ const flags: Record<string, (value: unknown) => string[]> = {
   oom_score_adj: one('--oom-score-adj'),
   user: one('--user'),
 };
-/** Keys that say how services find each other, which is another matter on the host's network. */
+/** Keys that are replaced by other flags, because the containers run on the host's network. */
 const elsewhere = ['build', 'image', 'env_file', 'environment', 'restart', 'depends_on', 'ports', 'volumes'];
 const ofCompose = [...elsewhere, 'healthcheck', 'stop_grace_period'];
 
 /**
- * The flags that give a container what compose.yaml gives it, without those named in `except`.
- * @throws Error for a key that this file does not know, because it would go untried
+ * The flags that give a container the same limits as compose.yaml, except for the keys in `except`.
+ * @throws Error for a key that this file does not know, because nobody would notice that it was not tried
  */
 export function flagsOf(service: ComposeService, except: string[] = []): string[] {
   return Object.entries(service).flatMap(([key, value]) => {
@@ -78,7 +78,7 @@ export function flagsOf(service: ComposeService, except: string[] = []): string[
   });
 }
 
-/** `${NAME:-default}` is the default. */
+/** Replaces `${NAME:-default}` by the default. */
 function withDefaults(text: string): string {
   return text.replace(/\$\{\w+:-([^}]*)\}/g, '$1');
 }

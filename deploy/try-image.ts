@@ -12,10 +12,10 @@ import { demoSettings, freePort } from '../src/demo/settings.ts';
 import { type ComposeService, docker, flagsOf, hasImage, readCompose, root, works } from './engine.ts';
 
 /**
- * `npm run image` builds the image and takes one task through it to `in_review`: web and worker in containers with the
- * limits of compose.yaml, PostgreSQL beside them, the demo's GitHub and model on the host. Everything is on loopback and
- * the host's network, so it works without a bridge. It ends with 1 when anything is not as it should be.
- * `npm run image -- --if-possible` ends with 0, and says why, where there is no engine or no base image.
+ * `npm run image` builds the image and takes one task through it to `in_review`. Web, worker and PostgreSQL run in
+ * containers with the limits of compose.yaml, the demo's GitHub and model on the host. All of them use the host's network
+ * on loopback, so no bridge is needed. It exits with 1 if anything is wrong. With `--if-possible` it exits with 0 and
+ * gives the reason when there is no engine or no base image.
  */
 const image = 'deckhand:try';
 const names = { web: `deckhand-try-web-${process.pid}`, worker: `deckhand-try-worker-${process.pid}` };
@@ -28,24 +28,25 @@ const say = (text: string) =>
 
 const ends: (() => Promise<unknown>)[] = [];
 async function end(): Promise<void> {
-  for (const close of ends.splice(0).reverse()) await close().catch((error) => say(`not cleared up: ${error.message}`));
+  for (const close of ends.splice(0).reverse())
+    await close().catch((error) => say(`could not clean up: ${error.message}`));
 }
 
-/** Thrown where there is nothing to try with. */
+/** There is no engine or no base image. */
 class NotPossible extends Error {}
 
-/** The Dockerfile's own base image; or the tag it is a version of, when only that is there. */
+/** The base image of the Dockerfile or, if only that is available, the tag that it is a version of. */
 async function baseImage(): Promise<string> {
   const pinned = /^ARG NODE_IMAGE=(\S+)$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))?.[1] ?? '';
-  if (!(await works('version'))) throw new NotPossible('no Docker engine answers here');
+  if (!(await works('version'))) throw new NotPossible('no Docker engine answers');
   if (await hasImage(pinned)) return pinned;
   const tag = 'node:24-slim';
-  if (!(await hasImage(tag))) throw new NotPossible(`neither ${pinned} nor ${tag} is here or can be fetched`);
-  say(`${pinned} cannot be fetched; ${tag}, which is here, stands in for it`);
+  if (!(await hasImage(tag))) throw new NotPossible(`neither ${pinned} nor ${tag} exists here or can be pulled`);
+  say(`${pinned} cannot be pulled; using ${tag} instead`);
   return tag;
 }
 
-/** PostgreSQL in a container as compose.yaml has it, or the embedded one on this host where that image cannot be had. */
+/** Starts PostgreSQL in a container as in compose.yaml or, if its image is not available, embedded on this host. */
 async function startPostgres(service: ComposeService, except: string[]): Promise<string> {
   if (service.image !== undefined && (await hasImage(service.image))) {
     const port = String(await freePort());
@@ -74,7 +75,7 @@ async function startPostgres(service: ComposeService, except: string[]): Promise
   const embedded = await startEmbedded({ dataDir });
   ends.push(embedded.stop);
   say(
-    'not tried: the container of PostgreSQL, whose image cannot be fetched; the embedded one runs on this host instead',
+    'not tried: the PostgreSQL container, because its image cannot be pulled; the embedded one runs on this host instead',
   );
   return embedded.url;
 }
@@ -112,8 +113,8 @@ async function becomesHealthy(role: Role): Promise<void> {
   say(`${role} is healthy, runs as uid ${uid}, and cannot write to its image`);
 }
 
-/** A check that nothing makes fail is none: the worker is held still, and must be told to be ill. */
-async function failsWhenHeldStill(): Promise<void> {
+/** Suspends the worker and expects its health check to fail; a check that cannot fail proves nothing. */
+async function failsWhenSuspended(): Promise<void> {
   const signal = (name: string) => inside('worker', 'sh', '-c', `kill -${name} $(cat /proc/1/task/1/children)`);
   await signal('STOP');
   const isWell = () => works('exec', names.worker, 'node', 'src/healthy.ts');
@@ -123,7 +124,7 @@ async function failsWhenHeldStill(): Promise<void> {
   say('the health check of the worker fails while it hangs, and succeeds afterwards');
 }
 
-/** From the comment to the pull request; the run's commands must have run in the sandbox. */
+/** Plays a task from the comment to the pull request. Its commands must have run in the sandbox. */
 async function playTask(url: string, github: DemoGitHub): Promise<void> {
   const token = await inside('web', 'node', 'src/main.ts', 'token', '--login', 'mona');
   const get = async <T>(path: string): Promise<T> => {
@@ -158,12 +159,12 @@ async function playTask(url: string, github: DemoGitHub): Promise<void> {
   say(`the task is in review: ${task.prUrl}`);
 }
 
-/** Told to stop, a container ends in its time and with 0, and nothing of it was killed for its memory. */
+/** On `docker stop` a container must exit in time with 0, and none of its processes may have run out of memory. */
 async function stopsWell(role: Role): Promise<void> {
   await docker(['stop', '--time', '40', names[role]]);
   const state = await docker(['inspect', '--format', '{{.State.ExitCode}} {{.State.OOMKilled}}', names[role]]);
   if (state !== '0 false') throw new Error(`${role} ended with ${state}: ${await docker(['logs', names[role]])}`);
-  say(`${role} was told to stop and ended with 0`);
+  say(`${role} stopped with exit code 0`);
 }
 
 async function tryImage(): Promise<void> {
@@ -176,7 +177,7 @@ async function tryImage(): Promise<void> {
   const score = String(services.web.oom_score_adj);
   if (!(await works('run', '--rm', '--network', 'host', '--oom-score-adj', score, image, 'true'))) {
     except.push('oom_score_adj');
-    say('not tried: oom_score_adj, which this engine may not lower');
+    say('not tried: oom_score_adj, because this engine may not lower it');
   }
   const github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['hubot'] });
   ends.push(github.close);
@@ -193,13 +194,13 @@ async function tryImage(): Promise<void> {
   await startRole('web', services.web, except, settings);
   await becomesHealthy('web');
   github.deliverTo(`${url}/api/github/webhooks`);
-  // The worker must refuse to start rather than run without its sandbox.
+  // With bwrap the worker refuses to start without its sandbox.
   await startRole('worker', services.worker, except, { ...settings, SANDBOX: 'bwrap' });
   await becomesHealthy('worker');
   say('doctor, in the worker:');
   process.stdout.write(`${(await inside('worker', 'node', 'src/main.ts', 'doctor')).replace(/^/gm, '          ')}\n`);
   await playTask(url, github);
-  await failsWhenHeldStill();
+  await failsWhenSuspended();
   await stopsWell('worker');
   await stopsWell('web');
 }
@@ -212,7 +213,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 
 try {
   await tryImage();
-  say('all is well');
+  say('everything works');
 } catch (error) {
   const isExcused = error instanceof NotPossible && process.argv.includes('--if-possible');
   say(isExcused ? `not tried: the image, because ${error.message}` : `failed: ${(error as Error).message}`);

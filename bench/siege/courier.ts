@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * Stands between GitHub and the service: a tenth of the deliveries is lost on the first try, a fifth is delivered twice
- * at once. What GitHub sends again on request arrives.
+ * A proxy between GitHub and the service. It loses a tenth of the deliveries at the first attempt and sends a fifth twice
+ * at the same time. Redeliveries arrive.
  */
 export async function startCourier(target: string, next: () => number) {
   const seen = new Set<string>();

@@ -15,43 +15,26 @@ import { paced } from '../reads.ts';
 import { startCourier } from './courier.ts';
 import { siegeScript } from './model.ts';
 import { doubledPulls, wrongAfter } from './outcome.ts';
-import { planTraffic, seeded, shuffled } from './traffic.ts';
+import { type Planned, planTraffic, seeded, shuffled, type Traffic } from './traffic.ts';
 
 const owner = 'mona';
 const repositories = Array.from({ length: 20 }, (_, i) => `part-${i}`);
 const deliveriesPerSecond = 200;
-/** GitHub's hour, shortened; its limit is GitHub's own. */
+/** GitHub's hour, shortened; the number of calls is GitHub's own. */
 const hourMs = 300_000;
 const callsPerHour = 5000;
 const patienceMs = 45 * 60_000;
 const progressMs = 15_000;
 
 /**
- * Everything at once: deliveries at 200 a second, lost and doubled; runs through four slots, one of them hostile; and
- * GitHub's hourly limit reached on the way. `scale` 1 is 10,000 deliveries for 500 issues and 200 runs. Prints what was
- * lost or doubled, the slowest answers of /healthz, and the memory before and after `quietMinutes`.
+ * Everything at once: 200 deliveries a second, some lost and some doubled; runs in four slots, one of them hostile; and
+ * GitHub's hourly limit, which is reached on the way. Scale 1 means 10,000 deliveries for 500 issues and 200 runs. Prints
+ * what was lost or doubled, the slowest answers of /healthz, and the memory before and after `quietMinutes`.
  */
 export async function siege(scale = 1, quietMinutes = 10): Promise<void> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-siege-'));
-  const [repository = '', ...more] = repositories;
-  const postgres = await startEmbedded({ dataDir: join(dataDir, 'database') });
-  const github = await startGitHub({ owner, repository, more, people: ['stranger'] });
-  const model = await startModel(siegeScript);
-  const settings = {
-    ...demoSettings({ github, model, port: await freePort(), dataDir: join(dataDir, 'service') }),
-    DATABASE_URL: postgres.url,
-    JWT_SECRET: 'a secret of the bench that is long enough',
-    ENCRYPTION_KEY: '22'.repeat(32),
-    MAX_CONCURRENT_RUNS: '4',
-    REDELIVERY_MINUTES: '1',
-    RECONCILE_MINUTES: '2',
-    MAX_RUN_DISK_MB: '1024',
-    LOG_LEVEL: 'warn',
-  };
-  const service = await startService(settings);
-  const probe = startProbe(service.url);
-  const next = seeded(1);
-  const courier = await startCourier(`${service.url}/api/github/webhooks`, next);
+  const stage = await openStage();
+  const { github, service, postgres, probe } = stage;
+  const pid = service.process.pid;
   try {
     const token = await service.token(owner);
     await until('the repositories', async () => {
@@ -61,39 +44,55 @@ export async function siege(scale = 1, quietMinutes = 10): Promise<void> {
     const size = { issues: Math.ceil(500 * scale), runs: Math.ceil(200 * scale) };
     const traffic = await planTraffic(github, owner, repositories, size);
     const limit = limitCalls(github);
-    const atStart = await memoryMb(service.process.pid);
+    const atStart = await memoryMb(pid);
     await probe.read();
     say(`siege            ${traffic.deliveries.length} deliveries for ${size.issues} issues, ${size.runs} runs`);
-    github.deliverTo(courier.url);
     const began = performance.now();
-    const order = shuffled(traffic.deliveries, next);
-    await paced(order.length, 1000 / deliveriesPerSecond, async () => {
-      const { event, body } = order.pop() ?? { event: 'ping', body: '{}' };
-      await github.deliver(event, body);
-    });
-    say(`  delivered      in ${seconds(began)} s: ${JSON.stringify(courier.counts)}`);
-    const highest = await settled(postgres.url, service.process.pid);
+    await deliver(stage, traffic.deliveries);
+    say(`  delivered      in ${seconds(began)} s: ${JSON.stringify(stage.courier.counts)}`);
+    const highest = await settled(postgres.url, pid);
     say(
       `  settled        after ${seconds(began)} s; ${limit.all} calls to GitHub, ${limit.refused} of them refused over its hourly limit`,
     );
     await service.api(token, 'POST', '/agents/pool/reconcile');
-    await settled(postgres.url, service.process.pid);
-    const { times, failures } = await probe.read();
-    const slow = times.filter((t) => t > 200).length;
-    say(
-      `  /healthz       ${times.length} answers: p99 ${percentile(times, 0.99).toFixed(0)} ms, slowest ${Math.max(...times).toFixed(0)} ms, ${slow} over 200 ms, ${failures} failed (none over 200 ms wanted)`,
-    );
+    await settled(postgres.url, pid);
+    sayHealth(await probe.read());
     github.fail(() => undefined);
-    const wrong = await wrongAfter(postgres.url, github, owner, traffic.issues);
-    const doubled = await doubledPulls(github, owner, repositories);
-    say(`  outcome        ${wrong.length} things wrong, ${doubled} pull requests doubled (none wanted)`);
-    for (const each of wrong.slice(0, 20)) say(`    ${each}`);
+    await sayOutcome(stage, traffic);
     await sleep(quietMinutes * 60_000);
-    const atEnd = await memoryMb(service.process.pid);
+    const atEnd = await memoryMb(pid);
     say(
       `  memory         ${atStart} MB at the start, ${highest} at most, ${atEnd} after ${quietMinutes} quiet minutes: ${(atEnd / atStart).toFixed(2)} (at most 1.20 wanted)`,
     );
   } finally {
+    await stage.close();
+  }
+}
+
+type Stage = Awaited<ReturnType<typeof openStage>>;
+
+/** Database, GitHub, model, service, and the courier that loses and doubles deliveries. */
+async function openStage() {
+  const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-siege-'));
+  const [repository = '', ...more] = repositories;
+  const postgres = await startEmbedded({ dataDir: join(dataDir, 'database') });
+  const github = await startGitHub({ owner, repository, more, people: ['stranger'] });
+  const model = await startModel(siegeScript);
+  const service = await startService({
+    ...demoSettings({ github, model, port: await freePort(), dataDir: join(dataDir, 'service') }),
+    DATABASE_URL: postgres.url,
+    JWT_SECRET: 'a secret of the bench that is long enough',
+    ENCRYPTION_KEY: '22'.repeat(32),
+    MAX_CONCURRENT_RUNS: '4',
+    REDELIVERY_MINUTES: '1',
+    RECONCILE_MINUTES: '2',
+    MAX_RUN_DISK_MB: '1024',
+    LOG_LEVEL: 'warn',
+  });
+  const probe = startProbe(service.url);
+  const next = seeded(1);
+  const courier = await startCourier(`${service.url}/api/github/webhooks`, next);
+  const close = async () => {
     probe.stop();
     courier.close();
     await service.stop();
@@ -101,10 +100,35 @@ export async function siege(scale = 1, quietMinutes = 10): Promise<void> {
     await github.close();
     await postgres.stop();
     await rm(dataDir, { recursive: true, force: true });
-  }
+  };
+  return { postgres, github, service, probe, courier, next, close };
 }
 
-/** Refuses the App's calls beyond GitHub's limit, with the headers that GitHub sends (docs.github.com, "Rate limits"). */
+/** Sends the deliveries in a random order, through the courier. */
+async function deliver({ github, courier, next }: Stage, deliveries: Planned[]): Promise<void> {
+  github.deliverTo(courier.url);
+  const order = shuffled(deliveries, next);
+  await paced(order.length, 1000 / deliveriesPerSecond, async () => {
+    const { event, body } = order.pop() ?? { event: 'ping', body: '{}' };
+    await github.deliver(event, body);
+  });
+}
+
+function sayHealth({ times, failures }: { times: number[]; failures: number }): void {
+  const slow = times.filter((t) => t > 200).length;
+  say(
+    `  /healthz       ${times.length} answers: p99 ${percentile(times, 0.99).toFixed(0)} ms, slowest ${Math.max(...times).toFixed(0)} ms, ${slow} over 200 ms, ${failures} failed (none over 200 ms wanted)`,
+  );
+}
+
+async function sayOutcome({ postgres, github }: Stage, { issues }: Traffic): Promise<void> {
+  const wrong = await wrongAfter(postgres.url, github, owner, issues);
+  const doubled = await doubledPulls(github, owner, repositories);
+  say(`  outcome        ${wrong.length} things wrong, ${doubled} pull requests doubled (none wanted)`);
+  for (const each of wrong.slice(0, 20)) say(`    ${each}`);
+}
+
+/** Refuses the App's calls over GitHub's limit, with the headers that GitHub sends (docs.github.com, "Rate limits"). */
 function limitCalls(github: DemoGitHub) {
   const state = { refused: 0, all: 0, calls: 0, endsAt: Date.now() + hourMs };
   github.fail((method) => {
@@ -126,8 +150,8 @@ function limitCalls(github: DemoGitHub) {
 }
 
 /**
- * Waits until no run is live and no job is due; answers the most memory that was seen. Comments whose costs or steps
- * changed may stay due in ten minutes: the service keeps the last of GitHub's 500 writes an hour for changes of state.
+ * Waits until no run is live and no job is due; returns the peak memory in MB. Updates of a comment's costs or steps may
+ * stay scheduled for later, because the service saves the last of GitHub's 500 writes per hour for changes of status.
  */
 async function settled(databaseUrl: string, pid: number | undefined): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -152,7 +176,7 @@ async function settled(databaseUrl: string, pid: number | undefined): Promise<nu
         );
         quiet = Number(rows[0].left) === 0 ? quiet + 1 : 0;
         await sleep(500);
-        // Longer than the redelivery's minute, so that what was lost has come.
+        // 140 looks take longer than REDELIVERY_MINUTES, so lost deliveries have arrived.
         return quiet > 140;
       },
       patienceMs,
@@ -163,7 +187,7 @@ async function settled(databaseUrl: string, pid: number | undefined): Promise<nu
   return highest;
 }
 
-/** What the service still has to do, for people who watch the bench. */
+/** The work that is left, for people who watch the bench. */
 async function waitingFor(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ what: string; count: number }>(
     `select 'runs ' || status as what, count(*)::int from runs where status in ('queued', 'running') group by 1

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { DemoGitHub } from '../../src/demo/github/github.ts';
 import type { SiegeIssue } from './traffic.ts';
 
-/** What is wrong in the end, one sentence each; nothing when every issue came to what its owner asked for, once. */
+/** What is wrong at the end, one sentence each. Nothing, if every issue got what its owner asked for, exactly once. */
 export async function wrongAfter(
   databaseUrl: string,
   github: DemoGitHub,
@@ -14,18 +14,26 @@ export async function wrongAfter(
   for (const [i, issue] of issues.entries()) {
     const name = `${issue.repository}#${issue.number}`;
     const found = tasks.get(name) ?? [];
-    if (found.length !== 1) wrong.push(`${name} has ${found.length} tasks`);
     const [task] = found;
     const isHostile = i === 0;
-    const wanted = issue.asks === 'create' ? 'backlog' : isHostile ? task?.status : 'in_review';
-    if (task !== undefined && task.status !== wanted)
-      wrong.push(`${name} is ${task.status}, not ${wanted}: ${task.failure ?? ''}`);
-    const wantedRuns = issue.asks === 'start' ? 1 : 0;
-    if (task !== undefined && task.runs !== wantedRuns) wrong.push(`${name} has ${task.runs} runs, not ${wantedRuns}`);
-    if (task !== undefined && !isHostile && task.pulls !== wantedRuns)
-      wrong.push(`${name} has ${task.pulls} pull requests, not ${wantedRuns}`);
-    wrong.push(...(await wrongOnGitHub(github, owner, issue, task?.status ?? '')).map((what) => `${name} ${what}`));
+    const faults = [
+      ...(found.length === 1 ? [] : [`has ${found.length} tasks`]),
+      ...(task === undefined ? [] : wrongWithTask(task, issue.asks, isHostile)),
+      ...(await wrongOnGitHub(github, owner, issue, task?.status ?? '')),
+    ];
+    wrong.push(...faults.map((fault) => `${name} ${fault}`));
   }
+  return wrong;
+}
+
+/** The hostile task may end in any status, with or without a pull request. */
+function wrongWithTask(task: Found, asks: SiegeIssue['asks'], isHostile: boolean): string[] {
+  const status = asks === 'create' ? 'backlog' : 'in_review';
+  const count = asks === 'start' ? 1 : 0;
+  const wrong: string[] = [];
+  if (task.status !== status && !isHostile) wrong.push(`is ${task.status}, not ${status}: ${task.failure ?? ''}`);
+  if (task.runs !== count) wrong.push(`has ${task.runs} runs, not ${count}`);
+  if (task.pulls !== count && !isHostile) wrong.push(`has ${task.pulls} pull requests, not ${count}`);
   return wrong;
 }
 
@@ -66,12 +74,12 @@ async function wrongOnGitHub(
   const wanted = `agent:${status.replaceAll('_', '-')}`;
   return [
     ...(states.join() === wanted ? [] : [`shows ${states.join() || 'no label'}, not ${wanted}`]),
-    ...(own === 1 ? [] : [`has ${own} comments of ours`]),
+    ...(own === 1 ? [] : [`has ${own} comments by the App`]),
     ...(labels.includes('bug') ? [] : ["lost its owner's label"]),
   ];
 }
 
-/** Pull requests that GitHub has beyond one for each branch. */
+/** How many pull requests GitHub has beyond one per branch. */
 export async function doubledPulls(github: DemoGitHub, owner: string, repositories: string[]): Promise<number> {
   let doubled = 0;
   for (const name of repositories) {

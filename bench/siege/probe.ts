@@ -1,5 +1,5 @@
-// A process of its own, so that the bench's own work does not count: asks for /healthz twenty times a second and keeps
-// the times. Arguments: the address. Prints a line of JSON for each message it gets.
+// Requests /healthz twenty times a second and records the times, in its own process so that the bench's load does not
+// distort them. The argument is the service's URL. Answers each message with the times since the last one.
 import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 

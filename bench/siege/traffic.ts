@@ -9,7 +9,7 @@ export interface Planned {
 export interface SiegeIssue {
   repository: string;
   number: number;
-  /** What its owner asks for: `create` only makes a task, `start` starts a run too. */
+  /** The owner's command: `create` only creates a task, `start` also starts a run. */
   asks: 'create' | 'start';
 }
 
@@ -21,12 +21,12 @@ export interface Traffic {
 export const hostileTitle = 'The hostile one';
 const agents = ['Developer', 'Reviewer', 'QA Engineer', 'Technical Writer', 'Software Architect'];
 const deliveriesPerIssue = 20;
-/** The issue, two comments and a label. */
+/** One event each for the issue, two comments and a label. */
 const realPerIssue = 4;
 
 /**
- * Makes the issues with their comments on the emulator while nobody listens, and plans what GitHub would have sent:
- * twenty deliveries an issue, of which the owner's command is one, a stranger's command another, and the rest chatter.
+ * Creates the issues and comments on the emulator before webhooks go anywhere, and returns what GitHub would send: twenty
+ * deliveries per issue, among them the owner's command and a stranger's command; the rest is chatter.
  */
 export async function planTraffic(
   github: DemoGitHub,
@@ -47,20 +47,20 @@ export async function planTraffic(
     await mona('POST', `${repo}/issues/${number}/comments`, { body: command });
     await github.as('stranger')('POST', `${repo}/issues/${number}/comments`, { body: '/agent start' });
     await mona('POST', `${repo}/issues/${number}/labels`, { labels: ['bug'] });
-    // The emulator records a delivery a moment after its answer.
+    // The emulator records a delivery shortly after it answers.
     await until('the deliveries of an issue', async () => github.deliveries.length >= from + realPerIssue);
     const real = github.deliveries.slice(from).map(({ event, body }) => ({ event, body }));
     planned.issues.push({ repository, number, asks });
     planned.deliveries.push(...real, ...chatter(real, deliveriesPerIssue - real.length));
   }
-  // What was sent while nobody listened counts as never sent.
+  // These deliveries went nowhere; forget them, so that the list holds what the siege sends.
   github.deliveries.length = 0;
   return planned;
 }
 
 const talk = `I think so too. ${'> quoted `code` <!-- hidden --> [link](https://example.org) **bold** '.repeat(80)}`;
 
-/** Comments without a command, in the words of the real one. */
+/** Copies of the real comment event, with long texts that contain no command. */
 function chatter(real: Planned[], count: number): Planned[] {
   const comment = real.find((r) => r.event === 'issue_comment');
   if (comment === undefined) throw new Error('the emulator sent no comment');
@@ -71,7 +71,7 @@ function chatter(real: Planned[], count: number): Planned[] {
   });
 }
 
-/** Numbers that are the same in every run of the bench (mulberry32). */
+/** Pseudo-random numbers that are the same in every run of the bench (mulberry32). */
 export function seeded(seed: number): () => number {
   let a = seed;
   return () => {
@@ -82,7 +82,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** In a random order. */
+/** A copy in random order. */
 export function shuffled<T>(list: T[], next: () => number): T[] {
   return list
     .map((each) => [next(), each] as const)

@@ -7,14 +7,15 @@ export const chromiumPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '
 );
 
 export function launchBrowser(): Promise<Browser> {
-  if (chromiumPath === undefined) throw new Error('there is no Chromium: apt-get install chromium');
+  if (chromiumPath === undefined)
+    throw new Error('Chromium is not installed. Install it with: apt-get install chromium');
   return chromium.launch({
     executablePath: chromiumPath,
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking', '--no-first-run'],
   });
 }
 
-/** Signs in through the emulator, as a person does. */
+/** Signs in through the emulator's pages, as a person would. */
 export async function signIn(page: Page, url: string, login: string, returnTo = '/'): Promise<void> {
   await page.goto(`${url}/login?return_to=${encodeURIComponent(returnTo)}`);
   await page.getByRole('link', { name: 'Sign in with GitHub' }).click();
@@ -22,11 +23,11 @@ export async function signIn(page: Page, url: string, login: string, returnTo = 
   await page.waitForURL(`${url}${returnTo}`);
 }
 
-/** Waits until a page shows what it has, and nothing moves. */
+/** Waits until a page has loaded its data and no animation is running. */
 export async function settled(page: Page): Promise<void> {
   await page.getByRole('heading').first().waitFor();
   await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
-  // A dialog that is still coming in has other colours.
+  // A dialog has different colours while it fades in.
   await page.evaluate(
     'Promise.all(document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime < 1e4).map((a) => a.finished))',
   );

@@ -8,7 +8,7 @@ export async function followRun(
 ): Promise<void> {
   const headers = { Authorization: `Bearer ${token}`, Accept: 'text/event-stream' };
   const response = await fetch(`${url}/api/v1/runs/${runId}/events`, { headers });
-  if (!response.ok || response.body === null) throw new Error(`the run's events were answered ${response.status}`);
+  if (!response.ok || response.body === null) throw new Error(`the run's event stream was answered ${response.status}`);
   const events = response.body
     .pipeThrough(new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>)
     .pipeThrough(new EventSourceParserStream());

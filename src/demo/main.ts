@@ -14,7 +14,7 @@ async function end(): Promise<void> {
   for (const close of ends.splice(0).reverse()) await close().catch(() => {});
 }
 
-/** Starts GitHub's emulator, the scripted model and the service. */
+/** Starts the GitHub emulator, the scripted model and the service. */
 async function setStage(): Promise<Stage> {
   const github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['hubot'] });
   ends.push(github.close);
@@ -26,7 +26,7 @@ async function setStage(): Promise<Stage> {
   const service = await startService(demoSettings({ github, model, port: await freePort(3000), dataDir }));
   ends.push(() => service.stop());
   github.deliverTo(`${service.url}/api/github/webhooks`);
-  say(`the service, real and unchanged, at ${service.url}`);
+  say(`the real service at ${service.url}`);
   const token = await service.token('mona');
   const project = await until(
     'the installation to become a project',

@@ -13,7 +13,7 @@ interface Task {
   failure: { message: string } | null;
 }
 
-/** What the demo plays on: the service, a person's token for it, the project, and GitHub. */
+/** Everything the demo works with: the service, a person's token for it, the project, and GitHub. */
 export interface Stage {
   service: RunningService;
   token: string;
@@ -25,7 +25,7 @@ const get = <T>({ service, token }: Stage, path: string) => service.api<T>(token
 const post = <T>({ service, token }: Stage, path: string, body: object = {}) =>
   service.api<T>(token, 'POST', path, body);
 
-/** An issue, a comment, a run, a pull request, a merge; answers the task. */
+/** Plays an issue, a comment, a run, a pull request and a merge; returns the task. */
 export async function playTask(stage: Stage): Promise<Task> {
   const mona = stage.github.as('mona');
   const { number } = await mona<{ number: number }>('POST', '/repos/mona/sample/issues', issue);
@@ -48,13 +48,13 @@ export async function playTask(stage: Stage): Promise<Task> {
   return proposed;
 }
 
-/** What people see on GitHub in the end. */
+/** Shows what people see on GitHub at the end. */
 async function showIssue(stage: Stage, number: number): Promise<void> {
   const mona = stage.github.as('mona');
   const at = `/repos/mona/sample/issues/${number}`;
   const shown = await until('agent:done on the issue', async () => {
     const found = await mona<{ state: string; labels: { name: string }[] }>('GET', at);
-    // The new label goes on before the old one comes off.
+    // The new label is added before the old one is removed.
     const isSettled = found.labels.map((l) => l.name).join() === 'agent:done';
     return isSettled && found.state === 'closed' && found;
   });
@@ -66,7 +66,7 @@ async function showIssue(stage: Stage, number: number): Promise<void> {
   for (const { user, body } of comments) show(`${user.login}: ${body.split('\n').join('\n  ')}`);
 }
 
-/** A question about the task, and the agent's answer. */
+/** Plays a question about the task, and the agent's answer. */
 export async function playChat(stage: Stage, task: Task): Promise<void> {
   const message = 'What did you change, and why?';
   say(`mona asks about the task: ${message}`);
@@ -81,7 +81,7 @@ interface Step {
   options: { id: string; label: string }[];
 }
 
-/** From a goal over questions, requirements and plan to a sprint with tasks. */
+/** Plays the planning wizard: a goal, questions, requirements, a plan, and a sprint with tasks. */
 export async function playWizard(stage: Stage): Promise<void> {
   const wizard = `/projects/${stage.projectId}/wizard`;
   const goal = 'Slugs keep numbers and units readable';

@@ -7,22 +7,25 @@ import { promisify } from 'node:util';
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
-/** The real service in a process of its own. */
+/** The real service in its own process. */
 export interface RunningService {
   url: string;
   process: ChildProcess;
-  /** All it has logged so far. */
+  /** Everything it has logged so far. */
   log(): string;
-  /** A token for a login, by the command that people use. */
+  /** A token for a login, from the command that people use. */
   token(login: string): Promise<string>;
   /** Calls the REST interface. @throws Error with the reply's message */
   api<T>(token: string, method: string, path: string, body?: object): Promise<T>;
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** Starts the service with these settings only, and waits until it answers; a worker serves nothing that could be waited for. */
+/**
+ * Starts the service with exactly these settings and waits until it is ready. A worker has no address to ask, so it is
+ * returned at once.
+ */
 export async function startService(settings: Record<string, string>): Promise<RunningService> {
-  // Many are started one after the other: with what was compiled before each takes a quarter of a second less.
+  // The tests start many services; a shared compile cache saves a quarter of a second for each.
   const compiled = { NODE_COMPILE_CACHE: join(tmpdir(), 'deckhand-compile-cache') };
   const env = { PATH: process.env.PATH ?? '', ...compiled, ...settings };
   const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -69,7 +72,7 @@ export async function startService(settings: Record<string, string>): Promise<Ru
   };
 }
 
-/** Asks again until the answer is there. @throws Error naming what was waited for */
+/** Repeats a question until it has a truthy answer. @throws Error that names what it waited for */
 export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined | false>,

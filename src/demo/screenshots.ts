@@ -2,14 +2,16 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
 import { launchBrowser, settled, signIn } from './browser.ts';
 import { startGitHub } from './github/github.ts';
 import { startModel } from './model/model.ts';
 import { player } from './model/player.ts';
 import { issue } from './model/story.ts';
-import { startService, until } from './real-service.ts';
+import { type RunningService, startService, until } from './real-service.ts';
 import { demoSettings, freePort } from './settings.ts';
 
+/** `npm run screenshots` plays a demo project, photographs every page, and rewrites the table in docs/dashboard.md. */
 const folder = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url));
 
 const titles = [
@@ -21,38 +23,32 @@ const titles = [
   'Drop the old export',
 ];
 
-const ends: (() => Promise<unknown>)[] = [];
-try {
-  const github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['hubot'] });
-  ends.push(github.close);
-  const scripted = await startModel(player);
-  ends.push(scripted.close);
-  const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-screenshots-'));
-  ends.push(() => rm(dataDir, { recursive: true, force: true }));
-  const service = await startService(demoSettings({ github, model: scripted, port: await freePort(), dataDir }));
-  ends.push(() => service.stop());
-  github.deliverTo(`${service.url}/api/github/webhooks`);
-  const token = await service.token('mona');
+/** A project with a sprint, a task in review, some that wait, and an open plan. */
+interface Sample {
+  /** `/projects/<id>` */
+  base: string;
+  agentId: string;
+  sprintId: string;
+  taskId: string;
+  sessionId: string;
+}
+
+async function fillProject(service: RunningService, token: string): Promise<Sample> {
   const call = <T>(method: string, path: string, body?: object) => service.api<T>(token, method, path, body);
   const project = await until('the project', async () => (await call<{ id: string }[]>('GET', '/projects'))[0]);
   await until('the repository', async () => (await call<unknown[]>('GET', '/repositories')).length > 0);
   const base = `/projects/${project.id}`;
   const [agent] = await call<{ id: string }[]>('GET', `/agents?projectId=${project.id}`);
   const owner = agent?.id ?? '';
-  const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
   const sprint = await call<{ id: string }>('POST', `${base}/sprints`, {
     name: 'Slugs for everybody',
     goal: 'Every language gets slugs that people can read.',
-    startDate: day(0),
-    endDate: day(13),
+    startDate: dayAfter(0),
+    endDate: dayAfter(13),
   });
-  const task = await call<{ id: string }>('POST', `${base}/tasks`, {
-    ...issue,
-    description: issue.body,
-    body: undefined,
-    owner,
-    sprintId: sprint.id,
-  });
+  const { title, body: description } = issue;
+  const first = { title, description, owner, sprintId: sprint.id };
+  const task = await call<{ id: string }>('POST', `${base}/tasks`, first);
   for (const [i, title] of titles.entries())
     await call('POST', `${base}/tasks`, {
       title,
@@ -62,32 +58,73 @@ try {
   await call('POST', `/sprints/${sprint.id}/start`);
   const statusOf = async () => (await call<{ status: string }>('GET', `/tasks/${task.id}`)).status;
   await until('the pull request', async () => (await statusOf()) === 'in_review');
-  const wizard = await call<{ sessionId: string }>('POST', `${base}/wizard/initialize`, {
-    goal: 'Readable slugs in every language',
-  });
-  const pages: Record<string, string> = {
-    login: '/login',
-    projects: '/',
-    board: base,
-    'new-task': `${base}?new=one`,
-    backlog: `${base}/backlog`,
-    task: `/tasks/${task.id}`,
-    log: `/tasks/${task.id}?tab=runs`,
-    changes: `/tasks/${task.id}?tab=diff`,
-    chat: `/tasks/${task.id}?tab=chat`,
-    sprints: `${base}/sprints`,
-    sprint: `/sprints/${sprint.id}`,
-    burndown: `/sprints/${sprint.id}?tab=chart`,
-    plan: `${base}/plan`,
-    wizard: `${base}/plan/${wizard.sessionId}`,
-    agents: `${base}/agents`,
-    agent: `${base}/agents/${owner}`,
-    runs: `${base}/pool`,
-    repositories: `${base}/repositories`,
-    members: `${base}/members`,
-    settings: `${base}/settings`,
-    tokens: '/settings/tokens',
-  };
+  const goal = 'Readable slugs in every language';
+  const { sessionId } = await call<{ sessionId: string }>('POST', `${base}/wizard/initialize`, { goal });
+  return { base, agentId: owner, sprintId: sprint.id, taskId: task.id, sessionId };
+}
+
+const dayAfter = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
+const pagesOf = ({ base, agentId, sprintId, taskId, sessionId }: Sample): Record<string, string> => ({
+  login: '/login',
+  projects: '/',
+  board: base,
+  'new-task': `${base}?new=one`,
+  backlog: `${base}/backlog`,
+  task: `/tasks/${taskId}`,
+  log: `/tasks/${taskId}?tab=runs`,
+  changes: `/tasks/${taskId}?tab=diff`,
+  chat: `/tasks/${taskId}?tab=chat`,
+  sprints: `${base}/sprints`,
+  sprint: `/sprints/${sprintId}`,
+  burndown: `/sprints/${sprintId}?tab=chart`,
+  plan: `${base}/plan`,
+  wizard: `${base}/plan/${sessionId}`,
+  agents: `${base}/agents`,
+  agent: `${base}/agents/${agentId}`,
+  runs: `${base}/pool`,
+  repositories: `${base}/repositories`,
+  members: `${base}/members`,
+  settings: `${base}/settings`,
+  tokens: '/settings/tokens',
+});
+
+async function photograph(page: Page, url: string, name: string, file: string): Promise<void> {
+  await page.goto(url);
+  await settled(page);
+  if (name === 'chat') {
+    await page.getByLabel('Your message').fill('What did you change, and why?');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('.message.agent strong').waitFor();
+  }
+  await page.waitForLoadState('networkidle', { timeout: 500 }).catch(() => {});
+  await page.screenshot({ path: join(folder, file) });
+}
+
+/** The table of screenshots is the last part of docs/dashboard.md. */
+async function rewriteTable(names: string[]): Promise<void> {
+  const rows = names.map(
+    (name) =>
+      `| ${name} | ![${name}, light](screenshots/${name}-light.png) | ![${name}, dark](screenshots/${name}-dark.png) |`,
+  );
+  const document = join(folder, '../dashboard.md');
+  const heading = '| page | light | dark |\n|---|---|---|\n';
+  const [text = ''] = (await readFile(document, 'utf8')).split(heading);
+  await writeFile(document, `${text}${heading}${rows.join('\n')}\n`);
+}
+
+const ends: (() => Promise<unknown>)[] = [];
+try {
+  const github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['hubot'] });
+  ends.push(github.close);
+  const model = await startModel(player);
+  ends.push(model.close);
+  const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-screenshots-'));
+  ends.push(() => rm(dataDir, { recursive: true, force: true }));
+  const service = await startService(demoSettings({ github, model, port: await freePort(), dataDir }));
+  ends.push(() => service.stop());
+  github.deliverTo(`${service.url}/api/github/webhooks`);
+  const pages = pagesOf(await fillProject(service, await service.token('mona')));
   const browser = await launchBrowser();
   ends.push(() => browser.close());
   await mkdir(folder, { recursive: true });
@@ -96,26 +133,11 @@ try {
     const page = await context.newPage();
     for (const [name, path] of Object.entries(pages)) {
       if (name === 'projects') await signIn(page, service.url, 'mona');
-      await page.goto(`${service.url}${path}`);
-      await settled(page);
-      if (name === 'chat') {
-        await page.getByLabel('Your message').fill('What did you change, and why?');
-        await page.getByRole('button', { name: 'Send' }).click();
-        await page.locator('.message.agent strong').waitFor();
-      }
-      await page.waitForLoadState('networkidle', { timeout: 500 }).catch(() => {});
-      await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`) });
+      await photograph(page, `${service.url}${path}`, name, `${name}-${colorScheme}.png`);
     }
   }
-  const rows = Object.keys(pages).map(
-    (name) =>
-      `| ${name} | ![${name}, light](screenshots/${name}-light.png) | ![${name}, dark](screenshots/${name}-dark.png) |`,
-  );
-  const document = join(folder, '../dashboard.md');
-  const heading = '| page | light | dark |\n|---|---|---|\n';
-  const [text = ''] = (await readFile(document, 'utf8')).split(heading);
-  await writeFile(document, `${text}${heading}${rows.join('\n')}\n`);
-  process.stdout.write(`${2 * Object.keys(pages).length} pictures in ${folder}\n`);
+  await rewriteTable(Object.keys(pages));
+  process.stdout.write(`${2 * Object.keys(pages).length} screenshots in ${folder}\n`);
 } finally {
   for (const end of ends.reverse()) await end();
 }

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import type { DemoGitHub } from './github/github.ts';
 import type { ScriptedModel } from './model/model.ts';
 
-/** The settings of a service between the demo's GitHub and the scripted model. Nothing of the caller's environment. */
+/** Settings that connect a service to the demo's GitHub and the scripted model. They take nothing from the environment. */
 export function demoSettings(given: {
   github: DemoGitHub;
   model: ScriptedModel;
@@ -33,7 +33,7 @@ export function demoSettings(given: {
   };
 }
 
-/** The port if it is free, else another one. */
+/** The preferred port if it is free, otherwise another one. */
 export function freePort(preferred = 0): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();

@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 const began = performance.now();
 let last = began;
 
-/** Prints a line of the demo with the time since its start. Colours go to a terminal only (`styleText` looks). */
+/** Prints a line with the time since the start. `styleText` adds colours only when the output is a terminal. */
 export function say(text: string): void {
   const now = performance.now();
   const total = `${((now - began) / 1000).toFixed(1).padStart(6)} s`;
@@ -12,7 +12,7 @@ export function say(text: string): void {
   last = now;
 }
 
-/** Prints a text of several lines below the last one. */
+/** Prints a text, indented, below the previous line. */
 export function show(text: string): void {
   process.stdout.write(`${text.replace(/^/gm, '          ')}\n`);
 }

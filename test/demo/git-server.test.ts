@@ -14,13 +14,13 @@ afterAll(() => {
 test.each([
   'identity',
   'gzip',
-])('a caller that goes away in mid-request (%s) leaves no process of git', async (coding) => {
+])('a caller that disconnects in mid-request (%s) leaves no git process behind', async (coding) => {
   const isServing = () => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).includes(serving);
   const credentials = Buffer.from('x-access-token:good-token').toString('base64');
   const headers = { Authorization: `Basic ${credentials}`, 'Content-Encoding': coding };
   const asked = request(`${host.url}/git-upload-pack`, { method: 'POST', headers }).on('error', () => {});
   asked.write(coding === 'gzip' ? gzipSync('0000').subarray(0, 12) : '00');
-  await until('git to serve', async () => isServing());
+  await until('git to start', async () => isServing());
   asked.destroy();
   await until('git to end', async () => !isServing());
 });

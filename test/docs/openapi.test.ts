@@ -18,17 +18,17 @@ const operations = Object.entries(document.paths as Record<string, Record<string
   ([path, methods]) => Object.entries(methods).map(([method, operation]) => [`${method} ${path}`, operation] as const),
 );
 
-test('the document is valid by the OpenAPI schema itself', async () => {
+test('the document conforms to the OpenAPI schema', async () => {
   expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
 });
 
-test('the document is lint-clean, its examples valid', async () => {
+test('the document passes the linter, and its examples are valid', async () => {
   const config = await createConfig({
     extends: ['recommended'],
     rules: {
-      // Which licence there is to be, the owner has yet to choose.
+      // The owner has not chosen a licence yet.
       'info-license': 'off',
-      // The contract itself has /agents/teams/:team beside /agents/:id/health.
+      // The API's contract has both /agents/teams/:team and /agents/:id/health.
       'no-ambiguous-paths': 'off',
       'no-invalid-media-type-examples': 'error',
       'no-invalid-schema-examples': 'error',
@@ -40,7 +40,7 @@ test('the document is lint-clean, its examples valid', async () => {
   expect(problems.map((p) => `${p.ruleId} ${p.message} ${p.location[0]?.pointer}`)).toEqual([]);
 });
 
-test.each(operations)('%s shows what to send and what may come back', (name, {
+test.each(operations)('%s documents its requests and replies with examples', (name, {
   responses,
   requestBody,
   parameters,
@@ -57,7 +57,7 @@ test.each(operations)('%s shows what to send and what may come back', (name, {
     if ($ref === undefined) for (const media of Object.values(content ?? {})) expect(media.example).toBeDefined();
 });
 
-test('every example of a body passes the validation of its route', () => {
+test('every example of a request body passes the validation of its route', () => {
   for (const { method, path, body } of routes) {
     if (body === undefined) continue;
     const operation = document.paths[path.replace(/:(\w+)/g, '{$1}')][method] as Operation;
@@ -66,7 +66,7 @@ test('every example of a body passes the validation of its route', () => {
   }
 });
 
-test('the client of the dashboard is generated from it (npm run docs)', () => {
+test('the client of the dashboard is generated from the document (npm run docs)', () => {
   const dir = mkdtempSync(join(tmpdir(), 'deckhand-client-'));
   try {
     const made = join(dir, 'api.ts');

@@ -5,7 +5,7 @@ import { openTestApp, type TestApp } from '../support/app.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const repo = '/repos/mona/sample';
-// All 50 take two minutes: `DISORDERS=50 npm test -- test/e2e/disorder`.
+// All 50 orders take two minutes: `DISORDERS=50 npm test -- test/e2e/disorder`.
 const orders = Number(process.env.DISORDERS ?? 4);
 const eventsOfAnOrder = 200;
 const script: Script = [
@@ -15,7 +15,7 @@ const script: Script = [
 
 let world: World;
 let issues: Record<'merged' | 'closed' | 'left' | 'backlog' | 'created' | 'strange', number>;
-/** What GitHub would have told while nobody listened. */
+/** The deliveries that GitHub would have sent while the service was not connected. */
 let missed: { event: string; body: string }[];
 let template: string;
 
@@ -61,7 +61,7 @@ interface Shown {
 }
 const tasksOf = (of: World) => of.get<Shown[]>(`/projects/${of.project.id}/tasks?limit=100`);
 
-/** A generator of numbers that are the same each time (mulberry32), so that a failing order can be made again. */
+/** Pseudo-random numbers that are the same in every run (mulberry32), so that a failing order can be repeated. */
 function random(seed: number): () => number {
   let a = seed;
   return () => {
@@ -72,7 +72,7 @@ function random(seed: number): () => number {
   };
 }
 
-/** 200 deliveries in a shuffled order: a tenth of the events never comes, a fifth of the deliveries comes twice. */
+/** 200 deliveries in random order: a tenth of the events is missing, a fifth of the deliveries is doubled. */
 function disorder(seed: number) {
   const next = random(seed);
   const kept = missed.filter(() => next() >= 0.1);
@@ -117,7 +117,7 @@ const quiet = (service: TestApp) =>
     return Number(row.left) === 0;
   });
 
-/** What people see in the end: the tasks, and on GitHub labels and comments of ours. */
+/** What people see at the end: the tasks, and on GitHub our labels and comments. */
 async function outcome(service: TestApp) {
   const tasks = await service.app.db.manager.query(
     `select issue_number as issue, status, (select name from agents a where a.id = t.owner) as agent from tasks t order by 1`,
@@ -130,7 +130,7 @@ async function outcome(service: TestApp) {
   return { tasks, shown };
 }
 
-test(`${orders} disorders of ${eventsOfAnOrder} events, a tenth lost, a fifth doubled: one reconcile, one outcome`, async () => {
+test(`${orders} random orders of ${eventsOfAnOrder} events, a tenth lost, a fifth doubled, have one outcome after a reconciliation`, async () => {
   const wanted = {
     tasks: [
       { issue: issues.merged, status: 'done', agent: 'Developer' },

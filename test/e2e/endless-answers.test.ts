@@ -26,7 +26,7 @@ const residentMb = () =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${world.service.process.pid}/status`, 'utf8'))?.[1]) / 1024;
 const post = <T>(path: string, body = {}) => world.service.api<T>(world.token, 'POST', path, body);
 
-/** The result of `act`, how much the service grew during it, and how long it took to answer other callers. */
+/** The result of `act`, how much memory the service gained meanwhile, and how long other callers waited. */
 async function watched<T>(act: () => Promise<T>) {
   const before = residentMb();
   const [waits, asked]: [number[], Promise<void>[]] = [[], []];

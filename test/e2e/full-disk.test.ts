@@ -29,7 +29,7 @@ afterEach(async () => {
   mount = undefined;
 });
 
-/** A disk of that size; undefined, with the reason told, where none can be mounted. */
+/** Mounts a disk of this size; if it cannot, prints the reason and returns undefined. */
 function smallDisk(size: string): string | undefined {
   if (!isRoot) return void console.warn('not tried: only root can mount a small disk');
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-disk-'));
@@ -68,7 +68,7 @@ const readiness = async ({ url }: RunningService) => {
   return [answer.status, ((await answer.json()) as { status: string }).status];
 };
 
-test('a full disk is told by /readyz, and does not keep the service from restarting', async () => {
+test('/readyz reports a full disk, and the service can restart on one', async () => {
   mount = smallDisk('320m');
   if (mount === undefined) return;
   const dataDir = join(mount, 'data');
@@ -92,7 +92,7 @@ test('a full disk is told by /readyz, and does not keep the service from restart
   const server = Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
   process.kill(server, 'SIGKILL');
   await first.stop('SIGKILL');
-  // Nothing but the reserve is to make room.
+  // Only the reserve may make room.
   rmSync(join(left, 'big'));
   fill(filler);
   writeFileSync(join(left, 'little'), '');

@@ -6,7 +6,7 @@ import { gitOut } from '../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';
 
 let world: World;
-/** Done once, when the model is asked for its second turn: the clone is there, the push is still to come. */
+/** Called once, before the model's second turn: after the clone and before the push. */
 let meanwhile: () => void = () => {};
 const write = { name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } };
 const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
@@ -46,7 +46,7 @@ async function logOf(id: string): Promise<string[]> {
 const toldOf = (id: string, what: RegExp) =>
   until(`${what} in the log`, async () => (await logOf(id)).find((text) => what.test(text)));
 
-/** From the moment in which the agent has done its work, these calls go wrong. */
+/** Makes these calls fail from the moment when the agent has finished its work. */
 function fromThePushOn(
   fault: Fault,
   isMeant: (method: string, path: string) => boolean = (method) => method === 'GIT',
@@ -68,7 +68,7 @@ const ended = (id: string) =>
     return task.status !== 'in_progress' && task;
   });
 
-test('what the remote declines is push_rejected, with its words; once it takes it, a retry pushes the same work', async () => {
+test('a push that the remote declines fails with push_rejected and its message; when it accepts, a retry pushes the same work', async () => {
   const hook = join(bare(), 'hooks/pre-receive');
   writeFileSync(hook, '#!/bin/sh\necho GH006: Protected branch update failed >&2\nexit 1\n', { mode: 0o755 });
   const failed = await run();
@@ -83,7 +83,7 @@ test.each<[string, Fault, RegExp]>([
   ['is unavailable', { status: 503 }, /HTTP 503; trying again in 1 s/],
   ['answers with a page', { status: 200, headers: { 'content-type': 'text/html' } }, /text\/html.*; trying again/],
   ['wants to be left alone', { status: 429, headers: { 'retry-after': '3' } }, /HTTP 429; trying again in 3 s/],
-])('a git host that %s at the push costs some patience, not the run', async (_what, fault, told) => {
+])('a git host that %s at the push delays the run and does not fail it', async (_what, fault, told) => {
   const hit = fromThePushOn(fault);
   const id = await start();
   await toldOf(id, told);
@@ -92,7 +92,7 @@ test.each<[string, Fault, RegExp]>([
   expect(hit.length).toBeGreaterThan(0);
 });
 
-test('GitHub being away when the pull request is to be opened costs some patience, and opens one', async () => {
+test('when GitHub is away, opening the pull request is tried again, and one is opened', async () => {
   fromThePushOn({ status: 502 }, (method, path) => method !== 'GIT' && /\/pulls\b/.test(path));
   const id = await start();
   await toldOf(id, /GitHub answered HTTP 502.*; trying again in 1 s/);
@@ -104,7 +104,7 @@ test('GitHub being away when the pull request is to be opened costs some patienc
   expect(pulls.filter((p) => p.head.ref === task.branchName)).toHaveLength(1);
 });
 
-test('a git host that stays away fails the run as one that a retry may mend, and a retry does', async () => {
+test('a git host that stays away fails the run as retryable, and a retry succeeds', async () => {
   fromThePushOn({ status: 503 });
   const failed = await run();
   expect(failed.failure).toMatchObject({ category: 'repository', retryable: true });
@@ -116,7 +116,7 @@ test('a git host that stays away fails the run as one that a retry may mend, and
   expect(await ended(failed.id)).toMatchObject({ status: 'in_review', failure: null });
 });
 
-test('a cancel is felt in a pause, too: the place is free at once, and nothing is pushed', async () => {
+test('a cancel also ends a pause between attempts: the slot is free at once, and nothing is pushed', async () => {
   fromThePushOn({ status: 429, headers: { 'retry-after': '6' } });
   const id = await start();
   await toldOf(id, /trying again in 6 s/);
@@ -130,7 +130,7 @@ test('a cancel is felt in a pause, too: the place is free at once, and nothing i
   expect(gitOut(bare(), 'for-each-ref', `refs/heads/agent/${id.slice(-8)}*`)).toBe('');
 });
 
-test('a token that ends while the agent works is replaced before the push', async () => {
+test('a token that expires while the agent works is replaced before the push', async () => {
   const { github } = world;
   const [used, spent] = [new Set<string>(), new Set<string>()];
   github.fail((method, _path, token) => {
@@ -150,7 +150,7 @@ test('a token that ends while the agent works is replaced before the push', asyn
   expect(spent).not.toContain(github.pushes.at(-1)?.token);
 });
 
-test('cancel waits for no remote that holds a push; the branch that comes of it later is gone on from', async () => {
+test('cancel does not wait for a slow push; if the branch appears later, the next run continues from it', async () => {
   const hook = join(bare(), 'hooks/pre-receive');
   const [isHere, goOn] = [join(bare(), 'hook-runs'), join(bare(), 'hook-ends')];
   const wait = `while [ -d ${bare()} ] && [ ! -e ${goOn} ]; do sleep 0.1; done`;
@@ -165,7 +165,7 @@ test('cancel waits for no remote that holds a push; the branch that comes of it 
   expect(await ended(id)).toMatchObject({ status: 'in_review', failure: null });
 });
 
-test('a base that is pushed by force meanwhile does not disturb the run', async () => {
+test('a force-push to the base branch does not disturb the run', async () => {
   meanwhile = () => {
     const tree = gitOut(bare(), 'rev-parse', 'main^{tree}');
     const rewritten = gitOut(bare(), 'commit-tree', tree, '-m', 'rewritten');
@@ -190,7 +190,7 @@ test('somebody else’s commit on the branch is never overwritten', async () => 
   expect(gitOut(bare(), 'log', '--format=%H', after.branchName ?? '').split('\n')).toContain(theirs);
 });
 
-test('a default branch that is not there is a failure of the repository that says what to do', async () => {
+test('a missing default branch fails with repository, and the message says what to do', async () => {
   const [repository] = await call<{ id: string }[]>('GET', `/repositories?projectId=${world.project.id}`);
   await call('PATCH', `/repositories/${repository?.id}`, { defaultBranch: 'trunk' });
   const { failure } = await run();

@@ -17,14 +17,14 @@ afterAll(() => world.close());
 
 const isWrite = (method: string, path: string) => method !== 'GET' && !/access_tokens$/.test(path);
 
-/** Lets the n-th write go wrong, once; answers what it was. Calls inside a `retry-after` are noted. */
+/** Makes the nth write fail once; returns which one it was. Records calls made before a `retry-after` is over. */
 function failNth(n: number, fault: Fault) {
   const seen: { hit?: string; writes: number; early: string[] } = { writes: 0, early: [] };
   let [quietFrom, quietUntil] = [0, 0];
   world.github.fail((method, path) => {
-    // git has its own tests of what goes wrong.
+    // test/e2e/git-faults.test.ts tests the faults of git.
     if (method === 'GIT') return undefined;
-    // What was under way when GitHub asked for quiet is nobody's fault.
+    // A call that was under way when GitHub asked us to wait does not count.
     if (Date.now() > quietFrom && Date.now() < quietUntil) seen.early.push(`${method} ${path}`);
     if (!isWrite(method, path)) return undefined;
     seen.writes += 1;
@@ -42,7 +42,7 @@ const taskOf = async (number: number) =>
   (await world.get<Shown[]>(`/projects/${world.project.id}/tasks?limit=100`)).find((t) => t.issueNumber === number);
 const own = (list: { user: { login: string } }[]) => list.filter((c) => c.user.login === 'deckhand[bot]');
 
-/** Waits until GitHub shows the task as it is, and nothing twice. */
+/** Waits until GitHub shows the current state of the task, and nothing twice. */
 async function shownOnce(number: number, status: string, label: string) {
   await until(`issue ${number} shown as ${status}`, async () => {
     const task = await taskOf(number);
@@ -82,7 +82,7 @@ test.each([
     const number = await world.issue('/agent create');
     await until('the task', () => taskOf(number));
     world.github.fail(() => undefined);
-    // What was refused is shown with the next look.
+    // The next update shows what was refused.
     await until('the comment', async () => {
       await world.service.api(world.token, 'POST', '/agents/pool/reconcile');
       return own(await world.comments(number)).length > 0 && (await world.labels(number)).join() === 'agent:backlog';

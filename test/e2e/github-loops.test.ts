@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => face.world.close());
 
-test('a review that asks for changes is one revision with all its comments; threads are answered, the review asked again', async () => {
+test('a review that requests changes starts one revision with all its comments; threads are answered, a new review requested', async () => {
   const { world, next, mona, get, kinds, inReview } = face;
   const { task, pull } = await inReview({ 'review.txt': 'bad\n' });
   next({ 'review.txt': 'good\n' });
@@ -40,7 +40,7 @@ test('a review that asks for changes is one revision with all its comments; thre
       (r) => r.login === 'mona',
     ),
   );
-  // Told again, under another delivery, it does nothing again.
+  // The same event in another delivery has no effect.
   const delivery = world.github.deliveries.findLast((d) => d.event === 'pull_request_review');
   await world.github.redeliver(delivery?.guid ?? '');
   await world.service.api(world.token, 'POST', '/agents/pool/reconcile');
@@ -48,7 +48,7 @@ test('a review that asks for changes is one revision with all its comments; thre
   expect(id).toBeGreaterThan(0);
 });
 
-test('failing checks start a revision with their logs, three times at most; then a person is asked', async () => {
+test('failing checks start a revision with their logs, at most three times; then a person is asked', async () => {
   const { world, next, mona, get, kinds, told, inReview } = face;
   const { task, pull } = await inReview({ 'ci.txt': '0\n' });
   for (let round = 1; round <= 4; round++) {
@@ -70,7 +70,7 @@ test('failing checks start a revision with their logs, three times at most; then
   expect(await kinds(task)).toEqual(['revise', 'revise', 'revise', 'start']);
 });
 
-test('a conflict with the base is mended by a merge commit that keeps both sides', async () => {
+test('a conflict with the base is resolved by a merge commit that keeps both sides', async () => {
   const { world, next, say, get, kinds, pullOf, fileOn, inReview, push } = face;
   const { task } = await inReview({ 'README.md': 'by the agent\n' });
   next({ 'README.md': 'by both\n' });
@@ -86,7 +86,7 @@ test('a conflict with the base is mended by a merge commit that keeps both sides
   expect(fileOn(done.branchName ?? '', 'README.md')).toBe('by both');
   expect(gitOut(folder, 'rev-list', '--parents', '-n1', done.branchName ?? '').split(' ')).toHaveLength(3);
   expect(gitOut(folder, 'merge-base', 'main', done.branchName ?? '')).toBe(gitOut(folder, 'rev-parse', 'main'));
-  // What a worker would go on from is the agent's work only; the base's comes from git.
+  // The stored workspace holds the agent's work only; the base's content comes from git.
   const [turn] = await world.sql<{ workspace: Buffer }>(
     `select workspace from run_turns join runs on runs.id = run_id
       where task_id = $1 and kind = 'revise' and workspace is not null`,
@@ -99,7 +99,7 @@ test('a conflict with the base is mended by a merge commit that keeps both sides
   expect(fileOn('main', 'README.md')).toBe('by both');
 });
 
-test('a merge that takes back what people did to a protected file is refused, file by file', async () => {
+test('a merge that undoes changes of people to a protected file is refused, file by file', async () => {
   const { plays, get, kinds, inReview, push } = face;
   await push('main', '.deckhand.yml', 'protected: [guarded.txt]\n');
   await push('main', 'guarded.txt', 'old\n');

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => face.world.close());
 
-test('a person closes, reopens and pushes; the next run goes on from their commit', async () => {
+test('a person closes, reopens and pushes; the next run continues from their commit', async () => {
   const { world, next, mona, settled, fileOn, inReview, push } = face;
   const { task, pull, number } = await inReview({ 'people.txt': 'agent\n' });
   await mona('PATCH', `${repo}/pulls/${pull}`, { state: 'closed' });
@@ -32,7 +32,7 @@ test('a person closes, reopens and pushes; the next run goes on from their commi
   expect(fileOn(after.branchName ?? '', 'people.txt')).toBe('again');
 });
 
-test('issues: closed changes nothing by itself, done and reopened is ready again', async () => {
+test('closing an issue alone changes nothing; reopening the issue of a done task makes it ready', async () => {
   const { mona, settled, inReview } = face;
   const { number, pull } = await inReview({ 'issue.txt': 'x\n' });
   await mona('PATCH', `${repo}/issues/${number}`, { state: 'closed' });
@@ -42,7 +42,7 @@ test('issues: closed changes nothing by itself, done and reopened is ready again
   await settled(number, 'ready', 1);
 });
 
-test('labels: run starts, ready and backlog are obeyed, others are put back; a stranger moves nothing', async () => {
+test('labels: run starts the task, ready and backlog move it, others are undone; strangers change nothing', async () => {
   const { world, next, mona, settled } = face;
   const number = await world.issue('');
   next({ 'label.txt': 'x\n' });
@@ -60,7 +60,7 @@ test('labels: run starts, ready and backlog are obeyed, others are put back; a s
   await until('ready', async () => (await world.labels(other)).join() === 'agent:ready');
 });
 
-test('labels that somebody takes off again and again trip the breaker, visibly', async () => {
+test('removing labels again and again trips the breaker, and the comment says so', async () => {
   const { world, mona, statusComment } = face;
   const number = await world.issue('/agent create');
   await until('the label', async () => (await world.labels(number)).join() === 'agent:backlog');
@@ -76,7 +76,7 @@ test('labels that somebody takes off again and again trip the breaker, visibly',
   expect(await statusComment(number)).toHaveLength(1);
 });
 
-test('a force-push is never overwritten: the next run goes on from it, and a run that was under way is refused', async () => {
+test('a force-push is never overwritten: a run under way is refused, and the next run continues from it', async () => {
   const { world, next, settled, fileOn, inReview, push } = face;
   const { number, task } = await inReview({ 'forced.txt': 'agent\n' });
   const branch = task.branchName ?? '';
@@ -101,7 +101,7 @@ test('a force-push is never overwritten: the next run goes on from it, and a run
   expect(theirs()).toBe(now);
 });
 
-test('a branch that a person deleted is followed by another one', async () => {
+test('after a person deletes the branch, the next run makes another one', async () => {
   const { world, next, mona, say, settled, inReview } = face;
   const { number, task, pull } = await inReview({ 'deleted.txt': 'x\n' });
   await mona('PATCH', `${repo}/pulls/${pull}`, { state: 'closed' });
@@ -115,7 +115,7 @@ test('a branch that a person deleted is followed by another one', async () => {
   expect(after.prUrl).not.toBe(task.prUrl);
 });
 
-test('an issue that is transferred or deleted is let go; its task stays', async () => {
+test('the task of a transferred or deleted issue stays, without the issue', async () => {
   const { world, get, settled } = face;
   for (const action of ['transferred', 'deleted']) {
     const number = await world.issue('/agent create');
@@ -129,7 +129,7 @@ test('an issue that is transferred or deleted is let go; its task stays', async 
   }
 });
 
-test('an archived repository takes no start', async () => {
+test('a task in an archived repository cannot start', async () => {
   const { world, mona, settled } = face;
   const number = await world.issue('/agent create');
   const task = await settled(number, 'backlog', 0);
@@ -148,7 +148,7 @@ test('an archived repository takes no start', async () => {
   await archive(true);
   await until('the refusal', async () => {
     const said = await ask('start');
-    // Before the event was handled.
+    // The mirror removed the label before the event was handled.
     if (said === 'done') await ask('cancel');
     return said.includes('takes changes, found sample archived');
   });
@@ -156,7 +156,7 @@ test('an archived repository takes no start', async () => {
   await until('the start', async () => (await ask('start')) === 'done');
 });
 
-test("a stranger's every attempt changes nothing and gets no answer", async () => {
+test('nothing that a stranger tries changes anything or gets an answer', async () => {
   const { world, as, say, get, settled, reactionsTo, inReview } = face;
   const { number, task, pull } = await inReview({ 'stranger.txt': 'x\n' });
   const stranger = as('stranger');
@@ -172,7 +172,7 @@ test("a stranger's every attempt changes nothing and gets no answer", async () =
     label: { name: 'agent:backlog' },
     sender: 'stranger',
   });
-  // What comes after all of it has been handled too.
+  // A later command has been handled, so the earlier ones have been too.
   const marker = await world.issue('/agent create');
   await settled(marker, 'backlog', 0);
   await until('the queue to be through', async () => world.github.deliveries.every((d) => d.status !== undefined));

@@ -29,7 +29,7 @@ function check(settings: Record<string, string>): Promise<{ code: number; says: 
 test.each([
   'worker',
   'web',
-])('the health check of a %s process tells when it hangs, and when its database is gone', async (role) => {
+])('the health check of a %s process fails when it hangs, and when its database is gone', async (role) => {
   const proxy = await startPostgresProxy(database.url, () => undefined);
   const port = String(await freePort());
   const dataDir = join(root, role);

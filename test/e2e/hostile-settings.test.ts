@@ -16,7 +16,7 @@ afterAll(() => face.world.close());
 const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
 const run = (command: string) => ({ name: 'run_command', arguments: { command } });
 
-/** Commits files by their contents on main, without ever writing them to a work tree. */
+/** Commits files to main through git's objects, without a work tree. */
 async function commitFiles(files: Record<string, string>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-person-'));
   try {
@@ -37,7 +37,7 @@ async function commitFiles(files: Record<string, string>): Promise<void> {
   }
 }
 
-/** Plays a run on what is on main now, and expects that the service answers all the while. */
+/** Plays a run on the current main, and expects that the service answers all the time. */
 async function play(status: string, ...turns: Parameters<Face['plays']>) {
   const { world, plays, taskOf } = face;
   plays(...turns);
@@ -70,7 +70,7 @@ test.each([
   expect(task?.failure).toMatchObject({ category: 'repository', message: expect.stringMatching(why) });
 });
 
-test('a file of 100,000 things that look like tokens, and a comment of 64 kB', async () => {
+test('the service answers during a file with 100,000 token-like texts and a comment of 64 kB', async () => {
   const tokens = Array.from({ length: 100_000 }, (_, i) => `AKIA${String(i).padStart(16, 'A')}\n`).join('');
   await commitFiles({ '.deckhand.yml': '{}\n', 'tokens.txt': tokens });
   await face.say(1, `${'` `` <pre>\n'.repeat(6000)}/agent start`.slice(-65_536));
@@ -79,7 +79,7 @@ test('a file of 100,000 things that look like tokens, and a comment of 64 kB', a
   expect(await face.mona('GET', `${repo}/pulls/${face.pullOf(task as never)}`)).toMatchObject({ state: 'open' });
 }, 120_000);
 
-test('32 kB of the worst patterns against 10,000 changed paths', async () => {
+test('the service answers while 32 kB of the worst patterns are matched with 10,000 changed paths', async () => {
   const patterns = Array.from({ length: 200 }, (_, i) => `"**/*a*a*${'?'.repeat(130)}b${i}"`);
   const name = 'a'.repeat(180);
   const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`many/${i % 100}/${name}${i}`, 'x\n']));

@@ -5,28 +5,28 @@ import { until } from '../../src/demo/real-service.ts';
 import { gitOut } from '../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';
 
-/** What every run comes to, however much or little is done beside it. */
+/** The points of every run, however much is done beside it. */
 const ofEveryRun = /^(GIT|model|commit of (run_steps|run_turns|handoffs))/;
 /**
- * Every call of a run to the outside and every commit is a point. `KILL_POINTS=all npm test -- test/e2e/kill-points` tries
- * them all; a text instead of `all` those in whose name it stands, such as `lost commit`; without it a few are tried.
+ * Every outside call of a run and every commit is a point. `KILL_POINTS=all npm test -- test/e2e/kill-points` tries all of
+ * them, another text those whose name contains it, such as `lost commit`. Without the variable a few are tried.
  */
 const asked = process.env.KILL_POINTS;
 const samples = 4;
 
 let world: World;
-/** Counts the calls of the service to GitHub, git and the model, and its commits; does something at one of them. */
+/** The service's calls to GitHub, git and the model, and its commits, in order; a fault happens at one of them. */
 let calls: string[] = [];
-/** Which call is due: the first, second, … of its name, because the order of what is done side by side differs. */
+/** The point at which the fault happens: the nth call of a name, because concurrent calls have no fixed order. */
 let target: { name: string; nth: number } | undefined;
 let how: 'before' | 'after' | 'lost' = 'before';
 let isKilled = false;
 let isHit = false;
-/** The processes that were killed; nothing of theirs may be left. */
+/** The processes that were killed. Nothing that they started may be left. */
 const killed: number[] = [];
 const theirs = new Set<string>();
 
-/** What happens to the call that is due: nothing, refused after the kill, or done with its answer lost. */
+/** Returns the fault of a call: none, refused after the kill, or carried out with its answer lost. */
 function due(name: string) {
   calls.push(name);
   if (target?.name !== name || calls.filter((c) => c === name).length !== target.nth + 1) return undefined;
@@ -41,7 +41,7 @@ function due(name: string) {
   return how === 'before' ? { status: 502 } : ('lost' as const);
 }
 
-/** The tables of a task and its run; what else is committed meanwhile comes and goes by the clock. */
+/** The tables of a task and its run. Other commits depend on the clock. */
 const ofRuns = /\b(?:into|update|from)\s+"?(tasks|task_\w+|runs|run_\w+|handoffs|pull_requests|agents)\b/i;
 
 function nameOf(statements: string[]): string | undefined {
@@ -71,7 +71,7 @@ interface Shown extends WorldTask {
   issueNumber: number;
 }
 
-/** What the service answers; it is started again where it was killed, which may be after the run's own end too. */
+/** The service's answer. If the service was killed, which may happen after the run too, it is started again first. */
 function answerTo<T>(path: string): Promise<T> {
   return until(`an answer to ${path}`, async () => {
     if (isKilled) {
@@ -125,12 +125,12 @@ async function expectOneOfEach(task: Shown): Promise<void> {
   });
 }
 
-/** No workspace and no process of a service that was killed: what it started names its folders. */
+/** Expects that no workspace and no process of a killed service is left. Its processes name its folders. */
 async function expectNothingLeft(): Promise<void> {
-  await until('nothing to be left of those that were killed', async () => {
+  await until('the leftovers of killed services to be gone', async () => {
     await answerTo('/me');
     const isRunning = readdirSync('/proc').some((pid) => {
-      // A sandbox names its folders in its mounts only.
+      // A sandbox names its folders only in its mounts.
       const names = /^\d+$/.test(pid) ? `${textOf(`/proc/${pid}/cmdline`)}${textOf(`/proc/${pid}/mountinfo`)}` : '';
       return [...theirs].some((folder) => names.includes(`/runs/${basename(folder)}/`));
     });
@@ -140,7 +140,7 @@ async function expectNothingLeft(): Promise<void> {
   });
 }
 
-/** The folders with the workspaces of these processes. */
+/** The workspace folders of these processes. */
 function foldersOf(pids: number[]): string[] {
   const places = ['/var/lib/deckhand/work', `/var/tmp/deckhand-${process.getuid?.()}`, world.settings.DATA_DIR ?? ''];
   const all = places.map((place) => join(place, 'runs')).filter((place) => existsSync(place));
@@ -156,22 +156,16 @@ function textOf(file: string): string {
   }
 }
 
-test('killed before or after any call to the outside, or its answer lost: one branch, one pull request, one handoff', async () => {
-  // The first one also does what is done once: labels are made, what came before the start is caught up.
+test('killed before or after any outside effect, or its answer lost: one branch, one pull request, one handoff', async () => {
+  // The first run also does what happens only once: it creates labels and catches up on what came before the start.
   await expectOneOfEach(await play());
   await expectOneOfEach(await play());
   const points = calls.map((name, i) => ({ name, nth: calls.slice(0, i).filter((c) => c === name).length }));
-  const cases = (['before', 'after', 'lost'] as const).flatMap((kind) => points.map((at) => ({ kind, at })));
   expect(points.length).toBeGreaterThan(20);
-  const surest = cases.filter(({ at }) => ofEveryRun.test(at.name));
-  const isAsked = (kind: string, name: string) => asked === 'all' || `${kind} ${name}`.includes(asked ?? '');
-  const chosen =
-    asked === undefined
-      ? surest.filter((_, i) => i % Math.ceil(surest.length / samples) === 1)
-      : cases.filter(({ kind, at }) => isAsked(kind, at.name));
+  const chosen = choose((['before', 'after', 'lost'] as const).flatMap((kind) => points.map((at) => ({ kind, at }))));
   const [wrong, missed]: [string[], string[]] = [[], []];
   for (const [i, { kind, at }] of chosen.entries()) {
-    // The emulator answers so many calls an hour only.
+    // The emulator limits the calls per hour, so start another one from time to time.
     if (i > 0 && i % 40 === 0) {
       await world.close();
       await open();
@@ -179,21 +173,37 @@ test('killed before or after any call to the outside, or its answer lost: one br
     [how, target] = [kind, at];
     const name = `${kind} ${at.name}, number ${at.nth + 1}`;
     const began = performance.now();
-    try {
-      await expectOneOfEach(await play());
-      await expectNothingLeft();
-    } catch (error) {
-      wrong.push(`${name}: ${(error as Error).message}\n${world.service.log().slice(-2000)}`);
-      process.stderr.write(`${wrong.at(-1)}\n`);
-    }
+    const problem = await problemOf(name);
     target = undefined;
+    if (problem !== undefined) wrong.push(problem);
     if (!isHit) missed.push(name);
     if (!isHit && ofEveryRun.test(at.name)) wrong.push(`${name}: not reached`);
     if (asked !== undefined) process.stderr.write(`${name}: ${Math.round(performance.now() - began)} ms\n`);
   }
-  // What is done beside the run is sometimes done in fewer steps, so a point of the golden run may not come again.
+  // Work beside the run sometimes takes fewer steps, so a point of the first runs may not occur again.
   if (missed.length > 0)
     process.stderr.write(`not reached, ${missed.length} of ${chosen.length}:\n${missed.join('\n')}\n`);
   if (killed.length > 0) expect(theirs.size).toBeGreaterThan(0);
   expect(wrong).toEqual([]);
 }, 3_600_000);
+
+/** All cases, those that were asked for by name, or a few of those that every run has. */
+function choose<C extends { kind: string; at: { name: string } }>(cases: C[]): C[] {
+  if (asked === 'all') return cases;
+  if (asked !== undefined) return cases.filter(({ kind, at }) => `${kind} ${at.name}`.includes(asked));
+  const surest = cases.filter(({ at }) => ofEveryRun.test(at.name));
+  return surest.filter((_, i) => i % Math.ceil(surest.length / samples) === 1);
+}
+
+/** Plays a run with the fault that is due; returns what is wrong afterwards, with the end of the service's log. */
+async function problemOf(name: string): Promise<string | undefined> {
+  try {
+    await expectOneOfEach(await play());
+    await expectNothingLeft();
+    return undefined;
+  } catch (error) {
+    const problem = `${name}: ${(error as Error).message}\n${world.service.log().slice(-2000)}`;
+    process.stderr.write(`${problem}\n`);
+    return problem;
+  }
+}

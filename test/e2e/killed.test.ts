@@ -8,7 +8,7 @@ import { type RunningService, startService, until } from '../../src/demo/real-se
 import { gitOut } from '../support/git.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-/** A world whose model holds its answer back at one turn until `release`. */
+/** A world whose model waits for `release` before it answers one turn. */
 async function openHeldWorld(played: Script, heldTurn: number) {
   const state = { asked: 0, release: () => {} };
   const held = new Promise<void>((resolve) => {
@@ -30,7 +30,7 @@ afterEach(async () => {
   await world.close();
 });
 
-test('killed in the middle of the conversation, the run is finished by the next process: one branch, one pull request', async () => {
+test('the next process finishes a run that was killed in mid-conversation: one branch, one pull request', async () => {
   const opened = await openHeldWorld(script, 3);
   world = opened.world;
   const number = await world.issue('/agent start', issue);
@@ -44,7 +44,7 @@ test('killed in the middle of the conversation, the run is finished by the next 
   expect(pulls).toHaveLength(1);
   const bare = world.github.folderOf('mona/sample');
   expect(gitOut(bare, 'for-each-ref', '--format=%(refname:short)').split('\n')).toEqual([task.branchName, 'main']);
-  // The work of the turns before the kill is in the commit, and the model was not asked for them again.
+  // The commit contains the work of the turns before the kill, and the model was not asked for them again.
   expect(gitOut(bare, 'diff', '--numstat', `main...${task.branchName}`)).toBe(
     '2\t0\tsrc/slugify.js\n4\t0\ttest/slugify.test.js',
   );
@@ -55,7 +55,7 @@ test('killed in the middle of the conversation, the run is finished by the next 
   expect((await world.comments(number)).filter((c) => c.user.login === 'deckhand[bot]')).toHaveLength(1);
 });
 
-test('what stood where links and folders were is put back as it was, and nothing beside it', async () => {
+test('files that replaced links and folders are restored as they were, and nothing else', async () => {
   const change =
     'ln -s README.md link && rm -rf src && echo file > src && mkdir -p a/b && ln -s ../../package.json a/b/up';
   const later = 'rm link && echo plain > link';
@@ -77,7 +77,7 @@ test('what stood where links and folders were is put back as it was, and nothing
   expect(gitOut(bare, 'show', `${branchName}:README.md`)).toBe(gitOut(bare, 'show', 'main:README.md'));
 });
 
-test('told to stop in the middle, a process hands its run over and ends with 0', async () => {
+test('a process that is told to stop in mid-run hands the run over and exits with 0', async () => {
   const opened = await openHeldWorld(script, 2);
   world = opened.world;
   await world.issue('/agent start', issue);
@@ -89,7 +89,7 @@ test('told to stop in the middle, a process hands its run over and ends with 0',
   expect(await world.taskIn('in_review')).toMatchObject({ runCount: 1, failure: null });
 });
 
-test('a worker that was stopped and goes on later finds its run taken over, and writes nothing more', async () => {
+test('a suspended worker that resumes after its run was taken over writes nothing more', async () => {
   const opened = await openHeldWorld(script, 2);
   world = opened.world;
   await world.service.stop();
@@ -106,7 +106,7 @@ test('a worker that was stopped and goes on later finds its run taken over, and 
   await until('the second turn', async () => opened.state.asked === 3);
   first.process.kill('SIGSTOP');
   await startWorker('second');
-  // The second one asks the same turn again, once the lease of the first has lapsed.
+  // When the first worker's lease has expired, the second one asks for the same turn.
   await until('the second worker', async () => opened.state.asked === 4);
   opened.state.release();
   const task = await world.taskIn('in_review');
@@ -127,7 +127,7 @@ test('a worker that was stopped and goes on later finds its run taken over, and 
   expect(await state()).toEqual(before);
 });
 
-test('a run that every attempt fails at is tried again after growing pauses, and goes on when it can', async () => {
+test('a run that fails at every attempt is tried again after growing pauses, and continues when it can', async () => {
   const refused: number[] = [];
   world = await openWorld([[{ name: 'finish', arguments: { summary: 'Nothing to do.', nextSteps: [] } }]], {
     onCommit: (statements) => {
@@ -151,7 +151,7 @@ test('a run that every attempt fails at is tried again after growing pauses, and
   expect(log.some((text) => /^continued after \d+ s$/.test(text))).toBe(true);
 });
 
-/** A small disk; undefined where this process may not mount one. */
+/** Mounts a small disk; undefined if this process may not. */
 function mountDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-disk-'));
   if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=300m,mode=755', 'tmpfs', folder]).status === 0) return folder;
@@ -177,7 +177,7 @@ if (disk === undefined) process.stdout.write('skipped: the test of a full disk n
   const { id } = await world.task();
   const runs = () => world.get<{ status: string }[]>(`/tasks/${id}/runs`);
   await until('the run', async () => (await runs()).length > 0);
-  // Commands of a later issue are handled by the same worker, after it was woken for the run.
+  // The same worker handles the command of a later issue, after it was woken for the run.
   const later = await world.issue('/agent create', { title: 'Later' });
   await until('the later task', async () => (await world.labels(later)).includes('agent:backlog'));
   expect([await runs(), world.model.requests.length]).toEqual([[expect.objectContaining({ status: 'queued' })], 0]);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.close());
 
-/** Pushes 100 MB that cannot be packed any smaller. */
+/** Pushes 100 MB that cannot be compressed. */
 async function grow(bare: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-large-'));
   gitOut(bare, 'config', 'core.compression', '0');
@@ -28,7 +28,10 @@ async function grow(bare: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-test.each(['native', 'isomorphic'])('a repository of 100 MB leaves the service under 600 MB: %s', async (engine) => {
+test.each([
+  'native',
+  'isomorphic',
+])('with a repository of 100 MB the service stays under 600 MB (%s)', async (engine) => {
   await world.service.stop();
   world.settings.GIT_ENGINE = engine;
   await world.restart();

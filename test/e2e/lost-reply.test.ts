@@ -9,7 +9,7 @@ import { signToken } from '../../src/http/access/auth.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { type CommitFault, startPostgresProxy } from '../support/postgres-proxy.ts';
 
-/** What happens to the commit of the task that is due: the service is killed, before or after the commit is done. */
+/** The fault at the next commit that inserts a task: the service is killed before it (`refused`) or after it (`lost`). */
 let fault: CommitFault;
 let service: RunningService;
 let settings: Record<string, string>;
@@ -70,7 +70,7 @@ const post = (key: string) =>
 const tasksNamed = async (title: string) =>
   (await sql.query('select id from tasks where title = $1', [title])).rows.map((row) => row.id);
 
-/** Sends a request whose reply never comes, and starts the service again. */
+/** Sends a request whose reply is lost, and starts the service again. */
 async function postKilled(key: string, how: CommitFault): Promise<void> {
   fault = how;
   await expect(post(key)).rejects.toThrow();
@@ -78,7 +78,7 @@ async function postKilled(key: string, how: CommitFault): Promise<void> {
   service = await startService(settings);
 }
 
-test('killed after the commit and before the reply: the repetition gets the kept reply', async () => {
+test('killed between commit and reply: the repeated request gets the stored reply', async () => {
   await postKilled('committed', 'lost');
   const made = await tasksNamed('committed');
   expect(made).toHaveLength(1);
@@ -88,7 +88,7 @@ test('killed after the commit and before the reply: the repetition gets the kept
   expect(await tasksNamed('committed')).toEqual(made);
 });
 
-test('killed before the commit: the repetition is the first, at once', async () => {
+test('killed before the commit: the repeated request is carried out at once', async () => {
   await postKilled('rolled back', 'refused');
   expect(await tasksNamed('rolled back')).toEqual([]);
   const again = await post('rolled back');

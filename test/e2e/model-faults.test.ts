@@ -4,7 +4,7 @@ import { gitOut } from '../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';
 
 let world: World;
-/** What the model answers first, one after the other, before it writes a file and finishes. */
+/** What the model answers first, one after the other. Then it writes a file and finishes. */
 let faults: Said[] = [];
 beforeAll(async () => {
   world = await openWorld((request) => {
@@ -45,7 +45,7 @@ async function play(wrong: Said[], status: string): Promise<WorldTask> {
       `/projects/${world.project.id}/tasks?limit=100`,
     );
     const found = all.find((t) => t.issueNumber === number);
-    // It is ready for a moment before it starts, too.
+    // A task is also ready for a moment before it starts.
     return found?.status === status && (status !== 'ready' || found.failure !== null) && found;
   });
   faults = [];
@@ -74,7 +74,7 @@ test.each<[string, Said[]]>([
       },
     ],
   ],
-])('%s: the run goes on and succeeds', async (_what, wrong) => {
+])('%s: the run continues and succeeds', async (_what, wrong) => {
   const task = await play(wrong, 'in_review');
   expect(task.failure).toBeNull();
   if (Array.isArray(wrong[0])) expect(told()).toContain('not run: over 100 calls');
@@ -98,12 +98,12 @@ test.each<[string, Said[], string, RegExp]>([
   ],
   ['a call of nothing', [answer({ tool_calls: [{ id: 'c', type: 'function' }] })], 'model', /tool_calls/],
   ['an empty answer', [answer({ content: '' }, 'stop')], 'no_changes', /without changing anything/],
-])('%s: a clear failure', async (_what, wrong, category, message) => {
+])('%s: the run fails with a clear message', async (_what, wrong, category, message) => {
   const task = await play(wrong, 'ready');
   expect(task.failure).toMatchObject({ category, message: expect.stringMatching(message) });
 });
 
-test('a credential in the words of a model goes neither to GitHub nor into the log', async () => {
+test('a credential in what a model says appears neither on GitHub nor in the log', async () => {
   const canary = world.settings.JWT_SECRET ?? '';
   const words = { summary: `I found ${canary}.`, nextSteps: [canary], prTitle: `Use ${canary}`, prBody: canary };
   const look = { name: 'run_command', arguments: { command: `echo ${canary}` } };

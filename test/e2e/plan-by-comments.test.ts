@@ -5,7 +5,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const repo = '/repos/mona/sample';
 let world: World;
-/** The planner where it plans, a developer where a task is done, else a text. */
+/** The planner for planning, a developer for tasks, and otherwise a text. */
 function says(request: ModelRequest, turn: number): Said {
   if (request.tool_choice !== undefined) return planner(request);
   if (!request.tools?.some((t) => t.function.name === 'finish')) return 'It greets strangers only.';
@@ -39,6 +39,20 @@ test('from a goal to a started sprint, by comments alone', async () => {
   const [repository] = await world.get<{ id: string }[]>('/repositories');
   await world.service.api(world.token, 'PATCH', `/repositories/${repository?.id}`, { isDocsRepo: true });
   const number = await world.issue('/agent plan', { title: 'Greet people by name', body: 'They feel unknown.' });
+  await answerQuestions(number);
+  await expectPlan(number);
+  await say(number, '/agent approve');
+  await shows(number, 'with 3 tasks');
+  const [sprint] = await world.get<{ id: string; name: string; status: string }[]>(
+    `/projects/${world.project.id}/sprints`,
+  );
+  expect(sprint).toMatchObject({ name: 'Greeting by name', status: 'planning' });
+  await expectIssuesAndRequirements();
+  await say(number, '/agent start');
+  await expectStarted(sprint?.id ?? '');
+}, 60_000);
+
+async function answerQuestions(number: number): Promise<void> {
   await shows(number, 'Who are the users');
   await say(number, '/agent approve');
   const notice = await until('the refusal', async () => (await own(number, 'reply'))[0]?.body);
@@ -52,6 +66,10 @@ test('from a goal to a started sprint, by comments alone', async () => {
   await say(number, '/agent answer 1\n/agent answer 2\n/agent answer 4');
   await shows(number, 'Which languages');
   await say(number, '/agent answer 1');
+}
+
+/** The plan is one comment, in which nobody is mentioned and nothing closes an issue; it can be rewritten. */
+async function expectPlan(number: number): Promise<void> {
   await shows(number, 'approve` creates a sprint');
   const [comment, ...others] = await own(number, 'plan');
   expect(others).toEqual([]);
@@ -59,19 +77,15 @@ test('from a goal to a started sprint, by comments alone', async () => {
     expect(comment?.body).toContain(said);
   expect(comment?.body).not.toMatch(/@everyone|closes #1/);
   await say(number, '/agent plan Fewer phases');
-  await until('the plan anew', async () =>
+  await until('the plan to be rewritten', async () =>
     world.model.requests.some((r) => JSON.stringify(r.messages).includes('Fewer phases')),
   );
   await shows(number, 'approve` creates a sprint');
-  await say(number, '/agent approve');
-  await shows(number, 'with 3 tasks');
-  const [sprint] = await world.get<{ id: string; name: string; status: string }[]>(
-    `/projects/${world.project.id}/sprints`,
-  );
-  expect(sprint).toMatchObject({ name: 'Greeting by name', status: 'planning' });
-  const issues = () => mona<Issue[]>('GET', `${repo}/issues?state=all`);
+}
+
+async function expectIssuesAndRequirements(): Promise<void> {
   await until('an issue for each task', async () => {
-    const titles = (await issues()).map((i) => i.title);
+    const titles = (await mona<Issue[]>('GET', `${repo}/issues?state=all`)).map((i) => i.title);
     return ['Greet by name', 'Describe it', 'Other languages'].every((title) => titles.includes(title));
   });
   const proposal = await until('the requirements as a pull request', async () =>
@@ -82,28 +96,29 @@ test('from a goal to a started sprint, by comments alone', async () => {
   const path = `${repo}/contents/docs/requirements/greeting-by-name.md?ref=${proposal.head.ref}`;
   const { content } = await mona<{ content: string }>('GET', path);
   expect(Buffer.from(content, 'base64').toString()).toContain('People are greeted as strangers.');
-  await say(number, '/agent start');
+}
+
+/** The first task gets done, the task that depends on it waits, and the issues are in the milestone of the sprint. */
+async function expectStarted(sprint: string): Promise<void> {
   await until(
     'the sprint to be active',
-    async () => (await world.get<{ status: string }>(`/sprints/${sprint?.id}`)).status === 'active',
+    async () => (await world.get<{ status: string }>(`/sprints/${sprint}`)).status === 'active',
   );
+  const tasks = () =>
+    world.get<{ title: string; status: string; issueNumber: number | null }[]>(`/sprints/${sprint}/tasks`);
   const first = await until('the first task', async () =>
-    (
-      await world.get<{ title: string; status: string; issueNumber: number | null }[]>(`/sprints/${sprint?.id}/tasks`)
-    ).find((t) => t.title === 'Greet by name' && t.status === 'in_review' && t.issueNumber !== null),
+    (await tasks()).find((t) => t.title === 'Greet by name' && t.status === 'in_review' && t.issueNumber !== null),
   );
   const milestone = await until(
     'the milestone',
     async () => (await mona<Issue>('GET', `${repo}/issues/${first.issueNumber}`)).milestone,
   );
   expect(milestone).toMatchObject({ title: 'Greeting by name', state: 'open' });
-  const waiting = (await world.get<{ title: string; status: string }[]>(`/sprints/${sprint?.id}/tasks`)).find(
-    (t) => t.title === 'Describe it',
-  );
+  const waiting = (await tasks()).find((t) => t.title === 'Describe it');
   expect(waiting?.status).toBe('backlog');
-}, 60_000);
+}
 
-test('a question is answered in a comment of its own, once; by name or by verb', async () => {
+test('a question by name or by verb is answered once, in a separate comment', async () => {
   const number = await world.issue('/agent ask What does it greet?', { title: 'Ask here' });
   const answers = () => own(number, 'answer');
   await until('the answer', async () => (await answers()).length === 1);
@@ -116,7 +131,7 @@ test('a question is answered in a comment of its own, once; by name or by verb',
   expect(await answers()).toHaveLength(2);
 });
 
-test('a task is put into a sprint by its name, and out of it; its issue follows, a milestone of people stays', async () => {
+test("a task is added to a sprint by its name and removed again; its issue follows, a person's milestone stays", async () => {
   const active = await world.get<{ id: string; name: string }>(`/projects/${world.project.id}/sprints/active`);
   const number = await world.issue('/agent create', { title: 'Into the sprint' });
   await until('the task', async () => (await world.labels(number)).length > 0);
@@ -146,7 +161,7 @@ test('a task is put into a sprint by its name, and out of it; its issue follows,
   });
 });
 
-test('while GitHub stumbles an answer is taken once; a plan that is made anew does not start the old one', async () => {
+test('an answer counts once while GitHub fails; a plan that is written again does not start the old one', async () => {
   const number = await world.issue('/agent plan above all in blue', { title: 'Another plan' });
   await shows(number, 'Who are the users');
   let failing = 3;
@@ -158,7 +173,7 @@ test('while GitHub stumbles an answer is taken once; a plan that is made anew do
   const [session] = await answersOf('Another plan');
   expect(session).toMatchObject({ status: 'collecting', answers: 1 });
   expect(session?.goal).toContain('above all in blue');
-  // What is done over the interface shows here too.
+  // Changes through the API appear here too.
   await world.service.api(world.token, 'POST', `/projects/${world.project.id}/wizard/${session?.id}/answer`, {
     answer: { stepId: 'must_haves', customText: 'by the interface' },
   });

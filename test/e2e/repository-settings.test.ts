@@ -17,9 +17,9 @@ afterAll(() => face.world.close());
 const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
 const told = (face: Face) => JSON.stringify(face.world.model.requests.at(-1)?.messages);
 
-test('failing checks go back to the model; what they leave behind is no part of the change', async () => {
+test('failing checks go back to the model; files that checks leave behind are not part of the change', async () => {
   const { world, plays, mona, pullOf, taskOf, settled } = face;
-  // What the agent leaves in its home is none of the checks' business.
+  // Checks do not see what the agent left in its home folder.
   const hidden = { name: 'run_command', arguments: { command: 'git config --global alias.x y' } };
   plays([hidden, write('made.txt', 'bad\n'), finish], [write('made.txt', 'good\n'), finish]);
   const number = await world.issue('/agent start');
@@ -30,13 +30,13 @@ test('failing checks go back to the model; what they leave behind is no part of 
   expect([pull.draft, pull.body]).toEqual([false, expect.stringContaining('✅ `grep -q good made.txt`')]);
   const { files } = await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`);
   expect(files.map((f) => f.path)).toEqual(['made.txt']);
-  // The repository names who works on it where nobody else does.
+  // The repository names the agent that works when nobody is assigned.
   const agents = await world.get<{ id: string; name: string }[]>('/agents');
   expect(agents.find((a) => a.id === task.owner)?.name).toBe('Reviewer');
   expect((await taskOf(number)).failure).toBeNull();
 });
 
-test('checks that fail three times more end the run with a draft', async () => {
+test('checks that fail three more times end the run with a draft', async () => {
   const { world, plays, mona, pullOf, settled } = face;
   plays(...Array.from({ length: 5 }, (_, i) => [write('made.txt', `bad ${i}\n`), finish]));
   const task = await settled(await world.issue('/agent start'), 'in_review', 1);
@@ -53,7 +53,7 @@ test('protected paths are refused, by folder and by glob', async () => {
   for (const path of ['infra/main.tf', 'a/b.lock']) expect(task.failure?.message).toContain(`${path} is protected`);
 });
 
-test('the lowest budget wins, and instructions of a folder are told when the model comes there', async () => {
+test('the lowest budget applies, and the model sees the instructions of a folder when it gets there', async () => {
   const { world, plays, push, settled } = face;
   await push('main', 'src/AGENTS.md', 'Only pure functions here.\n');
   plays(
@@ -66,7 +66,7 @@ test('the lowest budget wins, and instructions of a folder are told when the mod
   expect(told(face).split('Only pure functions here.')).toHaveLength(2);
 });
 
-test('a file that does not fit stops the run and says what is wrong', async () => {
+test('an invalid .deckhand.yml stops the run, and the message says what is wrong', async () => {
   const { world, plays, push, settled } = face;
   await push('main', '.deckhand.yml', 'cheks: npm test\n');
   plays([finish]);
@@ -75,7 +75,7 @@ test('a file that does not fit stops the run and says what is wrong', async () =
     category: 'repository',
     message: '.deckhand.yml on the base branch cannot be used: line 1: there is no key "cheks"; did you mean "checks"?',
   });
-  // To take it for none would take its protected paths for none.
+  // Treating an invalid file as missing would open its protected paths.
   await push('main', '.deckhand.yml', `protected: [secret/**]\n${'# long\n'.repeat(150_000)}`);
   plays([finish]);
   const large = await settled(await world.issue('/agent start'), 'ready', 1);
@@ -85,7 +85,7 @@ test('a file that does not fit stops the run and says what is wrong', async () =
 
 const remove = (path: string) => ({ name: 'delete_file', arguments: { path } });
 
-test('what CI and git obey is protected by default, however it is changed', async () => {
+test('files that CI and git execute are protected by default, however they are changed', async () => {
   const { world, plays, push, settled } = face;
   await push('main', '.gitattributes', '*.bin filter=lfs\n');
   await push('main', 'Jenkinsfile', 'node {}\n');
@@ -111,7 +111,7 @@ test('what CI and git obey is protected by default, however it is changed', asyn
   expect(task.branchName).toBeNull();
 });
 
-test('told at the first finish the agent restores them, and the rest is proposed', async () => {
+test('an agent that restores protected files after its first finish has the rest proposed', async () => {
   const { world, plays, settled } = face;
   plays(
     [write('.github/CODEOWNERS', '* @me\n'), write('.gitattributes', '*.bin filter=lfs\n*.md text\n'), finish],
@@ -122,7 +122,7 @@ test('told at the first finish the agent restores them, and the rest is proposed
   expect(files.map((f) => f.path)).toEqual(['.gitattributes']);
 });
 
-test('allowed on the base branch opens exact paths; protected wins', async () => {
+test('`allowed` on the base branch opens exact paths; `protected` wins', async () => {
   const { world, plays, push, settled } = face;
   await push('main', '.deckhand.yml', 'allowed: [.github/workflows/docs.yml, .husky]\nprotected: .husky/pre-push\n');
   const files = ['.github/workflows/docs.yml', '.husky/pre-commit'];
@@ -137,7 +137,7 @@ test('allowed on the base branch opens exact paths; protected wins', async () =>
   );
 });
 
-test('a run that ends by its budget pushes no protected file either', async () => {
+test('a run that ends because of its budget does not push protected files either', async () => {
   const { world, plays, push, settled } = face;
   await push('main', '.deckhand.yml', 'budget: { steps: 2 }\n');
   plays([write('fine.txt', 'x\n')], [write('.travis.yml', 'x\n')], [finish]);
@@ -151,7 +151,7 @@ test('a run that ends by its budget pushes no protected file either', async () =
   await push('main', '.deckhand.yml', '{}\n');
 });
 
-test('a task that the agent splits: subtasks run, people merge, the agent goes on with what they left', async () => {
+test('an agent splits its task: subtasks run, people merge, and the agent continues with their handoffs', async () => {
   const { world, plays, mona, settled, get, kinds, fileOn } = face;
   const subtasks = ['First half', 'Second half'].map((title) => ({ title, description: `Do the ${title}.` }));
   plays([write('begun.txt', 'x\n'), { name: 'create_subtasks', arguments: { subtasks } }, write('late.txt', 'x\n')]);

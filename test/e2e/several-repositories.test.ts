@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('each repository that was changed gets branch and pull request, cross-linked; the task is done when both are merged', async () => {
+test('each changed repository gets a branch and a pull request that links to the other; the task is done when both are merged', async () => {
   await until('both repositories', async () => (await world.get<unknown[]>('/repositories')).length === 2);
   const docs = mkdtempSync(join(tmpdir(), 'deckhand-docs-'));
   const url = `${world.github.url.replace('http://', 'http://x:person-mona@')}/mona/Docs.git`;
@@ -69,7 +69,7 @@ test('each repository that was changed gets branch and pull request, cross-linke
     expect(body).toContain(`- ${pulls[1 - i]?.prUrl}`);
     expect(body.includes('✅ `grep there guide.md`')).toBe(name === 'mona/Docs');
   }
-  // The diff of a task is that of its own repository.
+  // The diff of a task covers its own repository only.
   const { files } = await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`);
   expect(files.map((f) => f.path)).toEqual(['made.txt']);
   await world.github.as('mona')('PUT', `/repos/mona/Docs/pulls/${pulls[1]?.prNumber}/merge`, {});

@@ -5,7 +5,7 @@ import { openWorld, type World } from '../support/world.ts';
 const repo = '/repos/mona/sample';
 let world: World;
 let failsOnce = true;
-/** Every task writes a file of its own; the one called "Fragile" gives up at its first attempt. */
+/** Every task writes its own file. The task "Fragile" gives up at its first attempt. */
 function says(request: ModelRequest, turn: number): Said {
   const title = /# Task: (.+)/.exec(JSON.stringify(request.messages).replaceAll('\\n', '\n'))?.[1]?.trim() ?? 'x';
   if (title === 'Fragile' && failsOnce) {
@@ -50,92 +50,106 @@ const needs: Record<string, string[]> = {
   K: [],
 };
 
-test('twelve tasks get done in the order of their dependencies, with a person merging and one failing once', async () => {
-  const agents = await world.get<{ id: string; name: string; projectId?: string }[]>('/agents');
-  const workers = agents.map((a) => a.id);
+test('twelve tasks get done in the order of their dependencies; a person merges, and one task fails once', async () => {
   const { id: projectId } = world.project;
-  const today = new Date().toISOString().slice(0, 10);
-  const end = new Date(Date.now() + 4 * 86_400_000).toISOString().slice(0, 10);
-  const sprint = await api<{ id: string }>('POST', `/projects/${projectId}/sprints`, {
+  const sprint = await createSprint(projectId);
+  const tasks = () => world.get<Shown[]>(`/sprints/${sprint}/tasks?limit=100`);
+  const fragile = async () => (await tasks()).find((t) => t.title === 'Fragile');
+  const { inState, merge } = reviewsOf(tasks);
+  //                                  total done doing left  percent  open ideal
+  expect(await figures(sprint)).toEqual([12, 0, 0, 12, 0, 12, 12]);
+  await api('POST', `/sprints/${sprint}/start`);
+  await inState('in_review', 'A', 'F', 'H', 'I', 'J', 'K');
+  expect(await figures(sprint)).toEqual([12, 0, 6, 12, 0, 12, 12]);
+  await merge('A', 'H', 'I');
+  await inState('in_review', 'B', 'C');
+  expect(await figures(sprint)).toEqual([12, 3, 5, 9, 25, 9, 12]);
+  await merge('B');
+  // D also depends on C.
+  expect((await tasks()).find((t) => t.title === 'D')?.status).toBe('backlog');
+  await merge('F');
+  const failed = await until('the failure', async () => {
+    const task = await fragile();
+    return task?.failure?.category === 'gave_up' && task;
+  });
+  expect(failed.status).toBe('ready');
+  await merge('C', 'J', 'K');
+  await inState('in_review', 'D');
+  // The failed task did not stop the others, and only a person starts it again.
+  expect(await figures(sprint)).toEqual([12, 8, 1, 4, 66.7, 4, 12]);
+  await merge('D');
+  await merge('E');
+  expect((await fragile())?.status).toBe('ready');
+  await api('POST', `/tasks/${failed.id}/retry`, { text: 'Blue.' });
+  await merge('Fragile');
+  // A task that is added late counts as more work from then on.
+  const late = await api<Shown>('POST', `/projects/${projectId}/tasks`, { title: 'Late', sprintId: sprint });
+  expect(await figures(sprint)).toEqual([13, 11, expect.any(Number), 2, 84.6, 2, 13]);
+  await api('DELETE', `/sprints/${sprint}/tasks/${late.id}`);
+  await merge('G');
+  expect(await figures(sprint)).toEqual([12, 12, 0, 0, 100, 0, 12]);
+  await expectEnd(projectId, sprint);
+}, 90_000);
+
+/** Creates the sprint with the twelve tasks, spread over all agents; returns its id. */
+async function createSprint(projectId: string): Promise<string> {
+  const agents = await world.get<{ id: string }[]>('/agents');
+  const { id } = await api<{ id: string }>('POST', `/projects/${projectId}/sprints`, {
     name: 'Twelve',
-    startDate: today,
-    endDate: end,
+    startDate: new Date().toISOString().slice(0, 10),
+    endDate: new Date(Date.now() + 4 * 86_400_000).toISOString().slice(0, 10),
   });
   await api('POST', `/projects/${projectId}/tasks/bulk`, {
     tasks: Object.entries(needs).map(([title, dependsOn], i) => ({
       ref: title,
       title,
       dependsOn,
-      owner: workers[i % workers.length],
-      sprintId: sprint.id,
+      owner: agents[i % agents.length]?.id,
+      sprintId: id,
     })),
   });
-  const tasks = () => world.get<Shown[]>(`/sprints/${sprint.id}/tasks?limit=100`);
-  const metrics = async () => {
-    const m = await world.get<Record<string, number>>(`/sprints/${sprint.id}/metrics`);
-    const [today] = await world.get<{ actual: number; ideal: number }[]>(`/sprints/${sprint.id}/burndown`);
-    return [
-      m.totalTasks,
-      m.completedTasks,
-      m.inProgressTasks,
-      m.remainingTasks,
-      m.completionPercentage,
-      today?.actual,
-      today?.ideal,
-    ];
-  };
+  return id;
+}
+
+/** The metrics of the sprint, and today's point of its burndown. */
+async function figures(sprint: string) {
+  const m = await world.get<Record<string, number>>(`/sprints/${sprint}/metrics`);
+  const [today] = await world.get<{ actual: number; ideal: number }[]>(`/sprints/${sprint}/burndown`);
+  return [
+    m.totalTasks,
+    m.completedTasks,
+    m.inProgressTasks,
+    m.remainingTasks,
+    m.completionPercentage,
+    today?.actual,
+    today?.ideal,
+  ];
+}
+
+function reviewsOf(tasks: () => Promise<Shown[]>) {
   const inState = (status: string, ...titles: string[]) =>
     until(`${titles} ${status}`, async () => {
       const now = (await tasks()).filter((t) => titles.includes(t.title));
       return now.length === titles.length && now.every((t) => t.status === status) && now;
     });
   const merged: string[] = [];
+  /** Waits until these tasks are in review, merges them, and waits until they are done. */
   const merge = async (...titles: string[]) => {
     for (const task of await inState('in_review', ...titles)) {
-      // What it waits for was merged before.
       for (const need of needs[task.title] ?? []) expect(merged).toContain(need);
       await world.github.as('mona')('PUT', `${repo}/pulls/${/\d+$/.exec(task.prUrl ?? '')?.[0]}/merge`, {});
       merged.push(task.title);
     }
     await inState('done', ...titles);
   };
-  //                             total done doing left  percent  open ideal
-  expect(await metrics()).toEqual([12, 0, 0, 12, 0, 12, 12]);
-  await api('POST', `/sprints/${sprint.id}/start`);
-  await inState('in_review', 'A', 'F', 'H', 'I', 'J', 'K');
-  expect(await metrics()).toEqual([12, 0, 6, 12, 0, 12, 12]);
-  await merge('A', 'H', 'I');
-  await inState('in_review', 'B', 'C');
-  expect(await metrics()).toEqual([12, 3, 5, 9, 25, 9, 12]);
-  await merge('B');
-  // D waits for C too.
-  expect((await tasks()).find((t) => t.title === 'D')?.status).toBe('backlog');
-  await merge('F');
-  const fragile = await until('the failure', async () =>
-    (await tasks()).find((t) => t.title === 'Fragile' && t.failure?.category === 'gave_up'),
-  );
-  expect(fragile.status).toBe('ready');
-  await merge('C', 'J', 'K');
-  await inState('in_review', 'D');
-  // The failed one did not stop the others, and nobody but a person starts it again.
-  expect(await metrics()).toEqual([12, 8, 1, 4, 66.7, 4, 12]);
-  await merge('D');
-  await merge('E');
-  expect((await tasks()).find((t) => t.title === 'Fragile')?.status).toBe('ready');
-  await api('POST', `/tasks/${fragile.id}/retry`, { text: 'Blue.' });
-  await merge('Fragile');
-  // What comes in late counts as more work from then on.
-  const late = await api<Shown>('POST', `/projects/${projectId}/tasks`, { title: 'Late', sprintId: sprint.id });
-  expect(await metrics()).toEqual([13, 11, expect.any(Number), 2, 84.6, 2, 13]);
-  await api('DELETE', `/sprints/${sprint.id}/tasks/${late.id}`);
-  await merge('G');
-  expect(await metrics()).toEqual([12, 12, 0, 0, 100, 0, 12]);
-  expect((await api<{ status: string }>('POST', `/sprints/${sprint.id}/complete`)).status).toBe('completed');
+  return { inState, merge };
+}
+
+async function expectEnd(projectId: string, sprint: string): Promise<void> {
+  expect((await api<{ status: string }>('POST', `/sprints/${sprint}/complete`)).status).toBe('completed');
   expect(await world.get(`/projects/${projectId}/velocity`)).toEqual([
-    { sprintId: sprint.id, name: 'Twelve', velocity: 12 },
+    { sprintId: sprint, name: 'Twelve', velocity: 12 },
   ]);
-  const digest = await world.get<{ completed: string[]; failed: unknown[]; costUsd: number }>(
-    `/sprints/${sprint.id}/digest`,
-  );
+  const digest = await world.get<{ completed: string[]; failed: unknown[] }>(`/sprints/${sprint}/digest`);
   expect([digest.completed.length, digest.failed]).toEqual([12, []]);
-}, 90_000);
+}

@@ -12,7 +12,7 @@ const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const dataDir = mkdtempSync(join(tmpdir(), 'deckhand-start-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-test('a taken port ends the start with a sentence, and the database with it', async () => {
+test('a taken port ends the start with a clear message, and stops the database', async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   const port = String((taken.address() as AddressInfo).port);
@@ -28,7 +28,7 @@ test('a taken port ends the start with a sentence, and the database with it', as
   taken.close();
 });
 
-/** When memory runs out, the kernel is to end sandboxes and git first, and children of the database before its server. */
+/** When memory runs out, the kernel must end sandboxes and git first, and sessions of the database before its server. */
 function checkOomScores(service: number | undefined) {
   const score = (pid: string | number = '') => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'));
   const server = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0] ?? '';
@@ -43,7 +43,7 @@ function checkOomScores(service: number | undefined) {
   expect([score(service), score(server), score(child)]).toEqual([-500, -900, 0]);
 }
 
-test('a service whose embedded database dies ends with 1, so that it is started anew', async () => {
+test('a service whose embedded database dies exits with 1, so that it is restarted', async () => {
   const port = await freePort();
   const service = await startService({
     PORT: String(port),
@@ -58,7 +58,7 @@ test('a service whose embedded database dies ends with 1, so that it is started 
   expect(service.log()).toContain('PostgreSQL ended by itself');
 });
 
-test('tokens are made while the service runs and while it does not, and are good for it', async () => {
+test('the token command works while the service runs and while it does not', async () => {
   const port = await freePort();
   const settings = { PORT: String(port), BASE_URL: `http://localhost:${port}`, DATA_DIR: dataDir, METRICS_PORT: '0' };
   const service = await startService(settings);

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('a comment becomes a pull request by the bot, and git agrees with the diff endpoint', async () => {
+test('a comment becomes a pull request by the bot, and the diff endpoint agrees with git', async () => {
   const task = await world.taskIn('in_review');
   expect(task).toMatchObject({ title: issue.title, failure: null, runCount: 1 });
   const [pull] = await world.github.as('mona')<
@@ -60,7 +60,7 @@ test('a comment becomes a pull request by the bot, and git agrees with the diff 
   expect(message).toMatch(/Co-authored-by: mona <\d+\+mona@users\.noreply/);
 });
 
-test('the push came with an installation token, to the agent branch only', async () => {
+test('the push used an installation token and went to the agent branch only', async () => {
   expect(world.github.pushes).toHaveLength(1);
   expect(world.github.pushes[0]?.token).toMatch(/^ghs_/);
   const refs = gitOut(world.github.folderOf('mona/sample'), 'for-each-ref', '--format=%(refname:short)');
@@ -69,8 +69,8 @@ test('the push came with an installation token, to the agent branch only', async
   expect(JSON.stringify(minted)).toMatch(/"contents":"write"/);
 });
 
-test('the issue shows one state label and one status comment, the comment its reactions', async () => {
-  // The new one goes on before the old one comes off.
+test('the issue has one state label and one status comment, and the command has its reactions', async () => {
+  // The new label is added before the old one is removed.
   await until(
     'the one label',
     async () => (await world.labels(number)).filter((l) => l.startsWith('agent:')).join() === 'agent:in-review',
@@ -88,7 +88,7 @@ test('the issue shows one state label and one status comment, the comment its re
   expect(world.github.reactions.map((r) => r.content)).toEqual(['eyes', 'rocket']);
 });
 
-test('a person merges on GitHub: the task is done and says so', async () => {
+test('when a person merges on GitHub, the task is done, and label and comment say so', async () => {
   const task = await world.task();
   const pull = task.prUrl?.split('/').at(-1);
   await world.github.as('mona')('PUT', `/repos/mona/sample/pulls/${pull}/merge`, { merge_method: 'squash' });
@@ -109,7 +109,7 @@ test('a person merges on GitHub: the task is done and says so', async () => {
   expect(handoffs[0]?.summary).toContain('NFKD');
 });
 
-test('no secret stands in the log, on GitHub or in the database', async () => {
+test('no secret appears in the log, on GitHub or in the database', async () => {
   const shown = JSON.stringify([
     await world.comments(number),
     await world.github.as('mona')('GET', '/repos/mona/sample/pulls?state=all'),
@@ -123,7 +123,7 @@ test('no secret stands in the log, on GitHub or in the database', async () => {
   }
 });
 
-test('every delivery was taken with 202', async () => {
+test('every delivery was answered 202', async () => {
   expect(world.github.deliveries.length).toBeGreaterThan(5);
   await until('the last answer', async () => world.github.deliveries.every((d) => d.status !== 0));
   expect([...new Set(world.github.deliveries.map((d) => d.status))]).toEqual([202]);

@@ -21,7 +21,7 @@ import { createTestDatabase } from './database.ts';
 
 export interface Answer {
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: what a reply holds is what the test asks
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows what it expects of a reply
   body: any;
   headers: Headers;
 }
@@ -35,12 +35,12 @@ export interface TestApp {
     options?: { token?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<Answer>;
   token(login: string): Promise<string>;
-  /** Begins to take jobs. */
+  /** Starts to handle jobs. */
   work(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The real service in this process, on a database of its own (a copy of `template`), with GitHub off unless the settings say otherwise. */
+/** The real service in this process, on its own copy of the database `template`. GitHub is off unless the settings say otherwise. */
 export async function openTestApp(settings: Record<string, string> = {}, template?: string): Promise<TestApp> {
   const database = await createTestDatabase(template);
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-app-'));

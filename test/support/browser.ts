@@ -2,16 +2,17 @@ import type { Browser, Page } from 'playwright-core';
 import { chromiumPath, launchBrowser, signIn } from '../../src/demo/browser.ts';
 import type { World } from './world.ts';
 
-/** Runs where there is a browser; elsewhere it says what is missing. In CI there has to be one. */
+/** A test that is skipped without a browser. In CI a browser is required. */
 export const inBrowser = chromiumPath === undefined && !process.env.CI ? test.skip : test;
-if (chromiumPath === undefined) console.warn('not tried: the dashboard in a browser (apt-get install chromium)');
+if (chromiumPath === undefined)
+  console.warn('The dashboard is not tested in a browser. Install one with: apt-get install chromium');
 
 let browser: Browser | undefined;
 
-/** What a page complained of: errors of its console and breaches of its policy. */
+/** Errors that a page logged, among them violations of its content security policy. */
 export const complaints: string[] = [];
 
-/** A person before a browser of their own, not signed in. */
+/** Opens a page in a separate browser context, not signed in. */
 export async function openPerson(): Promise<Page> {
   browser ??= await launchBrowser();
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
@@ -24,14 +25,14 @@ export async function openPerson(): Promise<Page> {
   return page;
 }
 
-/** The owner of a world before a browser, signed in. */
+/** Opens a page as the owner of a world, signed in. */
 export async function openOwner({ service }: Pick<World, 'service'>): Promise<Page> {
   const page = await openPerson();
   await signIn(page, service.url, 'mona');
   return page;
 }
 
-/** To be called once in a test file: ends the browser and what `close` ends, and no test may leave a complaint. */
+/** Call it once in a test file: it closes the browser, calls `close`, and fails every test that leaves a complaint. */
 export function watchBrowser(close: () => Promise<void> | undefined): void {
   afterAll(async () => {
     await browser?.close();
@@ -45,15 +46,15 @@ export function watchBrowser(close: () => Promise<void> | undefined): void {
 }
 
 /**
- * The longest that one task kept a page from answering while `act` went on, in ms of the processor: what else the machine
- * does meanwhile makes a page late too, but that is not the page's doing.
+ * The longest task of a page's main thread during `act`, in ms of processor time. Unlike time by the clock, it does not
+ * depend on what else the machine does.
  */
 export async function longestTask(act: () => Promise<void>): Promise<number> {
   if (!browser) throw new Error('no browser is open');
   await browser.startTracing(undefined, { categories: ['toplevel', '__metadata'] });
   await act();
   const { traceEvents } = JSON.parse(String(await browser.stopTracing())) as { traceEvents: TraceEvent[] };
-  // The main thread of a process has the number of the process.
+  // The id of the main thread equals the id of its process.
   const pages = new Set(traceEvents.flatMap((e) => (e.args.name === 'CrRendererMain' ? e.pid : [])));
   const isTask = (e: TraceEvent) => e.name === 'ThreadControllerImpl::RunTask' && e.tid === e.pid && pages.has(e.pid);
   const tasks = traceEvents.filter(isTask);
@@ -61,7 +62,7 @@ export async function longestTask(act: () => Promise<void>): Promise<number> {
   return Math.max(...tasks.map((e) => (e.tdur ?? 0) / 1000));
 }
 
-/** As Chromium's trace has it, durations in µs; `tdur` is that of the thread. */
+/** An event of Chromium's trace. Durations are in µs; `tdur` is the processor time of the thread. */
 interface TraceEvent {
   name: string;
   pid: number;

@@ -14,14 +14,14 @@ async function asAdmin(statement: string): Promise<void> {
 }
 
 /**
- * A database of its own for a test file, copied from the migrated template or from another that nobody uses meanwhile;
- * dropped at the end by `drop`.
+ * Creates a database for one test file, as a copy of the migrated template or of another database to which nobody is
+ * connected. `drop` removes it.
  */
 export async function createTestDatabase(
   template = 'template_deckhand',
 ): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  // Copies of one template wait for each other; PostgreSQL refuses only while somebody is connected to it.
+  // Copies of one template wait for each other. PostgreSQL refuses only while somebody is connected to the template.
   await asAdmin(`create database ${name} template ${template}`);
   return {
     url: server.replace(/\/postgres$/, `/${name}`),

@@ -4,20 +4,20 @@ import { isomorphicProcess } from '../../src/git/javascript/isomorphic-process.t
 import { nativeGit } from '../../src/git/native/native.ts';
 import { serveSampleRepository } from './git.ts';
 
-/** Who the commits of these tests are by, and when. */
+/** Author and time of the commits in these tests. */
 export const author = { name: 'bot[bot]', email: '1+bot[bot]@users.noreply.github.com' };
 export const at = new Date('2026-01-02T03:04:05Z');
 
 interface Given {
   engine: GitEngine;
-  /** The sample repository behind a server, new for each test. */
+  /** A git server with a fresh sample repository for each test. */
   host: Awaited<ReturnType<typeof serveSampleRepository>>;
   remote(): Remote;
-  /** A checkout of its default branch. */
+  /** A new checkout of its default branch. */
   open(): Promise<{ checkout: Checkout; base: string }>;
 }
 
-/** The contract of the port: the same tests for each engine. */
+/** Runs the same tests for each git engine. */
 export function forEachEngine(tests: (given: Given) => void): void {
   describe.each<[string, () => GitEngine]>([
     ['native', nativeGit],

@@ -5,11 +5,11 @@ import type { TestApp } from './app.ts';
 export const named = routes.map((r) => [`${r.method.toUpperCase()} ${r.path}`, r] as const);
 export const guarded = named.filter(([, r]) => r.access.kind !== 'public');
 
-/** A project with one of everything, made by its owner, so that every path can be filled with ids that exist. */
+/** A project with one of everything, so that every path can be filled with existing ids. */
 export interface Everything {
   ids: Record<string, string>;
   owner: string;
-  /** The path with ids that exist, the last of them replaced by `last`. */
+  /** The path of a route with existing ids; `last` replaces the last one. */
   pathOf(route: Pick<Route, 'path'>, last?: string): string;
 }
 
@@ -59,14 +59,14 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
     const last = path.lastIndexOf(':');
     return path.replace(/:(\w+)/g, (_all, name: string, at: number) => {
       const value = (at === last ? id : undefined) ?? (name === 'id' ? ids[kind] : ids[name]);
-      if (value === undefined) throw new Error(`nothing was made for :${name} of ${path}`);
+      if (value === undefined) throw new Error(`makeEverything creates nothing for :${name} of ${path}; add it there`);
       return encodeURIComponent(value);
     });
   };
   return { ids, owner, pathOf };
 }
 
-/** Every row of every table of ours, as text; `but` names tables that may change meanwhile. */
+/** Every row of our tables as text, except for the tables in `but`. */
 export async function rowsOf({ app }: TestApp, but: string[] = []): Promise<string[]> {
   const tables: { name: string }[] = await app.db.manager.query(
     `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,

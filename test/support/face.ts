@@ -10,90 +10,91 @@ export const repo = '/repos/mona/sample';
 export const write = (path: string, content: string) => ({ name: 'write_file', arguments: { path, content } });
 const finish = (summary: string) => ({ name: 'finish', arguments: { summary, nextSteps: [] } });
 
-/** A world seen from GitHub: what people do there, and what they then see. */
+/** A world seen from GitHub: what people do there, and what they see. */
 export async function openFace(before?: (turn: number) => Promise<void>) {
   const script: Said[] = [];
   const world: World = await openWorld(script as Script, before === undefined ? {} : { before });
-  /** What the next run says, turn by turn. */
+  /** Sets what the next run says, turn by turn. */
   const plays = (...turns: Said[]) => script.splice(0, script.length, ...turns);
-  /** What the next run does: writes files, and finishes. */
+  /** The next run writes these files and finishes. */
   const next = (files: Record<string, string>, summary = 'Done.') =>
     plays(
       Object.entries(files).map(([path, content]) => write(path, content)),
       [finish(summary)],
     );
-  const as =
-    (login: string) =>
-    <T = unknown>(method: string, path: string, body?: object) =>
-      world.github.as(login)<T>(method, path, body);
-  const mona = as('mona');
-  const say = (number: number, body: string, who = 'mona') =>
-    as(who)<{ id: number }>('POST', `${repo}/issues/${number}/comments`, { body });
-  const get = (task: { id: string }) => world.get<WorldTask>(`/tasks/${task.id}`);
-  const kinds = async (task: { id: string }) =>
-    (await world.get<{ kind: string }[]>(`/tasks/${task.id}/runs`)).map((r) => r.kind);
+  const seen = eyesOf(world);
+  /** A task in review, with its issue and pull request. */
+  const inReview = async (files: Record<string, string>) => {
+    next(files);
+    const number = await world.issue('/agent start');
+    const task = await seen.settled(number, 'in_review', 1);
+    return { number, task, pull: seen.pullOf(task) };
+  };
+  return { world, plays, next, inReview, ...seen, ...handsOf(world) };
+}
+
+/** What the API and GitHub show. */
+function eyesOf(world: World) {
   const taskOf = (number: number) =>
     until('the task of the issue', async () =>
       (await world.get<(WorldTask & { issueNumber: number })[]>(`/projects/${world.project.id}/tasks?limit=100`)).find(
         (t) => t.issueNumber === number,
       ),
     );
-  const settled = (number: number, status: string, runs: number) =>
-    until(`issue ${number} ${status} after ${runs} runs`, async () => {
-      const task = await taskOf(number);
-      const all = await world.get<{ status: string }[]>(`/tasks/${task.id}/runs`);
-      const isQuiet = all.every((r) => !['queued', 'running'].includes(r.status));
-      return task.status === status && all.length === runs && isQuiet && task;
-    });
-  const pullOf = (task: WorldTask) => Number(/\d+$/.exec(task.prUrl ?? '')?.[0]);
   const statusComment = async (number: number) =>
     (await world.comments(number)).filter((c) => c.body.startsWith('<!-- deckhand:status -->'));
-  const told = (number: number, text: string | RegExp) =>
-    until(`${text} in the status comment of ${number}`, async () => (await statusComment(number))[0]?.body.match(text));
-  const reactionsTo = (id: number) =>
-    world.github.reactions.filter((r) => r.subject.endsWith(`/comments/${id}`)).map((r) => r.content);
-  const fileOn = (branch: string, path: string) =>
-    gitOut(world.github.folderOf('mona/sample'), 'show', `${branch}:${path}`);
-  /** Work in review, with its issue and pull request. */
-  const inReview = async (files: Record<string, string>) => {
-    next(files);
-    const number = await world.issue('/agent start');
-    const task = await settled(number, 'in_review', 1);
-    return { number, task, pull: pullOf(task) };
-  };
-  /** A person's commit, pushed with their own token. */
-  const push = async (branch: string, path: string, content: string, { force = false } = {}) => {
-    const folder = mkdtempSync(join(tmpdir(), 'deckhand-person-'));
-    try {
-      const url = `${world.github.url.replace('http://', 'http://x:person-mona@')}/mona/sample.git`;
-      const clone = join(folder, 'c');
-      await gitAsync(folder, 'clone', '-q', '-b', force ? 'main' : branch, url, 'c');
-      writeFileSync(join(clone, path), content);
-      await gitAsync(clone, 'add', '-A');
-      await gitAsync(clone, 'commit', '-q', '-m', 'by a person');
-      await gitAsync(clone, 'push', '-q', ...(force ? ['--force'] : []), 'origin', `HEAD:${branch}`);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  };
   return {
-    world,
-    plays,
-    next,
-    as,
-    mona,
-    say,
-    get,
-    kinds,
+    get: (task: { id: string }) => world.get<WorldTask>(`/tasks/${task.id}`),
+    kinds: async (task: { id: string }) =>
+      (await world.get<{ kind: string }[]>(`/tasks/${task.id}/runs`)).map((r) => r.kind),
     taskOf,
-    settled,
-    pullOf,
+    /** Waits until the task of the issue has this status and this many runs, all of them ended. */
+    settled: (number: number, status: string, runs: number) =>
+      until(`issue ${number} ${status} after ${runs} runs`, async () => {
+        const task = await taskOf(number);
+        const all = await world.get<{ status: string }[]>(`/tasks/${task.id}/runs`);
+        const isQuiet = all.every((r) => !['queued', 'running'].includes(r.status));
+        return task.status === status && all.length === runs && isQuiet && task;
+      }),
+    pullOf: (task: WorldTask) => Number(/\d+$/.exec(task.prUrl ?? '')?.[0]),
     statusComment,
-    told,
-    reactionsTo,
-    fileOn,
-    inReview,
-    push,
+    /** Waits until the status comment of the issue contains the text. */
+    told: (number: number, text: string | RegExp) =>
+      until(`${text} in the status comment of ${number}`, async () =>
+        (await statusComment(number))[0]?.body.match(text),
+      ),
+    reactionsTo: (id: number) =>
+      world.github.reactions.filter((r) => r.subject.endsWith(`/comments/${id}`)).map((r) => r.content),
+    fileOn: (branch: string, path: string) => gitOut(world.github.folderOf('mona/sample'), 'show', `${branch}:${path}`),
+  };
+}
+
+/** What people do on GitHub. */
+function handsOf({ github }: World) {
+  const as =
+    (login: string) =>
+    <T = unknown>(method: string, path: string, body?: object) =>
+      github.as(login)<T>(method, path, body);
+  return {
+    as,
+    mona: as('mona'),
+    say: (number: number, body: string, who = 'mona') =>
+      as(who)<{ id: number }>('POST', `${repo}/issues/${number}/comments`, { body }),
+    /** Commits a file and pushes it with mona's own token. */
+    push: async (branch: string, path: string, content: string, { force = false } = {}) => {
+      const folder = mkdtempSync(join(tmpdir(), 'deckhand-person-'));
+      try {
+        const url = `${github.url.replace('http://', 'http://x:person-mona@')}/mona/sample.git`;
+        const clone = join(folder, 'c');
+        await gitAsync(folder, 'clone', '-q', '-b', force ? 'main' : branch, url, 'c');
+        writeFileSync(join(clone, path), content);
+        await gitAsync(clone, 'add', '-A');
+        await gitAsync(clone, 'commit', '-q', '-m', 'by a person');
+        await gitAsync(clone, 'push', '-q', ...(force ? ['--force'] : []), 'origin', `HEAD:${branch}`);
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
   };
 }
 

@@ -17,17 +17,17 @@ export function gitOut(folder: string, ...args: string[]): string {
   return execFileSync('git', [...person, '-C', folder, ...args], { env, encoding: 'utf8' }).trim();
 }
 
-/** The same with something to read. */
+/** Runs git with this input. */
 export function gitWith(folder: string, input: string, ...args: string[]): string {
   return execFileSync('git', [...person, '-C', folder, ...args], { env, encoding: 'utf8', input }).trim();
 }
 
-/** The same for git that speaks with a server of this very process, which a blocking call would starve. */
+/** Runs git without blocking this process, for remotes that this process serves. */
 export async function gitAsync(folder: string, ...args: string[]): Promise<string> {
   return (await promisify(execFile)('git', [...person, '-C', folder, ...args], { env })).stdout.trim();
 }
 
-/** A bare repository with the sample project, behind git's smart HTTP with one token. */
+/** Serves a bare repository with the sample project over git's smart HTTP, with one valid token. */
 export async function serveSampleRepository() {
   const root = mkdtempSync(join(tmpdir(), 'deckhand-git-'));
   const bare = join(root, 'bare.git');
@@ -59,7 +59,7 @@ export async function serveSampleRepository() {
     work,
     root,
     tokens,
-    /** Answers the next requests with what is none of git's. */
+    /** Answers the next requests with an error page. */
     stumble: (times: number, status = 503) => {
       refusals = times;
       refusal = status;

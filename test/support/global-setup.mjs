@@ -7,14 +7,14 @@ import { startEmbedded } from '../../src/db/embedded/embedded.ts';
 import { openQueue } from '../../src/queue/queue.ts';
 
 /**
- * One PostgreSQL for all test files, with a migrated template that each of them copies: 30 ms in memory, and up to 240 ms
- * of the processor on a disk where many files came and went.
+ * Starts one PostgreSQL for all test files, with a migrated template that each of them copies. A copy takes 30 ms in
+ * memory, and up to 240 ms of processor time on a worn disk.
  */
 export default async function globalSetup() {
   const dataDir = await mkdtemp(join(await roomInMemory(), 'deckhand-test-'));
   const postgres = await startEmbedded({ dataDir, unsafe: true, maxConnections: 300 });
   globalThis.__postgres = { postgres, dataDir };
-  // Jest calls no teardown when it is interrupted either.
+  // Jest does not call the teardown when it is interrupted.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.once(signal, () => postgres.stop().finally(() => process.exit(130)));
   try {
@@ -26,14 +26,14 @@ export default async function globalSetup() {
     const queue = await openQueue(template, false, (error) => console.error(error));
     await queue.stop(1000);
   } catch (error) {
-    // Jest calls no teardown when the setup fails.
+    // Jest does not call the teardown when the setup fails.
     await postgres.stop();
     throw error;
   }
   process.env.TEST_POSTGRES_URL = postgres.url;
 }
 
-/** A folder in memory, or the usual one where there is none with room for all databases; a container's has 64 MB. */
+/** A folder in memory if it has space for all databases (in a container it has 64 MB), otherwise the usual one. */
 async function roomInMemory() {
   const { bavail, bsize } = await statfs('/dev/shm').catch(() => ({ bavail: 0, bsize: 0 }));
   return bavail * bsize > 2 ** 31 ? '/dev/shm' : tmpdir();

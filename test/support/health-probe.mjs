@@ -1,5 +1,5 @@
-// Asks for /healthz of a service again and again, and measures beside it how slow the machine is: how much longer than
-// its processor time a computation takes. Says the longest answer and the worst slowness when it is told to stop.
+// Requests /healthz of a service repeatedly. A second process measures how slow the machine is: how much longer than its
+// processor time a computation takes. When told to stop, it reports the slowest answer and the worst slowness.
 import { fork } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -56,7 +56,7 @@ async function health() {
 if (url === undefined) {
   process.send(await slowness(), () => process.exit());
 } else {
-  // In a process of its own, or its computation would hold up the answers.
+  // In a separate process, because its computation would delay the answers.
   const beside = fork(import.meta.filename);
   const measured = new Promise((resolve) => beside.once('message', resolve));
   process.send('ready');

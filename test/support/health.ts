@@ -5,14 +5,14 @@ import { fileURLToPath } from 'node:url';
 const probe = fileURLToPath(new URL('./health-probe.mjs', import.meta.url));
 
 export interface Health {
-  /** The longest that `/healthz` took, in ms. */
+  /** The slowest answer of `/healthz`, in ms. */
   longest: number;
-  /** How many times longer than on an idle machine everything took at worst, because others were busy. */
+  /** How many times slower than an idle machine this one was at worst, because of other processes. */
   slowness: number;
   answers: number;
 }
 
-/** Watches `/healthz` from processes of their own while `act` goes on. @throws when it does not answer at all */
+/** Watches `/healthz` from separate processes during `act`. @throws Error when it does not answer at all */
 export async function healthDuring(url: string, act: () => Promise<unknown>): Promise<Health> {
   const child = fork(probe, [url], { execArgv: [], env: {} });
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('/healthz did not answer')));

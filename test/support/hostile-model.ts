@@ -1,4 +1,4 @@
-// A hostile model server in a process of its own. `/attack/<name>` chooses what it does to every later request.
+// A hostile model server in its own process. `/attack/<name>` selects how it answers all later requests.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 const answer = '{"choices":[{"message":{"role":"assistant","content":"';
 const event = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
 
-/** Sends the same piece for as long as anybody takes it. */
+/** Sends the same text until the client disconnects. */
 function endless(res: ServerResponse, piece: string): void {
   const bytes = Buffer.from(piece);
   const more = () => {
@@ -16,7 +16,7 @@ function endless(res: ServerResponse, piece: string): void {
   more();
 }
 
-/** Sends one character now and then. */
+/** Sends one character every 20 ms. */
 function drip(res: ServerResponse, text: string): void {
   let at = 0;
   const timer = setInterval(() => res.write(text.charAt(at++ % text.length)), 20);
@@ -30,7 +30,7 @@ const whole: Record<string, (res: ServerResponse) => void> = {
   },
   'gzip-bomb': (res) => {
     res.setHeader('Content-Encoding', 'gzip');
-    // Members of gzip that follow each other are one text: 10 kB for each 10 MB.
+    // Concatenated gzip members decompress to one text: 10 kB for each 10 MB.
     res.write(gzipSync(answer));
     const member = gzipSync(Buffer.alloc(10_000_000, 'a'));
     for (let i = 0; i < 200; i++) res.write(member);
@@ -68,5 +68,5 @@ const server = createServer((req, res) => {
   });
 });
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
-// Ends with the process that started it.
+// Exit together with the process that started this one.
 process.stdin.resume().once('end', () => process.exit());

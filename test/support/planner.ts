@@ -1,6 +1,6 @@
 import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
 
-/** What a planning model answers to each of the wizard's functions; to anything else a text. */
+/** A planning model's answers to each function of the wizard. */
 export const plans = {
   ask_question: [
     { question: 'Which languages are greeted in?', options: ['English', 'All of the interface'], done: false },
@@ -32,7 +32,7 @@ export const plans = {
   },
 };
 
-/** Plays the planner: the first question of its own, then enough is known. */
+/** Plays a planning model: it asks one question, and then knows enough. To anything else it answers with a text. */
 export function planner(request: ModelRequest): Said {
   const name = request.tool_choice?.function.name as keyof typeof plans | undefined;
   if (name === undefined) return 'Nothing is missing.';

@@ -1,14 +1,14 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** What becomes of a commit: it never arrives, or it is done and its answer lost; the connection breaks either way. */
+/** How a commit fails: it never arrives, or it is done and its answer is lost. Either way the connection breaks. */
 export type CommitFault = 'refused' | 'lost' | undefined;
 
-/** Is asked before every commit, with the statements that are in it. */
+/** Called before every commit, with the statements in it that write. */
 export type OnCommit = (statements: string[]) => CommitFault;
 
 /**
- * Stands before PostgreSQL and lets commits go wrong: `COMMIT` itself, and single statements that write. It reads the
- * frontend's messages (postgresql.org/docs/current/protocol-message-formats.html) and passes all of them on as they are.
+ * A proxy in front of PostgreSQL that makes commits fail: `COMMIT` itself, and single statements that write. It reads the
+ * client's messages (postgresql.org/docs/current/protocol-message-formats.html) and passes them on unchanged.
  */
 export async function startPostgresProxy(target: string, onCommit: OnCommit) {
   const { hostname, port } = new URL(target);
@@ -21,46 +21,7 @@ export async function startPostgresProxy(target: string, onCommit: OnCommit) {
     }
     client.once('close', () => database.end());
     database.once('close', () => client.destroy());
-    let inTransaction = false;
-    let losesAnswer = false;
-    const answers = messages(false);
-    database.on('data', (chunk: Buffer) => {
-      for (const { type, body } of answers(chunk))
-        if (type === 'Z') {
-          inTransaction = body.toString('latin1') !== 'I';
-          if (losesAnswer) client.destroy();
-        }
-      if (!losesAnswer) client.write(chunk);
-    });
-    const asked = messages(true);
-    const named = new Map<string, string>();
-    let written: string[] = [];
-    let batch: Buffer[] = [];
-    let statement = '';
-    client.on('data', (chunk: Buffer) => {
-      for (const { type, body, raw } of asked(chunk)) {
-        batch.push(raw);
-        const [first = '', second = ''] = body.toString('utf8').split('\0');
-        if (type === 'Q') statement = first;
-        if (type === 'P') {
-          named.set(first, second);
-          statement = second;
-        }
-        if (type === 'B') statement = named.get(second) ?? '';
-        // Of the extended protocol's messages the last one makes the others count.
-        if (['P', 'B', 'D', 'E'].includes(type)) continue;
-        const isEnd = type === 'Q' || type === 'S';
-        const isWrite = isEnd && /^\s*(insert|update|delete|with)\b/i.test(statement);
-        const isCommit = isEnd && (inTransaction ? /^\s*commit/i.test(statement) : isWrite);
-        if (isWrite) written.push(statement);
-        const fault = isCommit && written.length > 0 ? onCommit(written) : undefined;
-        if (isCommit || (isEnd && !inTransaction)) written = [];
-        if (fault === 'refused') return client.destroy();
-        losesAnswer ||= fault === 'lost';
-        database.write(Buffer.concat(batch));
-        batch = [];
-      }
-    });
+    relay(client, database, onCommit);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = new URL(target);
@@ -75,7 +36,72 @@ export async function startPostgresProxy(target: string, onCommit: OnCommit) {
   };
 }
 
-/** Cuts a stream into messages: a letter, a length that counts itself, the rest. A client's first one has no letter. */
+/** Passes messages on in both directions, and breaks the connection where a commit is to fail. */
+function relay(client: Socket, database: Socket, onCommit: OnCommit): void {
+  let inTransaction = false;
+  let losesAnswer = false;
+  const answers = messages(false);
+  database.on('data', (chunk: Buffer) => {
+    for (const { type, body } of answers(chunk))
+      if (type === 'Z') {
+        inTransaction = body.toString('latin1') !== 'I';
+        if (losesAnswer) client.destroy();
+      }
+    if (!losesAnswer) client.write(chunk);
+  });
+  const asked = messages(true);
+  const statementOf = statementReader();
+  const writes = commitWatcher(onCommit);
+  let batch: Buffer[] = [];
+  client.on('data', (chunk: Buffer) => {
+    for (const { type, body, raw } of asked(chunk)) {
+      batch.push(raw);
+      const statement = statementOf(type, body);
+      // The messages of the extended protocol take effect at the sync that follows them.
+      if (['P', 'B', 'D', 'E'].includes(type)) continue;
+      const isEnd = type === 'Q' || type === 'S';
+      const fault = isEnd ? writes(statement, inTransaction) : undefined;
+      if (fault === 'refused') return client.destroy();
+      losesAnswer ||= fault === 'lost';
+      database.write(Buffer.concat(batch));
+      batch = [];
+    }
+  });
+}
+
+/** Remembers which statement is being executed: the text of a query, or the statement that a name stands for. */
+function statementReader() {
+  const named = new Map<string, string>();
+  let statement = '';
+  return (type: string, body: Buffer): string => {
+    const [first = '', second = ''] = body.toString('utf8').split('\0');
+    if (type === 'Q') statement = first;
+    if (type === 'P') {
+      named.set(first, second);
+      statement = second;
+    }
+    if (type === 'B') statement = named.get(second) ?? '';
+    return statement;
+  };
+}
+
+/** Collects the statements that write, and asks `onCommit` for a fault when they are about to be committed. */
+function commitWatcher(onCommit: OnCommit) {
+  let written: string[] = [];
+  return (statement: string, inTransaction: boolean): CommitFault => {
+    const isWrite = /^\s*(insert|update|delete|with)\b/i.test(statement);
+    const isCommit = inTransaction ? /^\s*commit/i.test(statement) : isWrite;
+    if (isWrite) written.push(statement);
+    const fault = isCommit && written.length > 0 ? onCommit(written) : undefined;
+    if (isCommit || !inTransaction) written = [];
+    return fault;
+  };
+}
+
+/**
+ * Splits a stream into messages: a letter, a length that includes itself, and the rest. A client's first message has no
+ * letter.
+ */
 function messages(isClient: boolean) {
   let rest: Buffer = Buffer.alloc(0);
   let isFirst = isClient;

@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net';
 
-/** A connection that sends exactly what it is told to, and may stop half-way. */
+/** A connection that sends exactly the given bytes, so a test can stop half-way. */
 export interface RawConnection {
   socket: Socket;
-  /** The status of the first answer; 0 when the connection ends without one. */
+  /** The status of the first answer, or 0 if the connection ends without one. */
   status: Promise<number>;
-  /** All that was heard, once the other side has ended the connection. */
+  /** Everything that was received, after the other side has closed the connection. */
   ended: Promise<string>;
 }
 
@@ -22,7 +22,7 @@ export function openRaw(port: number | string, text: string, from = '127.0.0.1')
     if (code !== undefined) answered(Number(code));
   });
   const ended = new Promise<string>((resolve) => {
-    // What is sent to a connection that is gone is an error here, and the expected end there.
+    // Writing to a closed connection is an error, which these tests expect.
     socket.on('error', () => {});
     socket.once('close', () => {
       answered(0);

@@ -4,8 +4,8 @@ import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
 import type { Confinement, ToolHost } from '../../src/sandbox/sandbox.ts';
 
 /**
- * Hostile runs beside an honest one, in a process and under a user of their own (`limits.test.ts`).
- * Prints as JSON how each of them ended and what the honest one met.
+ * Runs hostile runs beside an honest one, as a separate process that may have another user (`limits.test.ts`). Prints as
+ * JSON how each hostile run ended and what the honest one saw.
  */
 const [folder = '', attacks = '{}'] = process.argv.slice(2);
 const limits = { memoryMb: 200, diskMb: 20, processes: 100 };
@@ -31,7 +31,7 @@ async function openRun(name: string): Promise<Run> {
 
 const honest = await openRun('honest');
 const met: string[] = [];
-/** A dozen processes, and a file read by the tool host. */
+/** Starts a dozen processes, and reads a file through the tool host. */
 async function workHonestly(): Promise<void> {
   const { text } = await honest.host.call('run_command', {
     command: 'for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true || exit 9; done; echo ok > a.txt',

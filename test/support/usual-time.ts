@@ -1,6 +1,6 @@
 /**
- * How long something usually takes, in ms of the clock: the median of five, because the machine may be busy with others
- * for one or two of them. `act` is told which of the five it is.
+ * The median time of five calls in ms, because the machine may be busy during one or two of them. `act` gets the number
+ * of the call, from 0.
  */
 export async function usualTime(act: (nth: number) => Promise<unknown>): Promise<number> {
   const times: number[] = [];

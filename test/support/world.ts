@@ -14,21 +14,21 @@ export interface World {
   github: DemoGitHub;
   model: ScriptedModel;
   service: RunningService;
-  /** The project of the installation, and a token of its owner. */
+  /** The project of the installation. `token` belongs to its owner. */
   project: { id: string };
   token: string;
   settings: Record<string, string>;
   get<T>(path: string): Promise<T>;
-  /** Opens an issue as its owner with a first comment; answers its number. */
+  /** Opens an issue as mona and adds a comment; returns the number. */
   issue(comment: string, more?: { title?: string; body?: string }): Promise<number>;
   task(): Promise<WorldTask>;
-  /** Waits until the newest task has that status, has run, and runs no more. */
+  /** Waits until the newest task has this status and its runs have ended; there must be at least one. */
   taskIn(status: string): Promise<WorldTask>;
   labels(number: number): Promise<string[]>;
   comments(number: number): Promise<{ id: number; user: { login: string }; body: string }[]>;
-  /** Every text of every table, as a dump of the database would hold it. */
+  /** Every row of every table as text, as a dump of the database would contain it. */
   dump(): Promise<string>;
-  /** For what would take thousands of requests, or what no request tells. */
+  /** Queries the database, for what would take thousands of requests or is not in the API. */
   sql<T>(text: string, values: unknown[]): Promise<T[]>;
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -52,7 +52,7 @@ export async function openWorld(
     before?: (turn: number) => Promise<void>;
     settings?: Record<string, string>;
     seed?: Partial<Seed>;
-    /** Lets commits of the service go wrong. */
+    /** Makes commits of the service fail. */
     onCommit?: OnCommit;
   } = {},
 ): Promise<World> {
@@ -78,9 +78,7 @@ export async function openWorld(
   const get = <T>(path: string) => service.api<T>(token, 'GET', path);
   const project = await until('the project', async () => (await get<{ id: string }[]>('/projects'))[0]);
   await until('the repository', async () => (await get<unknown[]>('/repositories')).length > 0);
-  const mona = github.as('mona');
-  const repo = `/repos/${owner}/sample`;
-  const world: World = {
+  return {
     github,
     model,
     get service() {
@@ -90,38 +88,10 @@ export async function openWorld(
     token,
     settings,
     get,
-    issue: async (comment, more = {}) => {
-      const { number } = await mona<{ number: number }>('POST', `${repo}/issues`, {
-        title: 'Do something',
-        body: 'please',
-        ...more,
-      });
-      if (comment !== '') await mona('POST', `${repo}/issues/${number}/comments`, { body: comment });
-      return number;
-    },
-    task: () => until('the task', async () => (await get<WorldTask[]>(`/projects/${project.id}/tasks`))[0]),
-    taskIn: (status) =>
-      until(`a task ${status}`, async () => {
-        const [task] = await get<WorldTask[]>(`/projects/${project.id}/tasks`);
-        if (task === undefined || task.status !== status) return undefined;
-        const runs = await get<{ status: string }[]>(`/tasks/${task.id}/runs`);
-        const isQuiet = runs.every((r) => !['queued', 'running'].includes(r.status));
-        return runs.length > 0 && isQuiet && task;
-      }),
-    labels: async (number) => {
-      const labels = await mona<{ name: string }[]>('GET', `${repo}/issues/${number}/labels`);
-      return labels.map((l) => l.name).sort();
-    },
-    comments: (number) => mona('GET', `${repo}/issues/${number}/comments`),
+    ...tasksOf(get, project.id),
+    ...issuesOf(github, owner),
     dump: () => dump(database.url),
-    sql: async (text, values) => {
-      const client = new pg.Client({ connectionString: database.url });
-      await client.connect();
-      return client
-        .query(text, values)
-        .then((answer) => answer.rows)
-        .finally(() => client.end());
-    },
+    sql: (text, values) => query(database.url, text, values),
     restart: async () => {
       service = await startService(settings);
     },
@@ -134,10 +104,44 @@ export async function openWorld(
       await rm(dataDir, { recursive: true, force: true });
     },
   };
-  return world;
 }
 
-/** A token as a program gets one at the sign-in: the command that prints one takes a second more. */
+/** The newest task, as the API shows it. */
+function tasksOf(get: World['get'], projectId: string): Pick<World, 'task' | 'taskIn'> {
+  const newest = async () => (await get<WorldTask[]>(`/projects/${projectId}/tasks`))[0];
+  return {
+    task: () => until('the task', newest),
+    taskIn: (status) =>
+      until(`a task ${status}`, async () => {
+        const task = await newest();
+        if (task === undefined || task.status !== status) return undefined;
+        const runs = await get<{ status: string }[]>(`/tasks/${task.id}/runs`);
+        const isQuiet = runs.every((r) => !['queued', 'running'].includes(r.status));
+        return runs.length > 0 && isQuiet && task;
+      }),
+  };
+}
+
+/** The issues of the sample repository, as mona sees them. */
+function issuesOf(github: DemoGitHub, owner: string): Pick<World, 'issue' | 'labels' | 'comments'> {
+  const mona = github.as('mona');
+  const issues = `/repos/${owner}/sample/issues`;
+  return {
+    issue: async (comment, more = {}) => {
+      const body = { title: 'Do something', body: 'please', ...more };
+      const { number } = await mona<{ number: number }>('POST', issues, body);
+      if (comment !== '') await mona('POST', `${issues}/${number}/comments`, { body: comment });
+      return number;
+    },
+    labels: async (number) => {
+      const labels = await mona<{ name: string }[]>('GET', `${issues}/${number}/labels`);
+      return labels.map((l) => l.name).sort();
+    },
+    comments: (number) => mona('GET', `${issues}/${number}/comments`),
+  };
+}
+
+/** Gets a token by signing in, because the command that prints one takes a second longer. */
 async function tokenBySignIn({ url }: RunningService, github: DemoGitHub, login: string): Promise<string> {
   const begun = await fetch(`${url}/login/github`, { redirect: 'manual' });
   const query = new URL(begun.headers.get('location') ?? '').searchParams;
@@ -154,6 +158,15 @@ async function tokenBySignIn({ url }: RunningService, github: DemoGitHub, login:
   const headers = { Cookie, Accept: 'application/json' };
   const answer = await fetch(agreed.headers.get('location') ?? '', { headers });
   return ((await answer.json()) as { token: string }).token;
+}
+
+async function query<T>(url: string, text: string, values: unknown[]): Promise<T[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return client
+    .query(text, values)
+    .then((answer) => answer.rows)
+    .finally(() => client.end());
 }
 
 async function dump(url: string): Promise<string> {

@@ -1,6 +1,6 @@
 /**
- * The emulator lets each token make 5,000 calls an hour of the wall clock and then refuses it without a word. Whoever
- * plays GitHub under load replaces a token before that, so that the limits are those that the caller chooses.
+ * The emulator allows each token 5,000 calls per hour and then refuses it without a message. Under load we replace a
+ * token before it gets there, so that the only limits are the ones that a test sets.
  */
 export class Allowance {
   private readonly uses = new Map<string, number>();
@@ -24,6 +24,6 @@ export class Allowance {
 
 const callsPerToken = 4500;
 
-/** Names of the further tokens of a person that the emulator is seeded with. */
+/** The emulator is seeded with this many spare tokens for each person. */
 export const spareTokens = 40;
 export const spareToken = (token: string, count: number) => `${token}~${Math.min(count, spareTokens)}`;

@@ -1,11 +1,11 @@
 import { spareToken, spareTokens } from './allowance.ts';
 
-/** The account, its repository with the sample project, and people. Their rights follow GitHub's rules. */
+/** The account, its repository with the sample project, and people. The emulator grants rights by GitHub's rules. */
 export interface Seed {
   owner: string;
   isOrganization?: boolean;
   repository: string;
-  /** Further repositories of the account, with the same project in them. */
+  /** Further repositories of the account, with the same content. */
   more?: string[];
   isPrivate?: boolean;
   people: string[];
@@ -43,7 +43,7 @@ const events = [
   'status',
 ];
 
-/** What the emulator is told before it starts; `url` is where it can be reached. */
+/** The emulator's initial data; `url` is the address under which callers reach it. */
 export function emulatorSeed({ owner, isOrganization, repository, more = [], isPrivate, people }: Seed, url: string) {
   const users = [...new Set([owner, ...people])].filter((login) => !(isOrganization && login === owner));
   const scopes = ['repo', 'user', 'admin:org'];

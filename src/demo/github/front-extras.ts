@@ -6,17 +6,17 @@ export interface Reaction {
   content: string;
 }
 
-/** What goes wrong with a call: it is refused with that status, or done and its answer lost. */
+/** How a call fails: it is refused with a status, or it is carried out and its answer is lost. */
 export type Fault = 'lost' | { status: number; headers?: Record<string, string> };
 
-/** Asked before every call that the App makes; a fault that it answers happens. Calls of git are `GIT`. */
+/** Called before every request of the App; the fault that it returns happens. The method of git's requests is `GIT`. */
 export type Faults = (method: string, path: string, token: string) => Fault | undefined;
 
-/** Lets a fault happen; true when that was the answer. */
+/** Makes a fault happen; true when the request has been answered by it. */
 export function happens(fault: Fault | undefined, res: ServerResponse): boolean {
   if (fault === undefined) return false;
   if (fault === 'lost') {
-    // Whoever answers later finds nobody there.
+    // The answer, when it comes, closes the connection instead.
     res.writeHead = res.write = res.end = (() => res.destroy()) as never;
     return false;
   }
@@ -25,7 +25,7 @@ export function happens(fault: Fault | undefined, res: ServerResponse): boolean 
   return true;
 }
 
-/** The emulator's answer to a call for a token, which is said to end that soon. */
+/** The emulator's answer; when it grants a token, with an expiry after that many seconds. */
 export function endingSoon(path: string, text: string, seconds: number | undefined): string {
   if (seconds === undefined || !/\/access_tokens$/.test(path)) return text;
   return JSON.stringify({ ...JSON.parse(text), expires_at: new Date(Date.now() + seconds * 1000).toISOString() });
@@ -52,7 +52,7 @@ interface Answer {
   headers?: Record<string, string>;
 }
 
-/** Answers the addresses of GitHub's API that the emulator lacks; undefined for all others. */
+/** Answers the endpoints of GitHub's API that the emulator lacks; undefined for all others. */
 export async function answerExtra(around: Around, asked: Asked): Promise<Answer | undefined> {
   const { method, path } = asked;
   if (path.startsWith('/installation/repositories')) return listInstalled(around, asked);
@@ -72,7 +72,7 @@ async function listInstalled({ names, call }: Around, { authorization }: Asked):
   return { status: 200, json: { total_count: repositories.length, repositories } };
 }
 
-/** The comments of all issues; the emulator takes the word for the number of an issue. */
+/** The comments of all issues. The emulator mistakes `comments` in this path for an issue number. */
 async function listComments({ call }: Around, { path, authorization }: Asked): Promise<Answer> {
   const name = path.split('/').slice(2, 4).join('/');
   const query = new URL(path, 'http://github').searchParams;
@@ -94,7 +94,7 @@ function addReaction({ reactions }: Around, { path, body }: Asked): Answer {
   return { status: isNew ? 201 : 200, json: { id: reactions.length, content } };
 }
 
-/** The one mutation that the service uses. */
+/** The one GraphQL mutation that the service uses: marking a pull request as ready for review. */
 async function markReady({ names, call }: Around, { authorization, body }: Asked): Promise<Answer> {
   const { id } = (JSON.parse(body) as { variables: { id: string } }).variables;
   for (const name of names) {
@@ -110,7 +110,7 @@ async function markReady({ names, call }: Around, { authorization, body }: Asked
 
 const deliveriesOfAPage = 100;
 
-/** What was sent, newest first, and sending it again. */
+/** Lists the deliveries, newest first, and sends one again. */
 async function hookDeliveries({ hooks }: Around, { method, path }: Asked): Promise<Answer> {
   const again = /^\/app\/hook\/deliveries\/(\d+)\/attempts$/.exec(path);
   if (again !== null && method === 'POST') {
@@ -133,7 +133,7 @@ async function hookDeliveries({ hooks }: Around, { method, path }: Asked): Promi
   return { status: 200, json: shown.reverse(), ...(first > 0 ? { headers: { link: next } } : {}) };
 }
 
-/** A reply to a review comment; the emulator knows it by another address. */
+/** Translates a reply to a review comment: the emulator has another endpoint for it. */
 export function replyAsComment(path: string, body: string | undefined): [string, string | undefined] {
   const reply = /^(\/repos\/[^/]+\/[^/]+\/pulls\/\d+\/comments)\/(\d+)\/replies$/.exec(path);
   if (reply === null || body === undefined) return [path, body];

@@ -16,13 +16,13 @@ export interface PullLike {
 const person = ['-c', 'user.name=GitHub', '-c', 'user.email=noreply@github.com'];
 
 /**
- * What GitHub knows of a pull request and the emulator does not: its head follows the branch, whether it can be merged
- * follows both sides, and a merge joins what is there now.
+ * What the emulator lacks about pull requests: the head follows its branch, `mergeable` depends on both branches, and a
+ * merge combines their current commits.
  */
 export class FrontPulls {
   private readonly folder: string;
   private readonly repo: string;
-  /** Of a merge by us the emulator knows a commit of its own; this is the one that really is on the branch. */
+  /** The merge commits that are on the branch. The emulator invents a commit of its own for each merge. */
   private readonly merges = new Map<number, string>();
   private readonly trees = new Map<string, Promise<string | undefined>>();
 
@@ -31,12 +31,12 @@ export class FrontPulls {
     this.repo = repo;
   }
 
-  /** On GitHub the issue of a pull request tells that it is one. */
+  /** Adds the field by which GitHub marks an issue that is a pull request. */
   marked<I extends { number?: number }>(issue: I, isPull: boolean): I {
     return isPull ? { ...issue, pull_request: { url: `/repos/${this.repo}/pulls/${issue.number}` } } : issue;
   }
 
-  /** Read where git keeps it: a process for each look would cost more than all else. */
+  /** Read from git's files, because starting git for each look would take most of the time. */
   private async headOf(branch: string): Promise<string | undefined> {
     const loose = await readFile(join(this.folder, 'refs/heads', branch), 'utf8').catch(() => undefined);
     if (loose !== undefined) return loose.trim();
@@ -46,7 +46,7 @@ export class FrontPulls {
     return found?.toString('utf8').trim();
   }
 
-  /** The tree of both sides together; undefined when they conflict. */
+  /** The merged tree of both commits; undefined when they conflict. */
   private joined(base: string, head: string): Promise<string | undefined> {
     const known = this.trees.get(`${base} ${head}`);
     if (known !== undefined) return known;
@@ -58,7 +58,7 @@ export class FrontPulls {
     return tree;
   }
 
-  /** A pull request as GitHub would show it now. */
+  /** The pull request, updated in place, as GitHub would show it now. */
   async shown<P extends PullLike>(pull: P): Promise<P> {
     const merge = this.merges.get(pull.number ?? 0);
     if (merge !== undefined) pull.merge_commit_sha = merge;
@@ -70,7 +70,7 @@ export class FrontPulls {
     return pull;
   }
 
-  /** Merges as GitHub does, in git; answers a refusal with its status. */
+  /** Merges as GitHub does, in git; returns GitHub's status and message when it would refuse. */
   async merge(
     pull: PullLike,
     asked: { sha?: string },
@@ -94,7 +94,7 @@ export class FrontPulls {
   }
 }
 
-/** GitHub closes the issues that a merged pull request says it closes. `path` is that of the merge. */
+/** Closes the issues that a merged pull request says it closes, as GitHub does. `path` is the merge endpoint. */
 export async function closeIssuesOf(path: string, call: Call): Promise<void> {
   const { body } = await call<{ body: string | null }>('GET', path.replace(/\/merge$/, ''));
   const repo = path.split('/').slice(2, 4).join('/');

@@ -8,7 +8,7 @@ import { type Call, feedPush, gitIn, pullRefs } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
 import { WebhookSender } from './webhook-sender.ts';
 
-/** A push as it came: which refs, and by which token. */
+/** A push that was received. `refs` are all branches afterwards, the newest commit first. */
 export interface Push {
   repository: string;
   token: string;
@@ -17,7 +17,7 @@ export interface Push {
 
 interface Seeded {
   name: string;
-  /** Further ones of the account. */
+  /** Further repositories of the account. */
   more: string[];
   webhookSecret: string;
   installationId: number;
@@ -27,15 +27,15 @@ interface Seeded {
 }
 
 /**
- * Stands before the emulator and adds what it lacks: git over HTTP, `GET /installation/repositories`, reactions,
- * closing issues by a merge, and webhooks with a delivery id of their own.
+ * A proxy in front of the emulator that adds what it lacks: git over HTTP, `GET /installation/repositories`, reactions,
+ * closing issues by a merge, and a unique id for each webhook delivery.
  */
 export class Front {
   readonly pushes: Push[] = [];
   readonly reactions: Reaction[] = [];
-  /** Nothing goes wrong unless a test says so. */
+  /** A test replaces this to make calls fail. */
   faults: Faults = () => undefined;
-  /** When tokens are said to end, other than the emulator says. */
+  /** How long new tokens claim to be valid, when a test overrides the emulator. */
   tokenSeconds: number | undefined;
   readonly hooks: WebhookSender;
   private readonly inner: string;
@@ -100,7 +100,7 @@ export class Front {
     res.writeHead(status, headers).end(status === 204 ? undefined : text);
   }
 
-  /** A call of the API: the emulator's answer, put right where GitHub would know better. */
+  /** Calls the API: the emulator's answer, corrected where GitHub's would differ. */
   private async ask(method: string, path: string, authorization: string, body?: string, type?: string) {
     if (method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path))
       return this.alone(() => this.merge(path, authorization, body));
@@ -115,7 +115,7 @@ export class Front {
     return { status: response.status, headers, text: await this.withPulls(path, said) };
   }
 
-  /** The emulator's events and issues do not tell that an issue is a pull request. */
+  /** Marks the issue of an event when it is a pull request; the emulator does not. */
   private async withPullMark(body: string): Promise<string> {
     const payload = JSON.parse(body) as { issue?: { number: number }; repository?: { full_name: string } };
     const name = payload.repository?.full_name ?? this.seeded.name;
@@ -216,14 +216,14 @@ export class Front {
     };
   }
 
-  /** Git's refs and the emulator's are made equal one change at a time. */
+  /** Runs one synchronisation of refs between git and the emulator at a time. */
   private alone<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.before.then(work, work);
     this.before = turn.catch(() => {});
     return turn;
   }
 
-  /** A push to the branch of a pull request is an event of that pull request too. */
+  /** After a push GitHub also sends an event for the pull request of that branch. */
   private async tellOfPush(name: string): Promise<void> {
     const opened = this.hooks.deliveries.findLast(
       (d) => d.event === 'pull_request' && d.body.includes('"action":"opened"'),

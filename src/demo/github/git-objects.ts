@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 
-/** A call of the emulator's API: path, method and body in, JSON out; throws on a refusal. */
+/** Calls the emulator's API and returns the parsed JSON. @throws Error when it refuses */
 export type Call = <T>(method: string, path: string, body?: object) => Promise<T>;
 
-/** Runs git in a bare repository, cut off from the machine's configuration. */
+/** Runs git in a bare repository, without the machine's git configuration. */
 export function gitIn(folder: string, args: string[], input?: string | Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const env = { PATH: '/usr/local/bin:/usr/bin:/bin', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
@@ -30,7 +30,7 @@ export async function refsOf(folder: string): Promise<Map<string, string>> {
   );
 }
 
-/** Copies branches that only git has into the emulator: the objects by its git data API, then the ref. */
+/** Makes the emulator's branches equal to git's: copies missing objects through its git data API, then moves the refs. */
 export async function feedPush(folder: string, repo: string, call: Call): Promise<void> {
   const known = await emulatorRefs(repo, call);
   const now = await refsOf(folder);
@@ -44,10 +44,10 @@ export async function feedPush(folder: string, repo: string, call: Call): Promis
   for (const ref of known.keys()) if (!now.has(ref)) await call('DELETE', `/repos/${repo}/git/${ref}`);
 }
 
-/** The commits of `sha` that none of the known ones reaches, oldest first. */
+/** The commits that are reachable from `sha` and from none of the known ones, oldest first. */
 async function newCommits(folder: string, sha: string, known: Iterable<string>): Promise<string[]> {
   const have: string[] = [];
-  // The emulator makes merge commits of its own, which this repository does not have.
+  // This repository does not have the merge commits that the emulator invents.
   for (const each of known) if (await has(folder, each)) have.push(each);
   const except = have.length > 0 ? ['--not', ...have] : [];
   const listed = await gitText(folder, ['rev-list', '--reverse', '--topo-order', sha, ...except]);
@@ -81,7 +81,7 @@ async function feedCommit(folder: string, repo: string, commit: string, call: Ca
     author: { name: an, email: ae, date: ad },
     committer: { name: cn, email: ce, date: cd },
   });
-  if (stored.sha !== commit) throw new Error(`the emulator made ${stored.sha} of ${commit}`);
+  if (stored.sha !== commit) throw new Error(`the emulator stored commit ${commit} as ${stored.sha}`);
 }
 
 async function emulatorRefs(repo: string, call: Call): Promise<Map<string, string>> {
@@ -98,7 +98,7 @@ interface ApiCommit {
   committer: { name: string; email: string; date: string };
 }
 
-/** Brings branches that the emulator moved by itself, such as by a merge, into the bare repository. */
+/** Copies branches that the emulator moved, such as by a merge through its API, into the bare repository. */
 export async function pullRefs(folder: string, repo: string, call: Call): Promise<void> {
   const mine = await refsOf(folder);
   for (const [ref, sha] of await emulatorRefs(repo, call)) {
@@ -131,7 +131,7 @@ async function pullCommit(folder: string, repo: string, sha: string, call: Call)
     commit.message,
   ].join('\n');
   const made = await gitText(folder, ['hash-object', '-w', '-t', 'commit', '--stdin'], text);
-  if (made !== sha) throw new Error(`git made ${made} of the emulator's ${sha}`);
+  if (made !== sha) throw new Error(`git stored the emulator's commit ${sha} as ${made}`);
 }
 
 async function pullTree(folder: string, repo: string, sha: string, call: Call): Promise<void> {

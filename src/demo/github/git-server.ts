@@ -3,13 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
-/** Who asks, by the Basic credentials of git: the user name is of no interest, the password is a GitHub token. */
+/** What the git server asks its owner. Callers authenticate as git does: any user name, and a GitHub token as password. */
 export interface GitHost {
-  /** The bare repository behind `owner/name`, or undefined when the token may not do that there. */
+  /** The bare repository behind `owner/name`, or undefined when the token may not use this service on it. */
   find(name: string, token: string | undefined, service: Service): Promise<string | undefined>;
-  /** Called before refs are told, so that what was merged elsewhere is there. */
+  /** Called before refs are listed, so that merges through the API are included. */
   beforeAdvertising(name: string): Promise<void>;
-  /** Called when a push has been received. Throwing undoes nothing, but tells the pusher. */
+  /** Called after a push was received. An error here undoes nothing; the pusher sees it. */
   afterPush(name: string, token: string): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export async function serveGit(host: GitHost, req: IncomingMessage, res: ServerR
   return true;
 }
 
-/** What git answers to one request. */
+/** Runs git for one request and returns its output. */
 async function runGit(service: Service, folder: string, isAdvertising: boolean, req: IncomingMessage): Promise<Buffer> {
   const args = [service.slice(4), '--stateless-rpc', ...(isAdvertising ? ['--advertise-refs'] : []), folder];
   const git = spawn('git', args, {
@@ -60,7 +60,7 @@ async function runGit(service: Service, folder: string, isAdvertising: boolean, 
     },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
-  // `pipeline` ends git's input when the caller goes away in mid-request, and so git itself.
+  // When the caller disconnects in mid-request, `pipeline` closes git's input, and git exits.
   const isPacked = req.headers['content-encoding'] === 'gzip';
   pipeline([req, ...(isPacked ? [createGunzip()] : []), git.stdin], () => {});
   const output: Buffer[] = [];

@@ -4,14 +4,14 @@ export interface Delivery {
   guid: string;
   event: string;
   body: string;
-  /** What the service answered; 0 while it has not. */
+  /** The status that the service answered; 0 until it has. */
   status: number;
 }
 
-/** Sends webhooks under a delivery id of their own; the emulator's is the time, so two events may share one. */
+/** Sends webhooks, each with a unique delivery id. The emulator uses the time as id, so two events may share one. */
 export class WebhookSender {
   readonly deliveries: Delivery[] = [];
-  /** Where webhooks go; nowhere until it is set. */
+  /** Where to send webhooks. Until it is set they are only recorded. */
   target: string | undefined;
   private readonly secret: string;
 
@@ -19,7 +19,7 @@ export class WebhookSender {
     this.secret = secret;
   }
 
-  /** Sends one again: under its own id, as GitHub does when it is asked to, or under another. */
+  /** Sends a delivery again: with the same id, as GitHub redelivers, or with a new one. */
   async repeat(guid: string, isSame = false): Promise<void> {
     const known = this.deliveries.find((d) => d.guid === guid);
     if (known !== undefined) await this.send(known.event, known.body, isSame ? guid : undefined);

@@ -5,7 +5,7 @@ interface Turn {
   arguments: object;
 }
 
-/** An answer that goes wrong: a status, a connection that ends in mid-answer, or a text of the tests' own. */
+/** A failing answer: an error status, a connection that breaks in mid-answer, or any body that a test chooses. */
 export interface Fault {
   status?: number;
   headers?: Record<string, string>;
@@ -13,28 +13,28 @@ export interface Fault {
   isReset?: boolean;
 }
 
-/** What the scripted model says: one or more tool calls, a text, or something that goes wrong. */
+/** One answer of the scripted model: tool calls, a text, or a failure. */
 export type Said = Turn[] | string | Fault;
 
 export interface ModelRequest {
   model: string;
   messages: { role: string; content: unknown }[];
   tools?: { function: { name: string } }[];
-  /** The one function that is to be called. */
+  /** The function that the model must call. */
   tool_choice?: { function: { name: string } };
   stream?: boolean;
 }
 
-/** Whether the request offers that tool. */
+/** Whether the request offers this tool. */
 export const offers = (request: ModelRequest, tool: string) =>
   request.tools?.some((t) => t.function.name === tool) ?? false;
 
-/** The first message that is not the system's: what the service says the conversation is about. */
+/** The first user message, in which the service says what the conversation is about. */
 export function textOf({ messages }: ModelRequest): string {
   return String(messages.find((m) => m.role === 'user')?.content ?? '');
 }
 
-/** What the scripted model does: a list of turns, or what it says to a request. */
+/** The answers turn by turn, or a function that answers a request. */
 export type Script = Said[] | ((request: ModelRequest, turn: number) => Said);
 
 export interface ScriptedModel {
@@ -45,8 +45,8 @@ export interface ScriptedModel {
 }
 
 /**
- * An OpenAI-compatible server that plays a script. How far it has come it reads from the conversation it is sent, so a
- * run that is continued elsewhere gets the turn that is due. `before` may hold an answer back.
+ * An OpenAI-compatible server that plays a script. It counts the turns in the conversation it receives, so a run that
+ * another worker continues gets the right one. `before` runs before each answer and may delay it.
  */
 export async function startModel(
   script: Script,
@@ -96,7 +96,7 @@ function goWrong(
 }
 
 function completion(model: string, turn: number, said: Turn[] | string, offered: Set<string>) {
-  // Where there is no shell the script reads on instead of testing.
+  // Without a shell the script lists files instead of running a command.
   const isMissing = (call: Turn) => call.name === 'run_command' && !offered.has(call.name);
   const calls =
     typeof said === 'string'
@@ -127,7 +127,7 @@ function completion(model: string, turn: number, said: Turn[] | string, offered:
   };
 }
 
-/** The same answer in pieces, as a stream brings it. */
+/** The same answer in the chunks of a stream. */
 function chunksOf({ choices: [choice], usage, ...rest }: ReturnType<typeof completion>) {
   const chunk = (delta: object, finish: string | null = null) => ({
     ...rest,

@@ -5,7 +5,7 @@ const questions = [
   { question: 'What matters most?', options: ['Correct results', 'Speed', 'Documentation'] },
 ];
 
-/** The demo's answer to the function that the wizard asks for, made from the goal and the answers. */
+/** The demo's call of the function that the wizard asks for, written from the goal and the answers so far. */
 export function plannerOf(name: string, request: ModelRequest): Said {
   const text = textOf(request);
   const goal = /^# The goal\n(.+)$/m.exec(text)?.[1] ?? 'the goal';
@@ -24,7 +24,7 @@ const writers: Record<string, (goal: string, answers: string[]) => object> = {
     markdown: [
       `# ${goal}`,
       `## Problem\nToday the library does not do this: ${goal}.`,
-      `## What we learned\n${answers.map((a) => `- ${a}`).join('\n') || '- Nothing was asked.'}`,
+      `## What we learned\n${answers.map((a) => `- ${a}`).join('\n') || '- No questions were asked.'}`,
       '## Requirements\n1. The behaviour is implemented. Accepted when its tests pass.\n2. It is documented. Accepted when the documentation shows an example.',
       '## Non-goals\n- Changes to the existing interface.',
     ].join('\n\n'),

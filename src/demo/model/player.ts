@@ -3,8 +3,8 @@ import { plannerOf } from './planner.ts';
 import { script as accents } from './story.ts';
 
 /**
- * What stands in for a model in the demo. It reads what it is asked like a model would, and answers each kind of
- * request: it works on tasks, each in its own way, answers chats from what they are about, and plans with the wizard.
+ * The demo's stand-in for a model. Like a model, it answers by what the request says: it works on tasks, each
+ * differently, answers chats about them, and plans with the wizard.
  */
 export const player: Script = (request, turn) => {
   const forced = request.tool_choice?.function.name;
@@ -16,12 +16,12 @@ export const player: Script = (request, turn) => {
 function work(assignment: string, request: ModelRequest, turn: number): Said {
   const steps = /accent/i.test(assignment) ? (accents as Said[]) : stepsFor(titleIn(assignment, 'Task'));
   const said = steps[Math.min(turn, steps.length - 1)] ?? 'Done.';
-  // Without a shell the file is read again instead of tested.
+  // Without a shell it lists files instead of running the tests.
   const needsShell = Array.isArray(said) && said.some((call) => call.name === 'run_command');
   return needsShell && !offers(request, 'run_command') ? [{ name: 'list_files', arguments: {} }] : said;
 }
 
-/** Tests, documentation and everything else are each done in files of their own, so that changes do not collide. */
+/** Every task gets files of its own, by what its title asks for, so that the changes never conflict. */
 function stepsFor(title: string): Said[] {
   const slug = slugOf(title);
   const kinds: [RegExp, string, string][] = [
@@ -48,7 +48,7 @@ function stepsFor(title: string): Said[] {
   ];
 }
 
-const usage = `\`slugify\` turns a title into the last part of an address:
+const usage = `\`slugify\` turns a title into the last part of a URL:
 
     import { slugify } from '../src/slugify.js';
     slugify('Hello, world'); // hello-world
@@ -71,7 +71,7 @@ export function slugsOf(titles) {
 }
 `;
 
-/** Answers from what the service says the conversation is about, and names itself. */
+/** Answers from the context that the service sends, and says that it is a script. */
 function talk(request: ModelRequest): string {
   const context = textOf(request);
   const question = String(request.messages.findLast((m) => m.role === 'user')?.content ?? '').slice(0, 200);

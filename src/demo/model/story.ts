@@ -1,6 +1,6 @@
 import type { Script } from './model.ts';
 
-/** The issue of the demo, and what a developer would do about it in the sample repository. */
+/** The demo's issue. `script` below solves it in the sample repository, as a developer would. */
 export const issue = {
   title: 'slugify drops accented letters',
   body: '`slugify("Crème brûlée")` gives `cr-me-br-l-e`. It should give `creme-brulee`.',
@@ -37,9 +37,9 @@ export const script: Script = [
       name: 'finish',
       arguments: {
         summary:
-          'slugify now takes the accents off letters (Unicode NFKD) before it throws away what is no letter, so "Crème brûlée" becomes "creme-brulee". A test holds it.',
+          'slugify now removes accents (Unicode NFKD) before it drops everything that is not a letter, so "Crème brûlée" becomes "creme-brulee". A new test covers it.',
         nextSteps: [],
-        prTitle: 'Keep the letters under accents in slugs',
+        prTitle: 'Keep accented letters in slugs',
       },
     },
   ],
