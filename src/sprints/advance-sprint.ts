@@ -1,8 +1,9 @@
 import type { App } from '../app.ts';
+import { exhaustedDay } from '../domain/budget.ts';
 import { Refused } from '../domain/machine.ts';
 import { type Failure, failure } from '../domain/run.ts';
 import { AppError } from '../errors.ts';
-import { budgetsOf } from '../runs/agent/assignment.ts';
+import { limitsFor } from '../runs/agent/assignment.ts';
 import { startTask } from '../runs/operations.ts';
 import { costOfDay } from '../runs/store.ts';
 import { showTask } from '../tasks/move.ts';
@@ -45,11 +46,9 @@ async function listStartable(app: App, sprintId: string): Promise<string[]> {
 }
 
 async function dayIsOver(app: App, projectId: string): Promise<string | undefined> {
-  const { dayCostUsd } = await budgetsOf(app, projectId);
-  const spent = await costOfDay(app.db.manager, projectId);
-  return spent < dayCostUsd
-    ? undefined
-    : `the project's budget of $${dayCostUsd} for a day is used up; it starts tomorrow`;
+  const { dayCostUsd } = await limitsFor(app, projectId);
+  const usedUp = exhaustedDay(dayCostUsd, await costOfDay(app.db.manager, projectId));
+  return usedUp && `${usedUp}; the task starts tomorrow`;
 }
 
 /** Why a start was refused; undefined for what is no refusal. */

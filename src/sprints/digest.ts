@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { type Failure, remedies } from '../domain/run.ts';
+import { remedyFor } from '../domain/remedies.ts';
+import type { Failure } from '../domain/run.ts';
 import { taskPage } from '../domain/task-page.ts';
 import { storableJson, storableText } from '../domain/text/storable.ts';
 import { notFound } from '../errors.ts';
@@ -75,7 +76,7 @@ function report(sprint: SprintView, tasks: ToldTask[], cost: number, baseUrl: st
       'What failed',
       failed.map((t) => `${link(t)}: ${t.failure?.message}`),
     ),
-    ...list('Next steps', [...new Set(failed.map((t) => remedies[(t.failure as Failure).category]))]),
+    ...list('Next steps', [...new Set(failed.map((t) => remedyFor(t.failure as Failure)))]),
   ]
     .join('\n')
     .trimEnd();

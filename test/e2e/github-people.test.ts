@@ -150,7 +150,7 @@ test('an archived repository takes no start', async () => {
     const said = await ask('start');
     // Before the event was handled.
     if (said === 'done') await ask('cancel');
-    return said.includes('takes changes, found sample archived');
+    return said.includes('sample is archived and takes no changes');
   });
   await archive(false);
   await until('the start', async () => (await ask('start')) === 'done');

@@ -8,13 +8,12 @@ import {
   Repositories,
   type UserRow,
 } from '../../db/tables.ts';
-import { Refused } from '../../domain/machine.ts';
 import { normalUrl } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { isGranted } from '../../projects/grant-store.ts';
 import { insertProject } from '../../projects/operations.ts';
 import { findByUrl, hasRepositories, lockProject } from '../../repositories/store.ts';
-import { cancelTask } from '../../runs/operations.ts';
+import { cancelIfRunning } from '../../runs/operations.ts';
 import { listenFromNow } from '../inbox/delivery-store.ts';
 import { makeLabels } from '../mirror/sync-labels.ts';
 import { findInstallation, listActiveInstallations } from '../store.ts';
@@ -209,11 +208,7 @@ async function cancelRunsOf(app: App, repositoryIds: string[]): Promise<void> {
      where t.repository_id = any($1) and r.status in ('queued', 'running')`,
     [repositoryIds],
   );
-  for (const { taskId } of tasks)
-    await cancelTask(app, taskId).catch((error) => {
-      // Ended by itself meanwhile.
-      if (!(error instanceof Refused)) throw error;
-    });
+  for (const { taskId } of tasks) await cancelIfRunning(app, taskId);
 }
 
 /** Finds installations that nobody told us of, such as those made before the first start. */

@@ -1,7 +1,6 @@
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
-import { cancelTask } from '../../runs/operations.ts';
-import { findLiveRun } from '../../runs/store.ts';
+import { cancelIfRunning } from '../../runs/operations.ts';
 import { moveTask, showTask, tryMoveTask } from '../../tasks/move.ts';
 import { getTask } from '../../tasks/store.ts';
 import { labelOf } from '../mirror/mirror.ts';
@@ -47,11 +46,7 @@ export async function forgetIssue(app: App, { repository }: Place, number: numbe
 async function settleClosed(app: App, taskId: string): Promise<void> {
   await refreshPullsOf(app, taskId);
   const { status } = await getTask(app.db.manager, taskId);
-  if (status !== 'done' && (await findLiveRun(app.db.manager, taskId)) !== null)
-    await cancelTask(app, taskId).catch((error) => {
-      // Ended by itself meanwhile.
-      if (!(error instanceof Refused)) throw error;
-    });
+  if (status !== 'done') await cancelIfRunning(app, taskId);
   await showTask(app, undefined, taskId);
 }
 

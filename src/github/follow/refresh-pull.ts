@@ -1,11 +1,9 @@
 import type { App, Octokit } from '../../app.ts';
 import { type PullRequestRow, PullRequests } from '../../db/work-tables.ts';
-import { Refused } from '../../domain/machine.ts';
 import type { TaskEvent } from '../../domain/task.ts';
 import { pullStatus } from '../../repositories/pulls.ts';
-import { cancelTask } from '../../runs/operations.ts';
+import { cancelIfRunning } from '../../runs/operations.ts';
 import { refreshDiff } from '../../runs/publish/refresh-diff.ts';
-import { findLiveRun } from '../../runs/store.ts';
 import { showTask, tryMoveTask } from '../../tasks/move.ts';
 import { placeOfRepository } from '../place.ts';
 import { lookForConflict } from './conflicts.ts';
@@ -34,7 +32,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
   });
   const status = pullStatus(data);
   const isSettled = status === 'merged' || status === 'closed';
-  if (isSettled && status !== stored.status) await stopRunOf(app, stored.taskId);
+  if (isSettled && status !== stored.status) await cancelIfRunning(app, stored.taskId);
   await app.db.transaction(async (em) => {
     const key = { repositoryId: stored.repositoryId, number: stored.number };
     const before = await em.findOneOrFail(PullRequests, { where: key, lock: { mode: 'pessimistic_write' } });
@@ -79,12 +77,4 @@ function eventsOf(before: PullRequestRow['status'], now: PullRequestRow['status'
   // The last open one closed beside a merged one finishes the task.
   if (now === 'closed') return before === 'closed' ? [] : ['close', 'finish'];
   return before === 'closed' ? ['reopen'] : [];
-}
-
-async function stopRunOf(app: App, taskId: string): Promise<void> {
-  if ((await findLiveRun(app.db.manager, taskId)) === null) return;
-  await cancelTask(app, taskId).catch((error) => {
-    // It ended by itself meanwhile.
-    if (!(error instanceof Refused)) throw error;
-  });
 }

@@ -1,9 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import { remedies } from '../../domain/run.ts';
+import { limitSetter, remedyFor } from '../../domain/remedies.ts';
 import type { Failure, Task } from '../api.ts';
 import { failureName } from '../display/names.ts';
-import * as queries from '../live/queries.ts';
 
 /** Why the last run of a task failed and what to do about it. */
 export function FailureNotice({ task }: { task: Task }) {
@@ -20,14 +18,10 @@ export function FailureNotice({ task }: { task: Task }) {
 
 /** What a person can do about a failed run, with a link to where they can do it. */
 export function Remedy({ task, failure }: { task: Task; failure: Failure }) {
-  const project = useQuery(queries.project(task.projectId));
-  const hasOwnBudget = Object.values(project.data?.budgets ?? {}).some((limit) => limit !== null);
   const link = linkFor(failure, task);
   return (
     <p className="wrap">
-      {failure.category === 'budget' && project.data && !hasOwnBudget
-        ? operatorBudgetRemedy
-        : remedies[failure.category]}
+      {remedyFor(failure)}
       {link && (
         <>
           {' '}
@@ -38,16 +32,17 @@ export function Remedy({ task, failure }: { task: Task; failure: Failure }) {
   );
 }
 
-/** Without a budget of its own, raising the project's budget has no effect: some other limit applied. */
-const operatorBudgetRemedy =
-  'The project has no budget of its own, so a limit of the service or of .deckhand.yml applied. Ask the operator or a maintainer to raise it, or make the task smaller, then retry.';
-
-function linkFor({ category }: Failure, task: Task): { to: string; text: string } | undefined {
+function linkFor({ category, message }: Failure, task: Task): { to: string; text: string } | undefined {
   const project = `/projects/${task.projectId}`;
   switch (category) {
     case 'auth':
-    case 'budget':
       return { to: `${project}/settings`, text: 'Open project settings' };
+    case 'budget':
+    case 'timeout':
+      // The settings cannot raise a limit of the service or of .deckhand.yml.
+      return limitSetter(message) === 'project'
+        ? { to: `${project}/settings`, text: 'Open project settings' }
+        : undefined;
     case 'model':
       return task.owner === null ? undefined : { to: `${project}/agents/${task.owner}`, text: 'Open agent' };
     case 'repository':
