@@ -125,10 +125,14 @@ test('start, retry, cancel and merge say what they need when they are refused', 
   expect((await refused('start', lone.id)).message).toBe('start requires a connected repository on GitHub, found none');
 });
 
-test('without a model, start is 503 and the task does not move', async () => {
-  await call('POST', '/repositories', { projectId: project, name: 'r', url: 'https://github.com/octocat/r' });
+test('without a model start is 503; the task does not move and gets no repository', async () => {
   const { id } = await create({ title: 't', owner: developer });
+  await call('POST', '/repositories', { projectId: project, name: 'r', url: 'https://github.com/octocat/r' });
   const first = await call('POST', `/tasks/${id}/start`);
   expect([first.status, first.body.message]).toEqual([503, expect.stringMatching(/OPENAI_MODEL/)]);
-  expect((await call('GET', `/tasks/${id}`)).body).toMatchObject({ status: 'backlog', runCount: 0 });
+  expect((await call('GET', `/tasks/${id}`)).body).toMatchObject({
+    status: 'backlog',
+    runCount: 0,
+    repositoryId: null,
+  });
 });
