@@ -13,7 +13,7 @@ const diffChars = 20_000;
 const maxRuns = 5;
 
 /**
- * Asks the agent of a task about the task and returns its answer. The agent is told the runs, diff and handoffs, can read
+ * Asks the agent of a task about the task and returns its answer. The agent sees the runs, diff and handoffs, can read
  * the repository at the branch of the task, and changes nothing. `isAlone`: the question is asked without the conversation
  * so far and does not become part of it.
  * @throws AppError 502 when the model fails, 503 when none is configured

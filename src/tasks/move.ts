@@ -26,8 +26,8 @@ export async function moveTask(app: App, em: EntityManager, taskId: string, even
 }
 
 /**
- * The same for an event of GitHub or of a run, which nobody could be told a refusal: an event that the state machine
- * forbids changes nothing. Returns the new status, or undefined when nothing changed.
+ * The same for an event of GitHub or of a run. Nobody waits for a reply there, so an event that the state machine forbids
+ * changes nothing. Returns the new status, or undefined when nothing changed.
  */
 export async function tryMoveTask(app: App, em: EntityManager, taskId: string, event: TaskEvent, move: Move = {}) {
   const facts = await factsOf(app, em, taskId, move);

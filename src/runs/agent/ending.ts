@@ -19,7 +19,7 @@ export interface Evidence {
   treeOf?: TreeOf;
 }
 
-/** What the host says about an ending: the model has to go on because of `objection`, or the ending counts. */
+/** What the host says about an ending: the model must continue because of `objection`, or the ending counts. */
 export type Judgement = { accepted: false; objection: string } | { accepted: true; evidence: Evidence };
 
 /** Later runs are shown the whole summary, and a pull request has room for 65,536 characters. */

@@ -13,8 +13,8 @@ const refusedText = 'The change was refused before the push.';
 
 /**
  * Judges an ending: first whether the host would push the change, then by the own checks of each changed repository.
- * When the model was told often enough, the ending is accepted and the run fails later. How often it was told is counted
- * in the conversation, so that a takeover does not start over.
+ * After a few objections the ending is accepted all the same, and the run fails later. Earlier objections are counted in
+ * the conversation, so that a takeover does not start over.
  */
 export async function judgeEnding(work: Work, ending: Ending, messages: Message[]): Promise<Judgement> {
   const treeOf = readOnce();

@@ -50,12 +50,12 @@ function describeTask(given: Briefing): string {
   const parts = [
     `# Task: ${task.title}`,
     task.description,
-    run.instructions === '' ? '' : `## What the person adds for this attempt\n${run.instructions}`,
+    run.instructions === '' ? '' : `## Instructions for this attempt\n${run.instructions}`,
     conflicts.length === 0 ? '' : mergeText(conflicts),
-    handoffs.length === 0 ? '' : `## What earlier attempts left\n${handoffs.map(handoffText).join('\n\n')}`,
+    handoffs.length === 0 ? '' : `## Handoffs of earlier attempts\n${handoffs.map(handoffText).join('\n\n')}`,
     related.length === 0
       ? ''
-      : `## What the tasks before it left\n${related.map((r) => `### ${r.title}\n${handoffText(r)}`).join('\n\n')}`,
+      : `## Handoffs of the tasks before it\n${related.map((r) => `### ${r.title}\n${handoffText(r)}`).join('\n\n')}`,
     instructions === '' ? '' : `## How to work in this repository\n${instructions}`,
     checks.length === 0
       ? ''
