@@ -1,4 +1,6 @@
-/** The limits of one run, and of all runs of a project in a day. */
+import { type LimitSetter, limitNote } from './remedies.ts';
+
+/** Limits of one run, and of what all runs of a project may cost in one day (UTC). */
 export interface Budgets {
   runMinutes: number;
   runSteps: number;
@@ -7,34 +9,38 @@ export interface Budgets {
   dayCostUsd: number;
 }
 
-/** The limits that a project or a repository sets; null leaves the limit to the service. */
+/** The limits that a project or a repository sets; null where it sets none. */
 export type ProjectBudgets = { [name in keyof Budgets]: number | null };
+
+/** A limit that applies, and who set it. */
+export interface Limit {
+  value: number;
+  setBy: LimitSetter;
+}
+
+export type Limits = Record<keyof Budgets, Limit>;
+
+const names = ['runMinutes', 'runSteps', 'runTokens', 'runCostUsd', 'dayCostUsd'] as const;
 
 /** The budgets that are given; undefined and null give none. */
 export type SomeBudgets = { [key in keyof Budgets]?: number | null | undefined };
 
-const budgetKeys = ['runMinutes', 'runSteps', 'runTokens', 'runCostUsd', 'dayCostUsd'] as const;
-
 /** The budgets that exceed the limits of the service. */
 export function aboveLimit(budgets: SomeBudgets, limits: Budgets): (keyof Budgets)[] {
-  return budgetKeys.filter((key) => (budgets[key] ?? 0) > limits[key]);
+  return names.filter((name) => (budgets[name] ?? 0) > limits[name]);
 }
 
-/** The budgets below the limits of the service. Only raising one of these gives a run more. */
-export function belowLimit(budgets: SomeBudgets, limits: Budgets): (keyof Budgets)[] {
-  return budgetKeys.filter((key) => (budgets[key] ?? limits[key]) < limits[key]);
+export function limitsOfService(budgets: Budgets): Limits {
+  return Object.fromEntries(names.map((name) => [name, { value: budgets[name], setBy: 'service' }])) as Limits;
 }
 
-/** For each budget the lower of the two limits. */
-export function lowest(service: Budgets, own: ProjectBudgets): Budgets {
-  const pick = (key: keyof Budgets) => Math.min(service[key], own[key] ?? Number.POSITIVE_INFINITY);
-  return {
-    runMinutes: pick('runMinutes'),
-    runSteps: pick('runSteps'),
-    runTokens: pick('runTokens'),
-    runCostUsd: pick('runCostUsd'),
-    dayCostUsd: pick('dayCostUsd'),
+/** The limits after a project or a repository set its own. They can only lower a limit. */
+export function lowerLimits(limits: Limits, setBy: LimitSetter, own: ProjectBudgets): Limits {
+  const lower = (name: keyof Budgets): Limit => {
+    const value = own[name];
+    return value !== null && value < limits[name].value ? { value, setBy } : limits[name];
   };
+  return Object.fromEntries(names.map((name) => [name, lower(name)])) as Limits;
 }
 
 /** What a run, and for `dayCostUsd` the project today, has used so far. */
@@ -45,11 +51,18 @@ export interface Spent {
   dayCostUsd: number;
 }
 
-/** The first budget that is used up, as a clause for people; undefined while none is. */
-export function exhausted(limits: Budgets, spent: Spent): string | undefined {
-  if (spent.steps >= limits.runSteps) return `the budget of ${limits.runSteps} steps is used up`;
-  if (spent.tokens >= limits.runTokens) return `the budget of ${limits.runTokens} tokens is used up`;
-  if (spent.costUsd >= limits.runCostUsd) return `the budget of $${limits.runCostUsd} for a run is used up`;
-  if (spent.dayCostUsd >= limits.dayCostUsd) return `the project's budget of $${limits.dayCostUsd} a day is used up`;
-  return undefined;
+/** The first limit that is used up, as a sentence that names who set it; undefined while there is room in all. */
+export function exhausted(limits: Limits, spent: Spent): string | undefined {
+  const { runSteps, runTokens, runCostUsd, dayCostUsd } = limits;
+  const usedUp = (budget: string, { setBy }: Limit) => `the budget of ${budget} is used up ${limitNote(setBy)}`;
+  if (spent.steps >= runSteps.value) return usedUp(`${runSteps.value} steps`, runSteps);
+  if (spent.tokens >= runTokens.value) return usedUp(`${runTokens.value} tokens`, runTokens);
+  if (spent.costUsd >= runCostUsd.value) return usedUp(`$${runCostUsd.value} for a run`, runCostUsd);
+  return exhaustedDay(dayCostUsd, spent.dayCostUsd);
+}
+
+/** The same for the cost of a project's day alone. */
+export function exhaustedDay({ value, setBy }: Limit, spentUsd: number): string | undefined {
+  if (spentUsd < value) return undefined;
+  return `the project's budget of $${value} a day is used up ${limitNote(setBy, true)}`;
 }

@@ -23,14 +23,14 @@ export const failureCategories = [
 ] as const;
 export type FailureCategory = (typeof failureCategories)[number];
 
-/** Why a run failed, as the task shows it. `retryable`: the same again may well work. */
+/** Why a run failed, as its task shows it. `retryable`: the same run may succeed when it is tried again. */
 export interface Failure {
   category: FailureCategory;
   message: string;
   retryable: boolean;
 }
 
-const retryable = new Set<FailureCategory>([
+const retryableCategories = new Set<FailureCategory>([
   'rate_limit',
   'timeout',
   'model',
@@ -40,31 +40,16 @@ const retryable = new Set<FailureCategory>([
   'no_changes',
 ]);
 
-/** What a person can do about a failure; shown beside it. */
-export const remedies: Record<FailureCategory, string> = {
-  auth: 'Check the installation, the git token or the model key, then retry.',
-  rate_limit: 'Wait until the limit is over, then retry.',
-  budget: 'Raise the budget in the project settings or make the task smaller, then retry.',
-  timeout: 'Retry; if it happens again raise MAX_RUN_MINUTES or make the task smaller.',
-  sandbox:
-    'If the message names a limit, make the task smaller or raise the limit. Otherwise ask the operator to run `npm run doctor`.',
-  model: 'Retry; if it happens again choose another model for the agent.',
-  checks: 'Look at the draft pull request, then retry with a hint about the failing checks.',
-  gave_up: 'Answer what the agent asks in the description, then retry.',
-  no_changes: 'Say more exactly what should change, then retry.',
-  conflict: 'Retry to merge the base branch in.',
-  push_rejected:
-    'Look at the named files; change the task, or `protected` and `allowed` in .deckhand.yml on the base branch, then retry.',
-  repository: 'Check that the repository exists and can be reached, then retry.',
-  internal: 'Retry; if it happens again tell the operator, the log has the details.',
-};
+/** Characters of a failure's message; a task and its status comment show all of them. */
+const maxMessage = 2000;
 
-/** `isPassing`: what failed may well work later, whatever its category says. */
+/** `isPassing`: the cause goes away with time, so a retry may succeed whatever the category is. */
 export function failure(category: FailureCategory, message: string, isPassing = false): Failure {
-  return { category, message: storableText(message).slice(0, 2000), retryable: isPassing || retryable.has(category) };
+  const retryable = isPassing || retryableCategories.has(category);
+  return { category, message: storableText(message).slice(0, maxMessage), retryable };
 }
 
-/** Ends a run as failed. Thrown by whatever part of a run sees the reason first. */
+/** Thrown by the part of a run that finds the reason to fail; the run then ends as failed with it. */
 export class RunFailed extends Error {
   readonly failure: Failure;
 

@@ -1,5 +1,12 @@
 import type { App } from '../app.ts';
-import { aboveLimit, type Budgets, lowest, type SomeBudgets } from '../domain/budget.ts';
+import {
+  aboveLimit,
+  type Budgets,
+  type Limits,
+  limitsOfService,
+  lowerLimits,
+  type SomeBudgets,
+} from '../domain/budget.ts';
 import { badRequest } from '../errors.ts';
 import { findProject, ownBudgets } from './store.ts';
 
@@ -23,9 +30,10 @@ export function serviceLimits({ config }: App): Budgets {
   };
 }
 
-/** The limits that apply to a project: for each budget the lower of the service's and its own. */
-export async function budgetsOf(app: App, projectId: string): Promise<Budgets> {
-  return lowest(serviceLimits(app), ownBudgets(await findProject(app.db.manager, projectId)));
+/** The limits that apply to the runs of a project: the service's, lowered by the project's own. */
+export async function limitsOf(app: App, projectId: string): Promise<Limits> {
+  const own = ownBudgets(await findProject(app.db.manager, projectId));
+  return lowerLimits(limitsOfService(serviceLimits(app)), 'project', own);
 }
 
 /** @throws AppError 400 naming each budget that exceeds the limit of the service */

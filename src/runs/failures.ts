@@ -18,8 +18,8 @@ const gitCategories: Record<GitFault, FailureCategory> = {
 };
 
 /**
- * What an error means for its run. Undefined when it is not the run's own: the run was cancelled or taken over, the process
- * stops, or the worker lacks a resource; then another attempt continues.
+ * The failure that an error means for its run. Undefined when the run itself did not fail: it was cancelled or taken over,
+ * the process stops, or the worker lacks a resource. Then another worker continues it.
  */
 export function asFailure(error: unknown, outer: AbortSignal): Failure | undefined {
   if (error instanceof LeaseLost || outer.aborted || lackOf(error) !== undefined) return undefined;
@@ -30,9 +30,9 @@ export function asFailure(error: unknown, outer: AbortSignal): Failure | undefin
   if (error instanceof HostClosed) return failure('repository', error.message);
   if (error instanceof AppError) return failure(error.status === 503 ? 'auth' : 'internal', error.message);
   const { name, status } = error as { name?: string; status?: number };
-  if (name === 'TimeoutError') return failure('timeout', 'the time for a run is over');
+  if (name === 'TimeoutError') return failure('timeout', 'a step of the run took too long');
   if (name === 'HttpError' && status !== undefined) return fromGitHub(status, error as Error);
-  return failure('internal', 'something went wrong inside the service; its log has the details');
+  return failure('internal', 'an internal error occurred; the log of the service has the details');
 }
 
 const lacks: [RegExp, string][] = [
@@ -44,7 +44,7 @@ const lacks: [RegExp, string][] = [
   ],
 ];
 
-/** The resource that the worker lacks, in words for the log of the run; undefined for other errors. */
+/** Names the resource that the worker lacks, for the log of the run; undefined for other errors. */
 export function lackOf(error: unknown): string | undefined {
   if (isDatabaseAway(error)) return 'the database cannot be reached, or cannot write';
   const { code, message } = error as { code?: unknown; message?: unknown };
@@ -61,14 +61,17 @@ function fromGitHub(status: number, error: Error): Failure {
   return failure(status === 422 ? 'push_rejected' : 'internal', said);
 }
 
-/** Octokit reports network errors with status 500, too. */
+/** Octokit also reports network errors as status 500, but without a response. */
 function saidBy(error: Error, status: number): string {
   const isAnswer = status < 500 || (error as { response?: unknown }).response !== undefined;
   const what = isAnswer ? `answered HTTP ${status}` : 'could not be reached';
   return `GitHub ${what}: ${error.message.replace(/\s+/g, ' ').slice(0, 300)}`;
 }
 
-/** For a failure that may go away: what to tell people, and the pause that the host asked for. Otherwise undefined. */
+/**
+ * For an error that may go away: what to tell people, and the pause in milliseconds that the host asked for. Undefined for
+ * errors that stay.
+ */
 export function passing(error: unknown): { says: string; afterMs: number | undefined } | undefined {
   if (error instanceof GitFailed)
     return isPassing(error.fault) ? { says: error.message, afterMs: error.retryAfterMs } : undefined;

@@ -3,27 +3,31 @@ import { type EventStream, follow } from '../http/events.ts';
 import { listEvents } from './lease/journal-store.ts';
 import { findRun } from './store.ts';
 
-/** Events read at once: a log of thousands must not wait in memory for a slow reader. */
+/** Events read at once. A log of thousands must not wait in memory for a slow reader. */
 const pageSize = 50;
 
-/** Tells the log of a run from its beginning, or from behind `Last-Event-ID`, until the run has ended. */
+/** Streams the log of a run from its beginning, or from after `Last-Event-ID`, until the run has ended. */
 export async function followRun(app: App, runId: string, out: EventStream): Promise<void> {
-  const em = app.db.manager;
   let last = /^\d{1,15}$/.test(out.lastEventId ?? '') ? String(out.lastEventId) : '0';
   const look = async () => {
-    // Asked first: what it wrote before it ended is then seen below.
-    const run = await findRun(em, runId);
-    for (;;) {
-      const events = await listEvents(em, runId, { afterId: last, limit: pageSize });
-      for (const event of events) out.send({ id: event.id, event: event.type, data: event });
-      last = events.at(-1)?.id ?? last;
-      if (events.length < pageSize || out.signal.aborted) break;
-      await out.drained();
-    }
+    // Read before the events, so that whatever a run wrote before it ended is sent.
+    const run = await findRun(app.db.manager, runId);
+    last = await sendEvents(app, runId, last, out);
     if (out.signal.aborted) return true;
     const isOver = run === null || !['queued', 'running'].includes(run.status);
     if (isOver) out.send({ event: 'end', data: { status: run?.status ?? 'deleted' } });
     return isOver;
   };
   await follow(out.signal, (hear) => app.db.listen(`run ${runId}`, hear), look);
+}
+
+/** Sends the events after `last` and returns the id of the last one sent. */
+async function sendEvents(app: App, runId: string, last: string, out: EventStream): Promise<string> {
+  for (let afterId = last; ; ) {
+    const events = await listEvents(app.db.manager, runId, { afterId, limit: pageSize });
+    for (const event of events) out.send({ id: event.id, event: event.type, data: event });
+    afterId = events.at(-1)?.id ?? afterId;
+    if (events.length < pageSize || out.signal.aborted) return afterId;
+    await out.drained();
+  }
 }

@@ -6,34 +6,34 @@ import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import type { Assignment } from './agent/assignment.ts';
 import { type Journal, stepOf } from './lease/journal.ts';
 import type { Patience } from './publish/patience.ts';
-import type { Work } from './publish/publish.ts';
 import { noSettings, readSettings } from './settings/repository-settings.ts';
+import type { Work } from './work.ts';
 import { openWorkspace, type Signals } from './workspace/workspace.ts';
 
-/** Even a run of seconds must clone. */
+/** Time for one operation of git, however short the run may be. A run of seconds has to clone too. */
 const leastSeconds = 60;
 
-/** What all repositories of a run share. */
+/** What the repositories of a run share. */
 export interface Shared {
   journal: Journal;
   signals: Signals;
   patience: Patience;
 }
 
-/** A repository put in place for a run: its files, branch, rules, and what lets us in. */
+/** Opens a repository for a run: its files, its branch, its settings and a credential. */
 export async function openWork(app: App, given: Assignment, repository: RepositoryRow, shared: Shared): Promise<Work> {
   const { run } = given;
   const { journal, signals, patience } = shared;
   const credential = await credentialFor(app, repository);
-  // No operation of git takes longer than the whole run may.
-  const limitSeconds = Math.min(remoteSeconds, Math.max(leastSeconds, given.budgets.runMinutes * 60));
+  // No operation of git may take longer than the whole run.
+  const limitSeconds = Math.min(remoteSeconds, Math.max(leastSeconds, given.limits.runMinutes.value * 60));
   const remote = { ...(await remoteFor(app, repository, credential, { contents: 'write' })), limitSeconds };
   const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals });
   try {
     const stored = await journal.once(stepOf('settings', given.task, repository), () =>
       readSettings(workspace.checkout, workspace.baseHead),
     );
-    // A version before this one may have stored them, without what is new.
+    // Settings that an older version stored lack the newer keys.
     const settings = { ...noSettings, ...stored };
     const modelToken = await revealSecret(app, run.projectId, 'model_token');
     const secrets = [remote.token, modelToken, ...app.ownSecrets()].filter((s) => s !== undefined);
@@ -56,10 +56,10 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
   }
 }
 
-/** Time enough for what is still to do with a token; those of an installation last an hour, and a run may last longer. */
+/** A token must last this long for the steps that follow. Tokens of an installation expire after an hour; runs may not. */
 const spareMs = 10 * 60_000;
 
-/** Gets a new token for git where the one of the run is about to end. */
+/** Gets a new token for git when the present one is about to expire. */
 export async function refreshRemote(app: App, work: Work): Promise<void> {
   if (work.tokenEndsAt === undefined || work.tokenEndsAt.getTime() - Date.now() > spareMs) return;
   const renewed = () => remoteFor(app, work.repository, work.credential, { contents: 'write' });

@@ -1,59 +1,58 @@
 import type { EntityManager } from 'typeorm';
-import { modelFor } from '../agents/model.ts';
-import { findAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
-import type { RepositoryRow } from '../db/tables.ts';
-import { Tasks } from '../db/work-tables.ts';
 import { Refused } from '../domain/machine.ts';
-import { mayReveal } from '../domain/private-content.ts';
 import type { RunKind } from '../domain/run.ts';
-import { AppError } from '../errors.ts';
-import { findProject } from '../projects/store.ts';
-import { credentialFor, noCredential } from '../repositories/credentials.ts';
-import { findPrimary, findRepository } from '../repositories/store.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
-import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } from '../tasks/revisions.ts';
-import { getTask, type TaskView } from '../tasks/store.ts';
+import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } from '../tasks/revision-store.ts';
+import { getTask, setTaskFields, type TaskView } from '../tasks/store.ts';
 import { abortHere } from './lease/live.ts';
-import { endRun, findLiveRun, insertRun, listLiveSubtasks, lockForCancel } from './store.ts';
+import { repositoryFor, startProblem } from './start-problem.ts';
+import { endRun, findLiveRun, insertRun, listLiveSubtasks, lockForCancel, lockRun } from './store.ts';
 
 interface Starting {
   taskId: string;
-  /** The user who asked for it. */
+  /** The user who asked for it; null when nobody did. */
   startedBy: string | null;
   kind: Extract<RunKind, 'start' | 'retry'>;
   instructions?: string | undefined;
-  /** The agent that takes the task over, if the start may happen at all. */
+  /** The agent that becomes the owner of the task, unless the start is refused. */
   owner?: string | undefined;
-  /** What else belongs to the same transaction. */
+  /** Runs in the same transaction, after the run is queued. */
   also?: (em: EntityManager) => Promise<void>;
 }
 
 /**
- * Starts or retries a task: moves it by its table and queues a run, together or not at all.
- * @throws Refused by the table; AppError 503 when the model or a git credential is missing
+ * Starts or retries a task: moves it to in_progress and queues a run, both or neither.
+ * @throws Refused when the task's state or its repository forbids it; AppError 503 when a model or a git credential is
+ * missing
  */
 export async function startTask(app: App, starting: Starting): Promise<TaskView> {
-  // Asked before the transaction, because GitHub may have to be asked; said after the table had its word.
-  const missing = await missingCredential(app, starting);
+  const { taskId, kind, owner } = starting;
+  const problem = await startProblem(app, starting);
   return app.db.transaction(async (em) => {
-    if (starting.owner !== undefined) await em.update(Tasks, { id: starting.taskId }, { owner: starting.owner });
-    await moveTask(app, em, starting.taskId, starting.kind);
-    if (missing !== undefined) throw missing;
-    await queueRun(app, em, starting.taskId, starting);
+    if (owner !== undefined) await setTaskFields(em, taskId, { owner });
+    // The state of the task is reported before what else is missing.
+    await moveTask(app, em, taskId, kind);
+    if (problem !== undefined) throw problem;
+    await queueRun(app, em, taskId, starting);
     await starting.also?.(em);
-    return getTask(em, starting.taskId);
+    return getTask(em, taskId);
   });
 }
 
-/** Queues the run of a task that was just moved; it takes up the revisions that wait. */
+/**
+ * Queues a run for a task that was just moved to in_progress. The run takes up the waiting revisions, and a task that was
+ * made before its project had a repository now gets the primary one.
+ */
 export async function queueRun(
   app: App,
   em: EntityManager,
   taskId: string,
   run: { kind: RunKind; startedBy: string | null; instructions?: string | undefined },
 ): Promise<void> {
-  const task = await withRepository(em, await getTask(em, taskId));
+  const task = await getTask(em, taskId);
+  const repository = task.repositoryId === null ? await repositoryFor(em, task) : null;
+  if (repository !== null) await setTaskFields(em, taskId, { repositoryId: repository.id });
   const waiting = await listWaitingRevisions(em, taskId);
   const texts = [...waiting.map((r) => r.text), run.instructions ?? ''];
   const runId = await insertRun(em, {
@@ -64,19 +63,17 @@ export async function queueRun(
     kind: run.kind,
     instructions: texts.filter((text) => text !== '').join('\n\n'),
   });
-  await giveRevisionsTo(
-    em,
-    runId,
-    waiting.map((r) => r.id),
-  );
+  const revisionIds = waiting.map((r) => r.id);
+  await giveRevisionsTo(em, runId, revisionIds);
   await app.queue.send(em, 'run', {});
 }
 
 /**
- * Asks for a change of work that is in review: a run on the same branch. Asked while a run is live the text is kept, and
- * one run with all that was kept follows when that run leaves the task in review. Does nothing for a cause that was
- * taken before.
- * @throws Refused by the table; AppError 503 when the model or a git credential is missing
+ * Asks for a change of work in review: a new run on the same branch. While a run is live the revision is stored, and one
+ * run with all stored revisions follows when the live run leaves the task in review. Does nothing for a cause that is
+ * known already.
+ * @throws Refused when the task's state or its repository forbids it; AppError 503 when a model or a git credential is
+ * missing
  */
 export async function reviseTask(
   app: App,
@@ -84,16 +81,16 @@ export async function reviseTask(
   also?: (em: EntityManager) => Promise<void>,
 ): Promise<TaskView> {
   const { taskId, askedBy } = revision;
-  const missing = await missingCredential(app, { taskId });
+  const problem = await startProblem(app, { taskId });
   return app.db.transaction(async (em) => {
     const live = await findLiveRun(em, taskId);
-    // The order of the locks is that of a run which ends: the run, then its task.
-    if (live !== null) await em.query('select 1 from runs where id = $1 for update', [live.id]);
+    // A run that ends locks the run and then its task. The same order here prevents a deadlock.
+    if (live !== null) await lockRun(em, live.id);
     const isNew = await insertRevision(em, revision);
     const isLive = live !== null && (await findLiveRun(em, taskId)) !== null;
     if (isNew && !isLive) {
       await moveTask(app, em, taskId, 'revise');
-      if (missing !== undefined) throw missing;
+      if (problem !== undefined) throw problem;
       await queueRun(app, em, taskId, { kind: 'revise', startedBy: askedBy });
     }
     await also?.(em);
@@ -101,70 +98,28 @@ export async function reviseTask(
   });
 }
 
-/** One run with all revisions that were kept while the last one ran, if there are any. */
+/** Queues one run with all revisions that were stored during the last run, if there are any. */
 export async function followRevisions(app: App, em: EntityManager, taskId: string): Promise<void> {
   const last = (await listWaitingRevisions(em, taskId)).at(-1);
   if (last === undefined || (await tryMoveTask(app, em, taskId, 'revise')) === undefined) return;
   await queueRun(app, em, taskId, { kind: 'revise', startedBy: last.askedBy });
 }
 
-/** The 503 that a run of the task would meet, if any. What the table of the task refuses anyway is left to it. */
-async function missingCredential(
-  app: App,
-  { taskId, owner }: Pick<Starting, 'taskId' | 'owner'>,
-): Promise<AppError | undefined> {
-  const em = app.db.manager;
-  const task = await withRepository(em, await getTask(em, taskId));
-  const agentId = owner ?? task.owner;
-  const agent = agentId === null ? null : await findAgent(em, agentId);
-  const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
-  if (agent === null || repository === null) return undefined;
-  if (await showsElsewhere(app, task, repository))
-    return new AppError(
-      409,
-      'requires a public repository, because the issue of the task is public; or the project setting sharePrivateContext',
-    );
-  if (repository.isArchived)
-    return new AppError(409, `requires a repository that takes changes, found ${repository.name} archived`);
-  try {
-    await modelFor(app, agent, task.projectId);
-    return (await credentialFor(app, repository)).kind === 'none' ? noCredential() : undefined;
-  } catch (error) {
-    if (error instanceof AppError) return error;
-    throw error;
-  }
-}
-
-/** What a run reads in a private repository would show on a public issue (decisions, section 3). */
-async function showsElsewhere(app: App, task: TaskView, repository: RepositoryRow): Promise<boolean> {
-  if (task.issueRepositoryId === null) return false;
-  const issues = await findRepository(app.db.manager, task.issueRepositoryId);
-  return issues !== null && !mayReveal(repository, issues, await findProject(app.db.manager, task.projectId));
-}
-
-/** A task that was made before its project had a repository gets the primary one now. */
-async function withRepository(em: EntityManager, task: TaskView): Promise<TaskView> {
-  if (task.repositoryId !== null) return task;
-  const primary = await findPrimary(em, task.projectId);
-  if (primary === null) return task;
-  await em.update(Tasks, { id: task.id }, { repositoryId: primary.id });
-  return { ...task, repositoryId: primary.id };
-}
-
 /**
- * Stops the live run of a task; the branch stays. A push that is under way is waited for, then broken off, which the remote
- * may be past hearing; none begins after.
- * @throws Refused when nothing runs
+ * Cancels the live run of a task, or those of its subtasks while it waits for them; the branch stays. A push that is under
+ * way gets a moment to end before it is aborted, although the remote may accept it even then. No push begins afterwards.
+ * @throws Refused when there is no live run
  */
 export async function cancelTask(app: App, taskId: string): Promise<TaskView> {
   if ((await getTask(app.db.manager, taskId)).status === 'waiting_on_subtasks') return cancelSubtasks(app, taskId);
   const run = await findLiveRun(app.db.manager, taskId);
   const task = await app.db.transaction(async (em) => {
-    // The order of the locks is that of a run which ends by itself: the run, then its task.
+    // A run that ends locks the run and then its task. The same order here prevents a deadlock.
     if (run !== null) await lockForCancel(em, run.id);
     await moveTask(app, em, taskId, 'cancel');
     const live = await findLiveRun(em, taskId);
-    if (live?.id !== run?.id) throw new Refused('cancel requires the run it found, found another by now; try again');
+    if (live?.id !== run?.id)
+      throw new Refused('The task started another run while you were cancelling. Reload and try again.');
     if (live !== null) await endRun(em, live.id, 'cancelled', null);
     return getTask(em, taskId);
   });
@@ -172,16 +127,21 @@ export async function cancelTask(app: App, taskId: string): Promise<TaskView> {
   return task;
 }
 
-/** A waiting parent stays waiting; what runs below it is stopped, and its join begins nothing by itself any more. */
+/** Cancels the live run of a task, if there is one. A run that ends at the same moment stays as it ended. */
+export async function cancelIfRunning(app: App, taskId: string): Promise<void> {
+  if ((await findLiveRun(app.db.manager, taskId)) === null) return;
+  await cancelTask(app, taskId).catch((error) => {
+    if (!(error instanceof Refused)) throw error;
+  });
+}
+
+/** The parent keeps waiting, but no run of its own follows when its subtasks are done. */
 async function cancelSubtasks(app: App, parentId: string): Promise<TaskView> {
-  const live = await listLiveSubtasks(app.db.manager, parentId);
+  const em = app.db.manager;
+  const live = await listLiveSubtasks(em, parentId);
   if (live.length === 0)
-    throw new Refused('cancel requires a queued or running run of a subtask while waiting on subtasks, found none');
-  await app.db.manager.update(Tasks, { id: parentId }, { splitByAgent: false });
-  for (const id of live)
-    await cancelTask(app, id).catch((error) => {
-      // Ended by itself meanwhile.
-      if (!(error instanceof Refused)) throw error;
-    });
-  return getTask(app.db.manager, parentId);
+    throw new Refused('The task waits for its subtasks, and none of them has a queued or running run to cancel.');
+  await setTaskFields(em, parentId, { splitByAgent: false });
+  for (const id of live) await cancelIfRunning(app, id);
+  return getTask(em, parentId);
 }

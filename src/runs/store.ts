@@ -1,20 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import { newId } from '../db/ids.ts';
+import { type UserRow, Users } from '../db/tables.ts';
 import { type RunRow, Runs } from '../db/work-tables.ts';
 import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
-import { releaseRevisionsOf } from '../tasks/revisions.ts';
+import { releaseRevisionsOf } from '../tasks/revision-store.ts';
 
-/** A run that one worker holds; every write names the fence, so that a worker that lost it writes nothing more. */
+/** A run that one worker holds. Every write checks the fence, so a worker that has lost the run cannot write any more. */
 export interface Held {
   id: string;
   fence: number;
 }
 
-/** Thrown when a write finds that the run was taken over, cancelled or ended. */
+/** Thrown when a write finds that the run was taken over, cancelled or has ended. */
 export class LeaseLost extends Error {
   constructor(runId: string) {
-    super(`run ${runId} is no longer held here`);
+    super(`run ${runId} is no longer held by this worker`);
     this.name = 'LeaseLost';
   }
 }
@@ -42,7 +43,7 @@ export async function insertRun(
   return id;
 }
 
-/** Locks the run's row for this transaction and makes sure that it is still ours. @throws LeaseLost */
+/** Locks the run's row until the transaction ends and checks that this worker holds it. @throws LeaseLost */
 export async function assertHeld(em: EntityManager, held: Held): Promise<void> {
   const rows = await em.query(`select 1 from runs where id = $1 and fence = $2 and status = 'running' for update`, [
     held.id,
@@ -54,26 +55,35 @@ export async function assertHeld(em: EntityManager, held: Held): Promise<void> {
 const pushLock = 'hashtextextended($1, 0)';
 
 /**
- * Keeps a run from being cancelled while it pushes: a cancel waits for the end of this transaction, and what comes after a
- * cancel does not begin.
+ * Keeps a run from being cancelled while it pushes. A cancel waits for the end of this transaction; a push that begins
+ * after a cancel finds that the run has ended.
  */
 export async function lockForPush(em: EntityManager, runId: string): Promise<void> {
   await em.query(`select pg_advisory_xact_lock_shared(${pushLock})`, [runId]);
 }
 
-/** How long a cancel waits for a push that is under way; a remote may take minutes to answer it. */
+/** How long a cancel waits for a push that is under way. A remote may take minutes to answer one. */
 const patienceMs = 3000;
-const lookMs = 100;
+const pollMs = 100;
 
-/** Waits a little for a push that is under way, then locks the run's row. */
-export async function lockForCancel(em: EntityManager, runId: string): Promise<void> {
-  for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(lookMs)) {
-    const [{ isLocked }] = await em.query(`select pg_try_advisory_xact_lock(${pushLock}) as "isLocked"`, [runId]);
-    if (isLocked) break;
-  }
+/** Locks the run's row until the transaction ends. */
+export async function lockRun(em: EntityManager, runId: string): Promise<void> {
   await em.query('select 1 from runs where id = $1 for update', [runId]);
 }
 
+/** Waits for a push that is under way, for three seconds at most, then locks the run's row. */
+export async function lockForCancel(em: EntityManager, runId: string): Promise<void> {
+  for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(pollMs)) {
+    const [{ isLocked }] = await em.query(`select pg_try_advisory_xact_lock(${pushLock}) as "isLocked"`, [runId]);
+    if (isLocked) break;
+  }
+  await lockRun(em, runId);
+}
+
+/**
+ * Ends a live run; returns false when it has ended already. Its revisions wait for the next run unless it succeeded. When
+ * the agent was evolved during the run, the task goes to the newest version.
+ */
 export async function endRun(
   em: EntityManager,
   runId: string,
@@ -86,7 +96,6 @@ export async function endRun(
     [runId, status, failure],
   );
   if (count === 1 && status !== 'succeeded') await releaseRevisionsOf(em, runId);
-  // An agent that was evolved meanwhile hands its task to its newest version.
   if (count === 1)
     await em.query(
       `with recursive newer (id) as (
@@ -102,6 +111,11 @@ export async function endRun(
 
 export async function findRun(em: EntityManager, id: string): Promise<RunRow | null> {
   return em.findOneBy(Runs, { id });
+}
+
+/** The user who started a run; undefined when the account was deleted. */
+export async function findStarter(em: EntityManager, userId: string): Promise<UserRow | undefined> {
+  return (await em.findOneBy(Users, { id: userId })) ?? undefined;
 }
 
 export async function findLiveRun(em: EntityManager, taskId: string): Promise<RunRow | null> {
@@ -122,7 +136,7 @@ export async function listLiveSubtasks(em: EntityManager, parentId: string): Pro
   return rows.map((r) => r.id);
 }
 
-/** Newest first. */
+/** Newest first. Reads one row more than the limit, so that the caller can tell whether there is another page. */
 export async function listRuns(
   em: EntityManager,
   taskId: string,
@@ -136,6 +150,7 @@ export async function listRuns(
   });
 }
 
+/** Adds one turn to the figures of a run. A turn is progress, so the count of interruptions starts over. */
 export async function addUsage(
   em: EntityManager,
   runId: string,
@@ -149,8 +164,8 @@ export async function addUsage(
 }
 
 /**
- * What the other runs of a split have used: from the run of the parent that made subtasks on, all runs of parent and
- * subtasks but the given one. Nothing where no model has split.
+ * What the other runs of a task that was split by its agent have used: all runs of the task and of its subtasks since the
+ * split, except the given one. The run that made the split counts. Zero when no agent has split the task.
  */
 export async function spentByFamily(em: EntityManager, parentId: string, run: { id: string }) {
   const [row] = await em.query(
@@ -165,7 +180,7 @@ export async function spentByFamily(em: EntityManager, parentId: string, run: { 
   return row as { tokens: number; costUsd: number };
 }
 
-/** What a project's runs of this UTC day have cost so far. */
+/** What the runs of a project that were created today (UTC) have cost so far, in US dollars. */
 export async function costOfDay(em: EntityManager, projectId: string): Promise<number> {
   const [row] = await em.query(
     `select coalesce(sum(cost_usd), 0)::float8 as cost from runs

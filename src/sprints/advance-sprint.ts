@@ -1,8 +1,9 @@
 import type { App } from '../app.ts';
+import { exhaustedDay } from '../domain/budget.ts';
 import { Refused } from '../domain/machine.ts';
 import { type Failure, failure } from '../domain/run.ts';
 import { AppError } from '../errors.ts';
-import { budgetsOf } from '../projects/budgets.ts';
+import { limitsOf } from '../projects/budgets.ts';
 import { startTask } from '../runs/operations.ts';
 import { costOfDay } from '../runs/store.ts';
 import { showTask } from '../tasks/move.ts';
@@ -18,7 +19,7 @@ export async function advanceSprint(app: App, projectId: string): Promise<void> 
   const sprint = await findActiveSprint(app.db.manager, projectId);
   if (sprint === undefined) return;
   for (const taskId of await listStartable(app.db.manager, sprint.id)) {
-    const reason = await exhaustedDay(app, projectId);
+    const reason = await dayIsOver(app, projectId);
     if (reason !== undefined) {
       await showFailure(app, taskId, failure('budget', reason));
       continue;
@@ -33,13 +34,11 @@ export async function advanceSprint(app: App, projectId: string): Promise<void> 
   }
 }
 
-/** That the project's budget for today is used up, in words; undefined while it is not. */
-async function exhaustedDay(app: App, projectId: string): Promise<string | undefined> {
-  const { dayCostUsd } = await budgetsOf(app, projectId);
-  const spent = await costOfDay(app.db.manager, projectId);
-  return spent < dayCostUsd
-    ? undefined
-    : `the project's budget of $${dayCostUsd} a day is used up; the task starts tomorrow`;
+/** Why no further run may start today; undefined while the project's budget for the day lasts. */
+async function dayIsOver(app: App, projectId: string): Promise<string | undefined> {
+  const { dayCostUsd } = await limitsOf(app, projectId);
+  const usedUp = exhaustedDay(dayCostUsd, await costOfDay(app.db.manager, projectId));
+  return usedUp && `${usedUp}; the task starts tomorrow`;
 }
 
 /** Why a start was refused; undefined for any other error. */

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { type Failure, remedies } from '../domain/run.ts';
+import { remedyFor } from '../domain/remedies.ts';
+import type { Failure } from '../domain/run.ts';
 import { taskPage } from '../domain/task-page.ts';
 import { costOfSprint, type DigestTask, insertDigest, listDigestTasks } from './digest-store.ts';
 import type { SprintView } from './store.ts';
@@ -47,7 +48,7 @@ function report(sprint: SprintView, tasks: DigestTask[], cost: number, baseUrl: 
       'Failed',
       failed.map((t) => `${link(t)}: ${t.failure?.message}`),
     ),
-    ...list('Next steps', [...new Set(failed.map((t) => remedies[(t.failure as Failure).category]))]),
+    ...list('Next steps', [...new Set(failed.map((t) => remedyFor(t.failure as Failure)))]),
   ]
     .join('\n')
     .trimEnd();

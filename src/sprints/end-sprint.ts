@@ -1,9 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
-import { Refused } from '../domain/machine.ts';
 import { hasRole, type Role } from '../domain/member.ts';
 import { requiresRole } from '../errors.ts';
-import { cancelTask } from '../runs/operations.ts';
+import { cancelIfRunning } from '../runs/operations.ts';
 import { findLiveRun } from '../runs/store.ts';
 import { showSprint, sprintAfter } from './operations.ts';
 import {
@@ -60,7 +59,5 @@ async function queueCancels(app: App, em: EntityManager, taskIds: string[]): Pro
 /** Cancels a run unless it has ended or another one has followed. The handler of the `cancel` job. */
 export async function cancelRun(app: App, taskId: string, runId: string): Promise<void> {
   if ((await findLiveRun(app.db.manager, taskId))?.id !== runId) return;
-  await cancelTask(app, taskId).catch((error) => {
-    if (!(error instanceof Refused)) throw error;
-  });
+  await cancelIfRunning(app, taskId);
 }

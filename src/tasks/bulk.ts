@@ -8,12 +8,15 @@ import { getTasks, replaceDependencies, type TaskView, tasksAmong } from './stor
 
 type NewTask = z.output<typeof CreateTasks>['tasks'][number];
 
-/** Makes several tasks, all or none, in their order; a dependency may name the `ref` of another of them. */
+/**
+ * Creates several tasks in the given order, all or none. A dependency may name the `ref` of another of them.
+ * @throws AppError 400 naming each field that is wrong
+ */
 export async function createTasks(app: App, projectId: string, userId: string, tasks: NewTask[]): Promise<TaskView[]> {
   return app.db.transaction((em) => createTasksIn(app, em, projectId, userId, tasks));
 }
 
-/** The same inside a transaction of the caller's. */
+/** The same inside a transaction of the caller. */
 export async function createTasksIn(
   app: App,
   em: EntityManager,
@@ -24,7 +27,7 @@ export async function createTasksIn(
   const problems = [...refProblems(tasks), ...(await referenceProblems(em, projectId, userId, tasks))];
   if (problems.length > 0) throw badRequest(problems);
   const ids: string[] = [];
-  for (const { ref: _ref, dependsOn: _later, issue, ...task } of tasks)
+  for (const { ref: _ref, dependsOn: _insertedBelow, issue, ...task } of tasks)
     ids.push(await insertTask(app, em, projectId, { ...task, wantsIssue: issue, createdBy: userId }));
   const byRef = new Map(tasks.map((task, i) => [task.ref, ids[i] as string]));
   for (const [i, { dependsOn }] of tasks.entries()) {
@@ -34,31 +37,31 @@ export async function createTasksIn(
   return getTasks(em, ids);
 }
 
-/** Refs that stand twice, and circles among them. */
+/** Refs that are used twice, and cycles of dependencies among the new tasks. */
 function refProblems(tasks: NewTask[]): Problem[] {
   const problems: Problem[] = [];
   const byRef = new Map<string, NewTask>();
   for (const [i, task] of tasks.entries()) {
     if (task.ref === undefined) continue;
     const path = `tasks.${i}.ref`;
-    if (byRef.has(task.ref)) problems.push({ path, message: `${path}: ${task.ref} stands twice` });
+    if (byRef.has(task.ref)) problems.push({ path, message: `${path}: ${task.ref} is the ref of an earlier task too` });
     byRef.set(task.ref, task);
   }
   const state = new Map<NewTask, 'open' | 'done'>();
-  const closesCircle = (task: NewTask): boolean => {
+  const closesCycle = (task: NewTask): boolean => {
     if (state.has(task)) return state.get(task) === 'open';
     state.set(task, 'open');
     const found = task.dependsOn.some((id) => {
       const next = byRef.get(id);
-      return next !== undefined && closesCircle(next);
+      return next !== undefined && closesCycle(next);
     });
     state.set(task, 'done');
     return found;
   };
   for (const [i, task] of tasks.entries()) {
     const path = `tasks.${i}.dependsOn`;
-    if (closesCircle(task))
-      problems.push({ path, message: `${path}: the task would depend on itself, directly or over others` });
+    if (closesCycle(task))
+      problems.push({ path, message: `${path}: the task would depend on itself, directly or through other tasks` });
   }
   return problems;
 }

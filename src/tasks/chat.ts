@@ -5,16 +5,18 @@ import { defaultAgentName } from '../domain/agent.ts';
 import { fenced } from '../domain/text/quoted.ts';
 import { findRepository } from '../repositories/store.ts';
 import type { TaskView } from './store.ts';
-import { findDiff, listHandoffs, listPulls } from './work-store.ts';
+import { findDiff, listHandoffs, listLatestRuns, listPulls } from './work-store.ts';
 
-/** So much of the diff is told; the rest the agent can read. */
+/** Characters of the diff in the prompt. The agent can read the files to see the rest. */
 const diffChars = 20_000;
-const toldRuns = 5;
+/** The prompt names at most this many runs, the latest. */
+const maxRuns = 5;
 
 /**
- * Talks with the task's agent about the task. It knows its runs, diff and handoffs and can read the repository at the
- * task's branch; it changes nothing. `isAlone`: without the conversation so far, and no part of it.
- * @throws AppError 502, 503
+ * Asks the agent of a task about the task and returns its answer. The agent sees the runs, diff and handoffs, can read
+ * the repository at the branch of the task, and changes nothing. `isAlone`: the question is asked without the conversation
+ * so far and does not become part of it.
+ * @throws AppError 502 when the model fails, 503 when none is configured
  */
 export async function chatAboutTask(app: App, task: TaskView, asking: Asking, isAlone = false): Promise<string> {
   const em = app.db.manager;
@@ -37,10 +39,7 @@ export async function chatAboutTask(app: App, task: TaskView, asking: Asking, is
 
 async function describe(app: App, task: TaskView): Promise<string> {
   const em = app.db.manager;
-  const runs: { kind: string; status: string; failure: { message: string } | null; at: Date }[] = await em.query(
-    `select kind, status, failure, created_at as at from runs where task_id = $1 order by created_at desc, id desc limit $2`,
-    [task.id, toldRuns],
-  );
+  const runs = await listLatestRuns(em, task.id, maxRuns);
   const diff = await findDiff(em, task.id);
   const parts = [
     `# The task: ${task.title}\nStatus: ${task.status}${task.branchName === null ? '' : `, branch ${task.branchName}`}`,
@@ -48,7 +47,7 @@ async function describe(app: App, task: TaskView): Promise<string> {
     list(
       'Runs, newest first',
       runs,
-      (r) => `${r.kind} ${r.at.toISOString()}: ${r.status}${r.failure ? `, ${r.failure.message}` : ''}`,
+      (r) => `${r.kind} ${r.createdAt.toISOString()}: ${r.status}${r.failure ? `, ${r.failure.message}` : ''}`,
     ),
     list('Handoffs', await listHandoffs(em, task.id), (h) => [h.summary, ...h.nextSteps].join('; next: ')),
     list('Pull requests', await listPulls(em, task.id), (p) => `${p.prUrl} (${p.status})`),

@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import { decide, nextState, Refused } from '../domain/machine.ts';
 import type { Failure } from '../domain/run.ts';
 import { type TaskEvent, type TaskFacts, type TaskStatus, taskMachine } from '../domain/task.ts';
-import { dropWaitingRevisions } from './revisions.ts';
+import { dropWaitingRevisions } from './revision-store.ts';
 import { hasActiveSprint, lockFacts, swapStatus } from './store.ts';
 import { discountSettledPulls } from './work-store.ts';
 
@@ -14,20 +14,20 @@ interface Move {
 }
 
 /**
- * The only place where a task changes its status: by the table, by compare-and-swap, with the job that shows it on
- * GitHub in the same transaction.
- * @throws Refused when the table forbids it
+ * The only place where the status of a task changes: by its state machine, by compare-and-swap, and with the job that
+ * shows the change on GitHub in the same transaction.
+ * @throws Refused when the state machine forbids the event
  */
 export async function moveTask(app: App, em: EntityManager, taskId: string, event: TaskEvent, move: Move = {}) {
   const facts = await factsOf(app, em, taskId, move);
-  if (facts === undefined) throw new Refused(`${event} requires a task, found none`);
+  if (facts === undefined) throw new Refused('The task was deleted. Reload to see the tasks that exist.');
   const to = nextState(taskMachine, facts.status, event, facts);
   return swap(app, em, taskId, facts, to, move.failure ?? null);
 }
 
 /**
- * The same for an event of GitHub or of a run: one without a row for the status, or that the facts forbid, changes
- * nothing. Answers the new status, or undefined.
+ * The same for an event of GitHub or of a run. Nobody waits for a reply there, so an event that the state machine forbids
+ * changes nothing. Returns the new status, or undefined when nothing changed.
  */
 export async function tryMoveTask(app: App, em: EntityManager, taskId: string, event: TaskEvent, move: Move = {}) {
   const facts = await factsOf(app, em, taskId, move);
@@ -37,7 +37,7 @@ export async function tryMoveTask(app: App, em: EntityManager, taskId: string, e
   return swap(app, em, taskId, facts, outcome.to, move.failure ?? null);
 }
 
-/** Asks for GitHub to show what changed of a task. */
+/** Queues the job that makes GitHub show the state of a task. */
 export async function showTask(app: App, em: EntityManager | undefined, taskId: string): Promise<void> {
   if (app.github !== undefined) await app.queue.send(em, 'mirror', { taskId, recheck: false }, { key: taskId });
 }
@@ -48,13 +48,13 @@ export async function recheckTask(app: App, taskId: string): Promise<void> {
     await app.queue.send(undefined, 'mirror', { taskId, recheck: true }, { key: `${taskId} recheck` });
 }
 
-/** Asks the active sprint of a project, if there is one, to look at what can start now. */
+/** Queues the job that starts what can start in the active sprint of a project, if there is one. */
 export async function advanceSprints(app: App, em: EntityManager | undefined, projectId: string): Promise<void> {
   if (await hasActiveSprint(em ?? app.db.manager, projectId))
     await app.queue.send(em, 'sprint', { projectId }, { key: projectId });
 }
 
-/** Lets a parent whose last open subtask is done or gone go where it belongs. */
+/** Moves a parent on when none of its subtasks is open any more; otherwise nothing changes. */
 export async function joinParent(app: App, em: EntityManager, parentId: string): Promise<void> {
   const status = await tryMoveTask(app, em, parentId, 'join');
   if (status === 'in_progress') await app.queue.send(em, 'continue', { taskId: parentId }, { key: parentId });
@@ -74,12 +74,11 @@ async function swap(
   failure: Failure | null,
 ): Promise<TaskStatus> {
   if (!(await swapStatus(em, taskId, from, to, failure)))
-    throw new Refused(`requires status ${from}, found another by now; look again`);
+    throw new Refused('The status of the task changed at the same moment. Reload and try again.');
   if (from === 'done' || from === 'waiting_on_subtasks') await discountSettledPulls(em, taskId);
   if (to === 'done') await dropWaitingRevisions(em, taskId);
   await showTask(app, em, taskId);
   await advanceSprints(app, em, projectId);
-  // The last open subtask that is done brings its parent on.
   if (to === 'done' && parentId !== null) await joinParent(app, em, parentId);
   return to;
 }

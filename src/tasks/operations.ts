@@ -6,8 +6,8 @@ import { newId } from '../db/ids.ts';
 import { Repositories } from '../db/tables.ts';
 import { Tasks } from '../db/work-tables.ts';
 import { Refused } from '../domain/machine.ts';
+import { storableText } from '../domain/text/storable.ts';
 import { badRequest, notConfigured, type Problem } from '../errors.ts';
-import { storable } from '../http/access/access.ts';
 import { findPrimary, findRepository } from '../repositories/store.ts';
 import { advanceSprints, showTask } from './move.ts';
 import type { CreateTask } from './schemas.ts';
@@ -21,7 +21,10 @@ export interface IssueLink {
   url: string;
 }
 
-/** Makes a task. What it refers to must be visible to the caller and of the same project, else 400 naming the field. */
+/**
+ * Creates a task. Whatever it refers to must be visible to the user and belong to the same project.
+ * @throws AppError 400 naming the field; Refused when the sprint has ended; AppError 503 when an issue needs the App
+ */
 export async function createTask(
   app: App,
   projectId: string,
@@ -42,7 +45,7 @@ export async function createTask(
   });
 }
 
-/** Inserts a checked task; without a repository it gets the project's primary one. */
+/** Inserts a task whose references are checked already. Without a repository it gets the primary one of the project. */
 export async function insertTask(
   app: App,
   em: EntityManager,
@@ -64,7 +67,7 @@ export async function insertTask(
   const repository =
     task.repositoryId === undefined ? await findPrimary(em, projectId) : await findRepository(em, task.repositoryId);
   if (task.wantsIssue && !(app.github !== undefined && repository?.isInstalled))
-    throw notConfigured('An issue needs the GitHub App installed on the repository of the task');
+    throw notConfigured('An issue needs the GitHub App: install it on the repository of the task');
   const id = newId('task');
   await em.insert(Tasks, {
     id,
@@ -88,13 +91,13 @@ export async function insertTask(
   return id;
 }
 
-/** An agent may own a task of the project when the caller sees it and it is the project's own or of a present member. */
+/** The agent must be visible to the user, and belong to the project or to one of its members. */
 export async function ownerProblems(em: EntityManager, projectId: string, userId: string, owner: string | undefined) {
   if (owner === undefined) return [];
-  const id = storable(owner);
+  const id = storableText(owner);
   const agent = await findVisibleAgent(em, userId, id);
-  const isFit = agent !== undefined && (await mayServe(em, id, projectId));
-  return isFit ? [] : [{ path: 'owner', message: `owner: no agent ${owner} that may work in this project` }];
+  const mayOwn = agent !== undefined && (await mayServe(em, id, projectId));
+  return mayOwn ? [] : [{ path: 'owner', message: `owner: no agent ${owner} that may work in this project` }];
 }
 
 export async function dependencyProblems(em: EntityManager, projectId: string, ids: string[]): Promise<Problem[]> {
@@ -110,12 +113,12 @@ export async function repositoryProblems(
   projectId: string,
   id: string | undefined,
 ): Promise<Problem[]> {
-  if (id === undefined || (await em.existsBy(Repositories, { id: storable(id), projectId }))) return [];
+  if (id === undefined || (await em.existsBy(Repositories, { id: storableText(id), projectId }))) return [];
   return [{ path: 'repositoryId', message: `repositoryId: no repository ${id} in this project` }];
 }
 
 export async function sprintProblems(em: EntityManager, projectId: string, id: string | undefined): Promise<Problem[]> {
-  if (id === undefined || (await lockSprintForTask(em, projectId, storable(id))) !== undefined) return [];
+  if (id === undefined || (await lockSprintForTask(em, projectId, storableText(id))) !== undefined) return [];
   return [{ path: 'sprintId', message: `sprintId: no sprint ${id} in this project` }];
 }
 
@@ -124,11 +127,11 @@ async function openSprint(em: EntityManager, projectId: string, id: string | und
   if (id === undefined) return null;
   const status = await lockSprintForTask(em, projectId, id);
   if (status !== 'planning' && status !== 'active')
-    throw new Refused(`joining a sprint requires status planning or active, found ${status}`);
+    throw new Refused(`A task can only join a sprint that is planning or active; this one is ${status}.`);
   return id;
 }
 
-/** The diff as it was at the last push; empty while there is no branch. */
+/** The diff as of the last push; empty while the task has no branch. */
 export async function readDiff(app: App, task: TaskView) {
   const stored = await findDiff(app.db.manager, task.id);
   if (stored !== undefined) {

@@ -24,7 +24,7 @@ import { listHandoffs, listPulls } from './work-store.ts';
 
 const tag = 'tasks';
 
-/** A task addressed by its id, for whoever has that role in its project. */
+/** Access to a task by its id, for users with a role in its project. */
 export const onTask = accessTo<TaskView, 'task'>({
   kind: 'Task',
   as: 'task',

@@ -41,7 +41,7 @@ export const CreateTask = z.strictObject({
   issue: z.boolean().default(false).meta({ description: 'make a GitHub issue for it' }),
 });
 
-/** `dependsOn` may also name a `ref` of the same request. */
+/** Here `dependsOn` may also name the `ref` of a task in the same request. */
 export const CreateTasks = z.strictObject({
   tasks: z
     .array(CreateTask.extend({ ref: IdText.optional() }))
@@ -60,7 +60,7 @@ export const UpdateTask = z.strictObject({
 
 export const CreateSubtask = z.strictObject({ title: titleText(), description: longText().default('') });
 
-/** What somebody says to an agent. */
+/** A message to an agent. */
 export const ChatMessage = z.strictObject({ message: titleText(10_000) });
 
 export const TaskReply = z.object({ response: z.string(), taskId: z.string() }).meta({ id: 'TaskReply' });

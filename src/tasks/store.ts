@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { TaskRow } from '../db/work-tables.ts';
+import { type TaskRow, Tasks } from '../db/work-tables.ts';
 import type { SprintStatus } from '../domain/sprint.ts';
 import { type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
 import { notFound } from '../errors.ts';
@@ -25,13 +25,14 @@ export async function findTask(em: EntityManager, id: string): Promise<TaskView 
   return rows[0];
 }
 
+/** @throws AppError 404 */
 export async function getTask(em: EntityManager, id: string): Promise<TaskView> {
   const task = await findTask(em, id);
   if (task === undefined) throw notFound('Task', id);
   return task;
 }
 
-/** Tasks in the order of their ids. */
+/** Tasks in the order of the given ids; unknown ids are left out. */
 export async function getTasks(em: EntityManager, ids: string[]): Promise<TaskView[]> {
   return em.query(`select ${taskColumns} from tasks t where t.id = any($1) order by array_position($1, t.id)`, [ids]);
 }
@@ -45,7 +46,7 @@ export interface TaskSearch {
   offset: number;
 }
 
-/** Newest first, one row more than the limit, so that the caller sees whether there are more. */
+/** Newest first. Reads one row more than the limit, so that the caller can tell whether there is another page. */
 export async function listTasks(em: EntityManager, projectId: string, by: TaskSearch): Promise<TaskView[]> {
   const values: unknown[] = [projectId, by.limit + 1, by.offset];
   const bind = (value: unknown) => `$${values.push(value)}`;
@@ -54,7 +55,7 @@ export async function listTasks(em: EntityManager, projectId: string, by: TaskSe
   if (by.owner !== undefined) where.push(`t.owner = ${bind(by.owner)}`);
   if (by.sprintId !== undefined) where.push(`t.sprint_id = ${bind(by.sprintId)}`);
   if (by.search !== undefined) where.push(`position(lower(${bind(by.search)}) in lower(t.title)) > 0`);
-  // The page is cut first, so that the figures of a task are asked for its rows only.
+  // The page is selected first, so that dependencies, pull requests and runs are looked up for its tasks only.
   return em.query(
     `select ${taskColumns} from (
        select * from tasks t where ${where.join(' and ')} order by t.created_at desc, t.id desc limit $2 offset $3) t
@@ -78,12 +79,12 @@ export async function listSubtasks(em: EntityManager, parentId: string): Promise
   return em.query(`select ${taskColumns} from tasks t where t.parent_id = $1 order by t.created_at, t.id`, [parentId]);
 }
 
-/** Changes of dependencies of one project take turns, so that two of them cannot close a circle together. */
+/** Lets changes of dependencies in a project happen one at a time: two at once could close a cycle together. */
 export async function lockDependencies(em: EntityManager, projectId: string): Promise<void> {
   await em.query('select pg_advisory_xact_lock(hashtextextended($1, 4))', [projectId]);
 }
 
-/** The tasks that the given ones wait for, directly or over others; a parent waits for its subtasks. */
+/** The given tasks and all that they wait for, directly or indirectly. A parent waits for its subtasks. */
 export async function reachableFrom(em: EntityManager, ids: string[]): Promise<Set<string>> {
   const rows: { id: string }[] = await em.query(
     `with recursive reached (id) as (
@@ -104,7 +105,36 @@ export async function replaceDependencies(em: EntityManager, taskId: string, dep
   await insertDependencies(em, taskId, dependsOn);
 }
 
-/** Whether the task or one of its subtasks has a queued or running run. */
+/** Locks the task's row until the transaction ends. */
+export async function lockTask(em: EntityManager, taskId: string): Promise<void> {
+  await em.query('select 1 from tasks where id = $1 for no key update', [taskId]);
+}
+
+/**
+ * Locks a task and its subtasks for deletion. Subtasks come first: a subtask that becomes done holds its own row when it
+ * asks for its parent's, so the other order would deadlock.
+ */
+export async function lockForDeletion(em: EntityManager, taskId: string): Promise<void> {
+  const family = 'select 1 from tasks where id = $1 or parent_id = $1';
+  await em.query(`${family} order by parent_id is null, id for update`, [taskId]);
+}
+
+/** Changes fields that no rule depends on; a status is changed by `swapStatus` only. */
+export async function setTaskFields(
+  em: EntityManager,
+  id: string,
+  fields: Partial<Pick<TaskRow, 'owner' | 'repositoryId' | 'branchName' | 'splitByAgent'>>,
+): Promise<void> {
+  await em.update(Tasks, { id }, fields);
+}
+
+/** Whether the task has a queued or running run. */
+export async function hasLiveRun(em: EntityManager, taskId: string): Promise<boolean> {
+  const rows = await em.query(`select 1 from runs where task_id = $1 and status in ('queued', 'running')`, [taskId]);
+  return rows.length > 0;
+}
+
+/** The same for the task and its subtasks. */
 export async function hasLiveRunBelow(em: EntityManager, taskId: string): Promise<boolean> {
   const [row] = await em.query(
     `select exists (select 1 from runs r join tasks t on t.id = r.task_id
@@ -114,7 +144,7 @@ export async function hasLiveRunBelow(em: EntityManager, taskId: string): Promis
   return row.live;
 }
 
-/** Those of the given ids that are tasks of the project. */
+/** The given ids that are tasks of the project. */
 export async function tasksAmong(em: EntityManager, projectId: string, ids: string[]): Promise<Set<string>> {
   const rows: { id: string }[] = await em.query('select id from tasks where project_id = $1 and id = any($2)', [
     projectId,
@@ -123,12 +153,12 @@ export async function tasksAmong(em: EntityManager, projectId: string, ids: stri
   return new Set(rows.map((r) => r.id));
 }
 
-/** Whether the project has an active sprint, so that a change of a task may let another one start. */
+/** Whether the project has an active sprint. Only there can a change of one task start another. */
 export async function hasActiveSprint(em: EntityManager, projectId: string): Promise<boolean> {
   return (await em.query(`select 1 from sprints where project_id = $1 and status = 'active'`, [projectId])).length > 0;
 }
 
-/** Keeps a sprint from ending while a task joins it; its status, or undefined when it is none of the project. */
+/** Keeps a sprint from ending while a task joins it. Returns its status; undefined when the project has no such sprint. */
 export async function lockSprintForTask(em: EntityManager, projectId: string, sprintId: string) {
   const rows: { status: SprintStatus }[] = await em.query(
     'select status from sprints where id = $1 and project_id = $2 for share',
@@ -150,9 +180,9 @@ interface FactRow extends TaskFacts {
   parentId: string | null;
 }
 
-/** The status of a task and what its table asks, with the task's row locked until the transaction ends. */
+/** The status of a task and the facts that its state machine asks for. Locks the task's row. */
 export async function lockFacts(em: EntityManager, taskId: string, githubOrigin: string): Promise<FactRow | undefined> {
-  await em.query('select 1 from tasks where id = $1 for no key update', [taskId]);
+  await lockTask(em, taskId);
   const rows: FactRow[] = await em.query(
     `select t.project_id as "projectId", t.status, t.owner, t.parent_id is not null as "isSubtask",
        exists (select 1 from agents a left join members m on m.project_id = t.project_id and m.user_id = a.creator_id
@@ -174,7 +204,7 @@ export async function lockFacts(em: EntityManager, taskId: string, githubOrigin:
   return rows[0];
 }
 
-/** The compare-and-swap behind every change of a status; false when somebody else was faster. */
+/** Changes the status by compare-and-swap. Returns false when the status is no longer `from`. */
 export async function swapStatus(
   em: EntityManager,
   taskId: string,

@@ -10,27 +10,36 @@ import { dependencyProblems, insertTask, ownerProblems, repositoryProblems } fro
 import type { CreateSubtask, UpdateTask } from './schemas.ts';
 import {
   getTask,
+  hasLiveRun,
   hasLiveRunBelow,
   lockDependencies,
+  lockForDeletion,
   lockSprintForTask,
+  lockTask,
   reachableFrom,
   replaceDependencies,
+  setTaskFields,
   type TaskView,
 } from './store.ts';
 
 type Update = z.output<typeof UpdateTask>;
 
+/** The statuses that a person may set, and the event that does it. */
 const byHand: Partial<Record<TaskStatus, TaskEvent>> = { backlog: 'to_backlog', ready: 'to_ready', done: 'to_done' };
 
-/** Changes what was given and nothing else (decisions, section 5). @throws Refused, AppError 400 */
+/**
+ * Changes the given fields and no others. While a run is live only title and description may change, because the run works
+ * by the rest.
+ * @throws Refused; AppError 400 naming the field
+ */
 export async function updateTask(app: App, taskId: string, userId: string, input: Update): Promise<TaskView> {
   return app.db.transaction(async (em) => {
-    // Before the row, or two changes that name each other's task would wait for each other.
+    // Locked before the task: otherwise two changes that make tasks depend on each other would deadlock.
     if (input.dependsOn !== undefined) await lockDependencies(em, (await getTask(em, taskId)).projectId);
-    await em.query('select 1 from tasks where id = $1 for no key update', [taskId]);
+    await lockTask(em, taskId);
     const task = await getTask(em, taskId);
     await checkReferences(em, task, userId, input);
-    await refuseUnfit(em, task, input);
+    await assertMayChange(em, task, input);
     const { status, dependsOn, ...fields } = input;
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
     if (dependsOn !== undefined) await setDependencies(em, task, dependsOn);
@@ -53,7 +62,7 @@ async function checkReferences(em: EntityManager, task: TaskView, userId: string
   if (problems.length > 0) throw badRequest(problems);
 }
 
-async function refuseUnfit(em: EntityManager, task: TaskView, input: Update): Promise<void> {
+async function assertMayChange(em: EntityManager, task: TaskView, input: Update): Promise<void> {
   const touched = (['owner', 'status', 'repositoryId', 'dependsOn'] as const).filter((name) => {
     const [before, after] = [task[name], input[name]];
     if (after === undefined) return false;
@@ -61,32 +70,32 @@ async function refuseUnfit(em: EntityManager, task: TaskView, input: Update): Pr
       ? [...new Set(after as string[])].sort().join() !== task.dependsOn.join()
       : before !== after;
   });
-  if (touched.length > 0 && (await isLive(em, task.id)))
-    throw new Refused(`changing ${touched.join(', ')} requires no queued or running run, found one; cancel it first`);
+  if (touched.length > 0 && (await hasLiveRun(em, task.id)))
+    throw new Refused(
+      `A run of this task is queued or running, so ${touched.join(', ')} cannot change. Cancel it first.`,
+    );
   if (touched.includes('repositoryId') && task.branchName !== null)
-    throw new Refused(`changing repositoryId requires a task without a branch, found ${task.branchName}`);
+    throw new Refused(
+      `The repository of a task cannot change once it has a branch; this one has ${task.branchName}. Create a new task.`,
+    );
 }
 
-async function isLive(em: EntityManager, taskId: string): Promise<boolean> {
-  const rows = await em.query(`select 1 from runs where task_id = $1 and status in ('queued', 'running')`, [taskId]);
-  return rows.length > 0;
-}
-
-/** @throws AppError 400 when the task would wait for itself */
+/** @throws AppError 400 when the task would depend on itself */
 async function setDependencies(em: EntityManager, task: TaskView, dependsOn: string[]): Promise<void> {
   const ids = [...new Set(dependsOn)];
   if ((await reachableFrom(em, ids)).has(task.id))
-    throw badField('dependsOn', 'dependsOn: the task would depend on itself, directly or over others');
+    throw badField('dependsOn', 'dependsOn: the task would depend on itself, directly or through other tasks');
   await replaceDependencies(em, task.id, ids);
 }
 
 async function moveByHand(app: App, em: EntityManager, task: TaskView, status: TaskStatus): Promise<void> {
   const event = byHand[status];
-  if (event === undefined) throw new Refused(`status ${status} is not set by hand, found ${task.status}`);
+  if (event === undefined)
+    throw new Refused(`Runs and pull requests set the status ${status}; people cannot. The task is ${task.status}.`);
   await moveTask(app, em, task.id, event);
 }
 
-/** Adds a subtask; the parent waits for it. It takes owner and repository of the parent. */
+/** Adds a subtask, which gets the owner and the repository of its parent. The parent waits for it. @throws Refused */
 export async function addSubtask(
   app: App,
   parentId: string,
@@ -97,13 +106,13 @@ export async function addSubtask(
   return app.db.transaction(async (em) => {
     await moveTask(app, em, parentId, 'split');
     const parent = await getTask(em, parentId);
-    await em.update(Tasks, { id: parentId }, { splitByAgent: false });
+    await setTaskFields(em, parentId, { splitByAgent: false });
     const id = await insertTask(app, em, parent.projectId, {
       ...input,
       status: 'backlog',
       owner: parent.owner ?? undefined,
       repositoryId: parent.repositoryId ?? undefined,
-      // A sprint that has ended takes nothing in; the subtask then belongs to none.
+      // No task can join a sprint that has ended; the subtask is then in no sprint.
       sprintId: await openSprintOf(em, parent),
       parentId,
       createdBy: userId,
@@ -119,16 +128,13 @@ async function openSprintOf(em: EntityManager, { sprintId, projectId }: TaskView
   return status === 'planning' || status === 'active' ? sprintId : undefined;
 }
 
-/** Deletes a task and its subtasks; what depended on them waits no longer. @throws Refused while one of them runs */
+/** Deletes a task and its subtasks; tasks that depended on them no longer do. @throws Refused while a run is live */
 export async function deleteTask(app: App, task: TaskView): Promise<void> {
   await app.db.transaction(async (em) => {
-    // Subtasks first: one that is done holds its own row when it asks for its parent's.
-    await em.query('select 1 from tasks where id = $1 or parent_id = $1 order by parent_id is null, id for update', [
-      task.id,
-    ]);
+    await lockForDeletion(em, task.id);
     if (await hasLiveRunBelow(em, task.id))
       throw new Refused(
-        'delete requires no queued or running run of the task or a subtask, found one; cancel it first',
+        'The task or one of its subtasks has a queued or running run. Cancel it before you delete the task.',
       );
     await em.delete(Tasks, { id: task.id });
     await advanceSprints(app, em, task.projectId);

@@ -1,20 +1,45 @@
 import type { EntityManager } from 'typeorm';
-import { type HandoffRow, Handoffs, PullRequests, type PullStatus } from '../db/work-tables.ts';
+import { newId } from '../db/ids.ts';
+import {
+  type HandoffRow,
+  Handoffs,
+  type PullRequestRow,
+  PullRequests,
+  type PullStatus,
+  type RunRow,
+  Runs,
+} from '../db/work-tables.ts';
 import { storableJson } from '../domain/text/storable.ts';
 import type { TreeDiff } from '../git/diff.ts';
 
-/** What was merged or closed before no longer counts for the task's lifecycle (decisions, section 5). */
+/**
+ * Excludes the pull requests that are merged or closed from the task's lifecycle. Called when a task leaves `done` or
+ * `waiting_on_subtasks`: otherwise a pull request merged long ago would finish the new work at once.
+ */
 export async function discountSettledPulls(em: EntityManager, taskId: string): Promise<void> {
   await em.query(`update pull_requests set counts = false where task_id = $1 and status in ('merged', 'closed')`, [
     taskId,
   ]);
 }
 
+/** Oldest first. */
 export async function listHandoffs(em: EntityManager, taskId: string): Promise<HandoffRow[]> {
   return em.find(Handoffs, { where: { taskId }, order: { createdAt: 'ASC', id: 'ASC' } });
 }
 
-/** The last handoff of each task that this one waited for: dependencies, and its own subtasks. */
+/** The latest runs of a task, newest first. */
+export async function listLatestRuns(em: EntityManager, taskId: string, limit: number): Promise<RunRow[]> {
+  return em.find(Runs, { where: { taskId }, order: { createdAt: 'DESC', id: 'DESC' }, take: limit });
+}
+
+export async function insertHandoff(
+  em: EntityManager,
+  handoff: Pick<HandoffRow, 'taskId' | 'runId' | 'summary' | 'nextSteps'>,
+): Promise<void> {
+  await em.insert(Handoffs, { id: newId('handoff'), ...handoff });
+}
+
+/** The last handoff of each task that this one waited for, its dependencies and its subtasks. At most 30 tasks. */
 export async function listRelatedHandoffs(em: EntityManager, taskId: string) {
   const rows: { title: string; summary: string; nextSteps: string[] }[] = await em.query(
     `select o.title, h.summary, h.next_steps as "nextSteps"
@@ -27,6 +52,7 @@ export async function listRelatedHandoffs(em: EntityManager, taskId: string) {
   return rows;
 }
 
+/** Oldest first. */
 export async function listPulls(em: EntityManager, taskId: string) {
   const rows: { repositoryId: string; repositoryName: string; prUrl: string; prNumber: number; status: PullStatus }[] =
     await em.query(
@@ -38,7 +64,7 @@ export async function listPulls(em: EntityManager, taskId: string) {
   return rows;
 }
 
-/** Open pull requests in the order in which their repositories were connected, which is the order of merging. */
+/** Open and draft pull requests in the order in which their repositories were connected. They are merged in this order. */
 export async function listOpenPulls(em: EntityManager, taskId: string) {
   return em
     .createQueryBuilder(PullRequests, 'p')
@@ -49,15 +75,33 @@ export async function listOpenPulls(em: EntityManager, taskId: string) {
     .getMany();
 }
 
-/** Whether a pull request was merged that still counts for where the task belongs. */
+/** Whether a merged pull request still counts for the task's lifecycle. */
 export async function hasMergedPull(em: EntityManager, taskId: string): Promise<boolean> {
   return em.existsBy(PullRequests, { taskId, status: 'merged', counts: true });
+}
+
+/** Whether a pull request of the task is open; drafts do not count. */
+export async function hasOpenPull(em: EntityManager, taskId: string): Promise<boolean> {
+  return em.existsBy(PullRequests, { taskId, status: 'open' });
+}
+
+/** The pull requests of a task in one repository, newest first. */
+export async function listPullsIn(em: EntityManager, taskId: string, repositoryId: string): Promise<PullRequestRow[]> {
+  return em.find(PullRequests, { where: { taskId, repositoryId }, order: { createdAt: 'DESC', number: 'DESC' } });
+}
+
+/** Stores a pull request that a run has opened, or found open. */
+export async function upsertPull(
+  em: EntityManager,
+  pull: Pick<PullRequestRow, 'taskId' | 'repositoryId' | 'number' | 'url' | 'status' | 'headBranch' | 'headSha'>,
+): Promise<void> {
+  await em.upsert(PullRequests, pull, ['repositoryId', 'number']);
 }
 
 export interface StoredDiff extends TreeDiff {
   branchName: string;
   baseBranch: string;
-  /** The commit it was computed for. */
+  /** The head of the branch when the diff was computed. */
   headSha: string;
 }
 

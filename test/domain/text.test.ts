@@ -1,5 +1,5 @@
 import { branchName, isAgentBranch } from '../../src/domain/branch.ts';
-import { exhausted, lowest } from '../../src/domain/budget.ts';
+import { exhausted, limitsOfService, lowerLimits } from '../../src/domain/budget.ts';
 import { closedBlocks, harmless, harmlessLine, oneLine, plain } from '../../src/domain/text/quoted.ts';
 
 const id = 'task_01m7xxm447fap8m1vcx47q1cwc';
@@ -44,21 +44,26 @@ test('one line of text, cut with an ellipsis', () => {
   expect(oneLine('abcdef', 4)).toBe('abc…');
 });
 
-test('the lower budget applies, and the one that is used up is named', () => {
-  const environment = { runMinutes: 30, runSteps: 100, runTokens: 1000, runCostUsd: 5, dayCostUsd: 50 };
-  const budgets = lowest(environment, {
-    runMinutes: null,
-    runSteps: 7,
-    runTokens: 5000,
-    runCostUsd: null,
-    dayCostUsd: 1,
+test('the lower limit applies, and a used-up one names who set it', () => {
+  const ofService = { runMinutes: 30, runSteps: 100, runTokens: 1000, runCostUsd: 5, dayCostUsd: 50 };
+  const ofProject = { runMinutes: null, runSteps: 7, runTokens: 5000, runCostUsd: null, dayCostUsd: 1 };
+  const ofRepository = { runMinutes: 20, runSteps: 7, runTokens: null, runCostUsd: 9, dayCostUsd: null };
+  const lowered = lowerLimits(limitsOfService(ofService), 'project', ofProject);
+  const limits = lowerLimits(lowered, 'repository', ofRepository);
+  expect(limits).toEqual({
+    runMinutes: { value: 20, setBy: 'repository' },
+    runSteps: { value: 7, setBy: 'project' },
+    runTokens: { value: 1000, setBy: 'service' },
+    runCostUsd: { value: 5, setBy: 'service' },
+    dayCostUsd: { value: 1, setBy: 'project' },
   });
-  expect(budgets).toEqual({ runMinutes: 30, runSteps: 7, runTokens: 1000, runCostUsd: 5, dayCostUsd: 1 });
   const spent = { steps: 0, tokens: 0, costUsd: 0, dayCostUsd: 0 };
-  expect(exhausted(budgets, spent)).toBeUndefined();
-  expect(exhausted(budgets, { ...spent, steps: 7 })).toMatch(/7 steps/);
-  expect(exhausted(budgets, { ...spent, tokens: 1000 })).toMatch(/1000 tokens/);
-  expect(exhausted(budgets, { ...spent, dayCostUsd: 1 })).toMatch(/\$1 a day/);
+  const used = (more: object) => exhausted(limits, { ...spent, ...more });
+  expect(used({ steps: 6, tokens: 999, costUsd: 4.99, dayCostUsd: 0.99 })).toBeUndefined();
+  expect(used({ steps: 7 })).toBe('the budget of 7 steps is used up (limit of the project)');
+  expect(used({ tokens: 1000 })).toBe('the budget of 1000 tokens is used up (limit of the service)');
+  expect(used({ costUsd: 5 })).toBe('the budget of $5 for a run is used up (limit of the service)');
+  expect(used({ dayCostUsd: 1 })).toBe("the project's budget of $1 a day is used up (daily limit of the project)");
 });
 
 test('a harmless line opens no tag, fence or list, and stays within its limit', () => {

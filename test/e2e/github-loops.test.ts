@@ -81,7 +81,7 @@ test('a conflict with the base is resolved by a merge commit that keeps both sid
     const now = await get(task);
     return now.status === 'in_review' && now;
   });
-  expect(JSON.stringify(world.model.requests.at(-1)?.messages)).toContain('The base branch was merged in');
+  expect(JSON.stringify(world.model.requests.at(-1)?.messages)).toContain('The base branch was merged');
   const folder = world.github.folderOf('mona/sample');
   expect(fileOn(done.branchName ?? '', 'README.md')).toBe('by both');
   expect(gitOut(folder, 'rev-list', '--parents', '-n1', done.branchName ?? '').split(' ')).toHaveLength(3);

@@ -64,7 +64,10 @@ test('the same call three times in a row fails the run with a clear message', as
   const again = [{ name: 'read_file', arguments: { path: 'README.md' } }];
   await play([again, again, again, again], async (world) => {
     const { failure } = await world.taskIn('ready');
-    expect(failure).toMatchObject({ category: 'model', message: 'the same call 3 times over: read_file README.md' });
+    expect(failure).toMatchObject({
+      category: 'model',
+      message: 'the model made the same call 3 times in a row: read_file README.md',
+    });
   });
 });
 

@@ -62,7 +62,10 @@ test('the lowest budget applies, and the model sees the instructions of a folder
     ]),
   );
   const task = await settled(await world.issue('/agent start'), 'ready', 1);
-  expect(task.failure).toMatchObject({ category: 'budget', message: 'the budget of 12 steps is used up' });
+  expect(task.failure).toMatchObject({
+    category: 'budget',
+    message: 'the budget of 12 steps is used up (limit in .deckhand.yml)',
+  });
   expect(told(face).split('Only pure functions here.')).toHaveLength(2);
 });
 

@@ -45,7 +45,7 @@ test('each changed repository gets a branch and a pull request that links to the
       .at(-1)
       ?.messages.filter((m) => m.role === 'tool')
       .map((m) => String(m.content)) ?? [];
-  expect(answers[0]).toMatch(/there is no repository nope to open; there are: Docs/);
+  expect(answers[0]).toMatch(/this run cannot open a repository nope; it can open: Docs/);
   expect(answers[1]).toMatch(/\.\.\/Docs is not open/);
   expect(answers[2]).toMatch(/^open at \.\.\/Docs\//);
   expect(answers[3]).toContain('slugify');

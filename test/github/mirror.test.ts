@@ -58,9 +58,10 @@ test('a comment in a public repository names no private one', () => {
 });
 
 test('a failure comes with its remedy', () => {
-  const failure = { category: 'budget' as const, message: 'the budget of 5 steps is used up', retryable: false };
+  const message = 'the budget of 5 steps is used up (limit of the project)';
+  const failure = { category: 'budget' as const, message, retryable: false };
   expect(wanted({ ...picture, failure }, secret).comment).toMatch(
-    /Failed \(budget\)\*\*: the budget of 5 steps[\s\S]*Raise the budget/,
+    /Failed \(budget\)\*\*: the budget of 5 steps[\s\S]*Ask an admin of the project to raise its budget/,
   );
 });
 

@@ -6,17 +6,17 @@ const result = (i: number, length: number): Message[] => [
   { role: 'tool', toolCallId: `c${i}`, content: `${i}:`.padEnd(length, 'x') },
 ];
 
-test('a long conversation is told with old results cut, the newest whole, every call answered', () => {
+test('a long conversation keeps every message, but old tool results are cut', () => {
   const messages: Message[] = [
     { role: 'system', content: 'rules' },
     { role: 'user', content: 'task' },
     ...Array.from({ length: 40 }, (_, i) => result(i, 5000)).flat(),
   ];
-  const told = fitContext(messages, 100_000);
-  expect(told).toHaveLength(messages.length);
-  expect(JSON.stringify(told).length).toBeLessThan(130_000);
-  expect(told.slice(0, 2)).toEqual(messages.slice(0, 2));
-  expect(told.slice(-12)).toEqual(messages.slice(-12));
-  expect(told[3]?.content).toMatch(/^0:x+\n\[… \d+ characters of this earlier result are left out/);
+  const fitted = fitContext(messages, 100_000);
+  expect(fitted).toHaveLength(messages.length);
+  expect(JSON.stringify(fitted).length).toBeLessThan(130_000);
+  expect(fitted.slice(0, 2)).toEqual(messages.slice(0, 2));
+  expect(fitted.slice(-12)).toEqual(messages.slice(-12));
+  expect(fitted[3]?.content).toMatch(/^0:x+\n\[… \d+ characters of this earlier result are left out/);
   expect(fitContext(messages, 1_000_000)).toBe(messages);
 });

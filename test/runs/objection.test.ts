@@ -1,14 +1,15 @@
 import type { Change, Checkout } from '../../src/git/engine.ts';
-import { objections, readOnce, rejection } from '../../src/runs/outgoing/objection.ts';
-import type { Work } from '../../src/runs/publish/publish.ts';
+import { readOnce } from '../../src/runs/outgoing/changes.ts';
+import { objections, rejection } from '../../src/runs/outgoing/objection.ts';
 import { noSettings } from '../../src/runs/settings/repository-settings.ts';
+import type { Work } from '../../src/runs/work.ts';
 import type { Branch } from '../../src/runs/workspace/workspace.ts';
 
 type Files = Record<string, string>;
 
 const oid = (content: string) => `blob ${content}`;
 
-/** A repository in memory: trees are named and hold files, which may be given as `mode content`. */
+/** A repository in memory. Trees are named; the content of a file may begin with its mode: `100755 text`. */
 function repositoryOf(trees: Record<string, Files>): Checkout {
   const entry = (tree: string, path: string) => {
     const content = trees[tree]?.[path];
@@ -49,7 +50,7 @@ function workOn(
 
 const said = (work: Work) => objections(work, readOnce());
 
-test('nothing is said against ordinary changes', async () => {
+test('ordinary changes meet no objection', async () => {
   expect(await said(workOn({ before: { a: '1', b: '1' }, now: { a: '2', c: '1' } }))).toBeUndefined();
 });
 
@@ -68,7 +69,7 @@ test.each<[string, Files, Files]>([
   );
 });
 
-test('each repository that was opened has its own rules', async () => {
+test('each opened repository is judged by its own settings', async () => {
   const trees = { before: {}, now: { '.husky/x': 'x', 'infra/x': 'x' } };
   const also = [workOn(trees, { settings: { allowed: ['.husky'], protected: ['infra'] } })];
   expect(await said(workOn({ before: {}, now: {} }, { also }))).toBe(
@@ -76,7 +77,7 @@ test('each repository that was opened has its own rules', async () => {
   );
 });
 
-test('of a merge only what is neither as both sides joined nor as the base is the agent’s', async () => {
+test('after a merge only what differs from both the merged tree and the base counts as the agent’s change', async () => {
   const branch = { base: 'base', conflicts: ['Jenkinsfile', 'a'] };
   const base = { Jenkinsfile: 'base', '.travis.yml': 'mended', a: 'x' };
   const joined = { Jenkinsfile: '<<<<<<< a\n', '.travis.yml': 'mended', a: '<<<<<<< a\n' };
@@ -85,15 +86,15 @@ test('of a merge only what is neither as both sides joined nor as the base is th
   expect(await merged({ ...base, a: 'both' })).toBeUndefined();
   expect(await merged({ ...base, '.travis.yml': 'old' })).toMatch(/^- \.travis\.yml is protected by default/);
   expect(await merged({ ...base, Jenkinsfile: 'both' })).toMatch(/^- Jenkinsfile is protected by default/);
-  expect(await merged({ ...base, a: '<<<<<<< a\n' })).toBe('- a still holds conflict markers');
+  expect(await merged({ ...base, a: '<<<<<<< a\n' })).toBe('- a still contains conflict markers');
 });
 
 test.each<[string, Files, Files, boolean]>([
   ['a new filter', {}, { '.gitattributes': '*.bin filter=lfs' }, true],
-  ['one in a folder', {}, { 'a/.gitattributes': '*.bin filter=lfs' }, true],
-  ['one taken away', { '.gitattributes': '*.bin filter=lfs' }, {}, true],
-  ['one of a macro', { '.gitattributes': '[attr]big filter=x' }, { 'a/.gitattributes': '*.bin big' }, true],
-  ['anything else', { '.gitattributes': '*.a filter=x' }, { '.gitattributes': '*.a filter=x\n*.md text' }, false],
+  ['a new filter in a folder', {}, { 'a/.gitattributes': '*.bin filter=lfs' }, true],
+  ['a removed filter', { '.gitattributes': '*.bin filter=lfs' }, {}, true],
+  ['a filter by a macro', { '.gitattributes': '[attr]big filter=x' }, { 'a/.gitattributes': '*.bin big' }, true],
+  ['another attribute', { '.gitattributes': '*.a filter=x' }, { '.gitattributes': '*.a filter=x\n*.md text' }, false],
 ])('.gitattributes: %s', async (_what, before, now, isRefused) => {
   const all = { ...(before['.gitattributes'] && now['a/.gitattributes'] ? before : {}), ...now };
   const found = await said(workOn({ before, now: all }, { settings: { allowed: ['.gitattributes', 'a'] } }));
@@ -110,8 +111,8 @@ test('a merge of .gitattributes may end as it is on the base branch', async () =
   expect(await merged('*.a filter=y\n*.b text')).toMatch(/changes the filters of git/);
 });
 
-test('names cannot forge lines, many are counted, and only conflicts alone count as a conflict', async () => {
-  const odd = { 'x\n- y still holds conflict markers/.husky': 'x' };
+test('a file name cannot forge an objection; many objections are counted; only conflicts alone make the category conflict', async () => {
+  const odd = { 'x\n- y still contains conflict markers/.husky': 'x' };
   const one = (await said(workOn({ before: {}, now: odd }))) ?? '';
   expect(one.split('\n')).toHaveLength(1);
   expect(rejection(one).failure.category).toBe('push_rejected');
@@ -121,5 +122,5 @@ test('names cannot forge lines, many are counted, and only conflicts alone count
   expect(many.split('\n')).toHaveLength(51);
   expect(many).toMatch(/\n- and 21 more$/);
   expect(rejection(many).failure.category).toBe('push_rejected');
-  expect(rejection('- a still holds conflict markers').failure.category).toBe('conflict');
+  expect(rejection('- a still contains conflict markers').failure.category).toBe('conflict');
 });

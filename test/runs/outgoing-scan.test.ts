@@ -59,7 +59,7 @@ test.each([
   ['.g\u200cit/config', 'x', {}, /git's own folder/],
   ['GIT~1/config', 'x', {}, /git's own folder/],
   ['.git./config', 'x', {}, /git's own folder/],
-  ['.gitmodules', 'a', { newMode: '120000' }, /link in place/],
+  ['.gitmodules', 'a', { newMode: '120000' }, /symbolic link where git expects a file/],
   ['npm', `npm_${'a1B2'.repeat(9)}`, {}, /npm token/],
   ['other', `ghp_${'a1B2'.repeat(9)}`, {}, /GitHub token/],
   ['key', '-----BEGIN RSA PRIVATE KEY-----\n', {}, /private key/],
@@ -68,14 +68,14 @@ test.each([
   expect(await reasonFor(path, content, change)).toMatch(reason);
 });
 
-test('what was there before may stay', async () => {
+test('a token that the file contained before may stay', async () => {
   blobs.set('old', Buffer.from('AKIAIOSFODNN7EXAMPLE'));
   expect(await reasonFor('doc.md', 'see AKIAIOSFODNN7EXAMPLE', { oldMode: '100644', oldOid: 'old' })).toBeUndefined();
   const another = { oldMode: '100644', oldOid: 'old' };
   expect(await reasonFor('doc.md', 'AKIAIOSFODNN7EXAMPLE AKIAIOSFODNN7EXAMPLF', another)).toMatch(/AWS/);
 });
 
-test('words of a model are shown without credentials', () => {
+test('credentials are removed from the texts of a model', () => {
   const hex = Buffer.from(secret).toString('hex');
   const told = { summary: `it is ${secret}.`, nextSteps: [`or ${hex}`, `ghp_${'a1B2'.repeat(9)}`, 'fine'] };
   const removed = '[a credential was removed]';
@@ -85,27 +85,27 @@ test('words of a model are shown without credentials', () => {
   });
 });
 
-test('a conflict that is still there is told, last of all', async () => {
+test('an unresolved conflict is refused in the files that had conflicts only', async () => {
   blobs.set('new', Buffer.from('a\n<<<<<<< ours\nb\n'));
   const change = { path: 'a', oldMode: '100644', newMode: '100644', oldOid: 'none', newOid: 'new' };
   expect(await objectionsTo(checkout, [change], [secret], ['a'])).toEqual([
-    { path: 'a', reason: 'still holds conflict markers' },
+    { path: 'a', reason: 'still contains conflict markers' },
   ]);
   expect(await objectionsTo(checkout, [change], [secret], ['b'])).toEqual([]);
 });
 
-test('large files full of what looks like tokens are searched apart', async () => {
+test('large files full of token shapes are searched in bounded time', async () => {
   const tokens = Array.from({ length: 60_000 }, (_, i) => `AKIA${String(i).padStart(16, 'A')}\n`).join('');
   const there = { oldMode: '100644', oldOid: 'old' };
   blobs.set('old', Buffer.from(tokens));
   const began = process.cpuUsage();
   expect(await reasonFor('list.txt', `${tokens}x`, there)).toBeUndefined();
   expect(await reasonFor('list.txt', `${tokens}AKIAIOSFODNN7EXAMPLF`, there)).toMatch(/AWS/);
-  // What was a part of a longer word before may stand alone now.
+  // A token that was part of a longer word before may now be a word of its own.
   blobs.set('old', Buffer.from(`sk-${'a1'.repeat(20)}-b`));
   expect(await reasonFor('doc.md', `sk-${'a1'.repeat(20)} b`, there)).toBeUndefined();
   expect(await reasonFor('begin', `-----BEGIN ${'A '.repeat(1_000_000)}`, there)).toBeUndefined();
   expect(await reasonFor('secret', `${' x'.repeat(1_000_000)}${secret}`)).toMatch(/live credential/);
-  // Of all threads. Comparing each token with the whole file took minutes.
+  // CPU time of all threads. An early version compared each token with the whole file and took minutes.
   expect(process.cpuUsage(began).user / 1e6).toBeLessThan(10);
 });

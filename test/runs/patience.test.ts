@@ -27,20 +27,20 @@ function given({ seconds = 300, endsAt = Number.POSITIVE_INFINITY } = {}) {
 }
 
 test.each([
-  ['what a remote decided', new GitFailed('rejected', 'git: [rejected]'), {}],
+  ['a refusal by the remote', new GitFailed('rejected', 'git: [rejected]'), {}],
   ['a wrong key', new GitFailed('auth', 'git: HTTP 401'), {}],
-  ['an error of ours', new TypeError('x'), {}],
-  ['an outage when the patience is used up', away(), { seconds: 0 }],
-  ['an outage when the time of the run is over', away(), { endsAt: Date.now() - 1 }],
+  ['an internal error', new TypeError('x'), {}],
+  ['an outage when no time for pauses is left', away(), { seconds: 0 }],
+  ['an outage when the time of the run is up', away(), { endsAt: Date.now() - 1 }],
   ['a host that asks for a longer pause than is left', away(301_000), {}],
-])('%s is told at once', async (_what, error, about) => {
+])('%s fails at once, without a pause', async (_what, error, about) => {
   const { patience, log, failing } = given(about);
   const { step, tries } = failing(error);
   await expect(patience(step)).rejects.toBe(error);
   expect([tries(), log]).toEqual([1, []]);
 });
 
-test('an outage is waited for, with a line in the log', async () => {
+test('a step is repeated after an outage, with a line in the log', async () => {
   const { patience, log, failing } = given();
   const refused = Object.assign(new Error('Bad Gateway'), {
     name: 'HttpError',
@@ -51,7 +51,7 @@ test('an outage is waited for, with a line in the log', async () => {
   expect(log).toEqual(['GitHub answered HTTP 502: Bad Gateway; trying again in 1 s']);
 });
 
-test('the patience of a run is one for all its steps', async () => {
+test('all steps of a run share its time for pauses', async () => {
   const { patience, log, failing } = given({ seconds: 1.5 });
   await patience(failing(away(), 1).step);
   await expect(patience(failing(away()).step)).rejects.toBeInstanceOf(GitFailed);

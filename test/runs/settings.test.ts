@@ -41,30 +41,30 @@ test.each([
   ['budget:\n  minuts: 3', 'line 2: there is no key "budget.minuts"; did you mean "budget.minutes"?'],
   ['budget: { steps: -1 }', 'line 1: budget.steps: must be more than 0'],
   ['budget: { steps: "9" }', 'line 1: budget.steps: must be a number, not text'],
-  ['budget: 5', 'line 1: budget: must hold limits such as { minutes: 20 }, not the number 5'],
-  ['- x', 'line 1: it must hold keys such as "checks: npm test", not a list'],
-  ['just text', 'line 1: it must hold keys such as "checks: npm test", not a text'],
+  ['budget: 5', 'line 1: budget: must contain limits such as { minutes: 20 }, not the number 5'],
+  ['- x', 'line 1: it must contain keys such as "checks: npm test", not a list'],
+  ['just text', 'line 1: it must contain keys such as "checks: npm test", not a text'],
   ['agent: ""', 'line 1: agent: must not be empty'],
-  ['setup: a\nsetup: b', 'line 2: the key "setup" is there twice'],
-  ['budget: { steps: 1, steps: 2 }', 'line 1: the key "steps" is there twice'],
+  ['setup: a\nsetup: b', 'line 2: the key "setup" occurs twice'],
+  ['budget: { steps: 1, steps: 2 }', 'line 1: the key "steps" occurs twice'],
   ['__proto__: { setup: x }', 'line 1: there is no key "__proto__"; did you mean "protected"?'],
   ['constructor: x', 'line 1: there is no key "constructor"; did you mean "protected"?'],
   ['setup: &s [x]\n<<: *s', 'line 2: merge keys (<<) are not supported'],
   ['setup: !!js/function x', 'line 1: tags such as !!binary are not supported'],
   ['%YAML 1.1\n---\nsetup: x', 'it begins with a %YAML directive, which is not supported'],
-  ['setup: a\n---\nsetup: b', 'line 2: another document begins; only one is read'],
+  ['setup: a\n---\nsetup: b', 'line 2: a second document begins here; the file must have only one'],
   ['setup:\n\t- x', 'line 2: Tabs are not allowed as indentation'],
   ['? [a]\n: x', 'line 1: a key must be text'],
   [`checks: &c [${'x, '.repeat(19)}x]\nsetup: [${'*c, '.repeat(15)}]`, 'it repeats an anchor more than 10 times'],
   ['['.repeat(16_000), 'it is nested too deeply'],
-  [Buffer.from('setup: x', 'utf16le'), 'it holds NUL characters; save it as UTF-8, not as UTF-16'],
+  [Buffer.from('setup: x', 'utf16le'), 'it contains NUL characters; save it as UTF-8, not as UTF-16'],
   [Buffer.from([0x73, 0xe9]), 'it is not valid UTF-8'],
   [`checks: [${'x, '.repeat(21)}]`, 'line 1: checks: must have at most 20 entries'],
   ['protected: ["+(a|aa)+(a|aa)b"]', expect.stringMatching(/not \+\(…\)/)],
   ['protected: ["*a*a*a*a*b"]', expect.stringMatching(/at most 3 stars in a name/)],
   [
     'protected: ["x{1..99999}y"]',
-    'line 1: protected.0: must not hold a range such as {1..9}; list what it stands for: {1,2,3}',
+    'line 1: protected.0: must not contain a range such as {1..9}; list the values: {1,2,3}',
   ],
   ['protected: ["{a,b..c}"]', expect.stringMatching(/range/)],
   ['protected: ["!src/x"]', expect.stringMatching(/must not begin with "!"/)],
@@ -79,7 +79,7 @@ test.each([
   expect(parse(text)).toEqual({ problem });
 });
 
-test('protected paths: a name, a folder, a glob; in any case of letters', () => {
+test('a pattern matches a name, everything in a folder, or a glob, in any letter case', () => {
   const patterns = ['LICENSE', 'infra', '**/*.lock', 'app/[id]/page.tsx', '#*', 'gen/{api,db}/*.ts', '.*'];
   const guarded = [
     'LICENSE',
@@ -107,13 +107,13 @@ test.each([
   });
 });
 
-test('a repository without the file, and one with 32 kB of it', async () => {
+test('a missing file and one of exactly 32 kB are fine', async () => {
   expect(await readSettings(checkoutWith(undefined), 'x')).toEqual(noSettings);
   const full = `checks: a\n#${'x'.repeat(32_768 - 11)}`;
   expect(await readSettings(checkoutWith(full), 'x')).toEqual({ ...noSettings, checks: ['a'] });
 });
 
-test('patterns that take forever end the run; the service goes on', async () => {
+test('patterns that match too slowly fail the run without blocking the service', async () => {
   let longest = 0;
   let last = performance.now();
   const ticking = setInterval(() => {

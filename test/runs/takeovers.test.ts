@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Works on one run in a transaction, in which the clock stands still, and leaves nothing of it. */
+/** Runs a test on one run inside a transaction, in which now() does not change, and rolls it back. */
 async function withRun(act: (em: EntityManager, id: string) => Promise<void>): Promise<void> {
   const undo = new Error('undo');
   const work = service.app.db.transaction(async (em) => {
@@ -35,14 +35,14 @@ async function withRun(act: (em: EntityManager, id: string) => Promise<void>): P
   await expect(work).rejects.toBe(undo);
 }
 
-/** The worker is lost; its lease ended that many seconds ago. */
+/** Loses the worker: its lease expired this many seconds ago. */
 const lose = (em: EntityManager, seconds: number) =>
   em.query(`update runs set lease_until = now() - make_interval(secs => $1)`, [seconds]);
 const wait = (em: EntityManager, seconds: number) =>
   em.query(`update runs set not_before = not_before - make_interval(secs => $1)`, [seconds]);
 const claim = (em: EntityManager) => claimRun(em, 30);
 
-test('after a worker that was lost the first takeover comes at once, each later one after a longer pause', () =>
+test('after a lost worker the first takeover comes at once, each later one after a longer pause', () =>
   withRun(async (em) => {
     expect(await claim(em)).toMatchObject({ run: { interruptions: 0 }, takenOver: undefined });
     await lose(em, 0.1);
@@ -73,7 +73,7 @@ test('a run that is given back waits longer each time, until it makes progress',
     expect(await claim(em)).toMatchObject({ run: { interruptions: 1 } });
   }));
 
-test('a run that is handed over is taken at once, and was not interrupted', () =>
+test('a run that was handed over is claimed at once, and does not count as interrupted', () =>
   withRun(async (em) => {
     for (let i = 0; i < maxInterruptions + 1; i++) {
       const held = await claim(em);
@@ -82,7 +82,7 @@ test('a run that is handed over is taken at once, and was not interrupted', () =
     }
   }));
 
-test('a worker that has lost a run gives nothing back', () =>
+test('a worker that has lost a run cannot give it back', () =>
   withRun(async (em) => {
     const lost = (await claim(em))?.run as { id: string; fence: number };
     await lose(em, 0.1);

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('changes what is given and nothing else', async () => {
+test('a PATCH changes the given fields and no others', async () => {
   const task = await create({ title: 'before', description: 'd', owner: developer });
   expect((await patch(task.id, {})).body).toEqual(task);
   const { body } = await patch(task.id, { title: 'after', owner: null });
@@ -50,7 +50,7 @@ test('changes what is given and nothing else', async () => {
   expect(await get(task.id)).toEqual(body);
 });
 
-test('statuses by hand, each as its row says', async () => {
+test('people set a status by the rules of the state machine', async () => {
   const { id } = await create();
   const to = async (status: string) => (await patch(id, { status })).body.status ?? 409;
   expect(await to('ready')).toBe('ready');
@@ -58,7 +58,7 @@ test('statuses by hand, each as its row says', async () => {
   expect(await to('backlog')).toBe('backlog');
   expect((await patch(id, { status: 'in_progress' })).body).toEqual({
     statusCode: 409,
-    message: 'status in_progress is not set by hand, found backlog',
+    message: 'Runs and pull requests set the status in_progress; people cannot. The task is backlog.',
   });
   expect(await to('done')).toBe('done');
   expect((await patch(id, { status: 'backlog' })).body.message).toBe(
@@ -70,7 +70,7 @@ test('statuses by hand, each as its row says', async () => {
   expect(await to('ready')).toBe('in_review');
 });
 
-test('a pull request merged before a task was done again no longer counts', async () => {
+test('a pull request that was merged before the task was reopened no longer counts', async () => {
   const { id } = await create();
   await pull(id, 2, 'merged');
   await patch(id, { status: 'done' });
@@ -78,24 +78,26 @@ test('a pull request merged before a task was done again no longer counts', asyn
   expect((await sql('select counts from pull_requests where number = 2'))[0].counts).toBe(false);
 });
 
-test('with a live run only title and description change; with a branch the repository stays', async () => {
+test('with a live run only title and description may change; with a branch the repository may not', async () => {
   const { id } = await create({ owner: developer });
   await run(id, 'queued');
   expect((await patch(id, { title: 'new', description: 'new', owner: developer })).status).toBe(200);
   for (const change of [{ owner: null }, { status: 'ready' }])
-    expect((await patch(id, change)).body.message).toMatch(/requires no queued or running run/);
+    expect((await patch(id, change)).body.message).toMatch(
+      /^A run of this task is queued or running, so (owner|status) cannot change/,
+    );
   expect((await call('DELETE', `/tasks/${id}`)).status).toBe(409);
   await sql(`update runs set status = 'failed'`);
   await sql(`update tasks set branch_name = 'agent/x' where id = $1`, [id]);
   const second = (
     await call('POST', '/repositories', { projectId: project, name: 'r2', url: 'https://github.com/o/r2' })
   ).body.id;
-  expect((await patch(id, { repositoryId: second })).body.message).toMatch(/without a branch/);
+  expect((await patch(id, { repositoryId: second })).body.message).toMatch(/cannot change once it has a branch/);
   expect((await call('DELETE', `/tasks/${id}`)).status).toBe(204);
   expect((await call('GET', `/tasks/${id}`)).status).toBe(404);
 });
 
-test('dependencies close no circle, also not two at once', async () => {
+test('dependencies never form a cycle, even when two change at the same time', async () => {
   const [a, b, c] = [await create(), await create(), await create()];
   await patch(b.id, { dependsOn: [a.id] });
   await patch(c.id, { dependsOn: [b.id, b.id] });
@@ -112,7 +114,7 @@ test('dependencies close no circle, also not two at once', async () => {
   expect((await get(c.id)).dependsOn).toEqual([]);
 });
 
-test('a parent waits for its subtasks and joins when the last is done or deleted', async () => {
+test('a parent waits for its subtasks until the last is done or deleted', async () => {
   const parent = await create({ owner: developer, status: 'ready' });
   const add = () => call('POST', `/tasks/${parent.id}/subtasks`, { title: 'sub', description: 'd' });
   const [one, two] = [await add(), await add()];
@@ -145,7 +147,7 @@ test('a parent waits for its subtasks and joins when the last is done or deleted
   expect((await call('GET', `/tasks/${one.body.id}`)).status).toBe(404);
 });
 
-test('many at once, all or nothing, in their order, with refs', async () => {
+test('bulk creation makes all tasks or none, in order, and resolves refs', async () => {
   const bulk = (tasks: unknown) => call('POST', `/projects/${project}/tasks/bulk`, { tasks });
   const before = (await call('GET', `/projects/${project}/stats`)).body.total;
   const made = await bulk([

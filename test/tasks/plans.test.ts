@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The plan of whatever a store asks. */
+/** The query plan of the statement that a store function sends. */
 async function planOf(ask: (em: EntityManager) => Promise<unknown>): Promise<string> {
   const { manager } = service.app.db;
   let plan: { 'QUERY PLAN': string }[] = [];
@@ -37,9 +37,9 @@ async function planOf(ask: (em: EntityManager) => Promise<unknown>): Promise<str
 }
 
 test.each<[string, Partial<TaskSearch>]>([
-  ['a first page', {}],
-  ['one of a status', { status: 'ready' }],
-])('%s of tasks comes from an index, in a small and in a large project', async (_name, by) => {
+  ['the first page', {}],
+  ['the first page of a status', { status: 'ready' }],
+])('%s of tasks is read by an index, in a small and in a large project', async (_name, by) => {
   for (const project of projects) {
     const plan = await planOf((em) => listTasks(em, project, { limit: 20, offset: 0, ...by }));
     expect(plan).toMatch(/Index Scan using tasks_project/);

@@ -64,7 +64,7 @@ test.each([
   expect(answer.body.errors[0].path).toBe(path);
 });
 
-test('an agent or task of another project is refused', async () => {
+test('references to an agent or a task of another project are refused', async () => {
   const other = (await call('POST', '/projects', { name: 'Other' })).body.id;
   const foreign = (
     await service.app.db.manager.query(`select id from agents where project_id = $1 limit 1`, [other])
@@ -74,7 +74,7 @@ test('an agent or task of another project is refused', async () => {
   expect(answer.body.errors.map((e: { path: string }) => e.path)).toEqual(['owner', 'dependsOn.0']);
 });
 
-test('lists filter and count', async () => {
+test('lists filter, and statistics count', async () => {
   const [a, b] = [
     await create({ title: 'Find the Needle' }),
     await create({ title: 'hay 100%', status: 'ready', owner: developer }),
@@ -99,7 +99,7 @@ test('lists filter and count', async () => {
   expect(stats.total).toBe(Object.values<number>(stats.byStatus).reduce((x, y) => x + y));
 });
 
-test('what a task has not made yet is empty', async () => {
+test('a new task has an empty diff and no handoffs, pull requests or runs', async () => {
   const { id } = await create({ title: 'new' });
   expect((await call('GET', `/tasks/${id}/diff`)).body).toEqual({
     taskId: id,
@@ -112,7 +112,7 @@ test('what a task has not made yet is empty', async () => {
   expect((await call('GET', `/tasks/${id}/runs`)).body).toEqual([]);
 });
 
-test('start, retry, cancel and merge say what they require and what they found', async () => {
+test('start, retry, cancel and merge say what they need when they are refused', async () => {
   const { id } = await create({ title: 'no owner' });
   const refused = async (path: string, task = id) => (await call('POST', `/tasks/${task}/${path}`)).body;
   expect(await refused('start')).toEqual({
@@ -134,10 +134,14 @@ test('start, retry, cancel and merge say what they require and what they found',
   expect((await refused('start', lone.id)).message).toMatch(/no connected repository on GitHub/);
 });
 
-test('without a model or a git credential start is 503 and nothing has moved', async () => {
-  await call('POST', '/repositories', { projectId: project, name: 'r', url: 'https://github.com/octocat/r' });
+test('without a model start is 503; the task does not move and gets no repository', async () => {
   const { id } = await create({ title: 't', owner: developer });
+  await call('POST', '/repositories', { projectId: project, name: 'r', url: 'https://github.com/octocat/r' });
   const first = await call('POST', `/tasks/${id}/start`);
   expect([first.status, first.body.message]).toEqual([503, expect.stringMatching(/OPENAI_MODEL/)]);
-  expect((await call('GET', `/tasks/${id}`)).body).toMatchObject({ status: 'backlog', runCount: 0 });
+  expect((await call('GET', `/tasks/${id}`)).body).toMatchObject({
+    status: 'backlog',
+    runCount: 0,
+    repositoryId: null,
+  });
 });

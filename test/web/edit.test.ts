@@ -66,15 +66,20 @@ inBrowser('an agent can be edited by its creator', async () => {
 
 inBrowser('a failed run shows a remedy that helps, with a link to where it can be applied', async () => {
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Too large' });
-  const failure = { category: 'budget', message: 'the budget of 50 steps is used up', retryable: false };
-  await world.sql('update tasks set failure = $2 where id = $1', [id, JSON.stringify(failure)]);
+  const fail = (setBy: string) => {
+    const failure = { category: 'budget', message: `the budget of 200 steps is used up (${setBy})`, retryable: false };
+    return world.sql('update tasks set failure = $2 where id = $1', [id, JSON.stringify(failure)]);
+  };
   const notice = page.getByRole('region', { name: 'Last failure' });
-  // Raising a budget that the project does not have would change nothing.
+  // The project settings cannot raise a limit of the service.
+  await fail('limit of the service');
   await page.goto(`${world.service.url}/tasks/${id}`);
-  await notice.getByText('Ask the operator or a maintainer to raise it').waitFor();
-  await api('PATCH', base, { budgets: { runSteps: 50 } });
+  await notice.getByText('Ask the operator to raise the limits of the service').waitFor();
+  expect(await notice.getByRole('link').count()).toBe(0);
+  await fail('limit of the project');
+  await api('PATCH', base, { budgets: { runSteps: 200 } });
   await page.reload();
-  await notice.getByText('Raise the budget in the project settings').waitFor();
+  await notice.getByText('Ask an admin of the project to raise its budget in the project settings').waitFor();
   await notice.getByRole('link', { name: 'Open project settings' }).click();
   await page.getByLabel('Steps per run').fill('20000');
   await page.getByText(/This service allows at most \d/).waitFor();

@@ -4,7 +4,7 @@ import type { InstallationRow, InstallationStatus, UserRow } from '../../db/tabl
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { isGranted } from '../../projects/grant-store.ts';
 import { insertProject } from '../../projects/operations.ts';
-import { cancelLiveRun } from '../follow/cancel-live-run.ts';
+import { cancelIfRunning } from '../../runs/operations.ts';
 import { makeLabels } from '../mirror/sync-labels.ts';
 import { findInstallation, listActiveInstallations } from '../store.ts';
 import { connectInstalled, type GitHubRepository } from './connect-installed.ts';
@@ -119,7 +119,7 @@ export async function observeInstallation(app: App, installationId: number): Pro
 }
 
 async function cancelRunsIn(app: App, repositoryIds: string[]): Promise<void> {
-  for (const taskId of await listTasksWithLiveRuns(app.db.manager, repositoryIds)) await cancelLiveRun(app, taskId);
+  for (const taskId of await listTasksWithLiveRuns(app.db.manager, repositoryIds)) await cancelIfRunning(app, taskId);
 }
 
 /** Reads all installations of the App: events about some may be lost, and some are older than this service. */

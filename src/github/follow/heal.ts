@@ -1,5 +1,6 @@
 import type { App } from '../../app.ts';
-import { type Reconciliation, reconcile } from '../../runs/lease/reconcile.ts';
+import { reconcile } from '../../runs/lease/reconcile.ts';
+import type { Reconciliation } from '../../runs/lease/reconcile-store.ts';
 import { recheckTask, showTask } from '../../tasks/move.ts';
 import { findTask } from '../../tasks/store.ts';
 import { syncMilestones } from '../mirror/milestones.ts';

@@ -1,12 +1,12 @@
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
+import { cancelIfRunning } from '../../runs/operations.ts';
 import { moveTask, recheckTask, showTask, tryMoveTask } from '../../tasks/move.ts';
 import { getTask } from '../../tasks/store.ts';
 import { labelOf } from '../mirror/mirror.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
 import { httpStatusOf, type Place } from '../place.ts';
 import { findTaskOfIssue, unlinkIssue } from '../store.ts';
-import { cancelLiveRun } from './cancel-live-run.ts';
 import { refreshPullsOf } from './refresh-pull.ts';
 
 /** The label that starts a task. */
@@ -50,7 +50,7 @@ export async function forgetIssue(app: App, { repository }: Place, number: numbe
 async function settleClosed(app: App, taskId: string): Promise<void> {
   await refreshPullsOf(app, taskId);
   const { status } = await getTask(app.db.manager, taskId);
-  if (status !== 'done') await cancelLiveRun(app, taskId);
+  if (status !== 'done') await cancelIfRunning(app, taskId);
   await recheckTask(app, taskId);
 }
 

@@ -2,10 +2,10 @@ import type { App, Octokit } from '../../app.ts';
 import type { PullRequestRow } from '../../db/work-tables.ts';
 import type { TaskEvent } from '../../domain/task.ts';
 import { pullStatus } from '../../repositories/pulls.ts';
+import { cancelIfRunning } from '../../runs/operations.ts';
 import { refreshDiff } from '../../runs/publish/refresh-diff.ts';
 import { showTask, tryMoveTask } from '../../tasks/move.ts';
 import { placeOfRepository } from '../place.ts';
-import { cancelLiveRun } from './cancel-live-run.ts';
 import { lookForConflict } from './conflicts.ts';
 import { findPull, getPull, listUnmergedPulls, lockPull, updatePull } from './pull-store.ts';
 
@@ -33,7 +33,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
   });
   const status = pullStatus(data);
   const isSettled = status === 'merged' || status === 'closed';
-  if (isSettled && status !== stored.status) await cancelLiveRun(app, stored.taskId);
+  if (isSettled && status !== stored.status) await cancelIfRunning(app, stored.taskId);
   await app.db.transaction(async (em) => {
     const before = await lockPull(em, stored.repositoryId, stored.number);
     await updatePull(em, before, {

@@ -5,7 +5,7 @@ import { AppError } from '../../errors.ts';
 import { reviseTask } from '../../runs/operations.ts';
 import { listRuns } from '../../runs/store.ts';
 import { showTask } from '../../tasks/move.ts';
-import { countRevisions, type RevisionSource } from '../../tasks/revisions.ts';
+import { countRevisions, type RevisionSource } from '../../tasks/revision-store.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
 
 interface Unasked {

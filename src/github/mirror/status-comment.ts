@@ -1,5 +1,5 @@
 import { mayName } from '../../domain/private-content.ts';
-import { remedies } from '../../domain/run.ts';
+import { remedyFor } from '../../domain/remedies.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 import { harmlessLine } from '../../domain/text/quoted.ts';
 import type { PictureOfRun, TaskPicture } from './task-picture.ts';
@@ -62,7 +62,7 @@ function progress(task: TaskPicture): string[] {
 function failure(task: TaskPicture): string[] {
   if (task.failure === null) return [];
   const { category, message } = task.failure;
-  return [`> **Failed (${category})**: ${safe(task, message)}`, `> ${remedies[category]}`];
+  return [`> **Failed (${category})**: ${safe(task, message)}`, `> ${remedyFor(task.failure)}`];
 }
 
 function handoff(task: TaskPicture): string[] {

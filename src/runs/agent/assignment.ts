@@ -3,31 +3,31 @@ import { findAgent } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
 import type { AgentRow, RepositoryRow } from '../../db/tables.ts';
 import type { RunRow } from '../../db/work-tables.ts';
-import type { Budgets } from '../../domain/budget.ts';
+import type { Limits } from '../../domain/budget.ts';
 import { RunFailed } from '../../domain/run.ts';
 import type { Model } from '../../llm/model.ts';
-import { budgetsOf } from '../../projects/budgets.ts';
+import { limitsOf } from '../../projects/budgets.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
 
-/** Everything a run works with, as it is now. */
+/** What a run works with, read when its worker begins. */
 export interface Assignment {
   run: RunRow;
   task: TaskView;
   agent: AgentRow;
   model: Model;
   repository: RepositoryRow;
-  budgets: Budgets;
+  limits: Limits;
 }
 
-/** @throws RunFailed saying what is gone since the run was queued */
-export async function assign(app: App, run: RunRow): Promise<Assignment> {
+/** @throws RunFailed when something was deleted or disconnected since the run was queued */
+export async function findAssignment(app: App, run: RunRow): Promise<Assignment> {
   const em = app.db.manager;
   const task = await getTask(em, run.taskId);
   const agent = run.agentId === null ? null : await findAgent(em, run.agentId);
-  if (agent === null) throw new RunFailed('internal', 'the agent of the run is gone');
+  if (agent === null) throw new RunFailed('internal', 'the agent of this run was deleted');
   const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
   if (repository === null) throw new RunFailed('repository', 'the repository of the task is no longer connected');
   const model = await modelFor(app, agent, run.projectId);
-  return { run, task, agent, repository, model, budgets: await budgetsOf(app, run.projectId) };
+  return { run, task, agent, repository, model, limits: await limitsOf(app, run.projectId) };
 }

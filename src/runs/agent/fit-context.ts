@@ -1,14 +1,15 @@
 import type { Message } from '../../llm/model.ts';
 
-/** About 100,000 tokens: what the windows of current models hold with room for an answer. */
+/** About 100,000 tokens. The context windows of current models hold that, with room for an answer. */
 export const contextChars = 400_000;
-/** The last messages are what the model works with; they stay as they are. */
+/** The last messages are never cut, because the model is working with them. */
 const keptMessages = 12;
+/** Characters kept from the beginning of a result that is cut. */
 const headChars = 400;
 
 /**
- * The conversation within a length: of old tool results only the beginning is told, oldest first. The stored transcript
- * keeps them whole; what was cut can be read again with the tools.
+ * Shortens a conversation to about `limit` characters: old tool results are cut to their beginning, the oldest first. The
+ * stored turns keep the whole results, and the model can call the tool again.
  */
 export function fitContext(messages: Message[], limit = contextChars): Message[] {
   let length = messages.reduce((sum, m) => sum + lengthOf(m), 0);
@@ -17,7 +18,7 @@ export function fitContext(messages: Message[], limit = contextChars): Message[]
   return messages.map((message, i) => {
     if (length <= limit || i >= last || message.role !== 'tool' || message.content.length <= 2 * headChars)
       return message;
-    const content = `${message.content.slice(0, headChars)}\n[… ${message.content.length - headChars} characters of this earlier result are left out; ask again if they matter …]`;
+    const content = `${message.content.slice(0, headChars)}\n[… ${message.content.length - headChars} characters of this earlier result are left out; call the tool again if you need them …]`;
     length -= message.content.length - content.length;
     return { ...message, content };
   });

@@ -1,113 +1,145 @@
-import { type Budgets, exhausted, type Spent } from '../../domain/budget.ts';
+import { exhausted, type Limits, type Spent } from '../../domain/budget.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { storableText } from '../../domain/text/storable.ts';
 import { type Message, type Model, ModelFailed, type Reply, type ToolCall } from '../../llm/model.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';
-import type { TreeOf } from '../outgoing/objection.ts';
-import type { CheckResult } from '../publish/verify.ts';
+import { cutText, type Ending, finishedWith, type Judgement, splitInto } from './ending.ts';
 import { contextChars, fitContext } from './fit-context.ts';
-import {
-  callTool,
-  describeCall,
-  type FinishArguments,
-  type NewSubtask,
-  type Offered,
-  type ToolResult,
-  toolSpecs,
-} from './tools.ts';
-
-/** How the conversation ended; `isCalled: false` for a bare text without a call of `finish`. */
-export interface Ending {
-  finish: FinishArguments;
-  isCalled: boolean;
-  /** The agent split the task instead. */
-  subtasks?: NewSubtask[];
-  /** What the repository's own checks said in the end. */
-  checks?: CheckResult[];
-  /** The files as they were when nothing spoke against them; what checks did to them since is not pushed. */
-  judged?: TreeOf;
-}
+import { callTool, describeCall, type Offered, type ToolResult, toolSpecs } from './tools.ts';
 
 export interface LoopContext {
   model: Model;
   host: ToolHost;
   offered: Offered;
   signal: AbortSignal;
-  budgets: Budgets;
+  limits: Limits;
   spent(): Promise<Spent>;
-  /** Keeps a turn before the next one begins. `changed`: the workspace may differ from before. */
+  /** Stores a turn before the next one begins. `changed`: a tool may have changed the workspace. */
   keep(turn: Message[], reply: Reply, changed: boolean): Promise<void>;
-  /** What speaks against ending here, in words for the model; undefined when nothing does, or nothing more is said. */
-  objection(ending: Ending, messages: Message[]): Promise<string | undefined>;
+  /** Decides whether the conversation may end like this. `messages` are those before the turn of the ending. */
+  judge(ending: Ending, messages: Message[]): Promise<Judgement>;
+  /** Adds a line to the log of the run. */
   note(type: string, text: string, data?: object): Promise<void>;
-  /** A value with every text in it as it may be shown. */
-  shown<T>(value: T): T;
+  /** Takes the credentials out of every text in a value. */
+  withoutSecrets<T>(value: T): T;
 }
 
-/** Of the calls of one turn so many are done. */
+/** At most this many calls of one turn are carried out; the model is told that the others were not. */
 const maxCalls = 100;
-/** So often the same call with the same arguments, one after the other, and nothing new comes of it. */
+/** The run fails when the model makes the same call this many times in a row. */
 const maxRepeats = 3;
-/** So many errors in a row and the model is not getting anywhere. */
+/** The run fails after this many errors in a row. Any call that works resets the count. */
 const maxErrors = 3;
 
 /**
- * The conversation between model and tools, continued from the messages so far until the model finishes, gives up, or a
- * limit is reached.
+ * The conversation between model and tools. Continues from the given messages, and adds to them, until the model ends it
+ * or a limit is reached.
  * @throws RunFailed budget, model, gave_up, rate_limit, auth; or the reason of the signal
  */
 export async function converse(context: LoopContext, messages: Message[]): Promise<Ending> {
   let errors = 0;
   for (;;) {
     context.signal.throwIfAborted();
-    const used = exhausted(context.budgets, await context.spent());
+    const used = exhausted(context.limits, await context.spent());
     if (used !== undefined) throw new RunFailed('budget', used);
     const reply = await replyOf(context, messages);
-    const turn: Message[] = [{ role: 'assistant', content: reply.text, toolCalls: reply.toolCalls }];
-    let changed = false;
-    let ending: Ending | undefined;
-    if (reply.toolCalls.length === 0 && !reply.isCut)
-      ending = endingOf({ summary: storableText(reply.text.trim()) || 'Done.', nextSteps: [] }, false, context);
-    for (const [i, call] of reply.toolCalls.entries()) {
-      context.signal.throwIfAborted();
-      const skipped =
-        ending !== undefined ? 'the work was ended before' : i >= maxCalls ? `over ${maxCalls} calls` : '';
-      const result = skipped === '' ? await callTool(context.host, call, context.offered) : notRun(skipped);
-      if (result.kind === 'give_up') {
-        await context.keep(turn, reply, changed);
-        throw new RunFailed('gave_up', cut(context.shown(result.reason)));
-      }
-      if (result.kind === 'finish') ending = endingOf(result.finish, true, context);
-      if (result.kind === 'split') ending = splitInto(context.shown(result.subtasks));
-      if (result.kind === 'answer') {
-        changed ||= result.changed;
-        errors = result.ok ? 0 : errors + 1;
-        await context.note('tool', describeCall(call), { ok: result.ok });
-      }
-      const content = result.kind === 'answer' ? result.text : 'ok';
-      turn.push({ role: 'tool', toolCallId: call.id, content });
-    }
-    if (ending !== undefined) {
-      const objection = await context.objection(ending, messages);
-      if (objection === undefined) {
-        await context.keep(turn, reply, changed);
-        return ending;
-      }
-      turn.push({ role: 'user', content: objection });
-    } else if (reply.toolCalls.length === 0) {
-      turn.push({ role: 'user', content: 'Your answer was cut because it grew too long. Go on in smaller steps.' });
-      errors += 1;
-    }
-    await context.keep(turn, reply, changed);
-    messages.push(...turn);
-    const repeated = repeatedCall(messages);
-    if (repeated !== undefined)
-      throw new RunFailed('model', `the same call ${maxRepeats} times over: ${describeCall(repeated)}`);
-    if (errors >= maxErrors) throw new RunFailed('model', `${maxErrors} errors in a row; the last: ${lastText(turn)}`);
+    const turn = await takeTurn(context, reply, errors);
+    const judgement = turn.ending && (await context.judge(turn.ending, messages));
+    if (judgement?.accepted === false) turn.messages.push({ role: 'user', content: judgement.objection });
+    await context.keep(turn.messages, reply, turn.changed);
+    if (turn.reason !== undefined) throw new RunFailed('gave_up', turn.reason);
+    if (turn.ending !== undefined && judgement?.accepted) return { ...turn.ending, ...judgement.evidence };
+    messages.push(...turn.messages);
+    errors = turn.errors;
+    failIfStuck(messages, errors);
   }
 }
 
-/** The only call of the last turns, when it was the same each time; seen in the messages, so a crash forgets nothing. */
+/** What one reply of the model came to. */
+interface Turn {
+  /** The reply, and the answers to its calls. */
+  messages: Message[];
+  /** A tool may have changed the workspace. */
+  changed: boolean;
+  /** Errors in a row up to here, those of earlier turns included. */
+  errors: number;
+  ending?: Ending;
+  /** Set when the model gave up. */
+  reason?: string;
+}
+
+async function takeTurn(context: LoopContext, reply: Reply, errors: number): Promise<Turn> {
+  const turn: Turn = {
+    messages: [{ role: 'assistant', content: reply.text, toolCalls: reply.toolCalls }],
+    changed: false,
+    errors,
+  };
+  if (reply.toolCalls.length === 0) takeText(context, reply, turn);
+  for (const [i, call] of reply.toolCalls.entries()) {
+    context.signal.throwIfAborted();
+    const result = i < maxCalls ? await resultOf(context, call, turn) : notRun(`over ${maxCalls} calls`);
+    if (result.kind === 'answer') await context.note('tool', describeCall(call), { ok: result.ok });
+    addResult(context, turn, call, result);
+    if (turn.reason !== undefined) break;
+  }
+  return turn;
+}
+
+function addResult({ withoutSecrets }: LoopContext, turn: Turn, call: ToolCall, result: ToolResult): void {
+  let content = 'ok';
+  switch (result.kind) {
+    case 'give_up':
+      turn.reason = cutText(withoutSecrets(result.reason));
+      return;
+    case 'finish':
+      turn.ending = finishedWith(withoutSecrets(result.finish), true);
+      break;
+    case 'split':
+      turn.ending = splitInto(withoutSecrets(result.subtasks));
+      break;
+    case 'answer':
+      turn.changed ||= result.changed;
+      turn.errors = result.ok ? 0 : turn.errors + 1;
+      content = result.text;
+  }
+  turn.messages.push({ role: 'tool', toolCallId: call.id, content });
+}
+
+/** A text without a call counts as `finish`, unless it was cut. */
+function takeText(context: LoopContext, reply: Reply, turn: Turn): void {
+  if (reply.isCut) {
+    turn.errors += 1;
+    const content = 'Your answer was cut because it was too long. Continue in smaller steps.';
+    turn.messages.push({ role: 'user', content });
+  } else {
+    const summary = storableText(reply.text.trim()) || 'Done.';
+    turn.ending = finishedWith(context.withoutSecrets({ summary, nextSteps: [] }), false);
+  }
+}
+
+async function resultOf(context: LoopContext, call: ToolCall, turn: Turn): Promise<ToolResult> {
+  if (turn.ending !== undefined) return notRun('an earlier call of this answer ended the work');
+  return callTool(context.host, call, context.offered);
+}
+
+function notRun(why: string): ToolResult {
+  return { kind: 'answer', text: `not run: ${why}`, ok: true, changed: false };
+}
+
+/** @throws RunFailed `model` when the model repeats itself or makes only errors */
+function failIfStuck(messages: Message[], errors: number): void {
+  const repeated = repeatedCall(messages);
+  if (repeated !== undefined)
+    throw new RunFailed(
+      'model',
+      `the model made the same call ${maxRepeats} times in a row: ${describeCall(repeated)}`,
+    );
+  if (errors < maxErrors) return;
+  const last = (messages.at(-1)?.content ?? '').slice(0, 300);
+  throw new RunFailed('model', `the model made ${errors} errors in a row; the last one: ${last}`);
+}
+
+/** The only call of each of the last turns, when it was always the same. Messages are stored, so a takeover counts on. */
 function repeatedCall(messages: Message[]): ToolCall | undefined {
   const last = messages.filter((m) => m.role === 'assistant').slice(-maxRepeats);
   const calls = last.flatMap((m) => (m.toolCalls?.length === 1 ? m.toolCalls : []));
@@ -116,38 +148,15 @@ function repeatedCall(messages: Message[]): ToolCall | undefined {
   return calls.length === maxRepeats && isSame ? first : undefined;
 }
 
-/** Who goes on with the work is told all of it, and a pull request has room for 65,536 characters. */
-const maxWords = 10_000;
-const maxSteps = 20;
-
-function cut(text: string): string {
-  return text.length > maxWords ? `${text.slice(0, maxWords)}\n[… ${text.length - maxWords} characters cut …]` : text;
-}
-
-function endingOf(given: FinishArguments, isCalled: boolean, { shown }: LoopContext): Ending {
-  const finish = shown(given);
-  const nextSteps = finish.nextSteps.slice(0, maxSteps).map((step) => step.slice(0, 500));
-  return { finish: { ...finish, summary: cut(finish.summary), nextSteps }, isCalled };
-}
-
-function splitInto(subtasks: NewSubtask[]): Ending {
-  const nextSteps = subtasks.map((s) => s.title);
-  return { finish: { summary: `Split into ${subtasks.length} subtasks.`, nextSteps }, isCalled: true, subtasks };
-}
-
-function notRun(why: string): ToolResult {
-  return { kind: 'answer', text: `not run: ${why}`, ok: true, changed: false };
-}
-
-/** So often the conversation is told shorter when the model finds it too long. */
+/** How often to shorten the conversation when the model rejects it as too long. Each time it is cut in half. */
 const maxShortenings = 3;
 
 async function replyOf(context: LoopContext, messages: Message[], shortenings = 0): Promise<Reply> {
   const { model, offered, signal, note } = context;
   const began = performance.now();
   try {
-    const told = fitContext(messages, contextChars / 2 ** shortenings);
-    const reply = await model.reply(told, toolSpecs(offered), signal);
+    const fitted = fitContext(messages, contextChars / 2 ** shortenings);
+    const reply = await model.reply(fitted, toolSpecs(offered), signal);
     const { inputTokens, outputTokens } = reply;
     const ms = Math.round(performance.now() - began);
     await note('model', `${model.name} answered`, { inputTokens, outputTokens, ms });
@@ -158,8 +167,4 @@ async function replyOf(context: LoopContext, messages: Message[], shortenings = 
     if (shortenings === maxShortenings) throw new RunFailed('model', error.message);
     return replyOf(context, messages, shortenings + 1);
   }
-}
-
-function lastText(turn: Message[]): string {
-  return (turn.at(-1)?.content ?? '').slice(0, 300);
 }

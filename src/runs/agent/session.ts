@@ -9,97 +9,111 @@ import type { TaskView } from '../../tasks/store.ts';
 import { listHandoffs, listRelatedHandoffs } from '../../tasks/work-store.ts';
 import { insertTurn, listTurns } from '../lease/journal-store.ts';
 import { withoutSecrets } from '../outgoing/outgoing-scan.ts';
-import type { Work } from '../publish/publish.ts';
 import { addUsage, costOfDay, findRun, spentByFamily } from '../store.ts';
+import type { Work } from '../work.ts';
 import { type AtHand, openable, repositoriesAtHand } from '../workspace/at-hand.ts';
 import { packFiles, type Signals, unpackFiles } from '../workspace/workspace.ts';
 import type { Assignment } from './assignment.ts';
+import type { Ending } from './ending.ts';
 import { readInstructions, withNestedInstructions } from './instructions.ts';
-import { converse, type Ending } from './loop.ts';
+import { judgeEnding } from './judge-ending.ts';
+import { converse, type LoopContext } from './loop.ts';
 import { openingMessages } from './prompts.ts';
 
-/** So many handoffs of earlier runs a new one is told. */
-const handoffsTold = 5;
+/** A new run sees at most this many earlier handoffs. */
+const maxHandoffs = 5;
 
 /**
- * Agent and tools at work in the workspace, until the conversation ends. Turns of an earlier worker are taken over, the
- * workspace with them.
+ * Lets the agent work in the workspace until the conversation ends. When an earlier worker began it, its turns and its
+ * changes to the files are restored first.
  */
-export async function workInside(
-  app: App,
-  given: Assignment,
-  work: Work,
-  about: {
-    signals: Signals;
-    objection: (ending: Ending, messages: Message[], host: ToolHost) => Promise<string | undefined>;
-  },
-): Promise<Ending> {
-  const { run, task, agent, model, budgets, repository } = given;
-  const { checkout, branch, journal, baseHead, settings } = work;
-  const turns = await listTurns(app.db.manager, run.id);
+export async function workInside(app: App, given: Assignment, work: Work, signals: Signals): Promise<Ending> {
+  const { checkout, journal, baseHead } = work;
+  const turns = await listTurns(app.db.manager, given.run.id);
   const instructed = withNestedInstructions(work.host, checkout, baseHead);
-  const atHand = repositoriesAtHand(app, given, work, instructed, about.signals);
-  const { host } = atHand;
+  const atHand = repositoriesAtHand(app, given, work, instructed, signals);
   try {
     await atHand.reopen();
     const packed = turns.findLast((t) => t.workspace !== null)?.workspace;
     if (packed) await atHand.restore(await unpackFiles(packed));
-    const settled = await journal.recall<Ending>('ending');
-    if (settled !== undefined) return settled;
-    // Side by side, because the tools take a moment to start.
-    const [map, instructions] = await Promise.all([
-      host.call('list_files', { depth: 2 }),
-      readInstructions(checkout, baseHead),
-    ]);
-    const opening = openingMessages({
-      agent,
-      task,
-      run,
-      hasShell: host.hasShell,
-      repositoryName: repository.name,
-      conflicts: branch.conflicts ?? [],
-      map: map.text,
-      instructions,
-      handoffs: (await listHandoffs(app.db.manager, task.id)).slice(-handoffsTold),
-      related: await listRelatedHandoffs(app.db.manager, task.id),
-      checks: settings.checks,
-      others: (await openable(app, work)).map((r) => r.name),
-    });
-    const shown = <T>(value: T) => withoutSecrets(value, work.secrets);
-    let count = turns.length;
-    await journal.note('loop', count > 0 ? `${agent.name} goes on after ${count} turns` : `${agent.name} begins`);
+    const known = await journal.recall<Ending>('ending');
+    if (known !== undefined) return known;
+    const opening = await openingOf(app, given, work, atHand.host);
+    const { name } = given.agent;
+    await journal.note('loop', turns.length > 0 ? `${name} continues after ${turns.length} turns` : `${name} begins`);
+    const messages = [...opening, ...turns.flatMap((t) => t.messages)];
     const ending = await converse(
-      {
-        model,
-        host,
-        offered: { hasShell: host.hasShell, maySplit: task.parentId === null },
-        budgets,
-        signal: about.signals.tools,
-        objection: (ending, messages) => about.objection(ending, messages, work.host),
-        spent: () => spentOf(app, run, task),
-        note: (type, text, data = {}) => journal.note(type, shown(text), shown(data)),
-        shown,
-        keep: async (messages, { inputTokens, outputTokens }, changed) => {
-          const state = changed ? await filesOf(atHand) : null;
-          const costUsd = costOf(app.config.MODEL_PRICES, model.name, inputTokens, outputTokens);
-          await journal.write(async (em) => {
-            await insertTurn(em, run.id, count, { messages, workspace: state });
-            await addUsage(em, run.id, { inputTokens, outputTokens, costUsd });
-            await showTask(app, em, task.id);
-          });
-          count += 1;
-        },
-      },
-      [...opening, ...turns.flatMap((t) => t.messages)],
+      loopContext(app, given, work, { atHand, signals, turnsBefore: turns.length }),
+      messages,
     );
     return await journal.once('ending', async () => ending);
   } finally {
-    await host.close();
+    await atHand.host.close();
   }
 }
 
-/** The changed files to go on from after a crash; none where the work tree is unfit for the moment, which the end will tell. */
-async function filesOf(atHand: AtHand): Promise<Buffer | null> {
+async function openingOf(app: App, given: Assignment, work: Work, host: ToolHost): Promise<Message[]> {
+  const { agent, task, run, repository } = given;
+  const em = app.db.manager;
+  // In parallel, because the tools take a moment to start.
+  const [map, instructions] = await Promise.all([
+    host.call('list_files', { depth: 2 }),
+    readInstructions(work.checkout, work.baseHead),
+  ]);
+  return openingMessages({
+    agent,
+    task,
+    run,
+    hasShell: host.hasShell,
+    repositoryName: repository.name,
+    conflicts: work.branch.conflicts ?? [],
+    map: map.text,
+    instructions,
+    handoffs: (await listHandoffs(em, task.id)).slice(-maxHandoffs),
+    related: await listRelatedHandoffs(em, task.id),
+    checks: work.settings.checks,
+    others: (await openable(app, repository)).map((r) => r.name),
+  });
+}
+
+function loopContext(
+  app: App,
+  { run, task, model, limits }: Assignment,
+  work: Work,
+  { atHand, signals, turnsBefore }: { atHand: AtHand; signals: Signals; turnsBefore: number },
+): LoopContext {
+  const { host } = atHand;
+  // `work.secrets` grows when another repository is opened.
+  const clean = <T>(value: T) => withoutSecrets(value, work.secrets);
+  let count = turnsBefore;
+  return {
+    model,
+    host,
+    offered: { hasShell: host.hasShell, maySplit: task.parentId === null },
+    limits,
+    signal: signals.tools,
+    judge: (ending, messages) => judgeEnding(work, ending, messages),
+    spent: () => spentOf(app, run, task),
+    note: (type, text, data = {}) => work.journal.note(type, clean(text), clean(data)),
+    withoutSecrets: clean,
+    keep: async (messages, { inputTokens, outputTokens }, changed) => {
+      const workspace = changed ? await packWorkspace(atHand) : null;
+      const costUsd = costOf(app.config.MODEL_PRICES, model.name, inputTokens, outputTokens);
+      await work.journal.write(async (em) => {
+        await insertTurn(em, run.id, count, { messages, workspace });
+        await addUsage(em, run.id, { inputTokens, outputTokens, costUsd });
+        await showTask(app, em, task.id);
+      });
+      count += 1;
+    },
+  };
+}
+
+/**
+ * The changed files, for a worker that takes over. Null while the work tree cannot be pushed as it is; should it stay so,
+ * the end of the run reports it.
+ */
+async function packWorkspace(atHand: AtHand): Promise<Buffer | null> {
   try {
     return await packFiles(await atHand.files());
   } catch (error) {
@@ -108,7 +122,7 @@ async function filesOf(atHand: AtHand): Promise<Buffer | null> {
   }
 }
 
-/** Runs of subtasks that the model made share the budget of their parent, and it shares it with them. */
+/** What counts against the limits of a run. A task and the subtasks that the model made of it share one budget. */
 async function spentOf(app: App, run: RunRow, task: TaskView) {
   const em = app.db.manager;
   const own = (await findRun(em, run.id)) ?? run;

@@ -9,12 +9,12 @@ const path = z.string().describe("relative to the repository's root");
 const hostTools = {
   ...readTools,
   write_file: {
-    description: 'Write a whole file; folders are made as needed.',
+    description: 'Write a whole file; missing folders are created.',
     arguments: z.strictObject({ path, content: z.string() }),
     changes: true,
   },
   edit_file: {
-    description: 'Replace an exact text of a file that occurs once, or everywhere with replaceAll.',
+    description: 'Replace an exact text in a file. The text must occur exactly once, unless replaceAll is true.',
     arguments: z.strictObject({ path, old: z.string(), new: z.string(), replaceAll: z.boolean().optional() }),
     changes: true,
   },
@@ -24,12 +24,12 @@ const hostTools = {
     changes: true,
   },
   run_command: {
-    description: 'Run a shell command in the workspace; there is no network. Output and exit code come back.',
+    description: 'Run a shell command in the workspace, without network. Returns its output and its exit code.',
     arguments: z.strictObject({ command: z.string().min(1), timeoutSeconds: z.int().min(1).max(600).optional() }),
     changes: true,
   },
   open_repository: {
-    description: 'Bring another connected repository into the workspace, at ../<name>/.',
+    description: 'Open another connected repository at ../<name>/.',
     arguments: z.strictObject({ name: z.string().min(1).max(200) }),
     changes: true,
   },
@@ -53,35 +53,37 @@ const CreateSubtasks = z.strictObject({
 const endings = {
   create_subtasks: {
     description:
-      'Split the task: each subtask is done on its own and merged, then you go on. Ends the work for now; what was changed so far is kept. For tasks too large for one pull request only.',
+      'Split the task: each subtask is done and merged on its own, then you continue. Ends the work for now; your changes so far are kept. Only for tasks that are too large for one pull request.',
     arguments: CreateSubtasks,
   },
   finish: {
-    description:
-      'End the work: say what was done and why, and what remains. The change is then proposed as a pull request.',
+    description: 'End the work: say what you did and why, and what remains. Your change then becomes a pull request.',
     arguments: Finish,
   },
-  give_up: { description: 'End without a result, when the task cannot be done; say why.', arguments: GiveUp },
+  give_up: {
+    description: 'End the work without a result, because the task cannot be done. Say why.',
+    arguments: GiveUp,
+  },
 } as const;
 
 export type FinishArguments = z.output<typeof Finish>;
 export type NewSubtask = z.output<typeof CreateSubtasks>['subtasks'][number];
 
-/** What of the tools there is in this run. */
+/** Which of the tools a run has. */
 export interface Offered {
   hasShell: boolean;
-  /** A subtask is not split again. */
+  /** False for a subtask, which cannot be split again. */
   maySplit: boolean;
 }
 
-/** What a call of the model came to. */
+/** The result of a call. `changed`: the tool may have changed the workspace. */
 export type ToolResult =
   | { kind: 'answer'; text: string; ok: boolean; changed: boolean }
   | { kind: 'finish'; finish: FinishArguments }
   | { kind: 'give_up'; reason: string }
   | { kind: 'split'; subtasks: NewSubtask[] };
 
-/** The tools to offer; without a working sandbox there is no shell among them. */
+/** The tools to offer to the model. Without a working sandbox there is no shell. */
 export function toolSpecs(offered: Offered): ToolSpec[] {
   return specsOf(
     Object.fromEntries(Object.entries({ ...hostTools, ...endings }).filter(([name]) => isOffered(name, offered))),
@@ -92,18 +94,18 @@ function isOffered(name: string, { hasShell, maySplit }: Offered): boolean {
   return (hasShell || name !== 'run_command') && (maySplit || name !== 'create_subtasks');
 }
 
-/** Does what the model asked for. What is wrong with the call comes back as a text for it to mend. */
+/** Carries out a call of the model. A mistake in the call is answered with a text that says how to correct it. */
 export async function callTool(host: ToolHost, call: ToolCall, offered: Offered): Promise<ToolResult> {
   const refuse = (text: string): ToolResult => ({ kind: 'answer', text: `Error: ${text}`, ok: false, changed: false });
   const known: Record<string, { arguments: z.ZodType; changes?: boolean }> = { ...hostTools, ...endings };
   const tool = Object.hasOwn(known, call.name) && isOffered(call.name, offered) ? known[call.name] : undefined;
   if (tool === undefined) {
     const names = toolSpecs(offered).map((t) => t.name);
-    return refuse(`there is no tool ${call.name}; there are ${names.join(', ')}`);
+    return refuse(`there is no tool ${call.name}; the tools are ${names.join(', ')}`);
   }
   const parsed = parseArguments(tool.arguments, call.arguments);
   if (!parsed.ok) return refuse(parsed.problem);
-  // These end up in the database and on GitHub, the others in files.
+  // The texts of these calls are stored in the database, which cannot hold every character.
   if (call.name === 'finish') return { kind: 'finish', finish: storable(parsed.value as FinishArguments) };
   if (call.name === 'give_up')
     return { kind: 'give_up', reason: storable(parsed.value as z.output<typeof GiveUp>).reason };
@@ -114,7 +116,7 @@ export async function callTool(host: ToolHost, call: ToolCall, offered: Offered)
   return { kind: 'answer', text, ok: answer.ok, changed: tool.changes === true };
 }
 
-/** A call in few words, for the log of the run. */
+/** A call in a few words, for the log of the run. */
 export function describeCall(call: ToolCall): string {
   const given = (parseJson(call.arguments) ?? {}) as Record<string, unknown>;
   const about = given.path ?? given.command ?? given.pattern ?? given.name ?? '';

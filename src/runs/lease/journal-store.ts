@@ -3,6 +3,7 @@ import { storableJson, storableText } from '../../domain/text/storable.ts';
 import type { Message } from '../../llm/model.ts';
 import { noteProgress } from './lease-store.ts';
 
+/** The data of a recorded step. */
 export async function findStep<T>(em: EntityManager, runId: string, name: string): Promise<T | undefined> {
   const rows: { data: T }[] = await em.query('select data from run_steps where run_id = $1 and name = $2', [
     runId,
@@ -16,17 +17,17 @@ export async function insertStep(em: EntityManager, runId: string, name: string,
   await noteProgress(em, runId);
 }
 
-export async function listStepNames(em: EntityManager, runId: string, begin: string): Promise<string[]> {
+export async function listStepNames(em: EntityManager, runId: string, prefix: string): Promise<string[]> {
   const rows: { name: string }[] = await em.query(
     'select name from run_steps where run_id = $1 and starts_with(name, $2) order by at, name',
-    [runId, begin],
+    [runId, prefix],
   );
   return rows.map((r) => r.name);
 }
 
 export interface Turn {
   messages: Message[];
-  /** gzip of the workspace's difference from its base; null when it did not change in this turn. */
+  /** The changed files of the workspace, gzipped; null when they did not change in this turn. */
   workspace: Buffer | null;
 }
 
@@ -46,7 +47,7 @@ export async function insertTurn(
     storableJson(messages),
     workspace,
   ]);
-  // Only the newest state of the workspace is ever needed.
+  // A takeover restores the newest state only.
   if (workspace !== null)
     await em.query('update run_turns set workspace = null where run_id = $1 and turn < $2 and workspace is not null', [
       runId,
@@ -54,7 +55,7 @@ export async function insertTurn(
     ]);
 }
 
-/** Removes turns of runs that have ended, the oldest first; answers how many. */
+/** Deletes turns of runs that have ended, the oldest first. Returns how many. */
 export async function deleteOldTurns(em: EntityManager, days: number, limit: number): Promise<number> {
   const [, count] = await em.query(
     `delete from run_turns where (run_id, turn) in (
@@ -66,6 +67,9 @@ export async function deleteOldTurns(em: EntityManager, days: number, limit: num
   return count;
 }
 
+/** Characters of one line in the log of a run. */
+const maxEventText = 2000;
+
 export async function insertEvent(
   em: EntityManager,
   runId: string,
@@ -73,7 +77,7 @@ export async function insertEvent(
   text: string,
   data: object,
 ): Promise<void> {
-  const clean = storableText(text).slice(0, 2000);
+  const clean = storableText(text).slice(0, maxEventText);
   await em.query('insert into run_events (run_id, type, text, data) values ($1, $2, $3, $4)', [
     runId,
     type,
@@ -82,6 +86,7 @@ export async function insertEvent(
   ]);
 }
 
+/** The log of a run, oldest line first. */
 export async function listEvents(
   em: EntityManager,
   runId: string,
@@ -95,7 +100,7 @@ export async function listEvents(
   return rows;
 }
 
-/** Removes log lines of runs that have ended, the oldest first; answers how many. */
+/** Deletes log lines of runs that have ended, the oldest first. Returns how many. */
 export async function deleteOldEvents(em: EntityManager, days: number, limit: number): Promise<number> {
   const [, count] = await em.query(
     `delete from run_events where id in (

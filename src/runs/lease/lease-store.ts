@@ -2,10 +2,10 @@ import type { EntityManager } from 'typeorm';
 import { type RunRow, Runs } from '../../db/work-tables.ts';
 import { type Held, LeaseLost } from '../store.ts';
 
-/** A run that is interrupted this often without progress fails. The pauses in between add up to five minutes. */
+/** A run fails after this many interruptions without progress. The pauses in between add up to five minutes. */
 export const maxInterruptions = 10;
 
-/** The pause after that many interruptions in a row: 1, 2, 4 … 60 seconds. */
+/** SQL for the pause after a number of interruptions in a row: 1, 2, 4 … 60 seconds. */
 const pauseAfter = (count: string) =>
   `make_interval(secs => case when ${count} <= 0 then 0 else least(60, 2 ^ least(${count} - 1, 6)) end)`;
 
@@ -13,8 +13,8 @@ const pauseAfter = (count: string) =>
 const isFree = `not exists (
   select 1 from runs b where b.agent_id = r.agent_id and b.project_id = r.project_id and b.status = 'running')`;
 /**
- * Nobody works on a running run any more. A worker that gave it back has set `not_before`. After a worker was lost, the
- * first takeover happens when the lease ends, later ones after a pause.
+ * No worker holds the running run any more. A worker that gave it back has set `not_before`. After a worker was lost, the
+ * first takeover happens when the lease expires, later ones after a pause.
  */
 const isLeft = `r.status = 'running' and r.lease_until < now()
   and coalesce(r.not_before, r.lease_until + ${pauseAfter('r.interruptions')}) <= now()`;
@@ -25,7 +25,7 @@ export interface Claim {
   takenOver: { seconds: number; isGivenBack: boolean } | undefined;
 }
 
-/** Takes the oldest run that may run; one running run per agent and project. Undefined when there is none. */
+/** Claims the oldest run that can run: an agent has one running run per project. Undefined when there is none. */
 export async function claimRun(em: EntityManager, leaseSeconds: number): Promise<Claim | undefined> {
   const [rows]: [{ id: string; wasRunning: boolean; isGivenBack: boolean; seconds: number }[]] = await em.query(
     `update runs set status = 'running', fence = fence + 1, started_at = coalesce(started_at, now()),
@@ -49,7 +49,7 @@ export async function claimRun(em: EntityManager, leaseSeconds: number): Promise
   };
 }
 
-/** Whether a claim would find something. */
+/** Whether a claim would find a run. Runs queued in the last two seconds do not count, because their own job wakes a worker. */
 export async function hasClaimable(em: EntityManager): Promise<boolean> {
   const [row] = await em.query(
     `select exists (select 1 from runs r where ${isLeft}
@@ -58,7 +58,7 @@ export async function hasClaimable(em: EntityManager): Promise<boolean> {
   return row.waits;
 }
 
-/** Prolongs the lease. @throws LeaseLost */
+/** Extends the lease of a run. @throws LeaseLost */
 export async function renewLease(em: EntityManager, held: Held, leaseSeconds: number): Promise<void> {
   const [, count] = await em.query(
     `update runs set heartbeat_at = now(), lease_until = now() + make_interval(secs => $3) where id = $1 and fence = $2 and status = 'running'`,
@@ -67,7 +67,7 @@ export async function renewLease(em: EntityManager, held: Held, leaseSeconds: nu
   if (count === 0) throw new LeaseLost(held.id);
 }
 
-/** Lets another worker continue at once, when this one is told to stop. Does not count as an interruption. */
+/** Lets another worker continue at once, because this one is told to stop. Does not count as an interruption. */
 export async function handOver(em: EntityManager, held: Held): Promise<void> {
   await em.query(
     `update runs set heartbeat_at = now(), lease_until = now() - interval '1 second', not_before = now()

@@ -1,6 +1,7 @@
-/** Runs that this very process works on, so that a cancel here is felt at once; elsewhere the heartbeat tells. */
+/** The runs that this process works on. A cancel in this process stops them at once; other processes learn of it by the heartbeat. */
 const live = new Map<string, AbortController>();
 
+/** Registers a run; the controller aborts its work. */
 export function holdHere(runId: string): AbortController {
   const controller = new AbortController();
   live.set(runId, controller);
@@ -8,10 +9,11 @@ export function holdHere(runId: string): AbortController {
 }
 
 export function letGo(runId: string, controller: AbortController): void {
-  // Taken over by this very process, the run has another holder by now.
+  // This process may have taken the run over from itself; then the new holder stays.
   if (live.get(runId) === controller) live.delete(runId);
 }
 
+/** Aborts a run when this process works on it. */
 export function abortHere(runId: string): void {
   live.get(runId)?.abort(new Error('cancelled'));
 }

@@ -1,6 +1,20 @@
 import type { EntityManager } from 'typeorm';
 import type { TaskStatus } from '../../domain/task.ts';
-import type { Reconciliation } from './reconcile.ts';
+
+export interface Reconciliation {
+  id: string;
+  startedAt: Date;
+  finishedAt: Date;
+  trigger: 'manual' | 'scheduled' | 'start';
+  /** How many unfinished tasks were checked. */
+  checked: number;
+  recovered: { taskId: string; action: string; reason: string }[];
+}
+
+/** Lets reconciliations run one at a time. */
+export async function lockReconciliations(em: EntityManager): Promise<void> {
+  await em.query('select pg_advisory_xact_lock(hashtextextended($1, 6))', ['reconcile']);
+}
 
 export interface StuckTask {
   id: string;
@@ -8,7 +22,7 @@ export interface StuckTask {
   hasLapsedRun: boolean;
 }
 
-/** Unfinished tasks in the scope, and those of them that nothing moves any more. */
+/** The tasks in progress or waiting for subtasks, of a user's projects or of all, and which of them are stuck. */
 export async function listStuckTasks(
   em: EntityManager,
   userId: string | null,
@@ -54,7 +68,7 @@ export async function insertReconciliation(
     ]);
 }
 
-/** Newest first: the user's own and the scheduled ones, with what they did to tasks of the user's projects. */
+/** The user's own reconciliations and the scheduled ones, newest first, with what they did in the user's projects. */
 export async function listReconciliations(
   em: EntityManager,
   userId: string,

@@ -4,22 +4,18 @@ import { newId } from '../../db/ids.ts';
 import { failure } from '../../domain/run.ts';
 import { tryMoveTask } from '../../tasks/move.ts';
 import { continueIn } from '../split.ts';
-import { insertReconciliation, listStuckTasks, type StuckTask } from './reconcile-store.ts';
-
-export interface Reconciliation {
-  id: string;
-  startedAt: Date;
-  finishedAt: Date;
-  trigger: 'manual' | 'scheduled' | 'start';
-  /** How many unfinished tasks were looked at. */
-  checked: number;
-  recovered: { taskId: string; action: string; reason: string }[];
-}
+import {
+  insertReconciliation,
+  listStuckTasks,
+  lockReconciliations,
+  type Reconciliation,
+  type StuckTask,
+} from './reconcile-store.ts';
 
 /**
- * Puts right what fell by the wayside: runs whose worker is gone, tasks in progress without a run, parents whose
- * subtasks are done. Of a user's projects, or of all (`userId` null). Two at once take turns. `caughtUp` is what was
- * put right before and belongs to the same record.
+ * Recovers stuck tasks: runs whose worker is lost, tasks in progress without a run, and parents whose subtasks are done.
+ * Works on the projects of a user, or on all when `userId` is null. Two reconciliations never run at the same time.
+ * `caughtUp`: tasks that the caller has recovered already, to be recorded together with these.
  */
 export async function reconcile(
   app: App,
@@ -29,7 +25,7 @@ export async function reconcile(
 ): Promise<Reconciliation> {
   const startedAt = new Date();
   return app.db.transaction(async (em) => {
-    await em.query('select pg_advisory_xact_lock(hashtextextended($1, 6))', ['reconcile']);
+    await lockReconciliations(em);
     const { checked, stuck } = await listStuckTasks(em, userId);
     const recovered = [...caughtUp];
     for (const task of stuck) {
@@ -57,16 +53,16 @@ async function recover(
 ): Promise<{ action: string; reason: string } | undefined> {
   if (task.hasLapsedRun) {
     await app.queue.send(em, 'run', {});
-    return { action: 'continued', reason: 'the worker of its run is gone; another one goes on' };
+    return { action: 'continued', reason: 'the worker of its run was lost; another one continues' };
   }
   if (task.status === 'waiting_on_subtasks') {
     const status = await tryMoveTask(app, em, task.id, 'join');
     if (status === 'in_progress') await continueIn(app, em, task.id);
-    return status && { action: 'joined', reason: `every subtask is done; it is ${status} now` };
+    return status && { action: 'joined', reason: `all its subtasks are done; it is now ${status}` };
   }
   if (await continueIn(app, em, task.id))
-    return { action: 'continued', reason: 'its subtasks are done; a run goes on with it' };
-  const lost = failure('internal', 'its run was lost; retry');
+    return { action: 'continued', reason: 'all its subtasks are done; a run continues it' };
+  const lost = failure('internal', 'the run was lost');
   const status = await tryMoveTask(app, em, task.id, 'fail', { failure: lost });
-  return status && { action: 'failed', reason: `it was in progress without a run; it is ${status} now` };
+  return status && { action: 'failed', reason: `it was in progress without a run; it is now ${status}` };
 }

@@ -1,41 +1,48 @@
+import type { Limit } from '../../domain/budget.ts';
+import { limitNote } from '../../domain/remedies.ts';
+import { RunFailed } from '../../domain/run.ts';
+
 /** Node fires timers with a longer delay immediately. */
 const maxTimerMs = 2_147_483_647;
 /** A worker that takes over a run whose time is up still has to open the repository to push the work. */
 const leastOpeningMs = 300_000;
 
-/** The time of a run, counted from its first start; a takeover does not extend it. */
+/** The time of a run in minutes, counted from its first start; a takeover does not extend it. */
 export interface RunClock {
-  /** Aborted when the repository was not open in time. */
+  /** Aborted with RunFailed `timeout` when the repository was not open in time. */
   opening: AbortSignal;
-  /** Aborted when the time of the run is up. */
+  /** Aborted with RunFailed `timeout` when the time of the run is up. */
   working: AbortSignal;
-  open(minutes: number): void;
-  /** The repository is open; its settings may shorten the time. */
-  work(minutes: number): void;
+  /** Begins the time for opening the repository. */
+  open(minutes: Limit): void;
+  /** Begins the time for the work. The settings of the repository, now known, may have shortened it. */
+  work(minutes: Limit): void;
   /** When the time is up, in milliseconds since the epoch. */
   endsAt(): number;
   stop(): void;
 }
 
+/** `beganAt`: when the run was first started, in milliseconds since the epoch. */
 export function startClock(beganAt: number): RunClock {
   const [opening, working] = [new AbortController(), new AbortController()];
   let endsAt = Number.POSITIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
-  const endIn = (ms: number, what: AbortController) => {
+  const endIn = (ms: number, phase: AbortController, { value, setBy }: Limit) => {
+    const message = `the run took longer than its ${value} minutes ${limitNote(setBy)}`;
     clearTimeout(timer);
-    timer = setTimeout(() => what.abort(new DOMException('over', 'TimeoutError')), Math.min(ms, maxTimerMs));
+    timer = setTimeout(() => phase.abort(new RunFailed('timeout', message)), Math.min(ms, maxTimerMs));
   };
   return {
     opening: opening.signal,
     working: working.signal,
     open: (minutes) => {
-      const ms = Math.max(beganAt + minutes * 60_000 - Date.now(), leastOpeningMs);
+      const ms = Math.max(beganAt + minutes.value * 60_000 - Date.now(), leastOpeningMs);
       endsAt = Date.now() + ms;
-      endIn(ms, opening);
+      endIn(ms, opening, minutes);
     },
     work: (minutes) => {
-      endsAt = beganAt + minutes * 60_000;
-      endIn(endsAt - Date.now(), working);
+      endsAt = beganAt + minutes.value * 60_000;
+      endIn(endsAt - Date.now(), working, minutes);
     },
     endsAt: () => endsAt,
     stop: () => clearTimeout(timer),

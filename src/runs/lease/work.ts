@@ -8,11 +8,11 @@ import { openJournal } from './journal.ts';
 import { type Claim, claimRun, giveBack, handOver, hasClaimable, renewLease } from './lease-store.ts';
 import { holdHere, letGo } from './live.ts';
 
-/** Takes runs until there are none left; the handler of the `run` job. */
+/** Works on runs until there are none left; the handler of the `run` job. */
 export async function workOnRuns(app: App): Promise<void> {
   while (!app.stopping.aborted) {
     const claim = await claimRun(app.db.manager, app.config.RUN_LEASE_SECONDS).catch((error) => {
-      // Two workers claimed runs of the same agent at the same time: the index allows one, the other looks again.
+      // Two workers claimed runs of the same agent at the same time. The index allows one; the other tries again.
       if (violatedUnique(error) !== 'runs_busy_agent') throw error;
       return 'again' as const;
     });
@@ -22,7 +22,7 @@ export async function workOnRuns(app: App): Promise<void> {
   }
 }
 
-/** Wakes a worker when runs wait: after a lost notification, or when a lease has lapsed. */
+/** Queues a `run` job when a run could be claimed: after a lost notification, or when a lease has expired. */
 export async function wakeForWaitingRuns(app: App): Promise<void> {
   const em = app.db.manager;
   // Otherwise every process would add a job with each heartbeat while all workers are busy.
@@ -37,7 +37,7 @@ async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {
   app.metrics.liveRuns.inc();
   const heart = setInterval(() => {
     renewLease(app.db.manager, run, app.config.RUN_LEASE_SECONDS).catch((error) => {
-      // While the database is away the lease may lapse; every write checks the fence.
+      // While the database is away the lease may expire. That is safe, because every write checks the fence.
       if (error instanceof LeaseLost) here.abort(error);
       else app.log.warn({ err: error, runId: run.id }, 'lease not renewed');
     });
@@ -47,8 +47,8 @@ async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {
     await runTask(app, run, here.signal);
   } catch (error) {
     const isLost = error instanceof LeaseLost || here.signal.reason instanceof LeaseLost;
-    if (isLost) app.log.warn({ runId: run.id }, 'run left to whoever holds it now');
-    // While the database is away the run cannot be given back; then its lease lapses.
+    if (isLost) app.log.warn({ runId: run.id }, 'run left to the worker that holds it now');
+    // While the database is away the run cannot be given back; then its lease expires.
     else if (here.signal.aborted) await handOver(app.db.manager, run).catch(() => {});
     else await interrupt(app, run, error).catch(() => {});
   } finally {
@@ -66,12 +66,12 @@ async function noteTakeover(app: App, run: RunRow, { seconds, isGivenBack }: Non
   await openJournal(app, run).note('loop', text, isGivenBack ? {} : { interrupted: lost });
 }
 
-/** Gives the run back for another attempt, after a pause that grows as long as there is no progress. */
+/** Gives the run back for another attempt, after a pause that grows while there is no progress. */
 async function interrupt(app: App, run: RunRow, error: unknown): Promise<void> {
   app.log.error({ err: error, runId: run.id }, 'run interrupted');
   const seconds = await giveBack(app.db.manager, run);
   if (seconds === undefined) return;
-  const why = lackOf(error) ?? 'something went wrong inside the service; its log has the details';
+  const why = lackOf(error) ?? 'an internal error occurred; the log of the service has the details';
   await openJournal(app, run).note('loop', `${why}; trying again in ${Math.round(seconds)} s`, { interrupted: why });
   await app.queue.send(undefined, 'run', {}, { afterSeconds: Math.ceil(seconds) });
 }

@@ -8,29 +8,31 @@ import { type Contents, type Found, search, searchChanged } from './search.ts';
 import { formsOf } from './secret-forms.ts';
 import { tokenShapes } from './token-shapes.ts';
 
-/** A change that must not be pushed, named by its file. */
+/** A changed file that must not be pushed, and why. */
 export interface Objection {
   path: string;
   reason: string;
 }
 
+/** A changed file may have at most this many bytes; a larger one is refused. */
 const maxFileBytes = 5_000_000;
-/** The longest path that Linux follows. */
+/** The longest target that Linux follows. */
 const maxLinkBytes = 4096;
-/** Read and searched at once: 40 MB at most, and as much again for files that held tokens before. */
+/** Files read and searched at once: 40 MB at most, and as much again for the old contents of files with tokens. */
 const filesAtOnce = 8;
-/** So few bytes are searched in 10 ms at worst, which is less than copying them to a thread may take. */
+/** Up to this size files are searched in place: it takes 10 ms at worst, less than copying them to a thread may take. */
 const inPlaceBytes = 200_000;
 
-/** 5 MB take 0.6 s at worst. */
+/** Searching 5 MB takes 0.6 s at worst. */
 const searching = apart<typeof import('./search.ts')>(new URL('./search.ts', import.meta.url), {
   seconds: 30,
   heapMb: 256,
 });
 
 /**
- * Looks at what a run is about to push, at git's objects and not at the workspace, so that nothing changes between look
- * and push. `secrets` are the live credentials this run could have met, `conflicts` the files that had conflicts.
+ * Checks the changes that a run is about to push. Reads git's objects rather than the workspace, so that nothing can change
+ * between the check and the push. `secrets`: the live credentials that the run may have seen; `conflicts`: the files that
+ * had conflicts.
  */
 export async function objectionsTo(
   checkout: Checkout,
@@ -40,17 +42,17 @@ export async function objectionsTo(
 ): Promise<Objection[]> {
   const objections: Objection[] = [];
   const forms = formsOf(secrets);
-  const torn = new Set(conflicts);
+  const conflicted = new Set(conflicts);
   for (let at = 0; at < changes.length; at += filesAtOnce) {
     const some = changes.slice(at, at + filesAtOnce);
     const byPath = some.map((change) => objectionToPath(change, forms));
     const left = some.filter((change, i) => byPath[i] === undefined && change.newMode !== '000000');
-    const byContents = await objectionsToContents(checkout, left, forms, torn);
+    const byContents = await objectionsToContents(checkout, left, forms, conflicted);
     for (const [i, { path }] of some.entries()) {
       const reason = byPath[i] ?? byContents.get(path);
       if (reason !== undefined) objections.push({ path, reason });
     }
-    // A large change takes seconds, in which others want to be heard.
+    // A large change takes seconds; other requests are served in between.
     await setImmediate();
   }
   return objections;
@@ -60,7 +62,7 @@ function objectionToPath({ path, newMode }: Change, forms: string[]): string | u
   if (newMode !== '000000' && forms.some((form) => path.includes(form))) return 'has a live credential in its name';
   if (path.split('/').includes('..') || isInGitFolder(path)) return "is inside git's own folder";
   if (newMode === '120000' && /(^|\/)\.git(modules|attributes|ignore)$/.test(seenAs(path)))
-    return 'is a link in place of a file of git';
+    return 'is a symbolic link where git expects a file';
   return newMode === '160000' ? 'is a submodule, which agents may not add' : undefined;
 }
 
@@ -68,7 +70,7 @@ async function objectionsToContents(
   checkout: Checkout,
   changes: Change[],
   forms: string[],
-  torn: Set<string>,
+  conflicted: Set<string>,
 ): Promise<Map<string, string>> {
   const reasons = new Map<string, string>();
   const blobs = await blobsOf(checkout, changes, 'new', maxFileBytes);
@@ -78,10 +80,10 @@ async function objectionsToContents(
     const reason = bytes === undefined ? `has more than ${maxFileBytes} bytes` : objectionToLink(change, bytes);
     if (reason !== undefined) reasons.set(change.path, reason);
     else if (bytes !== undefined)
-      searched.push([change, { bytes, isNew: change.oldMode === '000000', hadConflict: torn.has(change.path) }]);
+      searched.push([change, { bytes, isNew: change.oldMode === '000000', hadConflict: conflicted.has(change.path) }]);
   }
   const found = await searchAll(searched, forms);
-  // Of the old contents nothing else is asked, and they may be many times larger than the change.
+  // Old contents may be many times larger than the change. They are read only for files with tokens.
   const again = searched.filter((_, i) => found[i]?.isToken).map(([change]) => change);
   const before = await blobsOf(
     checkout,
@@ -110,30 +112,30 @@ async function searchAgain(contents: Contents, old: Buffer): Promise<Found | und
 }
 
 function tooSlow(error: unknown): Found {
-  if (error instanceof OverLimit) return { reason: 'takes too long to be searched for credentials' };
+  if (error instanceof OverLimit) return { reason: 'takes too long to search for credentials' };
   throw error;
 }
 
 function objectionToLink({ path, newMode }: Change, content: Buffer): string | undefined {
   if (newMode !== '120000') return undefined;
   const target = content.toString('utf8', 0, maxLinkBytes + 1);
-  if (content.length > maxLinkBytes || leadsOut(path, target)) return 'is a link out of the repository';
-  return isInGitFolder(target) ? "is a link into git's own folder" : undefined;
+  if (content.length > maxLinkBytes || leadsOut(path, target)) return 'is a symbolic link out of the repository';
+  return isInGitFolder(target) ? "is a symbolic link into git's own folder" : undefined;
 }
 
 const removed = '[a credential was removed]';
 
 /**
- * A value with every text in it as it may be shown: live credentials and what looks like a token are taken out. For words
- * of a model, which go to GitHub and into logs.
+ * Replaces live credentials and whatever looks like a token in every text of a value. For texts of a model, which go to
+ * GitHub and into logs.
  */
 export function withoutSecrets<T>(value: T, secrets: string[]): T {
   const forms = formsOf(secrets);
   const clean = (text: string) => {
-    let shown = text;
-    for (const form of forms) shown = shown.replaceAll(form, removed);
-    for (const [, pattern] of tokenShapes) shown = shown.replace(pattern, removed);
-    return shown;
+    let cleaned = text;
+    for (const form of forms) cleaned = cleaned.replaceAll(form, removed);
+    for (const [, pattern] of tokenShapes) cleaned = cleaned.replace(pattern, removed);
+    return cleaned;
   };
   return JSON.parse(JSON.stringify(value, (_key, v) => (typeof v === 'string' ? clean(v) : v)));
 }
@@ -143,7 +145,7 @@ function leadsOut(path: string, target: string): boolean {
   let depth = path.split('/').length - 1;
   let isDown = false;
   for (const part of target.split('/')) {
-    // Behind a folder that may itself be a link, "up" leads anywhere.
+    // After a folder that may itself be a symbolic link, ".." can lead anywhere.
     if (part === '..' && isDown) return true;
     isDown ||= part !== '' && part !== '.' && part !== '..';
     if (part === '..') depth -= 1;

@@ -1,31 +1,31 @@
-// What a run would push was written by a stranger: larger contents are searched in a thread of its own (outgoing-scan.ts).
+// Runs in a worker thread for larger files (outgoing-scan.ts): a hostile file could otherwise block the service.
 import { isBinary } from '../../git/diff-files.ts';
 import { tokenShapes } from './token-shapes.ts';
 
-/** The contents of a changed file. Bytes arrive in a thread as bare arrays. */
+/** The contents of a changed file. A buffer arrives in a thread as a plain Uint8Array. */
 export interface Contents {
   bytes: Uint8Array;
   isNew: boolean;
-  /** The file conflicted, so git's markers may still be in it. */
+  /** The file had conflicts, so it may still contain git's markers. */
   hadConflict: boolean;
 }
 
 export interface Found {
   reason: string;
-  /** What looks like a token; it may stay where it was before. */
+  /** It looks like a token. A token that the file contained before may stay. */
   isToken?: true;
 }
 
-export const stillTorn = 'still holds conflict markers';
+export const unresolved = 'still contains conflict markers';
 
-/** What speaks against each of some files; `forms` are live credentials in every form they may leave in. */
+/** Why each of the files must not be pushed, if there is a reason. `forms`: the live credentials in all their encodings. */
 export function search(files: Contents[], forms: string[]): (Found | undefined)[] {
   return files.map((file) => searchOne(file, forms));
 }
 
 function searchOne({ bytes, isNew, hadConflict }: Contents, forms: string[]): Found | undefined {
   const text = latin1(bytes);
-  // Also over several lines, as base64 and hex are printed, and in two bytes for each letter.
+  // Without white space and NUL a credential is also found across line breaks, and in UTF-16.
   const flat = text.replace(/[\s\0]+/g, '');
   if (forms.some((form) => flat.includes(form) || (/[\s\0]/.test(form) && text.includes(form))))
     return { reason: 'contains a live credential' };
@@ -36,21 +36,21 @@ function searchOne({ bytes, isNew, hadConflict }: Contents, forms: string[]): Fo
 
 function otherReason(bytes: Uint8Array, text: string, isNew: boolean, hadConflict: boolean): Found | undefined {
   if (isNew && isBinary(bytes)) return { reason: 'is a new binary file' };
-  return hadConflict && /^(<{7} |>{7} )/m.test(text) ? { reason: stillTorn } : undefined;
+  return hadConflict && /^(<{7} |>{7} )/m.test(text) ? { reason: unresolved } : undefined;
 }
 
-/** How many tokens that were not matched before are looked for one by one. */
-const maxLooked = 100;
+/** At most this many tokens are looked up in the old contents, because each look-up reads the whole file. */
+const maxLookUps = 100;
 
-/** The same for a file with what looks like tokens, when it was there before with the contents `old`. */
+/** The same for a file that existed before with the contents `old`. Tokens that it contained then may stay. */
 export function searchChanged(file: Contents, old: Uint8Array): Found | undefined {
   const [before, text] = [latin1(old), latin1(file.bytes)];
   for (const [what, pattern] of tokenShapes) {
     const found = new Set(tokensIn(text, pattern));
     for (const token of tokensIn(before, pattern)) found.delete(token);
-    // A token that was part of a longer word is none that was matched. Each look takes as long as the file.
-    const others = [...found];
-    if (others.length > maxLooked || others.some((token) => !before.includes(token)))
+    // A token may have been part of a longer word, which did not match as that token.
+    const added = [...found];
+    if (added.length > maxLookUps || added.some((token) => !before.includes(token)))
       return { reason: `contains what looks like ${what}` };
   }
   return otherReason(file.bytes, text, false, file.hadConflict);
@@ -60,7 +60,7 @@ function tokensIn(text: string, pattern: RegExp): string[] {
   return text.match(pattern) ?? [];
 }
 
-/** latin1 keeps every byte, so a secret in a binary file is found too. */
+/** latin1 keeps every byte, so that a secret in a binary file is found too. */
 function latin1({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
 }

@@ -1,4 +1,4 @@
-/** Tokens by their well-known shapes; each begins with what its maker chose so that scanners find it. */
+/** Well-known shapes of tokens. Issuers choose such prefixes so that scanners can find their tokens. */
 export const tokenShapes: [string, RegExp][] = [
   ['a GitHub token', /\b(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})/g],
   ['an OpenAI key', /\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,}/g],

@@ -4,8 +4,8 @@ import { passing } from '../failures.ts';
 import type { Journal } from '../lease/journal.ts';
 
 /**
- * Repeats a step of a run while the git host or GitHub is away. Steps are safe to repeat: they look up what exists before
- * they create anything, because another worker may take the run over at any point.
+ * Repeats a step of a run while the git host or GitHub cannot be reached. Steps must be safe to repeat: they look up what
+ * exists before they create anything. They need that anyway, because another worker may take the run over at any point.
  */
 export type Patience = <T>(step: () => Promise<T>) => Promise<T>;
 
@@ -22,9 +22,12 @@ interface About {
   endsAt: () => number;
 }
 
-/** Pauses grow, are longer where the host asks for it, and each is a line in the log of the run. */
-export function patienceOf({ journal, signal, seconds, endsAt }: About): Patience {
-  let leftMs = seconds * 1000;
+/**
+ * The patience of one run, shared by all its steps. Pauses grow, are longer where the host asks for it, and each adds a
+ * line to the log of the run.
+ */
+export function patienceOf(about: About): Patience {
+  let leftMs = about.seconds * 1000;
   return async (step) => {
     let failedAt: number | undefined;
     try {
@@ -33,15 +36,19 @@ export function patienceOf({ journal, signal, seconds, endsAt }: About): Patienc
           return await step();
         } catch (error) {
           failedAt ??= Date.now();
-          const found = signal.aborted ? undefined : passing(error);
-          const roomMs = Math.min(failedAt + leftMs, endsAt()) - Date.now();
-          const pauseMs = Math.max(growingPauseMs(tries, firstPauseMs, longestPauseMs), found?.afterMs ?? 0);
-          if (found === undefined || pauseMs > roomMs) throw error;
-          await journal.note('repository', `${found.says}; trying again in ${Math.ceil(pauseMs / 1000)} s`);
-          await sleep(pauseMs, undefined, { signal });
+          await pauseAfter(error, tries, Math.min(failedAt + leftMs, about.endsAt()), about);
         }
     } finally {
       if (failedAt !== undefined) leftMs -= Date.now() - failedAt;
     }
   };
+}
+
+/** Waits before the next try. @throws the error itself when it will not go away before the deadline */
+async function pauseAfter(error: unknown, tries: number, deadline: number, { journal, signal }: About): Promise<void> {
+  const found = signal.aborted ? undefined : passing(error);
+  const pauseMs = Math.max(growingPauseMs(tries, firstPauseMs, longestPauseMs), found?.afterMs ?? 0);
+  if (found === undefined || pauseMs > deadline - Date.now()) throw error;
+  await journal.note('repository', `${found.says}; trying again in ${Math.ceil(pauseMs / 1000)} s`);
+  await sleep(pauseMs, undefined, { signal });
 }

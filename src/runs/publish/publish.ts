@@ -1,6 +1,5 @@
 import type { App } from '../../app.ts';
-import { type AgentRow, type RepositoryRow, type UserRow, Users } from '../../db/tables.ts';
-import { PullRequests, type RunRow, Tasks } from '../../db/work-tables.ts';
+import type { UserRow } from '../../db/tables.ts';
 import { isAgentBranch } from '../../domain/branch.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { taskPage } from '../../domain/task-page.ts';
@@ -9,80 +8,60 @@ import { diffOf } from '../../git/diff.ts';
 import type { Person } from '../../git/engine.ts';
 import { type Credential, octokitFor } from '../../repositories/credentials.ts';
 import { ensurePull, type OpenedPull } from '../../repositories/pulls.ts';
-import type { TaskView } from '../../tasks/store.ts';
-import { upsertDiff } from '../../tasks/work-store.ts';
+import { setTaskFields } from '../../tasks/store.ts';
+import { upsertDiff, upsertPull } from '../../tasks/work-store.ts';
 import type { FinishArguments } from '../agent/tools.ts';
-import { type Journal, stepOf } from '../lease/journal.ts';
-import type { RepositorySettings } from '../settings/repository-settings.ts';
-import { lockForPush } from '../store.ts';
-import type { Workspace } from '../workspace/workspace.ts';
-import type { Patience } from './patience.ts';
+import { stepOf } from '../lease/journal.ts';
+import { findStarter, lockForPush } from '../store.ts';
+import { allWorks, type Work } from '../work.ts';
 import type { CheckResult } from './verify.ts';
-
-/** What a run has in hand when it comes to show its work. */
-export interface Work extends Workspace {
-  run: RunRow;
-  task: TaskView;
-  agent: AgentRow;
-  repository: RepositoryRow;
-  credential: Credential;
-  /** When the token that git speaks with ends; undefined for one that does not. */
-  tokenEndsAt: Date | undefined;
-  /** The other repositories that the run has opened. */
-  also: Work[];
-  journal: Journal;
-  /** The live credentials that must not leave the service. */
-  secrets: string[];
-  /** For steps that need the git host or GitHub. */
-  patience: Patience;
-  /** Aborted when the run is no longer ours. */
-  signal: AbortSignal;
-  /** What the repository says of how agents work in it. */
-  settings: RepositorySettings;
-  /** What its checks said in the end. */
-  checks?: CheckResult[];
-}
 
 export interface Pushed {
   commit: string;
 }
 
 /**
- * Commits a tree that was looked at and pushes it to the task's branch. Author, date and parent are fixed, so a repetition makes the
- * same commit and the push has nothing to do.
+ * Commits a tree that the host has checked and pushes it to the branch of the task. Author, date and parents are fixed, so
+ * a repeated push makes the same commit and changes nothing.
  */
 export async function pushWork(app: App, work: Work, tree: string, title: string): Promise<Pushed> {
-  const { run, task, checkout, branch, journal, repository, credential } = work;
-  const push = async () => {
-    if (!isAgentBranch(branch.name)) throw new RunFailed('internal', `${branch.name} is no branch of an agent`);
-    const commit = await checkout.commit({
-      tree,
-      parents: branch.conflicts === undefined ? [branch.from] : [branch.from, branch.base],
-      message: await commitMessage(app, work, title),
-      author: await authorFor(app, credential),
-      at: run.startedAt ?? run.createdAt,
-    });
-    // A cancel waits here, and no push begins after one.
-    const pushing = app.db.transaction(async (em) => {
-      await lockForPush(em, run.id);
-      await journal.note('push', `pushing ${commit.slice(0, 7)} to ${branch.name}`);
-      await checkout.push(commit, branch.name);
-    });
-    // Side by side; the push is waited for whatever the other comes to.
-    const [diff] = await Promise.allSettled([diffOfBranch(work, commit, pushing), pushing]);
-    await pushing;
-    // Branch and diff of a task are those in its own repository; the branch is known whatever becomes of the diff.
-    const isOwn = repository.id === task.repositoryId;
-    if (isOwn) await journal.write((em) => em.update(Tasks, { id: task.id }, { branchName: branch.name }));
-    if (diff.status === 'rejected') throw diff.reason;
-    const stored = { ...diff.value, branchName: branch.name, baseBranch: repository.defaultBranch, headSha: commit };
-    if (isOwn) await journal.write((em) => upsertDiff(em, task.id, stored));
-    return { commit };
-  };
-  return journal.once(stepOf('push', task, repository), () => work.patience(push));
+  const { task, journal, repository } = work;
+  return journal.once(stepOf('push', task, repository), () => work.patience(() => pushOnce(app, work, tree, title)));
 }
 
-/** The branch's own changes. A new branch begins where it left the default branch, wherever that has gone since. */
+async function pushOnce(app: App, work: Work, tree: string, title: string): Promise<Pushed> {
+  const { run, task, checkout, branch, journal, repository } = work;
+  const commit = await commitTree(app, work, tree, title);
+  const pushing = app.db.transaction(async (em) => {
+    await lockForPush(em, run.id);
+    await journal.note('push', `pushing ${commit.slice(0, 7)} to ${branch.name}`);
+    await checkout.push(commit, branch.name);
+  });
+  // In parallel. Even when the diff fails, the push has to end first.
+  const [diff] = await Promise.allSettled([diffOfBranch(work, commit, pushing), pushing]);
+  await pushing;
+  // A task has the branch and the diff of its own repository. The branch exists now, even if its diff could not be read.
+  const isOwn = repository.id === task.repositoryId;
+  if (isOwn) await journal.write((em) => setTaskFields(em, task.id, { branchName: branch.name }));
+  if (diff.status === 'rejected') throw diff.reason;
+  const stored = { ...diff.value, branchName: branch.name, baseBranch: repository.defaultBranch, headSha: commit };
+  if (isOwn) await journal.write((em) => upsertDiff(em, task.id, stored));
+  return { commit };
+}
+
+async function commitTree(app: App, work: Work, tree: string, title: string): Promise<string> {
+  const { run, checkout, branch, credential } = work;
+  if (!isAgentBranch(branch.name)) throw new RunFailed('internal', `${branch.name} is not a branch for agents`);
+  return checkout.commit({
+    tree,
+    parents: branch.conflicts === undefined ? [branch.from] : [branch.from, branch.base],
+    message: await commitMessage(app, work, title),
+    author: await authorFor(app, credential),
+    at: run.startedAt ?? run.createdAt,
+  });
+}
+
+/** The changes of the branch since it left the default branch. */
 async function diffOfBranch({ checkout, repository, branch }: Work, commit: string, pushing: Promise<void>) {
   if (!branch.continues) return diffOf(checkout, branch.from, commit);
   const head = await checkout.fetch(repository.defaultBranch).catch(() => undefined);
@@ -91,8 +70,11 @@ async function diffOfBranch({ checkout, repository, branch }: Work, commit: stri
 }
 
 async function commitMessage(app: App, { run, task, agent }: Work, title: string): Promise<string> {
-  const starter = run.startedBy === null ? null : await app.db.manager.findOneBy(Users, { id: run.startedBy });
-  const trailers = [`Task: ${task.id}`, ...(starter === null ? [] : [`Co-authored-by: ${coAuthor(app, starter)}`])];
+  const starter = run.startedBy === null ? undefined : await findStarter(app.db.manager, run.startedBy);
+  const trailers = [
+    `Task: ${task.id}`,
+    ...(starter === undefined ? [] : [`Co-authored-by: ${coAuthor(app, starter)}`]),
+  ];
   const prefix = app.config.COMMAND_PREFIX;
   return `${harmlessLine(title, 72, prefix)}\n\nWork of the agent ${harmlessLine(agent.name, 100, prefix)}.\n\n${trailers.join('\n')}\n`;
 }
@@ -103,7 +85,7 @@ function coAuthor(app: App, user: UserRow): string {
   return `${name.replace(/[<>]/g, '')} <${mail}@${noreplyHost(app)}>`;
 }
 
-/** Whose name stands on our commits: the App's bot, or the service where a project has a git token only. */
+/** The author of our commits: the bot user of the App, or the service where the project only has a git token. */
 export async function authorFor(app: App, credential: Credential): Promise<Person> {
   if (credential.kind !== 'installation' || app.github === undefined)
     return { name: 'Deckhand', email: `deckhand@${noreplyHost(app)}` };
@@ -115,11 +97,11 @@ function noreplyHost(app: App): string {
   return `users.noreply.${new URL(app.config.GITHUB_SERVER_URL).hostname}`;
 }
 
-/** Opens the pull request, or finds the one that is there. */
+/** Opens a pull request for the branch of a repository, or finds the one that is open. */
 export async function proposeWork(app: App, work: Work, finish: FinishArguments, draft: boolean): Promise<OpenedPull> {
   const { task, repository, credential, branch, journal } = work;
   if (credential.kind === 'none' || credential.owner === '')
-    throw new RunFailed('repository', 'pull requests need a repository on GitHub');
+    throw new RunFailed('repository', 'the repository is not on GitHub, so no pull request can be opened');
   const ensure = async () =>
     ensurePull(await octokitFor(app, credential), {
       owner: credential.owner,
@@ -133,21 +115,17 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
     });
   return journal.once(stepOf('pull', task, repository), async () => {
     const opened = await work.patience(ensure);
-    await journal.write(async (em) => {
-      await em.upsert(
-        PullRequests,
-        {
-          taskId: task.id,
-          repositoryId: repository.id,
-          number: opened.number,
-          url: opened.url,
-          status: opened.status,
-          headBranch: branch.name,
-          headSha: opened.headSha,
-        },
-        ['repositoryId', 'number'],
-      );
-    });
+    const { number, url, status, headSha } = opened;
+    const pull = {
+      taskId: task.id,
+      repositoryId: repository.id,
+      number,
+      url,
+      status,
+      headBranch: branch.name,
+      headSha,
+    };
+    await journal.write((em) => upsertPull(em, pull));
     await journal.note('pull', `pull request ${opened.url}`, { number: opened.number });
     return opened;
   });
@@ -174,10 +152,10 @@ function checkLine({ command, passed, seconds }: CheckResult): string {
 
 const togetherTitle = '### Together with';
 
-/** Lets each pull request of a run name the others; one that does so already stays as it is. */
+/** Lists in each pull request of a run the others. One that lists them already stays as it is. */
 export async function linkPulls(app: App, work: Work): Promise<void> {
   const opened: { each: Work; pull: OpenedPull }[] = [];
-  for (const each of [work, ...work.also]) {
+  for (const each of allWorks(work)) {
     const pull = await work.journal.recall<OpenedPull>(stepOf('pull', work.task, each.repository));
     if (pull !== undefined) opened.push({ each, pull });
   }

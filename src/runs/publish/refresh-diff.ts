@@ -9,7 +9,7 @@ import { findDiff, upsertDiff } from '../../tasks/work-store.ts';
 /** How long a clone for a diff may take. */
 const cloneMs = 300_000;
 
-/** Computes the diff of a task anew when somebody else than its runs has pushed to its branch. */
+/** Reads the diff of a task again after somebody else pushed to its branch. `headSha`: the new head of the branch. */
 export async function refreshDiff(app: App, taskId: string, headSha: string): Promise<void> {
   const em = app.db.manager;
   const task = await getTask(em, taskId);

@@ -4,24 +4,25 @@ import type { ToolHost } from '../../sandbox/sandbox.ts';
 import type { RepositorySettings } from '../settings/repository-settings.ts';
 import { filesBetween } from '../workspace/workspace.ts';
 
-/** What a check of the repository came to. */
+/** The result of one command of the repository's checks. */
 export interface CheckResult {
-  /** Whose check it is; unset in results that were stored when a run checked its own repository only. */
+  /** Unset in results that an older version stored, which checked the task's own repository only. */
   repositoryId?: string;
   command: string;
   passed: boolean;
   seconds: number;
-  /** The end of what it said; empty when it passed. */
+  /** The end of its output; empty when it passed. */
   output: string;
 }
 
-/** The longest a command may take that the tools allow. */
+/** The longest time limit that `run_command` takes. */
 const commandSeconds = 600;
-const toldChars = 6000;
+/** Characters kept from the end of the output of a failing check. */
+const outputChars = 6000;
 
 /**
- * Runs the repository's own checks in the sandbox, stopping at the first that fails. What they leave in the workspace is
- * taken back, so that it never becomes part of the change.
+ * Runs the repository's own checks in the sandbox and stops at the first that fails. Afterwards the files are restored, so
+ * that nothing a check leaves behind becomes part of the change.
  */
 export async function runChecks(
   { setup, checks }: RepositorySettings,
@@ -32,7 +33,7 @@ export async function runChecks(
   if (checks.length === 0 || !host.hasShell) return [];
   const before = await checkout.snapshot();
   const results: CheckResult[] = [];
-  // A home that the agent has not seen: else it could configure the checks away, and no diff would show it.
+  // A new home folder: in the agent's own, a configuration file could disable the checks, and no diff would show it.
   const home = `/tmp/checks-${randomUUID()}`;
   const inside = (command: string) => `mkdir -p ${home} && export HOME=${home} TMPDIR=${home}\n${command}`;
   for (const [i, command] of [...setup, ...checks].entries()) {
@@ -44,9 +45,9 @@ export async function runChecks(
     const passed = exitCode === 0;
     const seconds = Math.round((performance.now() - began) / 1000);
     await note('check', `${command}: ${passed ? 'passed' : 'failed'}`, { passed, seconds });
-    // Of the setup only its failing is told.
+    // A set-up command is only reported when it fails.
     if (!passed || i >= setup.length)
-      results.push({ command, passed, seconds, output: passed ? '' : text.slice(-toldChars) });
+      results.push({ command, passed, seconds, output: passed ? '' : text.slice(-outputChars) });
     if (!passed) break;
   }
   const left = await filesBetween(checkout, await checkout.snapshot(), before);
@@ -54,9 +55,10 @@ export async function runChecks(
   return results;
 }
 
+/** The first check that failed. */
 export const failed = (results: CheckResult[]) => results.find((r) => !r.passed);
 
-/** What the model is told of a failing check. */
+/** Tells the model which check fails. */
 export function checkText({ command, output }: CheckResult): string {
-  return `The checks failed. Mend what this one says and call finish again:\n$ ${command}\n${output}`;
+  return `The checks failed. Fix the problem and call finish again:\n$ ${command}\n${output}`;
 }

@@ -1,4 +1,4 @@
-// Loaded in a thread of its own (repository-settings.ts): what it reads was written by a stranger.
+// Runs in a worker thread (repository-settings.ts): a hostile file could otherwise block the service.
 import { isUtf8 } from 'node:buffer';
 import { distance } from 'fastest-levenshtein';
 import { type Document, type ErrorCode, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
@@ -6,18 +6,19 @@ import { pathsMatching } from './patterns.ts';
 import type { RepositorySettings } from './repository-settings.ts';
 import { Settings } from './schema.ts';
 
-/** Settings, or what is wrong with the file, in words for people. */
+/** The settings, or a sentence that says what is wrong with the file. */
 export type Parsed = { settings: RepositorySettings } | { problem: string };
 
+/** How often the aliases of a file may repeat an anchor. Aliases of aliases could fill the memory. */
 const maxAliases = 10;
-/** Who wrote the file mends one thing after the other. */
+/** At most this many problems are reported at once. */
 const maxProblems = 5;
 
 const limitNames = Object.keys(Settings.shape.budget.unwrap().shape);
 
-/** What the parser says in words for programmers. */
+/** Errors of the parser whose own messages are for programmers. */
 const unsupported: Partial<Record<ErrorCode, string>> = {
-  MULTIPLE_DOCS: 'another document begins; only one is read',
+  MULTIPLE_DOCS: 'a second document begins here; the file must have only one',
   NON_STRING_KEY: 'a key must be text',
   TAG_RESOLVE_FAILED: 'tags such as !!binary are not supported',
 };
@@ -34,16 +35,17 @@ export function parseSettings(bytes: Uint8Array): Parsed {
   }
 }
 
-/** The other thing that is done with what a stranger wrote there. */
+/** Here because the patterns are hostile input too and have to be matched in the same thread. */
 export const matching = pathsMatching;
 
 function textOf(bytes: Uint8Array): string {
-  if (bytes.includes(0)) throw new Problem('it holds NUL characters; save it as UTF-8, not as UTF-16');
+  if (bytes.includes(0)) throw new Problem('it contains NUL characters; save it as UTF-8, not as UTF-16');
   if (!isUtf8(bytes)) throw new Problem('it is not valid UTF-8');
-  // Takes a byte order mark off.
+  // Removes a byte order mark.
   return new TextDecoder().decode(bytes);
 }
 
+/** A file that was read but not validated yet. */
 interface Read {
   document: Document.Parsed;
   lineOf(node: unknown): number | undefined;
@@ -57,14 +59,14 @@ function documentIn(text: string): Read {
     merge: false,
     resolveKnownTags: false,
     stringKeys: true,
-    // It compares each key with each other one; `unlikeKeys` does it in one pass.
+    // Quadratic in the number of keys; `assertUniqueKeys` does the same in one pass.
     uniqueKeys: false,
     prettyErrors: false,
     logLevel: 'error',
   });
   const lineAt = (offset: number) => lines.linePos(offset).line;
   const [wrong] = [...document.errors, ...document.warnings];
-  // A stack that is full is an error of the first node that did not fit.
+  // The parser reports a stack overflow as an error of the node at which it happened.
   if (wrong?.message.includes('call stack')) throw new Problem('it is nested too deeply');
   if (wrong !== undefined)
     throw new Problem(`line ${lineAt(wrong.pos[0])}: ${unsupported[wrong.code] ?? shown(wrong.message)}`);
@@ -73,17 +75,17 @@ function documentIn(text: string): Read {
     document,
     lineOf: (node) => (isNode(node) && node.range ? lineAt(node.range[0]) : undefined),
   };
-  unlikeKeys(read);
+  assertUniqueKeys(read);
   return read;
 }
 
-function unlikeKeys({ document, lineOf }: Read): void {
+function assertUniqueKeys({ document, lineOf }: Read): void {
   visit(document, {
     Map: (_key, map) => {
       const seen = new Set<string>();
       for (const { key } of map.items) {
         const name = nameOf(key);
-        if (seen.has(name)) throw at(lineOf(key), `the key "${shown(name)}" is there twice`);
+        if (seen.has(name)) throw problemAt(lineOf(key), `the key "${shown(name)}" occurs twice`);
         seen.add(name);
       }
     },
@@ -94,9 +96,9 @@ function validated({ document, lineOf }: Read): RepositorySettings {
   const { contents } = document;
   if (contents === null || (isScalar(contents) && contents.value === null)) return Settings.parse({});
   if (!isMap(contents))
-    throw at(
+    throw problemAt(
       lineOf(contents),
-      `it must hold keys such as "checks: npm test", not ${isSeq(contents) ? 'a list' : 'a text'}`,
+      `it must contain keys such as "checks: npm test", not ${isSeq(contents) ? 'a list' : 'a text'}`,
     );
   for (const { key } of contents.items) assertKnown(key, Object.keys(Settings.shape), lineOf);
   const limits: unknown = contents.get('budget');
@@ -104,10 +106,10 @@ function validated({ document, lineOf }: Read): RepositorySettings {
   const parsed = Settings.safeParse(withoutEmpty(valueIn(document)));
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.slice(0, maxProblems).map(({ path, message }) => {
-    // A single value counts as a list of one, whose number nobody wrote.
+    // A single value is read as a list of one. Its position would be confusing, because the file has no list.
     const isList = isSeq(contents.get(path[0], true));
     const place = isList || path[0] === 'budget' ? path.join('.') : String(path[0]);
-    return at(lineOf(nodeAt(document, path)), `${place}: ${message}`).message;
+    return problemAt(lineOf(nodeAt(document, path)), `${place}: ${message}`).message;
   });
   throw new Problem(problems.join('; '));
 }
@@ -121,7 +123,7 @@ function valueIn(document: Document.Parsed): Record<string, unknown> {
   }
 }
 
-/** A key without a value says nothing, such as one whose list is commented out. */
+/** Drops keys without a value, such as one whose list is commented out. */
 function withoutEmpty(given: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
 }
@@ -129,17 +131,17 @@ function withoutEmpty(given: Record<string, unknown>): Record<string, unknown> {
 function assertKnown(key: unknown, known: string[], lineOf: Read['lineOf'], before = ''): void {
   const name = nameOf(key);
   if (known.includes(name)) return;
-  if (name === '<<') throw at(lineOf(key), 'merge keys (<<) are not supported');
+  if (name === '<<') throw problemAt(lineOf(key), 'merge keys (<<) are not supported');
   const word = name.slice(0, 50);
   const nearest = known.reduce((best, each) => (distance(word, each) < distance(word, best) ? each : best));
-  throw at(lineOf(key), `there is no key "${before}${shown(name)}"; did you mean "${before}${nearest}"?`);
+  throw problemAt(lineOf(key), `there is no key "${before}${shown(name)}"; did you mean "${before}${nearest}"?`);
 }
 
 function nameOf(key: unknown): string {
   return isScalar(key) ? String(key.value) : '';
 }
 
-/** The deepest node on the way to a value. */
+/** The deepest node that exists on the path to a value. */
 function nodeAt(document: Document.Parsed, path: PropertyKey[]): unknown {
   for (let length = path.length; length > 0; length--) {
     const node = document.getIn(path.slice(0, length), true);
@@ -148,7 +150,7 @@ function nodeAt(document: Document.Parsed, path: PropertyKey[]): unknown {
   return undefined;
 }
 
-function at(line: number | undefined, what: string): Problem {
+function problemAt(line: number | undefined, what: string): Problem {
   return new Problem(line === undefined ? what : `line ${line}: ${what}`);
 }
 

@@ -4,20 +4,20 @@ import type { Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
 import { OverLimit } from '../../threads/start-thread.ts';
 
-/** The file in which a repository says how agents work in it; read from the base branch only. */
+/** The file with a repository's settings for agents. Only the one on the base branch counts. */
 export const settingsFile = '.deckhand.yml';
 
-/** What it says. */
+/** The contents of that file. */
 export interface RepositorySettings {
   /** Commands before the checks. */
   setup: string[];
   /** Commands that must pass before a change is proposed. */
   checks: string[];
-  /** Paths that agents may not change: names, folders and globs. */
+  /** Paths that agents may not change: files, folders and globs. */
   protected: string[];
-  /** Files and folders that are protected by default and may be changed here. */
+  /** Files and folders that are protected by default, but that agents may change in this repository. */
   allowed: string[];
-  /** Who works where nobody is named. */
+  /** The name of the agent to use when a command names none. */
   agent?: string | undefined;
   budget: Partial<Record<'minutes' | 'steps' | 'tokens' | 'costUsd', number | undefined>>;
 }
@@ -25,7 +25,7 @@ export interface RepositorySettings {
 export const maxSettingsBytes = 32_768;
 const tooLarge = `it is larger than 32 kB (${maxSettingsBytes} bytes)`;
 
-/** Files and patterns of people take milliseconds; the worst of 32 kB takes half a second to parse. */
+/** Ordinary files and patterns take milliseconds; the worst file of 32 kB takes half a second to parse. */
 const rules = apart<typeof import('./parse.ts')>(new URL('./parse.ts', import.meta.url), {
   seconds: 2,
   heapMb: 128,
@@ -33,13 +33,13 @@ const rules = apart<typeof import('./parse.ts')>(new URL('./parse.ts', import.me
 
 export const noSettings: RepositorySettings = { setup: [], checks: [], protected: [], allowed: [], budget: {} };
 
-/** Its limits as those of a project; what it does not limit is null. */
+/** The limits that a repository sets for its runs. */
 export function budgetsOfRepository({ budget }: RepositorySettings): ProjectBudgets {
   const { minutes = null, steps = null, tokens = null, costUsd = null } = budget;
   return { runMinutes: minutes, runSteps: steps, runTokens: tokens, runCostUsd: costUsd, dayCostUsd: null };
 }
 
-/** @throws RunFailed `repository` saying what is wrong with the file */
+/** @throws RunFailed `repository` that says what is wrong with the file */
 export async function parseSettings(file: Buffer | 'too large'): Promise<RepositorySettings> {
   if (file === 'too large' || file.length > maxSettingsBytes) throw unusable(tooLarge);
   const parsed = await rules.call('parseSettings', file).catch((error) => {
@@ -50,18 +50,18 @@ export async function parseSettings(file: Buffer | 'too large'): Promise<Reposit
 }
 
 /**
- * What a repository says at a commit of its base branch.
- * @throws RunFailed `repository` for a file that cannot be used: without it its protected paths would be open
+ * The settings of a repository at a commit of its base branch.
+ * @throws RunFailed `repository` when the file cannot be used. Ignoring it would open the paths that it protects.
  */
 export async function readSettings(checkout: Checkout, commit: string): Promise<RepositorySettings> {
   const file = await checkout.readFile(commit, settingsFile);
   return file === undefined ? noSettings : parseSettings(file);
 }
 
-/** Copied at once to the thread that matches them. */
+/** Paths that are copied to the worker thread in one message. */
 const pathsAtOnce = 10_000;
 
-/** Of some paths those that `protected` names. @throws RunFailed `repository` when its patterns take too long */
+/** The paths that `protected` names. @throws RunFailed `repository` when matching its patterns takes too long */
 export async function pathsProtectedBy(settings: RepositorySettings, paths: string[]): Promise<Set<string>> {
   const found = new Set<string>();
   for (let at = 0; at < paths.length && settings.protected.length > 0; at += pathsAtOnce) {

@@ -9,14 +9,14 @@ const text = (most: number) =>
     .min(1, 'must not be empty')
     .max(most, `must have at most ${most} characters`);
 
-/** One value, or a list of them. */
+/** A list, or a single value that stands for a list of one. */
 const listed = <T extends z.ZodType>(item: T, most: number) =>
   z.preprocess(
     (given) => (Array.isArray(given) ? given : [given]),
     z.array(item).max(most, `must have at most ${most} entries`),
   );
 
-/** A path as people write it, relative to the root. */
+/** A path relative to the root of the repository; a leading `/` or `./` and a trailing `/` are removed. */
 const path = text(500).transform((given) => given.replace(/^\.?\//, '').replace(/\/$/, ''));
 
 const pattern = path.superRefine((given, context) => {
@@ -27,13 +27,13 @@ const pattern = path.superRefine((given, context) => {
 const allowed = path.superRefine((given, context) => {
   const problem = /[*?[\]{}]/.test(given)
     ? 'must be the exact path of a file or a folder, without *, ?, [] or {}'
-    : (problemWithPlace(given) ?? problemWithAllowed(given));
+    : (problemWithLocation(given) ?? problemWithAllowed(given));
   if (problem !== undefined) context.addIssue(problem);
 });
 
-function problemWithPlace(given: string): string | undefined {
-  const isPlace = given.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
-  return isPlace ? undefined : 'must name a file or a folder of the repository';
+function problemWithLocation(given: string): string | undefined {
+  const isInside = given.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
+  return isInside ? undefined : 'must name a file or a folder of the repository';
 }
 
 const positive = z
@@ -49,7 +49,7 @@ export const Settings = z.strictObject({
   budget: z
     .strictObject(
       { minutes: positive, steps: positive, tokens: positive, costUsd: positive },
-      { error: ({ input }) => `must hold limits such as { minutes: 20 }, not ${kindOf(input)}` },
+      { error: ({ input }) => `must contain limits such as { minutes: 20 }, not ${kindOf(input)}` },
     )
     .partial()
     .default({}),

@@ -2,15 +2,16 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { App } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables.ts';
-import { type PullRequestRow, PullRequests, type RunRow } from '../../db/work-tables.ts';
+import type { RunRow } from '../../db/work-tables.ts';
 import { branchName } from '../../domain/branch.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Checkout, Remote } from '../../git/engine.ts';
 import { type OpenCheckout, openCheckout, startToolsIn } from '../../repositories/checkout.ts';
 import type { Confinement, RestoredFile, ToolHost } from '../../sandbox/sandbox.ts';
-import { isAskedFor } from '../../tasks/revisions.ts';
+import { isAskedFor } from '../../tasks/revision-store.ts';
 import type { TaskView } from '../../tasks/store.ts';
+import { listPullsIn } from '../../tasks/work-store.ts';
 import { type Journal, stepOf } from '../lease/journal.ts';
 
 /** The branch of a run and the commit it began from. */
@@ -18,11 +19,11 @@ export interface Branch {
   name: string;
   /** The run's changes are what differs from this commit. */
   from: string;
-  /** The branch was on the remote before, so the commit is its head. */
+  /** The branch exists on the remote, and `from` is its head. */
   continues: boolean;
   /** The head of the default branch when the run began. */
   base: string;
-  /** Set when the run merges the base branch in: the paths that conflict, marked as git marks them. */
+  /** Set when the run merges the base branch: the paths that conflict. Their files contain git's conflict markers. */
   conflicts?: string[];
 }
 
@@ -30,23 +31,23 @@ export interface Workspace extends OpenCheckout {
   branch: Branch;
   /** The head of the default branch as it is now. */
   baseHead: string;
-  /** The files as they were put in place; of a merge both sides joined. */
+  /** The tree that was checked out first; for a merge the merged tree. */
   startTree: string;
-  /** Its tools. They end with the workspace at the latest. */
+  /** The tools that work on its files. They end with the workspace at the latest. */
   host: ToolHost;
 }
 
-/** What ends what: git obeys the run being ours, the tools also the end of its time and its limits. */
+/** What aborts what. Git stops when this worker loses the run; the tools also stop when its time or a limit is used up. */
 export interface Signals {
   git: AbortSignal;
   tools: AbortSignal;
-  /** Where the tools run; `tools` is its signal. */
+  /** The sandbox of the tools; `tools` is its signal. */
   confinement: Confinement;
 }
 
 /**
- * Clones the repository and puts the files of the run's branch in place: the branch as it is on the remote, else the
- * head of the default branch. A run that is continued begins from the commit it had begun from.
+ * Clones the repository and checks out the branch of the run: as it is on the remote, or the head of the default branch
+ * when it does not exist yet. A worker that takes a run over checks out the commit from which the run began.
  */
 export async function openWorkspace(
   app: App,
@@ -83,11 +84,11 @@ async function putInPlace(
   if (base === undefined)
     throw new RunFailed(
       'repository',
-      `the repository has no branch ${repository.defaultBranch}; make a first commit or set its default branch`,
+      `the repository has no branch ${repository.defaultBranch}; push a first commit, or set the default branch of the repository`,
     );
   const branch = await journal.once(stepOf('branch', about.task, repository), async () => {
     const chosen = await chooseBranch(app, about.task, repository, checkout, base);
-    // What the subtasks brought into the base belongs to what the agent goes on with.
+    // After subtasks were merged into the base, the agent has to continue with their changes.
     const isMerge =
       chosen.continues &&
       repository.id === about.task.repositoryId &&
@@ -97,23 +98,23 @@ async function putInPlace(
   });
   if (branch.continues) await checkout.fetch(branch.name);
   if (branch.from !== base && !(await checkout.fetchCommit(branch.from)))
-    throw new RunFailed('repository', `the commit ${branch.from} that the run began from is gone`);
+    throw new RunFailed('repository', `the commit ${branch.from} from which the run began no longer exists`);
   const commit = branch.conflicts === undefined ? branch.from : await mergeCommit(checkout, branch);
   await checkout.checkout(commit);
   return { branch, baseHead: base, startTree: await checkout.treeOf(commit) };
 }
 
-/** The base branch and the task's branch joined; the same for whoever takes the run over. */
+/** Merges the base branch into the task's branch. The commit is the same for every worker that takes the run over. */
 async function mergeCommit(checkout: Checkout, { from, base }: Branch): Promise<string> {
   if (!(await checkout.fetchCommit(base)))
-    throw new RunFailed('repository', `the commit ${base} that the run was merging in is gone`);
+    throw new RunFailed('repository', `the commit ${base} that the run was merging no longer exists`);
   const { tree } = await checkout.merge(from, base);
   const author = { name: 'merge', email: 'merge@localhost' };
   const at = new Date('2001-01-01T00:00:00Z');
   return checkout.commit({ tree, parents: [from, base], message: 'merge', author, at });
 }
 
-/** The branch goes on while it exists unmerged; after a merge or a deletion the next one is `…-2`. */
+/** Continues the branch while it exists and is not merged. After a merge or a deletion the next one is `…-2`. */
 async function chooseBranch(
   app: App,
   task: TaskView,
@@ -121,14 +122,11 @@ async function chooseBranch(
   checkout: Checkout,
   base: string,
 ): Promise<Branch> {
-  const pulls: PullRequestRow[] = await app.db.manager.find(PullRequests, {
-    where: { taskId: task.id, repositoryId: repository.id },
-    order: { createdAt: 'DESC', number: 'DESC' },
-  });
+  const pulls = await listPullsIn(app.db.manager, task.id, repository.id);
   const known = repository.id === task.repositoryId ? task.branchName : (pulls[0]?.headBranch ?? null);
   if (known === null) {
     const name = branchName(task.id, task.title);
-    // A run that was cancelled while it pushed may have left its branch.
+    // A run that was cancelled during its push may have left the branch.
     const left = task.runCount > 1 ? await checkout.fetch(name) : undefined;
     return { name, from: left ?? base, base, continues: left !== undefined };
   }
@@ -141,12 +139,12 @@ async function chooseBranch(
   return { name: branchName(task.id, task.title, isNumbered ? attempt + 1 : 2), from: base, base, continues: false };
 }
 
-/** What differs from how the files were put in place, with its contents. */
+/** The files that changed since the workspace was opened, with their contents. */
 export async function changedFiles({ checkout, startTree }: Workspace): Promise<RestoredFile[]> {
   return filesBetween(checkout, startTree, await checkout.snapshot());
 }
 
-/** What makes one tree into another, file by file. */
+/** The files that have to be written or deleted to make one tree into another. Submodules are left out. */
 export async function filesBetween(checkout: Checkout, from: string, to: string): Promise<RestoredFile[]> {
   const kept = (await checkout.changes(from, to)).filter((c) => c.newMode !== '160000');
   const blobs = await blobsOf(checkout, kept, 'new');
@@ -157,13 +155,13 @@ export async function filesBetween(checkout: Checkout, from: string, to: string)
   }));
 }
 
-/** The changed files of all repositories of a run, to be stored with a turn. */
+/** Compresses the changed files of all repositories of a run, to be stored with a turn. */
 export async function packFiles(files: Record<string, RestoredFile[]>): Promise<Buffer> {
   return promisify(gzip)(JSON.stringify(files));
 }
 
 export async function unpackFiles(packed: Buffer): Promise<Record<string, RestoredFile[]>> {
   const files = JSON.parse((await promisify(gunzip)(packed)).toString('utf8'));
-  // As it was stored when a run had one repository only.
+  // An older version, in which a run had one repository only, stored an array.
   return Array.isArray(files) ? { '': files } : files;
 }

@@ -1,10 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import { belowLimit } from '../../domain/budget.ts';
-import { remedies } from '../../domain/run.ts';
+import { limitSetter, remedyFor } from '../../domain/remedies.ts';
 import type { Failure, Task } from '../api.ts';
 import { failureName } from '../display/names.ts';
-import * as queries from '../live/queries.ts';
 
 /** Why the last run of a task failed and what to do about it. */
 export function FailureNotice({ task }: { task: Task }) {
@@ -21,13 +18,10 @@ export function FailureNotice({ task }: { task: Task }) {
 
 /** What a person can do about a failed run, with a link to where they can do it. */
 export function Remedy({ task, failure }: { task: Task; failure: Failure }) {
-  const project = useQuery(queries.project(task.projectId));
-  const isBeyondProject =
-    project.data !== undefined && belowLimit(project.data.budgets, project.data.limits).length === 0;
   const link = linkFor(failure, task);
   return (
     <p className="wrap">
-      {failure.category === 'budget' && isBeyondProject ? operatorBudgetRemedy : remedies[failure.category]}
+      {remedyFor(failure)}
       {link && (
         <>
           {' '}
@@ -38,16 +32,17 @@ export function Remedy({ task, failure }: { task: Task; failure: Failure }) {
   );
 }
 
-/** Where no budget of the project is below the limit of the service, raising one changes nothing. */
-const operatorBudgetRemedy =
-  'No budget of the project is below the limit of the service, so the service or .deckhand.yml set the limit. Ask the operator or a maintainer to raise it, or make the task smaller, then retry.';
-
-function linkFor({ category }: Failure, task: Task): { to: string; text: string } | undefined {
+function linkFor({ category, message }: Failure, task: Task): { to: string; text: string } | undefined {
   const project = `/projects/${task.projectId}`;
   switch (category) {
     case 'auth':
-    case 'budget':
       return { to: `${project}/settings`, text: 'Open project settings' };
+    case 'budget':
+    case 'timeout':
+      // The settings cannot raise a limit of the service or of .deckhand.yml.
+      return limitSetter(message) === 'project'
+        ? { to: `${project}/settings`, text: 'Open project settings' }
+        : undefined;
     case 'model':
       return task.owner === null ? undefined : { to: `${project}/agents/${task.owner}`, text: 'Open agent' };
     case 'repository':

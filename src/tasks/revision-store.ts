@@ -3,17 +3,17 @@ import { newId } from '../db/ids.ts';
 
 export type RevisionSource = 'person' | 'review' | 'checks' | 'conflict';
 
-/** What is to be done differently, asked by a person or by what happened on GitHub. */
+/** A request to change work in review, made by a person or by an event on GitHub. */
 export interface Revision {
   taskId: string;
   source: RevisionSource;
   text: string;
-  /** Names what asked; the same cause is taken once, under whichever delivery it comes. */
+  /** Identifies what asked for it. The same cause counts once, even when GitHub delivers it several times. */
   cause: string | null;
   askedBy: string | null;
 }
 
-/** Keeps a revision until a run takes it up; false when its cause was taken before. */
+/** Stores a revision until a run takes it up. Returns false when its cause is known already. */
 export async function insertRevision(em: EntityManager, revision: Revision): Promise<boolean> {
   const rows = await em.query(
     `insert into revisions (id, task_id, source, text, cause, asked_by) values ($1, $2, $3, $4, $5, $6)
@@ -23,7 +23,7 @@ export async function insertRevision(em: EntityManager, revision: Revision): Pro
   return rows.length === 1;
 }
 
-/** The texts that no run has taken up yet, oldest first. */
+/** The revisions that no run has taken up yet, oldest first. */
 export async function listWaitingRevisions(em: EntityManager, taskId: string) {
   const rows: { id: string; source: RevisionSource; text: string; askedBy: string | null }[] = await em.query(
     `select id, source, text, asked_by as "askedBy" from revisions where task_id = $1 and run_id is null
@@ -33,35 +33,36 @@ export async function listWaitingRevisions(em: EntityManager, taskId: string) {
   return rows;
 }
 
+/** Marks revisions as taken up by a run. */
 export async function giveRevisionsTo(em: EntityManager, runId: string, ids: string[]): Promise<void> {
   await em.query('update revisions set run_id = $1 where id = any($2)', [runId, ids]);
 }
 
-/** A run that came to nothing leaves its revisions to the next one. */
+/** Leaves the revisions of a run that did not succeed to the next one. */
 export async function releaseRevisionsOf(em: EntityManager, runId: string): Promise<void> {
   await em.query('update revisions set run_id = null where run_id = $1', [runId]);
 }
 
-/** What was not taken up when the task is done is not wanted any more. */
+/** Deletes the revisions that no run has taken up; called when the task is done. */
 export async function dropWaitingRevisions(em: EntityManager, taskId: string): Promise<void> {
   await em.query('delete from revisions where task_id = $1 and run_id is null', [taskId]);
 }
 
-/** How many revisions of a source were asked of a task with causes that begin alike. */
+/** Counts the revisions of a task that came from a source and whose cause starts with `causePrefix`. */
 export async function countRevisions(
   em: EntityManager,
   taskId: string,
   source: RevisionSource,
-  causeBegins: string,
+  causePrefix: string,
 ): Promise<number> {
   const [row] = await em.query(
     `select count(*)::int as count from revisions where task_id = $1 and source = $2 and starts_with(cause, $3)`,
-    [taskId, source, causeBegins],
+    [taskId, source, causePrefix],
   );
   return row.count;
 }
 
-/** Whether a run has taken up a revision from that source. */
+/** Whether a run has taken up a revision from a source. */
 export async function isAskedFor(em: EntityManager, runId: string, source: RevisionSource): Promise<boolean> {
   return (
     (await em.query('select 1 from revisions where run_id = $1 and source = $2 limit 1', [runId, source])).length > 0

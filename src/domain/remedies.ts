@@ -1,0 +1,63 @@
+import type { Failure, FailureCategory } from './run.ts';
+
+/** Who set a limit, and therefore who can raise it. `repository` stands for its .deckhand.yml. */
+export type LimitSetter = 'service' | 'project' | 'repository';
+
+const noteOf: Record<LimitSetter, string> = {
+  service: 'limit of the service',
+  project: 'limit of the project',
+  repository: 'limit in .deckhand.yml',
+};
+
+/**
+ * Says who set a limit, at the end of the message of a failure. A stored failure has only its category and its message,
+ * so `remedyFor` recognises the limit by this note.
+ */
+export function limitNote(setBy: LimitSetter, isDaily = false): string {
+  return `(${isDaily ? 'daily ' : ''}${noteOf[setBy]})`;
+}
+
+const remedies: Record<Exclude<FailureCategory, 'budget' | 'timeout'>, string> = {
+  auth: 'Check that the GitHub App is installed on the repository, or the git token, and the model key. Then retry.',
+  rate_limit: 'Wait until the rate limit has reset, then retry.',
+  sandbox:
+    'If the message names a limit, make the task smaller or ask the operator to raise the limit. Otherwise ask the operator to run `npm run doctor`.',
+  model: 'Retry. If it happens again, choose another model for the agent.',
+  checks: 'Look at the draft pull request, then retry with a hint about the failing checks.',
+  gave_up: 'Answer the agent in the description of the task, then retry.',
+  no_changes: 'Describe more precisely what should change, then retry.',
+  conflict: 'Retry. The next run merges the base branch again.',
+  push_rejected:
+    'Look at the files that the message names. Change the task, or `protected` and `allowed` in .deckhand.yml on the base branch, then retry.',
+  repository: 'Fix what the message names, such as the address of the repository or its .deckhand.yml. Then retry.',
+  internal: 'Retry. If it happens again, tell the operator; the log of the service has the details.',
+};
+
+const raiseBudget: Record<LimitSetter | 'unknown', string> = {
+  service: 'Ask the operator to raise the limits of the service',
+  project: 'Ask an admin of the project to raise its budget in the project settings',
+  repository: 'Raise `budget` in .deckhand.yml on the base branch',
+  unknown: 'Ask an admin of the project to raise its budget, or the operator to raise the limits of the service',
+};
+
+const raiseMinutes: Record<LimitSetter | 'unknown', string> = {
+  service: 'ask the operator to raise MAX_RUN_MINUTES',
+  project: 'ask an admin of the project to raise its minutes per run in the project settings',
+  repository: 'raise `budget.minutes` in .deckhand.yml on the base branch',
+  unknown: 'ask the operator to raise MAX_RUN_MINUTES',
+};
+
+/** What people can do about a failure. The status comment, the digest and the dashboard show it beside the failure. */
+export function remedyFor({ category, message }: Pick<Failure, 'category' | 'message'>): string {
+  const setBy = limitSetter(message) ?? 'unknown';
+  if (category === 'timeout') return `Retry. If it happens again, ${raiseMinutes[setBy]}, or make the task smaller.`;
+  if (category !== 'budget') return remedies[category];
+  if (setBy !== 'unknown' && message.includes(limitNote(setBy, true)))
+    return `Retry tomorrow (UTC). ${raiseBudget[setBy]} if a day should cost more.`;
+  return `${raiseBudget[setBy]}, or make the task smaller. Then retry.`;
+}
+
+/** Who set the limit that a message tells of; undefined when it names none. */
+export function limitSetter(message: string): LimitSetter | undefined {
+  return (Object.keys(noteOf) as LimitSetter[]).find((setBy) => message.includes(`${noteOf[setBy]})`));
+}

@@ -1,0 +1,97 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../app.ts';
+import { RunFailed } from '../domain/run.ts';
+import { tryMoveTask } from '../tasks/move.ts';
+import { hasOpenPull, insertHandoff } from '../tasks/work-store.ts';
+import type { Ending } from './agent/ending.ts';
+import { refreshRemote } from './open-work.ts';
+import { followRevisions } from './operations.ts';
+import { changesOf, readOnce, type TreeOf } from './outgoing/changes.ts';
+import { objections, rejection } from './outgoing/objection.ts';
+import { linkPulls, proposeWork, pushWork } from './publish/publish.ts';
+import { type CheckResult, failed } from './publish/verify.ts';
+import { splitTask } from './split.ts';
+import { endRun } from './store.ts';
+import { allWorks, type Work } from './work.ts';
+
+/**
+ * Publishes what the agent made and moves its task: to its subtasks when the agent split it, to review with a pull
+ * request, or to done when nothing had to change.
+ * @throws RunFailed when the host refuses the change, the checks fail, or the agent only answered with text
+ */
+export async function conclude(app: App, work: Work, ending: Ending): Promise<void> {
+  const { finish, isCalled, subtasks, checks = [] } = ending;
+  const { task, journal } = work;
+  for (const each of allWorks(work)) await refreshRemote(app, each);
+  // The agent is no longer at work, so the files that were judged are still the ones to push.
+  const treeOf = ending.treeOf ?? readOnce();
+  const changed = await changedWorks(work, treeOf);
+  if (changed.length > 0) {
+    await assertFit(work, treeOf, checks);
+    for (const each of changed) await pushWork(app, each, await treeOf(each), finish.prTitle || task.title);
+  }
+  if (subtasks !== undefined) return succeed(app, work, finish, (em) => splitTask(app, em, work.run, task, subtasks));
+  const proposed = await worksToPropose(work, changed);
+  if (proposed.length > 0) {
+    giveChecks(work, checks);
+    for (const each of proposed) await proposeWork(app, each, finish, false);
+    if (proposed.length > 1) await linkPulls(app, work);
+  }
+  if (proposed.length > 0 || (await hasOpenPull(app.db.manager, task.id)))
+    return succeed(app, work, finish, (em) => moveToReview(app, em, task.id));
+  if (!isCalled) throw new RunFailed('no_changes', 'the agent answered without changing anything');
+  await journal.note('loop', 'nothing had to be changed');
+  const facts = { finishedUnchanged: true };
+  await succeed(app, work, finish, (em) => tryMoveTask(app, em, task.id, 'finish', { facts }));
+}
+
+/** The repositories in which the run changed something. */
+export async function changedWorks(work: Work, treeOf: TreeOf): Promise<Work[]> {
+  const changed: Work[] = [];
+  for (const each of allWorks(work)) if ((await changesOf(each, treeOf)).length > 0) changed.push(each);
+  return changed;
+}
+
+/** @throws RunFailed when the host refuses the change or a check fails */
+async function assertFit(work: Work, treeOf: TreeOf, checks: CheckResult[]): Promise<void> {
+  const found = await objections(work, treeOf);
+  if (found !== undefined) throw rejection(found);
+  const failing = failed(checks);
+  if (failing === undefined) return;
+  // The draft pull request shows the results.
+  giveChecks(work, checks);
+  throw new RunFailed('checks', `${failing.command} still fails: ${failing.output.trim().slice(-500)}`);
+}
+
+/** The changed repositories, and the task's own when an earlier run left commits on its branch. */
+async function worksToPropose(work: Work, changed: Work[]): Promise<Work[]> {
+  const { branch, checkout } = work;
+  const isAhead =
+    changed.includes(work) || (branch.continues && !(await checkout.isAncestor(branch.from, branch.base)));
+  return isAhead ? [...new Set([work, ...changed])] : changed;
+}
+
+/** Each pull request shows the results of the checks of its repository. */
+function giveChecks(work: Work, checks: CheckResult[]): void {
+  for (const each of allWorks(work))
+    each.checks = checks.filter(({ repositoryId = work.repository.id }) => repositoryId === each.repository.id);
+}
+
+async function moveToReview(app: App, em: EntityManager, taskId: string): Promise<void> {
+  if ((await tryMoveTask(app, em, taskId, 'propose')) === 'in_review') await followRevisions(app, em, taskId);
+}
+
+/** Ends the run, leaves its handoff and moves the task, in one transaction. */
+async function succeed(
+  app: App,
+  { run, journal }: Work,
+  { summary, nextSteps }: Ending['finish'],
+  move: (em: EntityManager) => Promise<unknown>,
+): Promise<void> {
+  await journal.write(async (em) => {
+    await insertHandoff(em, { taskId: run.taskId, runId: run.id, summary, nextSteps });
+    await endRun(em, run.id, 'succeeded', null);
+    await move(em);
+  });
+  app.metrics.runs.inc({ status: 'succeeded', category: '' });
+}

@@ -1,0 +1,55 @@
+import type { EntityManager } from 'typeorm';
+import { modelFor } from '../agents/model.ts';
+import { findAgent } from '../agents/store.ts';
+import type { App } from '../app.ts';
+import type { RepositoryRow } from '../db/tables.ts';
+import { Refused } from '../domain/machine.ts';
+import { mayReveal } from '../domain/private-content.ts';
+import { AppError } from '../errors.ts';
+import { findProject } from '../projects/store.ts';
+import { credentialFor, noCredential } from '../repositories/credentials.ts';
+import { findPrimary, findRepository } from '../repositories/store.ts';
+import { getTask, type TaskView } from '../tasks/store.ts';
+
+/**
+ * Judges whether an agent could work on a task now, and returns why it could not: Refused (409) when the repository
+ * forbids it, AppError 503 when a model or a git credential is missing. Changes nothing. A missing agent or repository is
+ * not judged here, because the state machine of the task refuses the start then. GitHub may be asked, so call it outside
+ * of transactions.
+ */
+export async function startProblem(
+  app: App,
+  { taskId, owner }: { taskId: string; owner?: string | undefined },
+): Promise<Refused | AppError | undefined> {
+  const em = app.db.manager;
+  const task = await getTask(em, taskId);
+  const agentId = owner ?? task.owner;
+  const agent = agentId === null ? null : await findAgent(em, agentId);
+  const repository = await repositoryFor(em, task);
+  if (agent === null || repository === null) return undefined;
+  if (await wouldReveal(app, task, repository))
+    return new Refused(
+      'The issue of this task is public, but the task works on a private repository. Choose a public repository, or turn on sharePrivateContext in the project settings.',
+    );
+  if (repository.isArchived)
+    return new Refused(`The repository ${repository.name} is archived and takes no changes. Unarchive it first.`);
+  try {
+    await modelFor(app, agent, task.projectId);
+    return (await credentialFor(app, repository)).kind === 'none' ? noCredential() : undefined;
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+}
+
+/** The repository that a run of the task would work on: its own, else the primary one of its project. */
+export async function repositoryFor(em: EntityManager, task: TaskView): Promise<RepositoryRow | null> {
+  return task.repositoryId === null ? findPrimary(em, task.projectId) : findRepository(em, task.repositoryId);
+}
+
+/** Whether a public issue would show what a run reads in a private repository. */
+async function wouldReveal(app: App, task: TaskView, repository: RepositoryRow): Promise<boolean> {
+  if (task.issueRepositoryId === null) return false;
+  const ofIssue = await findRepository(app.db.manager, task.issueRepositoryId);
+  return ofIssue !== null && !mayReveal(repository, ofIssue, await findProject(app.db.manager, task.projectId));
+}

@@ -1,0 +1,37 @@
+import { limitNote, remedyFor } from '../../src/domain/remedies.ts';
+import { failureCategories } from '../../src/domain/run.ts';
+
+const budget = (note = '') => remedyFor({ category: 'budget', message: `the budget of 5 steps is used up ${note}` });
+const timeout = (note = '') =>
+  remedyFor({ category: 'timeout', message: `the run took longer than 5 minutes ${note}` });
+
+test('the remedy for a used-up limit names the people who can raise it, and nobody else', () => {
+  expect(budget(limitNote('service'))).toMatch(/^Ask the operator to raise the limits of the service, or/);
+  expect(budget(limitNote('project'))).toMatch(
+    /^Ask an admin of the project to raise its budget in the project settings/,
+  );
+  expect(budget(limitNote('repository'))).toMatch(/^Raise `budget` in .deckhand.yml on the base branch/);
+  expect(timeout(limitNote('service'))).toContain('ask the operator to raise MAX_RUN_MINUTES');
+  expect(timeout(limitNote('project'))).toContain('ask an admin of the project to raise its minutes per run');
+  expect(timeout(limitNote('repository'))).toContain('raise `budget.minutes` in .deckhand.yml');
+  for (const remedy of [budget(limitNote('project')), timeout(limitNote('project'))])
+    expect(remedy).not.toMatch(/operator|MAX_RUN/);
+});
+
+test('a used-up day ends by itself', () => {
+  const message = (setBy: 'service' | 'project') =>
+    `the project's budget of $5 a day is used up ${limitNote(setBy, true)}`;
+  expect(remedyFor({ category: 'budget', message: `${message('project')}; the task starts tomorrow` })).toMatch(
+    /^Retry tomorrow \(UTC\)\. Ask an admin of the project/,
+  );
+  expect(remedyFor({ category: 'budget', message: message('service') })).toMatch(/tomorrow.*Ask the operator/);
+});
+
+test('a failure stored without a note names both who may be able to help', () => {
+  expect(budget()).toMatch(/admin of the project.*or the operator/);
+  expect(timeout()).toContain('MAX_RUN_MINUTES');
+});
+
+test('every category has a remedy in whole sentences', () => {
+  for (const category of failureCategories) expect(remedyFor({ category, message: 'x' })).toMatch(/^[A-Z].+\.$/);
+});

@@ -1,0 +1,227 @@
+import type { Message } from '../../src/llm/model.ts';
+import { ModelFailed } from '../../src/llm/model.ts';
+import { converse } from '../../src/runs/agent/loop.ts';
+import { call, finish, loopContext, read, type Scripted, toolHost } from '../support/agent-loop.ts';
+
+const opening: Message[] = [{ role: 'user', content: 'the task' }];
+const start = (given: ReturnType<typeof loopContext>, before: Message[] = []) =>
+  converse(given.context, [...opening, ...before]);
+const last = (messages: Message[] | undefined) => messages?.at(-1)?.content ?? '';
+const failsWith = (category: string, message: string | RegExp) => ({
+  failure: { category, message: expect.stringMatching(message) },
+});
+
+describe('endings', () => {
+  test('finish ends the conversation; its texts are cleaned and cut', async () => {
+    const steps = Array.from({ length: 25 }, () => 'x'.repeat(600));
+    const given = loopContext([[finish(`hunter2 ${'y'.repeat(20_000)}`, steps)]]);
+    const { finish: made, isCalled } = await start(given);
+    expect(isCalled).toBe(true);
+    expect(made.summary).toMatch(/^\*\*\* y+\n\[… \d+ characters cut …\]$/);
+    expect(made.summary.length).toBeLessThan(10_100);
+    expect(made.nextSteps.map((step) => step.length)).toEqual(Array(20).fill(500));
+    expect(given.kept).toHaveLength(1);
+  });
+
+  test.each([
+    ['a text without a call counts as finish, but as one that was not called', ' I am \0 done ', 'I am \uFFFD done'],
+    ['so does an empty answer', '', 'Done.'],
+  ])('%s', async (_what, text, summary) => {
+    expect(await start(loopContext([text]))).toEqual({ finish: { summary, nextSteps: [] }, isCalled: false });
+  });
+
+  test('create_subtasks ends the conversation with the subtasks', async () => {
+    const subtasks = [{ title: 'one hunter2', description: 'd' }];
+    expect(await start(loopContext([[call('create_subtasks', { subtasks })]]))).toEqual({
+      finish: { summary: 'Split into 1 subtasks.', nextSteps: ['one ***'] },
+      isCalled: true,
+      subtasks: [{ title: 'one ***', description: 'd' }],
+    });
+  });
+
+  test('give_up fails the run with its reason, after the turn is stored; later calls are not carried out', async () => {
+    const given = loopContext([
+      [call('write_file', { path: 'a', content: '' }), call('give_up', { reason: 'hunter2?' }), read('b')],
+    ]);
+    await expect(start(given)).rejects.toMatchObject(failsWith('gave_up', /^\*\*\*\?$/));
+    expect(given.called).toEqual(['write_file']);
+    expect(given.kept).toMatchObject([{ changed: true }]);
+  });
+
+  test('calls after an ending in the same answer are not carried out', async () => {
+    const given = loopContext([[read('a'), finish(), call('write_file', { path: 'a', content: '' }), read('b')]]);
+    await start(given);
+    expect(given.called).toEqual(['read_file']);
+    expect(given.kept[0]?.turn.slice(3)).toMatchObject(
+      Array(2).fill({ role: 'tool', content: 'not run: an earlier call of this answer ended the work' }),
+    );
+  });
+});
+
+describe('the judgement of an ending', () => {
+  test('an objection goes to the model, which has to end again; the evidence becomes part of the ending', async () => {
+    const lengths: number[] = [];
+    const given = loopContext([[finish('first')], [read('a')], [finish('second')]], {
+      judge: async (ending, messages) => {
+        lengths.push(messages.length);
+        if (ending.finish.summary === 'first') return { accepted: false, objection: 'The checks failed.' };
+        return { accepted: true, evidence: { checks: [] } };
+      },
+    });
+    const ending = await start(given);
+    expect(ending).toEqual({ finish: { summary: 'second', nextSteps: [] }, isCalled: true, checks: [] });
+    expect(last(given.seen[1]?.messages)).toBe('The checks failed.');
+    // The judge sees the conversation before the turn of the ending.
+    expect(lengths).toEqual([1, 6]);
+    expect(given.kept).toHaveLength(3);
+  });
+
+  test('an error of the judge fails the run, and the turn is not stored', async () => {
+    const error = new Error('git is away');
+    const given = loopContext([[finish()]], { judge: () => Promise.reject(error) });
+    await expect(start(given)).rejects.toBe(error);
+    expect(given.kept).toEqual([]);
+  });
+});
+
+describe('limits', () => {
+  const spent = { steps: 0, tokens: 0, costUsd: 0, dayCostUsd: 0 };
+  test.each([
+    ['steps', { steps: 99 }, /99 steps is used up \(limit of the service\)/],
+    ['tokens', { tokens: 9999 }, /9999 tokens/],
+    ['dollars', { costUsd: 9 }, /\$9 for a run/],
+    ['dollars of the day', { dayCostUsd: 9 }, /\$9 a day/],
+  ])('a used-up budget of %s fails the run before the model is asked', async (_what, used, message) => {
+    const given = loopContext([[finish()]], { spent: async () => ({ ...spent, ...used }) });
+    await expect(start(given)).rejects.toMatchObject(failsWith('budget', message));
+    expect(given.seen).toEqual([]);
+  });
+
+  test('a budget that is used up during the run ends it after the turn', async () => {
+    const given = loopContext([[read('a')], [read('b')], [read('c')]]);
+    given.context.limits.runSteps = { value: 2, setBy: 'project' };
+    await expect(start(given)).rejects.toMatchObject(failsWith('budget', /2 steps .*\(limit of the project\)/));
+    expect(given.kept).toHaveLength(2);
+  });
+
+  test('at most 100 calls of one answer are carried out, and the model is told of the others', async () => {
+    const given = loopContext([Array.from({ length: 130 }, (_, i) => read(`f${i}`)), [finish()]]);
+    await start(given);
+    expect(given.called).toHaveLength(100);
+    expect(given.kept[0]?.turn.filter((m) => m.content === 'not run: over 100 calls')).toHaveLength(30);
+  });
+});
+
+describe('a model that makes no progress', () => {
+  const failing = toolHost(() => ({ ok: false, text: 'no such file' })).host;
+  test.each<[string, Scripted[], RegExp]>([
+    ['unknown tools', ['a', 'b', 'c'].map((name) => [call(name)]), /there is no tool c; the tools are /],
+    ['arguments that are not JSON', ['{', '[', '"'].map((text) => [call('read_file', text)]), /Error: /],
+    ['refusals of the tools', ['a', 'b', 'c'].map((path) => [read(path)]), /Error: no such file/],
+    ['three mistakes in one answer', [[call('a'), call('b'), call('c')]], /no tool c/],
+    ['answers that are cut', Array(3).fill({ text: 'I will now', isCut: true }), /too long. Continue in smaller steps/],
+  ])('%s fail the run with model after three in a row', async (_what, script, lastError) => {
+    const given = loopContext(script, { host: failing });
+    await expect(start(given)).rejects.toMatchObject(
+      failsWith('model', /^the model made 3 errors in a row; the last one: /),
+    );
+    await expect(start(loopContext(script, { host: failing }))).rejects.toThrow(lastError);
+    expect(given.kept).toHaveLength(script.length);
+  });
+
+  test('a call that works resets the count of errors', async () => {
+    const bad = (name: string) => [call(name)];
+    const given = loopContext([bad('a'), bad('b'), [read('x')], bad('c'), bad('d'), [finish()]]);
+    expect(await start(given)).toMatchObject({ isCalled: true });
+  });
+
+  test('the same single call three times in a row fails the run', async () => {
+    const given = loopContext([[read('a')], [read('a')], [read('a')], [finish()]]);
+    await expect(start(given)).rejects.toMatchObject(
+      failsWith('model', /^the model made the same call 3 times in a row: read_file a$/),
+    );
+    expect(given.kept).toHaveLength(3);
+  });
+
+  test('other arguments, or a second call beside it, are progress', async () => {
+    const given = loopContext([[read('a')], [read('a')], [read('b')], [read('b')], [read('b'), read('c')], [finish()]]);
+    expect(await start(given)).toMatchObject({ isCalled: true });
+  });
+
+  test('a worker that takes over counts the repeated calls of the earlier one', async () => {
+    const before = ['1', '2'].flatMap((id): Message[] => [
+      { role: 'assistant', content: '', toolCalls: [{ ...read('a'), id }] },
+      { role: 'tool', toolCallId: id, content: 'fine' },
+    ]);
+    await expect(start(loopContext([[read('a')]]), before)).rejects.toThrow(/same call 3 times/);
+  });
+});
+
+describe('a model that fails', () => {
+  test.each(['auth', 'rate_limit', 'model'] as const)('%s is the category of the failed run', async (fault) => {
+    const given = loopContext([new ModelFailed(fault, 'the model says no')]);
+    await expect(start(given)).rejects.toMatchObject(failsWith(fault, /^the model says no$/));
+    expect(given.kept).toEqual([]);
+  });
+
+  test('a conversation that is too long is shortened three times; then the run fails', async () => {
+    const tooLong = new ModelFailed('context', 'too long');
+    const before = Array.from({ length: 20 }, (_, i): Message[] => [
+      { role: 'assistant', content: '', toolCalls: [{ ...read(`f${i}`), id: `${i}` }] },
+      { role: 'tool', toolCallId: `${i}`, content: 'x'.repeat(18_000) },
+    ]).flat();
+    const given = loopContext([tooLong, tooLong, tooLong, [finish()]]);
+    expect(await start(given, before)).toMatchObject({ isCalled: true });
+    const lengths = given.seen.map(({ messages }) => JSON.stringify(messages).length);
+    expect(lengths).toEqual([...lengths].sort((a, b) => b - a));
+    expect(lengths.at(-1)).toBeLessThan((lengths[0] ?? 0) / 2);
+    const hopeless = loopContext(Array(5).fill(tooLong));
+    await expect(start(hopeless)).rejects.toMatchObject(failsWith('model', 'too long'));
+    expect(hopeless.seen).toHaveLength(4);
+  });
+
+  test('any other error is passed on unchanged', async () => {
+    const error = new TypeError('a bug of ours');
+    await expect(start(loopContext([error]))).rejects.toBe(error);
+  });
+});
+
+describe('an abort', () => {
+  const reason = new Error('cancelled');
+  test('before a turn ends the conversation without asking the model', async () => {
+    const given = loopContext([[finish()]], { signal: AbortSignal.abort(reason) });
+    await expect(start(given)).rejects.toBe(reason);
+    expect(given.seen).toEqual([]);
+  });
+
+  test('during a call ends the conversation before the next call, and the turn is not stored', async () => {
+    const controller = new AbortController();
+    const { host, called } = toolHost(() => {
+      controller.abort(reason);
+      return { ok: true, text: 'fine' };
+    });
+    const given = loopContext([[read('a'), read('b')]], { host, signal: controller.signal });
+    await expect(start(given)).rejects.toBe(reason);
+    expect([called, given.kept]).toEqual([['read_file'], []]);
+  });
+});
+
+test('a turn is stored before the next begins, and says whether the workspace may have changed', async () => {
+  const given = loopContext([[read('a')], [call('run_command', { command: 'make' })], [finish()]]);
+  await start(given);
+  expect(given.kept.map(({ changed }) => changed)).toEqual([false, true, false]);
+  expect(given.kept[1]?.turn.map((m) => m.role)).toEqual(['assistant', 'tool']);
+  expect(given.notes).toEqual(
+    expect.arrayContaining(['tool: read_file a', 'tool: run_command make', 'model: scripted answered']),
+  );
+  expect(given.seen[0]?.tools).toEqual(expect.arrayContaining(['run_command', 'create_subtasks', 'finish', 'give_up']));
+});
+
+test('a subtask is not offered to split, and without a sandbox there is no shell', async () => {
+  const given = loopContext([[call('create_subtasks', { subtasks: [] })], [finish()]], {
+    offered: { hasShell: false, maySplit: false },
+  });
+  await start(given);
+  expect(given.seen[0]?.tools).not.toEqual(expect.arrayContaining(['run_command']));
+  expect(last(given.kept[0]?.turn)).toMatch(/^Error: there is no tool create_subtasks; /);
+});

@@ -1,0 +1,77 @@
+import { limitsOfService } from '../../src/domain/budget.ts';
+import type { Message, Model, Reply, ToolCall } from '../../src/llm/model.ts';
+import type { LoopContext } from '../../src/runs/agent/loop.ts';
+import type { ToolAnswer, ToolHost } from '../../src/sandbox/sandbox.ts';
+
+/** One turn of a scripted model: its calls, its text, a whole reply, or the error that it throws. */
+export type Scripted = ToolCall[] | string | Partial<Reply> | Error;
+
+let calls = 0;
+export function call(name: string, args: object | string = {}): ToolCall {
+  calls += 1;
+  return { id: `call_${calls}`, name, arguments: typeof args === 'string' ? args : JSON.stringify(args) };
+}
+
+export const finish = (summary = 'done', nextSteps: string[] = []) => call('finish', { summary, nextSteps });
+export const read = (path: string) => call('read_file', { path });
+
+/** A model that follows a script and remembers what it was sent. */
+export function scriptedModel(script: Scripted[]) {
+  const seen: { messages: Message[]; tools: string[] }[] = [];
+  const model: Model = {
+    name: 'scripted',
+    reply: async (messages, tools, signal) => {
+      signal.throwIfAborted();
+      seen.push({ messages: [...messages], tools: tools.map((t) => t.name) });
+      const next = script[seen.length - 1];
+      if (next === undefined) throw new Error('the script has no further turn');
+      if (next instanceof Error) throw next;
+      const given = typeof next === 'string' ? { text: next } : Array.isArray(next) ? { toolCalls: next } : next;
+      return { text: '', toolCalls: [], inputTokens: 10, outputTokens: 2, isCut: false, ...given };
+    },
+  };
+  return { model, seen };
+}
+
+/** Tools that answer every call, and remember the calls. */
+export function toolHost(answer: (tool: string, args: object) => ToolAnswer = () => ({ ok: true, text: 'fine' })) {
+  const called: string[] = [];
+  const host: ToolHost = {
+    hasShell: true,
+    call: async (tool, args) => {
+      called.push(tool);
+      return answer(tool, args);
+    },
+    restore: async () => {},
+    mount: () => {},
+    close: async () => {},
+  };
+  return { host, called };
+}
+
+interface KeptTurn {
+  turn: Message[];
+  changed: boolean;
+}
+
+/** A context for `converse` with a scripted model, generous limits, and a judge that accepts every ending. */
+export function loopContext(script: Scripted[], more: Partial<LoopContext> = {}) {
+  const { model, seen } = scriptedModel(script);
+  const { host, called } = toolHost();
+  const kept: KeptTurn[] = [];
+  const notes: string[] = [];
+  const context: LoopContext = {
+    model,
+    host,
+    offered: { hasShell: true, maySplit: true },
+    signal: new AbortController().signal,
+    limits: limitsOfService({ runMinutes: 9, runSteps: 99, runTokens: 9999, runCostUsd: 9, dayCostUsd: 9 }),
+    spent: async () => ({ steps: kept.length, tokens: 0, costUsd: 0, dayCostUsd: 0 }),
+    keep: async (turn, _reply, changed) => void kept.push({ turn: [...turn], changed }),
+    judge: async () => ({ accepted: true, evidence: {} }),
+    note: async (type, text) => void notes.push(`${type}: ${text}`),
+    withoutSecrets: (value) => JSON.parse(JSON.stringify(value).replaceAll('hunter2', '***')),
+    ...more,
+  };
+  return { context, seen, called, kept, notes };
+}
