@@ -186,6 +186,6 @@ forEachEngine((given) => {
     const changes = await checkout.changes(await checkout.treeOf(base), await checkout.snapshot());
     expect(changes.map((c) => `${c.newMode} ${c.path}`)).toEqual(['100644 a']);
     execFileSync('mkfifo', [join(w, 'src/.gitignore')]);
-    await expect(checkout.snapshot()).rejects.toThrow('src/.gitignore is no file');
+    await expect(checkout.snapshot()).rejects.toThrow('src/.gitignore must be a file');
   });
 });

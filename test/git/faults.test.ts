@@ -131,7 +131,7 @@ describe.each<[string, () => GitEngine]>([
     gitOut(host.work, 'push', '-q', host.bare, 'main');
     const proxy = await between(host.url, 0, 'drip');
     const checkout = await open(proxy.url, undefined, 3);
-    const told = { name: 'GitFailed', fault: 'slow', message: 'git: the remote was not done after 3 s' };
+    const told = { name: 'GitFailed', fault: 'slow', message: 'git: the remote did not finish within 3 s' };
     await expect(checkout.fetch('main')).rejects.toMatchObject(told);
     proxy.close();
   });

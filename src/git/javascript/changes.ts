@@ -1,6 +1,6 @@
 import git, { type WalkerEntry } from 'isomorphic-git';
 import { type Change, GitFailed } from '../engine.ts';
-import type { TreeEntry } from '../work-tree/work-tree.ts';
+import type { TreeEntry } from '../work-tree/tree-files.ts';
 import type { IsomorphicRepository } from './repository.ts';
 
 /** Stands for a side on which there is no file. */

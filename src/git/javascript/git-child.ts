@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { exposeToOom } from '../../host/oom-score.ts';
 import { GitFailed, type Remote, remoteSeconds, tooSlow } from '../engine.ts';
-import { UnfitWorkTree } from '../work-tree/work-tree.ts';
+import { UnfitWorkTree } from '../work-tree/unfit-work-tree.ts';
 import type { Question, Reply } from './isomorphic-child.ts';
 
 const source = fileURLToPath(new URL('./isomorphic-child.ts', import.meta.url));

@@ -1,6 +1,6 @@
 // Runs in the process that isomorphic-process.ts starts. Holds one checkout, and ends when the service does.
 import { type Checkout, GitFailed, type Remote } from '../engine.ts';
-import { UnfitWorkTree } from '../work-tree/work-tree.ts';
+import { UnfitWorkTree } from '../work-tree/unfit-work-tree.ts';
 import { isomorphicGit } from './isomorphic.ts';
 
 /** A call to this process. The first one is `listBranches` or `open`. */

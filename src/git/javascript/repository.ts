@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import git, { type GitAuth } from 'isomorphic-git';
 import type { Remote } from '../engine.ts';
-import type { ReadBefore, TreeEntry } from '../work-tree/work-tree.ts';
+import type { TreeEntry } from '../work-tree/tree-files.ts';
+import type { ReadBefore } from '../work-tree/work-tree.ts';
 import { gitHttp } from './git-http.ts';
 import { told } from './isomorphic-faults.ts';
 

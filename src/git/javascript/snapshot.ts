@@ -1,6 +1,7 @@
 import git from 'isomorphic-git';
 import { isomorphicIgnoreRules } from '../work-tree/ignore-rules.ts';
-import { readWorkTree, type TreeEntry } from '../work-tree/work-tree.ts';
+import type { TreeEntry } from '../work-tree/tree-files.ts';
+import { readWorkTree } from '../work-tree/work-tree.ts';
 import { filesOf } from './changes.ts';
 import type { IsomorphicRepository } from './repository.ts';
 

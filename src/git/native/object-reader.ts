@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { GitFailed } from '../engine.ts';
 import { inPortions } from '../portions.ts';
-import type { TreeEntry } from '../work-tree/work-tree.ts';
+import type { TreeEntry } from '../work-tree/tree-files.ts';
 import { CatFile, type GitObject } from './cat-file.ts';
 
 /** Reads objects of one repository. @throws GitFailed `broken` for an object that is missing or cannot be read */

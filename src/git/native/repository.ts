@@ -1,5 +1,6 @@
 import type { Change, Remote } from '../engine.ts';
-import type { ReadBefore, TreeEntry } from '../work-tree/work-tree.ts';
+import type { TreeEntry } from '../work-tree/tree-files.ts';
+import type { ReadBefore } from '../work-tree/work-tree.ts';
 import { type ObjectReader, objectReader } from './object-reader.ts';
 import { type GitRun, git } from './run-git.ts';
 

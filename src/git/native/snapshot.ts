@@ -1,8 +1,8 @@
 import { copyFile } from 'node:fs/promises';
 import { inPortions } from '../portions.ts';
 import { gitIgnoreRules } from '../work-tree/ignore-rules.ts';
-import { allFiles } from '../work-tree/tree-files.ts';
-import { readWorkTree, type TreeEntry } from '../work-tree/work-tree.ts';
+import { allFiles, type TreeEntry } from '../work-tree/tree-files.ts';
+import { readWorkTree } from '../work-tree/work-tree.ts';
 import type { NativeRepository } from './repository.ts';
 
 /** By default git silently drops names that are unsafe on macOS or Windows. The scan before the push names and refuses them. */

@@ -1,5 +1,5 @@
 import { RunFailed } from '../../domain/run.ts';
-import { UnfitWorkTree } from '../../git/work-tree/work-tree.ts';
+import { UnfitWorkTree } from '../../git/work-tree/unfit-work-tree.ts';
 import type { Message } from '../../llm/model.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';
 import type { Ending } from '../agent/loop.ts';
