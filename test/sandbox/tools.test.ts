@@ -72,7 +72,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
 
   test.each([
     ['line endings', 'a();\r\nb();\r\nc();\r\n', 'b();\nc();', 'x();\ny();', 'a();\r\nx();\r\ny();\r\n', /line ending/],
-    ['trailing blanks', 'a();  \nb();\t\n', 'a();\nb();', 'x();', 'x();\n', /blanks at the end/],
+    ['trailing blanks', 'a();  \nb();\t\n', 'a();\nb();', 'x();', 'x();\n', /trailing whitespace/],
     [
       'indentation',
       'if (x) {\n    a();\n    b();\n}\n',
