@@ -1,6 +1,5 @@
 // Serves the file tools of one run over stdin and stdout, one JSON object per line. It runs inside the sandbox, or as a
-// process of its own where there is none, and needs nothing but Node: no imports from the service. Commands run in other
-// sandboxes (shell.ts), so none of them can reach this process.
+// plain process where there is none, and imports nothing of the service. Commands run in other sandboxes (shell.ts).
 import { spawn } from 'node:child_process';
 import { constants, lstat, mkdir, open, readdir, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -47,8 +46,7 @@ async function textOf(path) {
   const found = await stat(real).catch(() => undefined);
   if (found === undefined) throw new ToolError(`${path} does not exist`);
   if (!found.isFile()) throw new ToolError(`${path} is not a file`);
-  if (found.size > limits.fileBytes)
-    throw new ToolError(`${path} has ${found.size} bytes, more than the ${limits.fileBytes} that the tools read`);
+  if (found.size > limits.fileBytes) throw new ToolError(`${path} has more than ${limits.fileBytes} bytes`);
   const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW);
   const content = await handle.readFile().finally(() => handle.close());
   if (content.subarray(0, 8000).includes(0)) throw new ToolError(`${path} is a binary file`);
@@ -181,12 +179,12 @@ function execute(program, args, seconds) {
       if (output.length > limits.outputChars * 4)
         output = `${output.slice(0, limits.outputChars)}\n[…]\n${output.slice(-limits.outputChars)}`;
     };
-    const outputs = [child.stdout, child.stderr];
-    for (const stream of outputs) stream.setEncoding('utf8').on('data', keep);
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', keep);
     const timer = setTimeout(() => {
       timedOut = true;
       killGroup(child.pid);
-      for (const stream of outputs) stream.destroy();
+      child.stdout.destroy();
+      child.stderr.destroy();
     }, seconds * 1000);
     child.once('error', (error) => {
       clearTimeout(timer);
@@ -202,12 +200,11 @@ function execute(program, args, seconds) {
   });
 }
 
+/** Does nothing when the group has ended. */
 function killGroup(pid) {
   try {
     process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It has ended.
-  }
+  } catch {}
 }
 
 /** Creates the folders of a path. A file or link in the place of a folder is removed. */
@@ -241,16 +238,19 @@ const internal = {
   },
 };
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const { id, tool, args } = JSON.parse(line);
-  let answer;
+async function call(tool, args) {
   try {
     const handler = tools[tool] ?? internal[tool];
     if (handler === undefined) throw new ToolError(`unknown tool ${tool}`);
-    answer = { id, ok: true, text: capped(await handler(args)) };
+    return { ok: true, text: await handler(args) };
   } catch (error) {
-    const text = error instanceof ToolError ? error.message : `${error.code ?? 'error'}: the ${tool} tool failed`;
-    answer = { id, ok: false, text: capped(text) };
+    const isExplained = error instanceof ToolError;
+    return { ok: false, text: isExplained ? error.message : `${error.code ?? 'error'}: the ${tool} tool failed` };
   }
-  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, tool, args } = JSON.parse(line);
+  const answer = await call(tool, args);
+  process.stdout.write(`${JSON.stringify({ id, ok: answer.ok, text: capped(answer.text) })}\n`);
 }
