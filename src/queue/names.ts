@@ -1,36 +1,36 @@
-/** Every job and what it carries: the place to look at, never the state (DESIGN, idea 3). */
+/** Every job and its data: what to look at, never the state itself, which may have changed when the job is taken. */
 export interface Jobs {
-  /** A stored webhook delivery is to be handled. */
+  /** Handle a stored webhook delivery. */
   delivery: { guid: string };
-  /** A run may be waiting; whoever takes this job claims the oldest that may run. */
+  /** A run may be waiting. The handler claims the oldest one that may start. */
   run: Record<string, never>;
-  /** A task's subtasks are done; its agent goes on. */
+  /** A task's subtasks are done. Continue the task. */
   continue: { taskId: string };
-  /** What GitHub shows of a task may differ from what it should. */
+  /** GitHub may show an old state of a task. */
   mirror: { taskId: string };
-  /** A task of the project's active sprint may be able to start by itself. */
+  /** A task of the project's active sprint may be ready to start automatically. */
   sprint: { projectId: string };
-  /** A completed sprint's report may be told better by a model. */
+  /** Let a model write the summary of a completed sprint. */
   digest: { sprintId: string };
-  /** What GitHub shows of sprints may differ from what it should. */
+  /** GitHub may show old milestones of sprints. */
   milestones: Record<string, never>;
-  /** A plan may look different in its issue by now; `goesOn`: what is not written yet is to be written. */
+  /** GitHub may show an old state of a plan in its issue. With `goesOn`, write the parts that are missing. */
   plan: { projectId: string; sessionId: string; goesOn: boolean };
-  /** A run of an ended sprint is to stop. */
+  /** Cancel a run of a sprint that has ended. */
   cancel: { taskId: string; runId: string };
-  /** The requirements of a finalized plan go to the documentation repository. */
+  /** Write the requirements of a finalized plan to the documentation repository. */
   prd: { projectId: string; sessionId: string };
-  /** What a pull request is on GitHub may have changed. */
+  /** The state of a pull request on GitHub may have changed. */
   pull: { repositoryId: string; number: number };
-  /** Deliveries that failed are asked for again. */
+  /** Ask GitHub to send failed deliveries again. */
   redeliver: Record<string, never>;
-  /** Looks for what fell by the wayside: lapsed leases, unhandled deliveries, installations nobody told us of. */
+  /** Find what was missed: expired leases, unhandled deliveries, installations without a webhook. */
   sweep: Record<string, never>;
 }
 
 export type JobName = keyof Jobs;
 
-/** Runs are taken oldest first by a claim in SQL; the others by pg-boss. `once`: one queued job per key is enough. */
+/** `once`: at most one waiting job per key. `retries`: attempts after a failure. A failed run is not a failed job. */
 export const queues: Record<JobName, { once: boolean; retries: number }> = {
   delivery: { once: false, retries: 6 },
   run: { once: false, retries: 0 },
