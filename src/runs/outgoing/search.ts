@@ -1,31 +1,31 @@
-// What a run would push was written by a stranger: larger contents are searched in a thread of its own (outgoing-scan.ts).
+// Searches what a run is about to push. It is untrusted text, so larger contents are searched in a thread (outgoing-scan.ts).
 import { isBinary } from '../../git/diff-files.ts';
 import { tokenShapes } from './token-shapes.ts';
 
-/** The contents of a changed file. Bytes arrive in a thread as bare arrays. */
+/** The contents of a changed file. Passed to a thread, a Buffer arrives as a Uint8Array. */
 export interface Contents {
   bytes: Uint8Array;
   isNew: boolean;
-  /** The file conflicted, so git's markers may still be in it. */
+  /** The file had a merge conflict, so git's markers may still be in it. */
   hadConflict: boolean;
 }
 
 export interface Found {
   reason: string;
-  /** What looks like a token; it may stay where it was before. */
+  /** The reason is something that looks like a token. It is allowed if the file contained it before. */
   isToken?: true;
 }
 
 export const stillTorn = 'still holds conflict markers';
 
-/** What speaks against each of some files; `forms` are live credentials in every form they may leave in. */
+/** Why each file must not be pushed; undefined for those that may. `forms` are the live credentials in every encoding. */
 export function search(files: Contents[], forms: string[]): (Found | undefined)[] {
   return files.map((file) => searchOne(file, forms));
 }
 
 function searchOne({ bytes, isNew, hadConflict }: Contents, forms: string[]): Found | undefined {
   const text = latin1(bytes);
-  // Also over several lines, as base64 and hex are printed, and in two bytes for each letter.
+  // Without blanks and NUL, to find encodings that are broken into lines, and UTF-16.
   const flat = text.replace(/[\s\0]+/g, '');
   if (forms.some((form) => flat.includes(form) || (/[\s\0]/.test(form) && text.includes(form))))
     return { reason: 'contains a live credential' };
@@ -39,16 +39,16 @@ function otherReason(bytes: Uint8Array, text: string, isNew: boolean, hadConflic
   return hadConflict && /^(<{7} |>{7} )/m.test(text) ? { reason: stillTorn } : undefined;
 }
 
-/** How many tokens that were not matched before are looked for one by one. */
+/** Tokens to look up one by one in the old contents. A file with more new ones is refused. */
 const maxLooked = 100;
 
-/** The same for a file with what looks like tokens, when it was there before with the contents `old`. */
+/** The same for a file that contains what looks like tokens, given its contents before the change. */
 export function searchChanged(file: Contents, old: Uint8Array): Found | undefined {
   const [before, text] = [latin1(old), latin1(file.bytes)];
   for (const [what, pattern] of tokenShapes) {
     const found = new Set(tokensIn(text, pattern));
     for (const token of tokensIn(before, pattern)) found.delete(token);
-    // A token that was part of a longer word is none that was matched. Each look takes as long as the file.
+    // A token that was part of a longer word before did not match then. Each look-up reads the whole file.
     const others = [...found];
     if (others.length > maxLooked || others.some((token) => !before.includes(token)))
       return { reason: `contains what looks like ${what}` };
