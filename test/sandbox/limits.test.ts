@@ -43,7 +43,7 @@ const attacks: Record<string, [command: string, end: RegExp]> = {
   }),
   'many files': [
     `mkdir d; perl -e 'for (1 .. 6000) { open F, ">", "d/$_" }'; sleep ${seconds}`,
-    /^sandbox: the run made more than 5120 files \(256 for each MB of MAX_RUN_DISK_MB\)$/,
+    /^sandbox: the run created more than 5120 files \(256 for each MB of MAX_RUN_DISK_MB\)$/,
   ],
 };
 
