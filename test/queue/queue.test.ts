@@ -13,7 +13,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('a wake-up is not added to one that waits', async () => {
+test('with unlessWaiting no job is added to a waiting one', async () => {
   const waiting = async () =>
     (await db.manager.query(`select 1 from pgboss.job where name = 'run' and state = 'created'`)).length;
   await queue.send(db.manager, 'run', {}, { afterSeconds: 3600 });
@@ -21,7 +21,7 @@ test('a wake-up is not added to one that waits', async () => {
   expect(await waiting()).toBe(2);
 });
 
-test('a job that waits already is not taken before the transaction that asks for it once more has committed', async () => {
+test('a waiting job that a transaction asks for again is not taken before the commit', async () => {
   const taken: string[] = [];
   const handlers = Object.fromEntries(Object.keys(queues).map((name) => [name, async () => {}])) as unknown as Handlers;
   handlers.mirror = async ({ taskId }) => {
@@ -33,7 +33,7 @@ test('a job that waits already is not taken before the transaction that asks for
     await ask('one', em);
     const concurrency = Object.fromEntries(Object.keys(queues).map((name) => [name, 1]));
     await queue.work(handlers, concurrency as Record<keyof typeof queues, number>);
-    // Others may share the wait, and who asks for something else is not held up.
+    // Other transactions can ask for the same job, or for another one, without waiting.
     await db.transaction((other) => ask('one', other));
     await ask('another');
     await until('another job', async () => taken.includes('another'));
@@ -42,7 +42,7 @@ test('a job that waits already is not taken before the transaction that asks for
   await until('the one job', async () => taken.includes('one'));
 });
 
-test('a job that is asked for inside an ambient transaction exists when that commits', async () => {
+test('a job sent inside an ambient transaction exists once it commits', async () => {
   const waiting = async () =>
     (await db.manager.query(`select 1 from pgboss.job where name = 'cancel' and state = 'created'`)).length;
   const ask = () => queue.send(undefined, 'cancel', { taskId: 't', runId: 'r' }, { afterSeconds: 600 });

@@ -61,7 +61,7 @@ const port = () => (listener.address() as { port: number }).port;
 const run = (command: string, timeoutSeconds = 20) => ['run_command', { command, timeoutSeconds }] as const;
 const file = (tool: string, args: object) => [tool, args] as const;
 
-/** What a model may try, and what it should be told at the end or instead. */
+/** What a model may try, and the answer it should get. */
 const attempts: [string, () => readonly [string, object], RegExp][] = [
   ['an absolute path', () => file('read_file', { path: '/etc/shadow' }), /outside the workspace/],
   ['a path upwards', () => file('read_file', { path: '../../secret.txt' }), /outside the workspace/],
