@@ -76,7 +76,7 @@ function capped(text) {
 
 const unlisted = new Set(['.git', 'node_modules']);
 
-/** Adds the names in a folder, and those below it as deep as wanted, until there are too many lines. */
+/** Adds the names in a folder, marked as by `ls -F`, and those below it to the given depth, up to the limit of entries. */
 async function listInto(lines, { folder, prefix, depth }, path) {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => {
     throw new ToolError(`${path} is not a folder`);
@@ -84,7 +84,6 @@ async function listInto(lines, { folder, prefix, depth }, path) {
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of entries.filter(({ name }) => !unlisted.has(name))) {
     if (lines.length >= limits.listEntries) return;
-    // As `ls -F` marks them.
     lines.push(prefix + entry.name + (entry.isDirectory() ? '/' : entry.isSymbolicLink() ? '@' : ''));
     const below = { folder: join(folder, entry.name), prefix: `${prefix}${entry.name}/`, depth: depth - 1 };
     if (entry.isDirectory() && depth > 1) await listInto(lines, below, path);
@@ -105,10 +104,8 @@ const tools = {
     const last = Math.min(endLine ?? lines.length, lines.length);
     if (startLine > lines.length) throw new ToolError(`${path} has only ${lines.length} lines`);
     const cut = (line) => (line.length > limits.lineChars ? `${line.slice(0, limits.lineChars)}[…]` : line);
-    return lines
-      .slice(startLine - 1, last)
-      .map(cut)
-      .join('\n');
+    const shown = lines.slice(startLine - 1, last).map(cut);
+    return shown.join('\n');
   },
 
   async search({ pattern, path = '.', regex = false }) {
@@ -119,17 +116,14 @@ const tools = {
     const limited = ['-c', `ulimit -v ${searchKilobytes}; exec grep "$@"`, 'sh', ...args];
     const { code, output, timedOut } = await execute('sh', limited, searchSeconds);
     if (code === 1) return 'no match';
-    if (timedOut)
-      throw new ToolError(
-        `search took longer than ${searchSeconds} s; search a smaller folder (path) or use a simpler pattern`,
-      );
+    if (timedOut) throw new ToolError(`search took over ${searchSeconds} s; name a smaller path or a simpler pattern`);
     if (code !== 0) throw new ToolError(`search failed: ${output.slice(0, 500)}`);
     return output.replaceAll(`${root}/`, '');
   },
 
   async write_file({ path, content }) {
-    if (Buffer.byteLength(content) > limits.fileBytes)
-      throw new ToolError(`content has more than ${limits.fileBytes} bytes`);
+    const isTooLarge = Buffer.byteLength(content) > limits.fileBytes;
+    if (isTooLarge) throw new ToolError(`content has more than ${limits.fileBytes} bytes`);
     await save(await inside(path), content);
     return `wrote ${path} (${content.split('\n').length} lines)`;
   },
@@ -200,11 +194,10 @@ function execute(program, args, seconds) {
   });
 }
 
-/** Does nothing when the group has ended. */
 function killGroup(pid) {
   try {
     process.kill(-pid, 'SIGKILL');
-  } catch {}
+  } catch {} // It has ended.
 }
 
 /** Creates the folders of a path. A file or link in the place of a folder is removed. */
@@ -244,8 +237,8 @@ async function call(tool, args) {
     if (handler === undefined) throw new ToolError(`unknown tool ${tool}`);
     return { ok: true, text: await handler(args) };
   } catch (error) {
-    const isExplained = error instanceof ToolError;
-    return { ok: false, text: isExplained ? error.message : `${error.code ?? 'error'}: the ${tool} tool failed` };
+    if (error instanceof ToolError) return { ok: false, text: error.message };
+    return { ok: false, text: `${error.code ?? 'error'}: the ${tool} tool failed` };
   }
 }
 

@@ -54,7 +54,7 @@ test('a run gets a limited group beside that of the service, and its end removes
   expect(existsSync(run)).toBe(false);
 });
 
-test('the processes of a service are found in a group below the one that systemd delegated', async () => {
+test('a process that systemd put below the delegated group is not moved', async () => {
   const service = placeIn('deckhand.service', { 'cgroup.procs': '' });
   mkdirSync(join(service, 'main'));
   writeFileSync(own, `0::${service.slice(mount.length)}/main\n`);
