@@ -21,94 +21,101 @@ export interface FileDiff {
   truncated?: boolean;
 }
 
-/** A changed file with its contents. Bytes arrive in a thread as bare arrays. */
+/** A changed file with its contents before and after. Passed to a thread, a Buffer arrives as a Uint8Array. */
 export interface Sides {
   change: Change;
   old: Uint8Array;
   new: Uint8Array;
 }
 
-/** Lines shown of one file; limit of decisions, section 5. */
+/** Lines shown of one file. The rest is left out and the file is marked as truncated. */
 const maxLines = 3000;
-/** Beyond this many bytes a file is shown as binary: no one reads such a diff. */
+/** Files with more bytes are shown as binary: nobody reads such a diff. */
 export const maxTextBytes = 2_000_000;
-/** Share of equal lines from which a deleted and an added file are one renamed file; git's own threshold. */
+/** A deleted and an added file count as a rename when they share this part of their lines; git's own threshold. */
 const renameSimilarity = 0.5;
 export const maxRenameCandidates = 50;
-/** Characters shown of all files together; a line may be as long as its file. */
+/** Characters shown of all files together, because a line may be as long as its file. */
 const maxShown = 4_000_000;
-/** What takes longer is shown as truncated: one file, and all of them. */
+/** Time to compare one file, and all of them. What takes longer is shown as truncated. */
 const fileMs = 2000;
 const allMs = 10_000;
 
-/** What changed in each file, line by line, renames paired. Computes for up to ten seconds without a pause. */
+/** What changed in each file, line by line, with renames paired. Computes for up to ten seconds without a pause. */
 export function diffFiles(sides: Sides[]): FileDiff[] {
-  const left = { endsAt: performance.now() + allMs, characters: maxShown };
-  return pairRenames(sides, left.endsAt).map((side) => fileDiff(side, left));
+  const budget = new Budget();
+  return pairRenames(sides, budget.endsAt).map((side) => fileDiff(side, budget));
 }
 
-/** A file of which nothing is shown but that it changed. */
+/** A file of which the diff shows only that it changed. */
 export function truncatedFile(change: Change): FileDiff {
-  return {
-    path: change.path,
-    status: statusOf(change, undefined),
-    additions: 0,
-    deletions: 0,
-    hunks: [],
-    truncated: true,
-  };
+  return { ...withoutHunks(change, undefined), truncated: true };
+}
+
+/** The time and the characters that are left for all files. */
+class Budget {
+  readonly endsAt = performance.now() + allMs;
+  #characters = maxShown;
+
+  /** Milliseconds for the next file; zero or less when the time is up. */
+  get fileMs(): number {
+    return Math.min(fileMs, this.endsAt - performance.now());
+  }
+
+  /** As many of these lines as there are characters left for; nothing more after the first one that does not fit. */
+  take(lines: string[]): string[] {
+    const taken: string[] = [];
+    for (const line of lines) {
+      if (line.length > this.#characters) {
+        this.#characters = 0;
+        break;
+      }
+      this.#characters -= line.length;
+      taken.push(line);
+    }
+    return taken;
+  }
 }
 
 type Paired = Sides & { previousPath?: string };
 
-function fileDiff(
-  { change, old, new: now, previousPath }: Paired,
-  left: { endsAt: number; characters: number },
-): FileDiff {
-  const file: FileDiff = {
-    path: change.path,
-    status: statusOf(change, previousPath),
-    additions: 0,
-    deletions: 0,
-    hunks: [],
-  };
-  if (previousPath !== undefined) file.previousPath = previousPath;
-  if (isBinary(old) || isBinary(now)) return { ...file, binary: true };
-  const leftMs = left.endsAt - performance.now();
-  const patch =
-    leftMs > 0
-      ? structuredPatch('', '', textOf(old), textOf(now), '', '', { context: 3, timeout: Math.min(fileMs, leftMs) })
-      : undefined;
-  if (patch === undefined) return { ...file, truncated: true };
-  let lines = 0;
-  for (const hunk of patch.hunks) {
-    file.additions += hunk.lines.filter((l) => l.startsWith('+')).length;
-    file.deletions += hunk.lines.filter((l) => l.startsWith('-')).length;
-    if (lines >= maxLines || left.characters <= 0) file.truncated = true;
-    else {
-      const { oldStart, oldLines, newStart, newLines } = hunk;
-      const kept = shownOf(hunk.lines, maxLines - lines, left);
-      if (kept.isCut) file.truncated = true;
-      lines += kept.lines.length;
-      if (kept.lines.length > 0) file.hunks.push({ oldStart, oldLines, newStart, newLines, lines: kept.lines });
-    }
-  }
-  return file;
+function withoutHunks(change: Change, previousPath: string | undefined): FileDiff {
+  const renamed = previousPath === undefined ? {} : { previousPath };
+  const status = statusOf(change, previousPath);
+  return { path: change.path, ...renamed, status, additions: 0, deletions: 0, hunks: [] };
 }
 
-function shownOf(lines: string[], most: number, left: { characters: number }): { lines: string[]; isCut: boolean } {
-  // "\\ No newline at end of file" is a remark of the format and no line of the file.
-  const own = lines.filter((line) => !line.startsWith('\\'));
-  const shown: string[] = [];
-  for (const line of own.slice(0, most)) {
-    if (line.length > left.characters) {
-      left.characters = 0;
-      break;
-    }
-    left.characters -= line.length;
-    shown.push(line);
+function fileDiff(side: Paired, budget: Budget): FileDiff {
+  const file = withoutHunks(side.change, side.previousPath);
+  if (isBinary(side.old) || isBinary(side.new)) return { ...file, binary: true };
+  const hunks = hunksOf(side, budget.fileMs);
+  if (hunks === undefined) return { ...file, truncated: true };
+  const countOf = (sign: string) =>
+    hunks.reduce((count, { lines }) => count + lines.filter((line) => line.startsWith(sign)).length, 0);
+  return { ...file, additions: countOf('+'), deletions: countOf('-'), ...shownOf(hunks, budget) };
+}
+
+/** All hunks of a file; undefined when the comparison would take longer than `ms`. */
+function hunksOf(side: Sides, ms: number): Hunk[] | undefined {
+  if (ms <= 0) return undefined;
+  const options = { context: 3, timeout: ms };
+  return structuredPatch('', '', textOf(side.old), textOf(side.new), '', '', options)?.hunks;
+}
+
+/** As much of the hunks as the limits allow. */
+function shownOf(hunks: Hunk[], budget: Budget): Pick<FileDiff, 'hunks' | 'truncated'> {
+  const shown: Hunk[] = [];
+  let lines = 0;
+  let isCut = false;
+  for (const { oldStart, oldLines, newStart, newLines, lines: all } of hunks) {
+    // "\ No newline at end of file" is a remark of the format and no line of the file.
+    const own = all.filter((line) => !line.startsWith('\\'));
+    const kept = budget.take(own.slice(0, maxLines - lines));
+    lines += kept.length;
+    isCut ||= kept.length < own.length;
+    if (kept.length > 0) shown.push({ oldStart, oldLines, newStart, newLines, lines: kept });
   }
-  return { lines: shown, isCut: shown.length < own.length };
+  return { hunks: shown, ...(isCut ? { truncated: true } : {}) };
 }
 
 function statusOf(change: Change, previousPath: string | undefined): FileDiff['status'] {
@@ -117,11 +124,12 @@ function statusOf(change: Change, previousPath: string | undefined): FileDiff['s
   return change.newMode === '000000' ? 'deleted' : 'modified';
 }
 
+/** Whether a file is shown without its lines: git's test for a NUL byte near the beginning, or too large. */
 export function isBinary(content: Uint8Array): boolean {
   return content.length > maxTextBytes || content.subarray(0, 8000).includes(0);
 }
 
-/** Puts a deleted and an added file of like content together. */
+/** Joins a deleted and an added file with similar contents into one renamed file. */
 function pairRenames(sides: Sides[], endsAt: number): Paired[] {
   const gone = new Set(sides.filter((s) => s.change.newMode === '000000').slice(0, maxRenameCandidates));
   const result: Paired[] = [];
@@ -137,6 +145,7 @@ function pairRenames(sides: Sides[], endsAt: number): Paired[] {
   return result.filter((r) => r.change.newMode !== '000000' || !taken.has(r.change.path));
 }
 
+/** The deleted file that an added one most likely was; undefined when none is similar enough. */
 function mostAlike(added: Sides, gone: Set<Sides>, endsAt: number): Sides | undefined {
   let best: Sides | undefined;
   let most = renameSimilarity;
@@ -148,6 +157,7 @@ function mostAlike(added: Sides, gone: Set<Sides>, endsAt: number): Sides | unde
   return best;
 }
 
+/** The part of their lines that two files share, from 0 to 1. */
 function similarity(a: Uint8Array, b: Uint8Array): number {
   if (a.length === 0 || b.length === 0 || isBinary(a) || isBinary(b)) return 0;
   const count = new Map<string, number>();

@@ -15,21 +15,21 @@ export interface TreeDiff {
   truncated: boolean;
 }
 
-/** Limit of decisions, section 5. */
+/** Files shown in one diff. The rest is left out and the diff is marked as truncated. */
 const maxFiles = 300;
-/** Of all files before and after; those beyond are shown as truncated. */
+/** Bytes read of all files, before and after. Files beyond it are shown as truncated. */
 const maxBytes = 20_000_000;
 const readAtOnce = 8;
-/** Compared in about 20 ms at worst, which is less than a thread takes to start. */
+/** Compared on the service's own thread: takes at most about 20 ms, less than starting a thread. */
 const inPlace = { lines: 400, bytes: 100_000 };
 
-/** It stops after ten seconds of its own accord; this is for what it cannot foresee. */
+/** `diffFiles` stops after ten seconds; these limits are for input on which it fails to. */
 const comparing = apart<typeof import('./diff-files.ts')>(new URL('./diff-files.ts', import.meta.url), {
   seconds: 30,
   heapMb: 512,
 });
 
-/** The difference of two commits as the API shows it; the same for every git engine. */
+/** The difference between two commits as the API shows it. Both git engines give the same. */
 export async function diffOf(checkout: Checkout, base: string, head: string): Promise<TreeDiff> {
   const changes = await checkout.changes(base, head);
   const looked = changes.slice(0, maxFiles + maxRenameCandidates);
@@ -40,7 +40,7 @@ export async function diffOf(checkout: Checkout, base: string, head: string): Pr
   return { files: files.slice(0, maxFiles), truncated: files.length > maxFiles || changes.length > looked.length };
 }
 
-/** Some changes with their contents, from the first to where there are enough of them. */
+/** The changes with their contents, in order, until `maxBytes` is reached. */
 async function contentsOf(checkout: Checkout, changes: Change[]): Promise<Sides[]> {
   const sides: Sides[] = [];
   let bytes = 0;
@@ -58,7 +58,7 @@ async function contentsOf(checkout: Checkout, changes: Change[]): Promise<Sides[
   return sides;
 }
 
-/** Many rewritten files take seconds, in which the service would answer nobody and lose the leases of its runs. */
+/** Large changes are compared in a thread: they take seconds, in which the service would answer nobody and lose its leases. */
 async function compare(sides: Sides[]): Promise<FileDiff[]> {
   if (isSmall(sides)) return diffFiles(sides);
   return comparing.call('diffFiles', sides).catch((error) => {
@@ -76,7 +76,7 @@ function isSmall(sides: Sides[]): boolean {
   return lines <= inPlace.lines;
 }
 
-/** The contents before or after some changes; without submodules, and without files of more than `maxBytes`. */
+/** File contents before or after some changes, by object id; without submodules and files larger than `maxBytes`. */
 export function blobsOf(
   checkout: Checkout,
   changes: Change[],
@@ -90,12 +90,12 @@ export function blobsOf(
   return checkout.readBlobs([...new Set(files.map(([, oid]) => oid))], maxBytes);
 }
 
-/** Stands for what is too large to be read: it is shown like a binary file. */
+/** Stands for a file that is too large to be read. Its NUL byte makes it appear as a binary file. */
 const unread = Buffer.of(0);
 
 function contentOf(blobs: Map<string, Buffer>, mode: string, oid: string): Uint8Array {
   if (mode === '000000') return Buffer.alloc(0);
-  // A submodule has no content of its own; git shows its commit as one line.
+  // A submodule has no content. Git shows its commit as one line.
   if (mode === '160000') return Buffer.from(`Subproject commit ${oid}\n`);
   return blobs.get(oid) ?? unread;
 }

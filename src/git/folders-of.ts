@@ -1,10 +1,10 @@
 import { inPortions } from './portions.ts';
-import type { TreeEntry } from './work-tree/work-tree.ts';
+import type { TreeEntry } from './work-tree/tree-files.ts';
 
-/** Known for each commit that was checked out: half a million paths take a second. */
+/** Remembered for each checked-out commit, because half a million paths take a second. */
 const foldersByBase = new WeakMap<Map<string, TreeEntry>, Set<string>>();
 
-/** All folders in which the repository has files. */
+/** All folders that contain files of the repository. */
 export async function foldersOf(base: Map<string, TreeEntry>): Promise<Set<string>> {
   const known = foldersByBase.get(base);
   if (known !== undefined) return known;
@@ -12,7 +12,7 @@ export async function foldersOf(base: Map<string, TreeEntry>): Promise<Set<strin
   await inPortions(base.keys(), (path) => {
     for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
       const folder = path.slice(0, end);
-      // Then those above it are there too.
+      // Its parents have been added with it.
       if (folders.has(folder)) break;
       folders.add(folder);
     }

@@ -19,7 +19,7 @@ export async function roomIn(folder: string): Promise<Room> {
   return { ...usual, fileBytes: Math.min(usual.fileBytes, Math.floor((bavail * bsize) / 2)) };
 }
 
-/** Added to the time limit that the service itself enforces; this one works without the service. */
+/** Added to the time limit that the service enforces. The limit set here holds even if the service is killed. */
 const graceSeconds = 60;
 
 /**

@@ -1,26 +1,24 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import pRetry from 'p-retry';
 import { type GitEngine, GitFailed, isPassing } from './engine.ts';
 
-/**
- * Between the tries with a remote that stumbles. Reading twice does no harm; neither does pushing the same commit again,
- * because nothing is forced and each engine reads first whether the remote has it by now.
- */
-const retriesMs = [500, 2000];
+/** Two more attempts, after 0.5 s and 2 s. */
+const attempts = { retries: 2, minTimeout: 500, factor: 4 };
 
-async function again<T>(act: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  for (let tries = 0; ; tries++)
-    try {
-      return await act();
-    } catch (error) {
-      const pauseMs = retriesMs[tries];
-      if (!(error instanceof GitFailed && isPassing(error.fault)) || pauseMs === undefined) throw error;
-      // A longer wait is for the caller to decide about.
-      if (error.retryAfterMs !== undefined && error.retryAfterMs > pauseMs) throw error;
-      await sleep(pauseMs, undefined, signal === undefined ? {} : { signal });
-    }
+/**
+ * Repeats an operation when the remote fails for a moment. Reading twice does no harm. Neither does pushing the same
+ * commit again: nothing is forced, and each engine checks whether the remote has it already.
+ */
+function retried<T>(act: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return pRetry(act, {
+    ...attempts,
+    ...(signal === undefined ? {} : { signal }),
+    // Whether to wait as long as the remote asks is for the caller to decide.
+    shouldRetry: ({ error, retryDelay }) =>
+      error instanceof GitFailed && isPassing(error.fault) && (error.retryAfterMs ?? 0) <= retryDelay,
+  });
 }
 
-/** The same engine, which tries again when the remote cannot be reached for a moment. Longer outages are for its callers. */
+/** The same engine, which repeats fetches and pushes when the remote fails for a moment. Callers handle longer outages. */
 export function patient(engine: GitEngine): GitEngine {
   return {
     ...engine,
@@ -28,9 +26,9 @@ export function patient(engine: GitEngine): GitEngine {
       const checkout = await engine.open(remote, folders, signal);
       return {
         ...checkout,
-        fetch: (branch) => again(() => checkout.fetch(branch), signal),
-        fetchCommit: (commit) => again(() => checkout.fetchCommit(commit), signal),
-        push: (commit, branch) => again(() => checkout.push(commit, branch), signal),
+        fetch: (branch) => retried(() => checkout.fetch(branch), signal),
+        fetchCommit: (commit) => retried(() => checkout.fetchCommit(commit), signal),
+        push: (commit, branch) => retried(() => checkout.push(commit, branch), signal),
       };
     },
   };

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Looked at in a row: a few milliseconds. */
+/** Handled without a pause, which takes a few milliseconds. */
 const portion = 5000;
 
-/** Goes through what may be hundreds of thousands of things, and lets others have their turn after each portion. */
+/** Calls `look` for each of what may be hundreds of thousands of things, and yields to the event loop in between. */
 export async function inPortions<T>(things: Iterable<T>, look: (thing: T) => void): Promise<void> {
   let looked = 0;
   for (const thing of things) {

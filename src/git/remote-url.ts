@@ -2,14 +2,16 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { GitFailed } from './engine.ts';
 
-/** What the operator allows; from the settings. */
+/** Which hosts the operator's settings allow. */
 export interface HostRules {
   githubOrigin: string;
   allowPrivateHosts: boolean;
 }
 
-/** Addresses that are not on the public internet (RFC 6890 and the cloud metadata services). */
-/** Two lists: Node's takes every IPv4 address for one in the mapped IPv6 range. */
+/**
+ * Addresses that are not on the public internet (RFC 6890 and the cloud metadata services). One list per family, because
+ * Node's BlockList finds every IPv4 address in the mapped IPv6 range.
+ */
 const closed = { 4: new BlockList(), 6: new BlockList() };
 for (const [net, bits] of [
   ['0.0.0.0', 8],
@@ -44,15 +46,16 @@ for (const [net, bits] of [
 ] as const)
   closed[6].addSubnet(net, bits, 'ipv6');
 
+/** Whether an address is off limits. A text that is not an address is. */
 export function isClosedAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 6) return closed[6].check(address, 'ipv6');
   return family === 0 || closed[4].check(address, 'ipv4');
 }
 
-/** What is wrong with a repository URL, as the end of a sentence; undefined when it may be used (decisions, section 3). */
+/** What is wrong with a repository's address, to follow its name in a sentence; undefined when it may be used. */
 export function urlProblem(text: string, rules: HostRules): string | undefined {
-  // The parser mends what git would read in another way: blanks, backslashes, one slash for two.
+  // The URL parser repairs what git would read differently: blanks, backslashes and missing slashes.
   if (!/^https?:\/\/[^\s\\\p{Cc}]+$/iu.test(text) || !URL.canParse(text))
     return 'must be an https address such as https://github.com/owner/name';
   const url = new URL(text);
@@ -78,7 +81,7 @@ export function isClosedHost(host: string): boolean {
   return /^(localhost|.*\.(localhost|local|internal|home\.arpa)|metadata)$/.test(host);
 }
 
-/** The host is closed to us; for a run this is the failure category `repository`. */
+/** A host has an address that is off limits. A run then fails with the category `repository`. */
 export class HostClosed extends Error {
   constructor(host: string) {
     super(`${host} has a private address`);
@@ -87,9 +90,9 @@ export class HostClosed extends Error {
 }
 
 /**
- * Resolves the host of a repository once, so that the address which was checked is the one that is dialled. Undefined
- * where no check is due: GitHub itself, or private hosts being allowed.
- * @throws HostClosed; GitFailed when its name cannot be resolved
+ * Resolves the host of a repository and checks its address. The result is for `Remote.resolved`: resolving the name
+ * again later could give another address. Undefined where every address is allowed: for GitHub, or with private hosts.
+ * @throws HostClosed; GitFailed when the name cannot be resolved
  */
 export async function resolveOnce(text: string, rules: HostRules): Promise<string | undefined> {
   const url = new URL(text);
@@ -107,13 +110,13 @@ export async function resolveOnce(text: string, rules: HostRules): Promise<strin
   return `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}:${address}`;
 }
 
-/** The same repository always reads the same: no trailing slash, no `.git`, host in lower case. */
+/** One form for all addresses of a repository: no trailing slash, no `.git`, host in lower case. */
 export function normalUrl(text: string): string {
   const url = new URL(text);
   return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\.git$/, '')}`;
 }
 
-/** `owner/name` when the URL is on the GitHub this service works with. */
+/** Owner and name of a repository on the GitHub that this service works with; undefined for any other address. */
 export function githubName(text: string, githubOrigin: string): { owner: string; repo: string } | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);

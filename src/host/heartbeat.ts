@@ -3,10 +3,10 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 
 const beatMs = 3000;
-/** A process that is silent for longer hangs, or is gone. */
+/** A process that has not written for this long counts as hanging or gone. */
 const silentMs = 30_000;
 
-/** What of the settings tells one service from another on a machine. */
+/** The settings that tell the processes on a machine apart. */
 interface Machine {
   DATA_DIR: string;
   ROLE: string;
@@ -20,8 +20,8 @@ function fileOf({ DATA_DIR, ROLE }: Machine): string {
 }
 
 /**
- * Writes every 3 s how this process is (`ok`, or what is wrong) where `healthy.ts` reads it. A worker listens nowhere, so a
- * file is what it can be asked by; an event loop that hangs writes none. Answers how to stop.
+ * Writes every 3 s to a file whether this process is well (`ok`, or what is wrong), for `healthy.ts` to read. A file,
+ * because a worker has no port that could be asked. A process that hangs stops writing. Returns the function that stops it.
  */
 export function startHeartbeat(config: Machine, look: () => Promise<string>): () => Promise<void> {
   const file = fileOf(config);
@@ -32,7 +32,7 @@ export function startHeartbeat(config: Machine, look: () => Promise<string>): ()
     if (isBeating) return;
     isBeating = true;
     const found = await look().catch((error: Error) => error.message);
-    // Renamed, because a file that is being written is empty for a moment. What cannot be written is noticed by its age.
+    // Renamed into place, because a file that is being written is empty for a moment. If writing fails, the age shows it.
     const write = () => writeFile(`${file}.new`, found).then(() => rename(`${file}.new`, file));
     if (!isStopped) await write().catch(() => {});
     if (isStopped) await clear();
@@ -47,7 +47,7 @@ export function startHeartbeat(config: Machine, look: () => Promise<string>): ()
   };
 }
 
-/** What is wrong with the process of that role on this machine; undefined when it is well. */
+/** What is wrong with the process of a role on this machine; undefined when it is well. */
 export async function whatIsWrong(config: Machine): Promise<string | undefined> {
   const file = fileOf(config);
   const found = await stat(file).catch(() => undefined);
@@ -59,7 +59,7 @@ export async function whatIsWrong(config: Machine): Promise<string | undefined> 
   return config.ROLE === 'worker' ? undefined : whatIsWrongWithServer(config);
 }
 
-/** Whether requests are answered, too. */
+/** Checks that the server answers requests. */
 async function whatIsWrongWithServer({ HOST, PORT }: Machine): Promise<string | undefined> {
   const host = ['0.0.0.0', '::'].includes(HOST) ? '127.0.0.1' : HOST;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${PORT}/healthz`;

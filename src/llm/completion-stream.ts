@@ -2,18 +2,18 @@ import { z } from 'zod';
 import { maxCalls, tooManyCalls, usage } from './completion.ts';
 import { ModelFailed } from './model.ts';
 
-const call = z.object({
+const callPart = z.object({
   index: z.int().min(0),
   id: z.string().nullish(),
   function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
 });
 
-/** The fields we read of one chunk. */
-const piece = z.object({
+/** The fields that we read of one chunk. */
+const chunk = z.object({
   choices: z
     .array(
       z.object({
-        delta: z.object({ content: z.string().nullish(), tool_calls: z.array(call).nullish() }).nullish(),
+        delta: z.object({ content: z.string().nullish(), tool_calls: z.array(callPart).nullish() }).nullish(),
         finish_reason: z.string().nullish(),
       }),
     )
@@ -21,45 +21,66 @@ const piece = z.object({
   usage,
 });
 
-/** Text and arguments of one answer together; the same limit as for an answer that is not streamed. */
+/** Characters of text and arguments in one answer; the same limit as for an answer that is not streamed. */
 const maxChars = 4_000_000;
 
 /**
- * Assembles a streamed Chat Completion. The client library has a helper for this, but it loops up to whatever index a
- * server sends.
+ * Assembles a streamed Chat Completion and passes its text on to `onText` as it arrives. The client library has a helper
+ * for this, but it loops up to whatever index a server sends.
  * @throws ModelFailed when the stream is malformed; Error when it ends early
  */
-export async function gather(pieces: AsyncIterable<unknown>, onText: (text: string) => void): Promise<unknown> {
-  const calls = new Map<number, { id: string; function: { name: string; arguments: string } }>();
-  let [content, chars] = ['', 0];
-  let finish_reason: string | null | undefined;
-  let used: z.output<typeof usage> = null;
-  const counted = (text: string | null | undefined) => {
-    chars += text?.length ?? 0;
-    if (chars > maxChars) throw wrong(`is larger than ${maxChars / 1_000_000} MB`);
-    return text ?? '';
-  };
-  for await (const each of pieces) {
-    const { data } = piece.safeParse(each);
-    if (data === undefined) throw wrong('has a malformed chunk');
-    used = data.usage ?? used;
-    const [choice] = data.choices ?? [];
-    finish_reason ??= choice?.finish_reason;
-    const text = counted(choice?.delta?.content);
-    content += text;
+export async function gather(chunks: AsyncIterable<unknown>, onText: (text: string) => void): Promise<unknown> {
+  const answer = new StreamedAnswer();
+  for await (const each of chunks) {
+    const text = answer.add(each);
     if (text !== '') onText(text);
-    for (const { index, id, function: part } of choice?.delta?.tool_calls ?? []) {
-      if (index >= maxCalls) throw tooManyCalls();
-      const begun = calls.get(index) ?? { id: '', function: { name: '', arguments: '' } };
-      calls.set(index, begun);
-      // Some servers repeat id and name in every chunk.
-      begun.id = counted(id) || begun.id;
-      begun.function.name = counted(part?.name) || begun.function.name;
-      begun.function.arguments += counted(part?.arguments);
-    }
   }
-  if (finish_reason == null) throw new Error('the stream broke off');
-  return { choices: [{ message: { content, tool_calls: [...calls.values()] }, finish_reason }], usage: used };
+  return answer.completion();
+}
+
+/** A Chat Completion that grows with each chunk. */
+class StreamedAnswer {
+  readonly #calls = new Map<number, { id: string; function: { name: string; arguments: string } }>();
+  #content = '';
+  #chars = 0;
+  #finishReason: string | null | undefined;
+  #usage: z.output<typeof usage> = null;
+
+  /** Adds a chunk and returns the text in it. @throws ModelFailed */
+  add(received: unknown): string {
+    const { data } = chunk.safeParse(received);
+    if (data === undefined) throw wrong('has a malformed chunk');
+    this.#usage = data.usage ?? this.#usage;
+    const [choice] = data.choices ?? [];
+    this.#finishReason ??= choice?.finish_reason;
+    for (const part of choice?.delta?.tool_calls ?? []) this.#addCall(part);
+    const text = this.#counted(choice?.delta?.content);
+    this.#content += text;
+    return text;
+  }
+
+  /** @throws Error when the stream ended before the answer did */
+  completion(): unknown {
+    if (this.#finishReason == null) throw new Error('the stream ended before the answer was complete');
+    const message = { content: this.#content, tool_calls: [...this.#calls.values()] };
+    return { choices: [{ message, finish_reason: this.#finishReason }], usage: this.#usage };
+  }
+
+  #addCall({ index, id, function: part }: z.output<typeof callPart>): void {
+    if (index >= maxCalls) throw tooManyCalls();
+    const call = this.#calls.get(index) ?? { id: '', function: { name: '', arguments: '' } };
+    this.#calls.set(index, call);
+    // Some servers repeat id and name in every chunk.
+    call.id = this.#counted(id) || call.id;
+    call.function.name = this.#counted(part?.name) || call.function.name;
+    call.function.arguments += this.#counted(part?.arguments);
+  }
+
+  #counted(text: string | null | undefined): string {
+    this.#chars += text?.length ?? 0;
+    if (this.#chars > maxChars) throw wrong(`is larger than ${maxChars / 1_000_000} MB`);
+    return text ?? '';
+  }
 }
 
 function wrong(what: string): ModelFailed {

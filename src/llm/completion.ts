@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { ModelFailed, type Reply } from './model.ts';
 
-/** Calls in one answer. A run executes the first 100. */
+/** Tool calls accepted in one answer. A run executes the first 100 of them. */
 export const maxCalls = 1000;
 
-/** Compatible servers report all kinds of numbers; our sums need whole ones. */
+/** A whole number of tokens. Compatible servers also report fractions, negative numbers and texts. */
 const tokens = z
   .number()
   .transform((n) => Math.min(Math.max(Math.round(n), 0), 1e7))
@@ -12,7 +12,7 @@ const tokens = z
 
 export const usage = z.object({ prompt_tokens: tokens, completion_tokens: tokens }).nullish().catch(null);
 
-/** The fields we read. Text may come in parts, and arguments as an encoded string or as plain JSON. */
+/** The fields that we read. Text may come in parts, and arguments as encoded or as plain JSON. */
 const answer = z.object({
   choices: z.tuple(
     [
@@ -29,7 +29,7 @@ const answer = z.object({
                 type: z.string().catch('function'),
                 function: z.object({
                   name: z.string(),
-                  // Some compatible servers leave them out of a call that takes none.
+                  // Some compatible servers leave them out when there are none.
                   arguments: z
                     .union([z.string(), z.looseObject({}).transform((given) => JSON.stringify(given))])
                     .nullish()
@@ -52,7 +52,7 @@ function joined(parts: { text: string }[]): string {
   return parts.map((part) => part.text).join('');
 }
 
-/** @throws ModelFailed when it is not a Chat Completion: compatible servers and proxies answer with all kinds of things */
+/** Reads a Chat Completion. @throws ModelFailed when it is something else, as compatible servers and proxies send it */
 export function replyOf(completion: unknown): Reply {
   const { data, error } = answer.safeParse(completion);
   if (data === undefined) {

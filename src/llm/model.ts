@@ -1,4 +1,4 @@
-/** One call of a tool as the model asked for it; the arguments are its own text, not yet parsed. */
+/** A tool call as the model wrote it. The arguments are text that has not been parsed yet. */
 export interface ToolCall {
   id: string;
   name: string;
@@ -22,14 +22,14 @@ export interface Reply {
   toolCalls: ToolCall[];
   inputTokens: number;
   outputTokens: number;
-  /** The answer was cut because it grew too long. */
+  /** The answer reached the token limit and is incomplete. */
   isCut: boolean;
 }
 
-/** `context`: the conversation is longer than the model takes. */
+/** Why a model did not answer. `context`: the conversation is longer than the model accepts. */
 export type ModelFault = 'auth' | 'rate_limit' | 'model' | 'context';
 
-/** The model could not answer; retrying within the call is over. */
+/** The model did not answer, also after retries. */
 export class ModelFailed extends Error {
   readonly fault: ModelFault;
 
@@ -41,9 +41,9 @@ export class ModelFailed extends Error {
 }
 
 export interface ReplyOptions {
-  /** The one function that the model has to call. */
+  /** The function that the model must call. */
   force?: string;
-  /** Hears the text as it comes. */
+  /** Receives the text as it arrives. */
   onText?: (piece: string) => void;
 }
 
@@ -55,6 +55,6 @@ export interface Model {
 }
 
 export interface ModelSource {
-  /** A model reached with the given key. */
+  /** A model, called with the given key. */
   withKey(name: string, key: string): Model;
 }

@@ -6,12 +6,12 @@ import { replyOf } from './completion.ts';
 import { gather } from './completion-stream.ts';
 import { type Message, ModelFailed, type ModelSource, type Reply, type ReplyOptions, type ToolSpec } from './model.ts';
 
-/** A client whose own retries are off. */
+/** A client with its own retries turned off. */
 type Client = Pick<OpenAI, 'chat'>;
 
 /**
- * Models behind Chat Completions, at OpenAI or any compatible server. `connect` makes the client for a key; an answer takes
- * at most `seconds`, including retries and pauses.
+ * Models that answer Chat Completions, at OpenAI or any compatible server. `connect` creates the client for a key. An
+ * answer takes at most `seconds`, including retries and pauses.
  */
 export function openaiModels(connect: (key: string) => Client, seconds: number): ModelSource {
   return {
@@ -66,7 +66,7 @@ const maxRetries = 4;
 const firstPauseMs = 500;
 const longestPauseMs = 8000;
 
-/** Retries passing failures, after the pause that the server asks for or growing ones. */
+/** Retries failures that may pass, after the pause that the server asks for or after growing ones, until `endsAt`. */
 async function repeated<T>(
   once: () => Promise<T>,
   { signal, endsAt, isOver }: { signal: AbortSignal; endsAt: number; isOver: () => boolean },
@@ -85,7 +85,7 @@ async function repeated<T>(
     }
 }
 
-/** Without a status the server could not be reached or its answer ended early. */
+/** Whether a failure may pass. Without a status the server could not be reached, or its answer ended early. */
 function isPassing(status: number | undefined): boolean {
   return status === undefined || status === 408 || status === 409 || status === 429 || status >= 500;
 }
@@ -107,8 +107,8 @@ function failed(error: unknown): ModelFailed {
   if (refused !== undefined) return new ModelFailed('model', `the model server's answer ${refused.what}`);
   const { status, code } = error as { status?: number; code?: unknown };
   if (status === 413 || (status === 400 && code === 'context_length_exceeded'))
-    return new ModelFailed('context', 'the conversation is longer than the model takes');
-  // The server's own words may repeat the key; its status says enough.
+    return new ModelFailed('context', 'the conversation is longer than the model accepts');
+  // The server's message may repeat the key, so only the status is shown.
   if (status === 401 || status === 403)
     return new ModelFailed('auth', `the model server refused the key (HTTP ${status})`);
   if (status === 429) return new ModelFailed('rate_limit', 'the model server limits the rate (HTTP 429)');

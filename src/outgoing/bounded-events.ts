@@ -1,15 +1,15 @@
 import type { UnderlyingSource } from 'node:stream/web';
 import { AnswerRefused } from '../errors.ts';
-import type { Clock } from './bounded-fetch.ts';
+import type { Clock } from './clock.ts';
 import { growingBytes } from './growing-bytes.ts';
-import { jsonCost } from './json-cost.ts';
+import { JsonCost } from './json-cost.ts';
 import { takeTurns } from './take-turns.ts';
 
 /** Limits on a stream of server-sent events. */
 export interface EventLimits {
   maxBytes: number;
   maxEvents: number;
-  /** Size of one event. Clients buffer an event until it ends and search the whole buffer on every chunk. */
+  /** Size of one event. The client buffers an event until it ends, and searches the whole buffer for each chunk. */
   maxEventBytes: number;
   /** Values in the JSON of one event. */
   maxValues: number;
@@ -18,8 +18,8 @@ export interface EventLimits {
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 
 /**
- * Passes on complete events only, until the stream ends or exceeds a limit. Lines must end with
- * a line feed; no known server ends them with a lone carriage return, which the standard allows too.
+ * Passes on complete events only, until the stream ends or exceeds a limit. Lines must end with a line feed. The standard
+ * also allows a lone carriage return, which no known server uses.
  */
 export function boundedEvents(
   body: ReadableStream<Uint8Array>,
@@ -44,45 +44,73 @@ export function boundedEvents(
   return new ReadableStream(source, { highWaterMark: 0 });
 }
 
-/**
- * One complete event at a time, then whatever is left at the end. Given several events in one chunk, the client library
- * copies the rest of the chunk for each of them.
- * @throws AnswerRefused
- */
+/** The stream as a sequence of complete events, followed by whatever is left at the end. @throws AnswerRefused */
 async function* wholeEvents(body: ReadableStream<Uint8Array>, limits: EventLimits, check: () => void) {
-  const { maxBytes, maxEvents, maxEventBytes, maxValues } = limits;
-  const held = growingBytes();
-  const cost = jsonCost(maxValues);
+  const { maxBytes } = limits;
+  const splitter = new EventSplitter(limits);
   const turn = takeTurns();
-  let [bytes, events, lineBytes] = [0, 0, 0];
+  let bytes = 0;
   for await (const piece of body) {
     check();
     bytes += piece.length;
     if (bytes > maxBytes) throw new AnswerRefused(`is larger than ${maxBytes / 1_000_000} MB`);
-    let begin = 0;
-    for (let at = piece.indexOf(lineFeed); at >= 0; at = piece.indexOf(lineFeed, begin)) {
-      const line = piece.subarray(begin, at + 1);
-      begin = at + 1;
-      held.add(line);
-      cost.add(line);
-      lineBytes += line.length - (piece[at - 1] === carriageReturn ? 2 : 1);
-      // An empty line ends an event.
-      if (lineBytes === 0) {
-        events += 1;
-        if (events > maxEvents) throw new AnswerRefused(`has more than ${maxEvents} events`);
-        cost.reset();
-        yield held.take();
-        await turn();
-      }
-      lineBytes = 0;
+    // One event at a time: given several in one chunk, the client library copies the rest of the chunk for each.
+    for (const event of splitter.eventsIn(piece)) {
+      yield event;
+      await turn();
     }
-    const rest = piece.subarray(begin);
-    held.add(rest);
-    cost.add(rest);
-    lineBytes += rest.length;
-    if (held.length > maxEventBytes)
-      throw new AnswerRefused(`has an event larger than ${maxEventBytes / 1_000_000} MB`);
     await turn();
   }
-  if (held.length > 0) yield held.take();
+  const rest = splitter.rest();
+  if (rest.length > 0) yield rest;
+}
+
+/** Divides a stream at the empty lines that end its events. */
+class EventSplitter {
+  readonly #limits: EventLimits;
+  readonly #held = growingBytes();
+  readonly #cost: JsonCost;
+  #events = 0;
+  /** Bytes of the current line so far, without its line ending. */
+  #lineBytes = 0;
+
+  constructor(limits: EventLimits) {
+    this.#limits = limits;
+    this.#cost = new JsonCost(limits.maxValues);
+  }
+
+  /** The events that this piece completes. @throws AnswerRefused */
+  *eventsIn(piece: Uint8Array): Generator<Uint8Array<ArrayBuffer>> {
+    let begin = 0;
+    for (let at = piece.indexOf(lineFeed); at >= 0; at = piece.indexOf(lineFeed, begin)) {
+      this.#hold(piece.subarray(begin, at + 1));
+      begin = at + 1;
+      this.#lineBytes -= piece[at - 1] === carriageReturn ? 2 : 1;
+      if (this.#lineBytes === 0) yield this.#endEvent();
+      this.#lineBytes = 0;
+    }
+    this.#hold(piece.subarray(begin));
+    const { maxEventBytes } = this.#limits;
+    if (this.#held.length > maxEventBytes)
+      throw new AnswerRefused(`has an event larger than ${maxEventBytes / 1_000_000} MB`);
+  }
+
+  /** What follows the last complete event. */
+  rest(): Uint8Array<ArrayBuffer> {
+    return this.#held.take();
+  }
+
+  #hold(bytes: Uint8Array): void {
+    this.#held.add(bytes);
+    this.#cost.add(bytes);
+    this.#lineBytes += bytes.length;
+  }
+
+  #endEvent(): Uint8Array<ArrayBuffer> {
+    const { maxEvents } = this.#limits;
+    this.#events += 1;
+    if (this.#events > maxEvents) throw new AnswerRefused(`has more than ${maxEvents} events`);
+    this.#cost.reset();
+    return this.#held.take();
+  }
 }

@@ -1,5 +1,6 @@
 import { AnswerRefused } from '../errors.ts';
 import { boundedEvents, type EventLimits } from './bounded-events.ts';
+import { startClock } from './clock.ts';
 import { readWhole } from './read-whole.ts';
 
 /** Limits on one answer of another server. */
@@ -8,7 +9,7 @@ export interface AnswerLimits {
   maxBytes: number;
   /** Milliseconds from the call to the last byte. */
   maxMs: number;
-  /** Values in a JSON answer (see `jsonCost`); unlimited when absent. */
+  /** Values in a JSON answer (see `JsonCost`); unlimited when absent. */
   maxValues?: number;
   /** For servers that stream events; without it an event stream is read as a whole like any other answer. */
   events?: EventLimits;
@@ -19,9 +20,9 @@ const maxErrorBytes = 65_536;
 const maxRedirects = 3;
 
 /**
- * `fetch` for servers that may be broken or hostile. It gives up on answers that grow too large or take too long, and
- * follows redirects only within the same origin, because the request may carry a key. Except for event streams, the answer
- * has been received completely when this returns.
+ * `fetch` for servers that may be broken or hostile. It refuses answers that grow too large or take too long, and follows
+ * redirects only within the same origin, because the request may carry a key. When it returns, the answer has been
+ * received completely, unless it is an event stream.
  * @throws AnswerRefused when a limit is exceeded
  */
 export function boundedFetch(limits: AnswerLimits): typeof fetch {
@@ -49,50 +50,34 @@ function readAnswer(answer: Response, body: ReadableStream<Uint8Array>, limits: 
   return readWhole(body, { ...limits, check });
 }
 
-export interface Clock {
-  signal: AbortSignal;
-  /** For busy loops, in which timers do not fire. @throws AnswerRefused when the time is up */
-  check(): void;
-  stop(): void;
-  /** Aborts the request; its answer is no longer needed. */
-  end(): void;
-}
-
-function startClock(maxMs: number): Clock {
-  const end = performance.now() + maxMs;
-  const late = () => new AnswerRefused(`was not complete after ${maxMs / 1000} s`);
-  const over = new AbortController();
-  const timer = setTimeout(() => over.abort(late()), maxMs).unref();
-  return {
-    signal: over.signal,
-    check: () => {
-      if (performance.now() > end) throw late();
-    },
-    stop: () => clearTimeout(timer),
-    end: () => {
-      clearTimeout(timer);
-      over.abort();
-    },
-  };
-}
-
 async function fetchWithinOrigin(input: string | URL | Request, init: RequestInit): Promise<Response> {
   let url = new URL(input instanceof Request ? input.url : input);
-  const method = (init.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase();
-  const isRepeatable = !(input instanceof Request) && (init.body == null || typeof init.body === 'string');
   for (let redirects = 0; ; redirects++) {
     const answer = await fetch(input instanceof Request ? input : url.href, { ...init, redirect: 'manual' });
     const location = answer.headers.get('location');
-    if (![301, 302, 303, 307, 308].includes(answer.status) || location === null) return answer;
+    if (!redirectStatuses.includes(answer.status) || location === null) return answer;
     await answer.body?.cancel();
-    const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined;
-    if (next?.origin !== url.origin) throw new AnswerRefused('redirects to another host');
-    // 301 to 303 would turn a POST into a GET.
-    const isKept = method === 'GET' || method === 'HEAD' || answer.status >= 307;
-    if (!isKept || !isRepeatable || redirects === maxRedirects)
+    url = locationWithin(url, location);
+    if (redirects === maxRedirects || !canRepeat(input, init, answer.status))
       throw new AnswerRefused('redirects too often or in an unsupported way');
-    url = next;
   }
+}
+
+const redirectStatuses = [301, 302, 303, 307, 308];
+
+/** Whether the request can be sent again unchanged: 301 to 303 turn a POST into a GET, and a stream can be read once. */
+function canRepeat(input: string | URL | Request, init: RequestInit, status: number): boolean {
+  if (input instanceof Request) return false;
+  const method = (init.method ?? 'GET').toUpperCase();
+  const keepsMethod = method === 'GET' || method === 'HEAD' || status >= 307;
+  return keepsMethod && (init.body == null || typeof init.body === 'string');
+}
+
+/** @throws AnswerRefused when the redirect leaves the origin */
+function locationWithin(url: URL, location: string): URL {
+  const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined;
+  if (next?.origin !== url.origin) throw new AnswerRefused('redirects to another host');
+  return next;
 }
 
 function copyOf(answer: Response, body: Uint8Array<ArrayBuffer> | ReadableStream | null): Response {

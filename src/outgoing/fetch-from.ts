@@ -1,8 +1,8 @@
 import { type AnswerLimits, boundedFetch } from './bounded-fetch.ts';
 
 /**
- * Limits on the answers of model servers. The most an agent can be allowed is 200,000 tokens, about 1 MB of text. JSON may
- * need six bytes for a character, and a stream adds about 250 bytes to each token.
+ * Limits on the answers of model servers. An agent may be allowed up to 200,000 tokens, about 1 MB of text. JSON may need
+ * six bytes for a character, and a stream adds about 250 bytes to each token.
  */
 const modelAnswers: Omit<AnswerLimits, 'maxMs'> = {
   maxBytes: 4_000_000,
@@ -16,7 +16,7 @@ const modelAnswers: Omit<AnswerLimits, 'maxMs'> = {
  */
 const githubAnswers: AnswerLimits = { maxBytes: 32_000_000, maxMs: 20_000 };
 
-/** `fetch` for a model server; `seconds` is its time for one answer. */
+/** `fetch` for a model server, which may take `seconds` for one answer. */
 export function fetchFromModel(seconds: number): typeof fetch {
   return boundedFetch({ ...modelAnswers, maxMs: seconds * 1000 });
 }

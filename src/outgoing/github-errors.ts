@@ -1,10 +1,10 @@
 import { retryAfterMs } from '../domain/patience.ts';
 import { refusedAnswer } from '../errors.ts';
 
-/** GitHub names no time with some secondary limits; a minute is what its documentation asks for then. */
+/** The pause for rate limits that come without a time; GitHub's documentation asks for a minute. */
 const unnamedPauseSeconds = 60;
 
-/** GitHub wants no calls for now; ends up as 502 at the API and as a later try of a job. */
+/** GitHub allows no calls for now. The API answers with 502, and a job is repeated later. */
 export class Parked extends Error {
   readonly status = 429;
   readonly seconds: number;
@@ -23,7 +23,7 @@ export function isStumble(error: unknown): boolean {
   return ((error as { status?: number }).status ?? 500) >= 500 && refusedAnswer(error) === undefined;
 }
 
-/** Whether GitHub refused with one of these statuses for good, and not because it wants to be left alone for a while. */
+/** Whether GitHub refused for good with one of these statuses, and not because of a rate limit. */
 export function isRefusedWith(error: unknown, ...statuses: number[]): boolean {
   const { status } = error as { status?: number };
   return status !== undefined && statuses.includes(status) && pauseAsked(error) === undefined;
@@ -36,7 +36,7 @@ export function retryAfterSeconds(error: unknown): number | undefined {
   return ms === undefined ? undefined : ms / 1000;
 }
 
-/** For how many seconds an answer asks us to be quiet. */
+/** How many seconds GitHub asks us to pause; undefined for errors that are not about rate limits. */
 export function pauseAsked(error: unknown): number | undefined {
   if (error instanceof Parked) return error.seconds;
   const { status, response, message } = error as {

@@ -1,11 +1,11 @@
 import { AnswerRefused } from '../errors.ts';
 import { growingBytes } from './growing-bytes.ts';
-import { jsonCost } from './json-cost.ts';
+import { JsonCost } from './json-cost.ts';
 import { takeTurns } from './take-turns.ts';
 
 interface Limits {
   maxBytes: number;
-  /** Cuts an answer that is too long instead of refusing it. */
+  /** Cuts an answer that is too large instead of refusing it. */
   cuts?: boolean;
   maxValues?: number | undefined;
   /** Throws when the time is up. */
@@ -16,7 +16,7 @@ interface Limits {
 export async function readWhole(body: ReadableStream<Uint8Array>, limits: Limits): Promise<Uint8Array<ArrayBuffer>> {
   const { maxBytes, cuts = false, maxValues, check } = limits;
   const whole = growingBytes();
-  const cost = maxValues === undefined ? undefined : jsonCost(maxValues);
+  const cost = maxValues === undefined ? undefined : new JsonCost(maxValues);
   const turn = takeTurns();
   for await (const piece of body) {
     check();

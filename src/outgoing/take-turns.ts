@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 const turnMs = 10;
 
 /**
- * For loops that await data which is already there. Awaiting the returned function now and then yields to the event loop;
- * without it, a server that sends fast enough keeps timers and other requests waiting.
+ * For loops that await data that has already arrived. Awaiting the returned function yields to the event loop now and then.
+ * Without it, a server that sends fast enough keeps timers and other requests waiting.
  */
 export function takeTurns(): () => Promise<void> | undefined {
   let began = performance.now();

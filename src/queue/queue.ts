@@ -1,22 +1,22 @@
 import { type ConnectionOptions, PgBoss } from 'pg-boss';
 import type { EntityManager } from 'typeorm';
-import type { JobName, JobPolicies, Jobs, Workers } from './names.ts';
+import type { JobName, JobPolicies, JobPolicy, Jobs, Workers } from './names.ts';
 
 export interface SendOptions {
-  /** Of jobs with one key, one waiting is enough. */
+  /** At most one job with the same key waits at a time. Another one is not added. */
   key?: string;
   afterSeconds?: number;
-  /** Adds no job while another one of this name waits to be taken; only together with `em`. */
+  /** Adds no job while another one of this name waits. Applies only within a transaction. */
   unlessWaiting?: boolean;
 }
 
 /**
- * Jobs on PostgreSQL. A job sent in a transaction exists when and only when that transaction commits; without one it
- * belongs to the ambient transaction, if there is any.
+ * Jobs in PostgreSQL. A job sent within a transaction exists if and only if that transaction commits. Without `em` it
+ * belongs to the ambient transaction, if there is one.
  */
 export interface Queue {
   send<N extends JobName>(em: EntityManager | undefined, name: N, data: Jobs[N], options?: SendOptions): Promise<void>;
-  /** Begins to take jobs. */
+  /** Starts to take jobs. */
   work(workers: Workers): Promise<void>;
   /** @throws Error when the queue's connection is gone, or one of its workers no longer looks for jobs */
   check(): Promise<void>;
@@ -24,12 +24,12 @@ export interface Queue {
   stop(timeoutMs: number): Promise<void>;
 }
 
-/** A worker that has nothing to do looks for jobs every 2 s. */
+/** A queue counts as stuck when it has not looked for jobs this long. Idle ones look every 2 s. */
 const idleMs = 60_000;
 
 type ErrorSink = (error: unknown, what: string) => void;
 
-/** Connects the queue; its tables are made when missing. A worker supervises, a web process only sends. */
+/** Connects the queue and creates its tables if they are missing. Only workers take jobs and supervise them. */
 export async function openQueue(
   url: string,
   policies: JobPolicies,
@@ -42,39 +42,20 @@ export async function openQueue(
     application_name: 'deckhand-queue',
     max: 6,
     supervise: isWorker,
-    // Jobs of a worker that was killed come back after their heartbeat's 10 s and this; with pg-boss's own 60 s GitHub
-    // showed an old state of a task for over a minute.
+    // The jobs of a killed worker come back after the 10 s of their heartbeat plus this interval. With the default of 60 s
+    // GitHub showed an old state of a task for over a minute.
     superviseIntervalSeconds: 5,
     monitorIntervalSeconds: 5,
     schedule: false,
     useListenNotify: isWorker,
-    // Nobody waits for these connections but jobs, and the start.
+    // No request waits for these connections, only jobs and the start of the service.
     connectionTimeoutMillis: 15_000,
   });
   boss.on('error', (error) => onError(error, 'queue'));
   await boss.start();
-  for (const [name, { once, retries }] of Object.entries(policies))
-    await boss.createQueue(name, {
-      policy: once ? 'short' : 'standard',
-      notify: true,
-      retryLimit: retries,
-      ...(retries > 0 ? { retryDelay: 1, retryBackoff: true, retryDelayMax: 60 } : {}),
-      expireInSeconds: 12 * 3600,
-      heartbeatSeconds: 10,
-      deleteAfterSeconds: 3600,
-    });
+  for (const [name, policy] of Object.entries(policies)) await boss.createQueue(name, optionsOf(policy));
   return {
-    send: async (given, name, data, { key, afterSeconds, unlessWaiting } = {}) => {
-      const em = given ?? ambient();
-      if (unlessWaiting === true && em !== undefined && (await isWaiting(em, name))) return;
-      const options = {
-        ...(key === undefined ? {} : { singletonKey: key }),
-        ...(afterSeconds === undefined ? {} : { startAfter: afterSeconds }),
-        ...(em === undefined ? {} : inside(em)),
-      };
-      while ((await boss.send(name, data, options)) === null && em !== undefined && key !== undefined)
-        if (await holdWaiting(em, name, key)) return;
-    },
+    send: (given, name, data, options = {}) => send(boss, given ?? ambient(), { name, data, ...options }),
     work: async (workers) => {
       for (const name of Object.keys(workers) as JobName[]) {
         const { concurrency, handle } = workers[name];
@@ -82,22 +63,53 @@ export async function openQueue(
           await startWorker(boss, name, handle as (data: Jobs[JobName]) => Promise<void>, onError);
       }
     },
-    check: async () => {
-      await boss.getDb().executeSql('select 1');
-      const late = Date.now() - idleMs;
-      const stuck = boss.getWipData().find((w) => w.count === 0 && (w.lastFetchedOn ?? w.createdOn) < late);
-      if (stuck) throw new Error(`the queue ${stuck.name} has taken no jobs for ${idleMs / 1000} s`);
-    },
+    check: () => check(boss),
     stop: (timeoutMs) => boss.stop({ graceful: true, timeout: timeoutMs }),
   };
 }
 
+function optionsOf({ once, retries }: JobPolicy) {
+  return {
+    policy: once ? ('short' as const) : ('standard' as const),
+    notify: true,
+    retryLimit: retries,
+    ...(retries > 0 ? { retryDelay: 1, retryBackoff: true, retryDelayMax: 60 } : {}),
+    expireInSeconds: 12 * 3600,
+    heartbeatSeconds: 10,
+    deleteAfterSeconds: 3600,
+  };
+}
+
+type NewJob = { name: JobName; data: Jobs[JobName] } & SendOptions;
+
+async function send(boss: PgBoss, em: EntityManager | undefined, job: NewJob): Promise<void> {
+  const { name, data, key, afterSeconds, unlessWaiting } = job;
+  if (unlessWaiting === true && em !== undefined && (await isWaiting(em, name))) return;
+  const options = {
+    ...(key === undefined ? {} : { singletonKey: key }),
+    ...(afterSeconds === undefined ? {} : { startAfter: afterSeconds }),
+    ...(em === undefined ? {} : inside(em)),
+  };
+  const isAdded = async () => (await boss.send(name, data, options)) !== null;
+  if (em === undefined || key === undefined) await isAdded();
+  // When a job with this key waits already, it serves as ours, unless a worker takes it before it is locked.
+  else while (!(await isAdded())) if (await lockWaiting(em, name, key)) return;
+}
+
+/** See `Queue.check`. */
+async function check(boss: PgBoss): Promise<void> {
+  await boss.getDb().executeSql('select 1');
+  const late = Date.now() - idleMs;
+  const stuck = boss.getWipData().find((w) => w.count === 0 && (w.lastFetchedOn ?? w.createdOn) < late);
+  if (stuck) throw new Error(`the queue ${stuck.name} has taken no jobs for ${idleMs / 1000} s`);
+}
+
 /**
- * Keeps the job that waits with this key from being taken before our transaction commits: it would look at what was
- * before, and nobody would look again. Fetching skips what is locked; transactions that share the lock do not wait for one
- * another. False when it was taken meanwhile.
+ * Locks the waiting job with this key until our transaction commits. A worker that took it earlier would see the state
+ * from before the transaction, and no other job would follow. Workers skip locked jobs. The lock is shared, so that
+ * transactions that ask for the same job do not wait for one another. False when a worker has taken the job already.
  */
-async function holdWaiting(em: EntityManager, name: JobName, key: string): Promise<boolean> {
+async function lockWaiting(em: EntityManager, name: JobName, key: string): Promise<boolean> {
   const waiting = await em.query(
     `select 1 from pgboss.job where name = $1 and singleton_key = $2 and state = 'created' for key share`,
     [name, key],
@@ -113,14 +125,14 @@ async function isWaiting(em: EntityManager, name: JobName): Promise<boolean> {
   return waiting.length > 0;
 }
 
-/** One worker that takes jobs as long as there are any. */
+/** Starts one worker, which handles one job at a time. */
 async function startWorker<N extends JobName>(
   boss: PgBoss,
   name: N,
   handle: (data: Jobs[N]) => Promise<void>,
   onError: ErrorSink,
 ): Promise<void> {
-  // Notified of new jobs only, pg-boss would look for repeated and delayed ones every 30 s.
+  // pg-boss notifies workers of new jobs only, and would look for repeated and delayed ones every 30 s.
   const often = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
   const id = await boss.work<Jobs[N]>(name, often, async ([job]) => {
     if (job === undefined) return;
@@ -130,19 +142,19 @@ async function startWorker<N extends JobName>(
       onError(error, `job ${name}`);
       throw error;
     } finally {
-      // After a job it would rest until the next poll: two jobs a second of a backlog, instead of hundreds.
+      // Without it the worker would wait for the next poll after each job: two jobs a second instead of hundreds.
       boss.notifyWorker(id);
     }
   });
 }
 
-/** Lets pg-boss speak on the connection of our transaction. */
+/** Makes pg-boss use the connection of our transaction. */
 function inside(em: EntityManager): ConnectionOptions {
   return {
     db: {
       executeSql: async (text, values) => {
         const result = await em.query(text, values as unknown[]);
-        // TypeORM answers [rows, count] for an update or delete, else the rows.
+        // TypeORM returns [rows, count] for an update or delete, otherwise the rows.
         return { rows: Array.isArray(result?.[0]) ? result[0] : result };
       },
     },

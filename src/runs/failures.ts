@@ -3,7 +3,7 @@ import { type Failure, type FailureCategory, failure, RunFailed } from '../domai
 import { AppError } from '../errors.ts';
 import { GitFailed, type GitFault, isPassing } from '../git/engine.ts';
 import { HostClosed } from '../git/remote-url.ts';
-import { UnfitWorkTree } from '../git/work-tree/work-tree.ts';
+import { UnfitWorkTree } from '../git/work-tree/unfit-work-tree.ts';
 import { isStumble, pauseAsked, retryAfterSeconds } from '../outgoing/github-errors.ts';
 import { LeaseLost } from './store.ts';
 

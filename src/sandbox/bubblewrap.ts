@@ -8,14 +8,14 @@ import { selfTest } from './self-test.ts';
 
 export interface SandboxOptions {
   setting: 'auto' | 'bwrap' | 'off';
-  /** A folder for links or copies of Node and the tool host: its path tells nothing, and the tools' users can reach it. */
+  /** For links or copies of Node and the tool host. The users of sandboxes can read it, and its path reveals nothing. */
   toolsDir: string;
   limits: RunLimits;
 }
 
 /**
- * Finds out what works here and says so. With `bwrap` asked for and not working the caller should refuse to start;
- * there is no silent fall-back to an open shell.
+ * Tests what works on this machine and reports it in `state`. There is no silent fallback to a shell without a sandbox:
+ * with the setting `bwrap` the caller refuses to start when bubblewrap does not work.
  */
 export async function openSandbox({ setting, toolsDir, limits }: SandboxOptions): Promise<Sandbox> {
   const cgroups = setting === 'off' ? undefined : await findCgroups();
@@ -31,10 +31,10 @@ export async function openSandbox({ setting, toolsDir, limits }: SandboxOptions)
 const off: SandboxState = { works: false, says: 'switched off by SANDBOX=off: agents have file tools, no run_command' };
 
 function untried(error: Error): SandboxState {
-  return { works: false, says: `bubblewrap could not be tried (${error.message}): agents have no run_command` };
+  return { works: false, says: `bubblewrap could not be tested (${error.message}): agents have no run_command` };
 }
 
-/** Looked for at each run: a system may clear what was not used in /var/tmp for weeks. */
+/** Checked for each run, because systems clear files in /var/tmp that were not used for weeks. */
 async function filesIn(toolsDir: string, isWalled: boolean): Promise<ConfinementOptions['files']> {
   await mkdir(toolsDir, { recursive: true, mode: 0o711 });
   const find = isWalled ? neutralPath : readablePath;

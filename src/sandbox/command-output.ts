@@ -1,16 +1,14 @@
 import type { Readable } from 'node:stream';
 
-/** How many characters of an output are shown from its beginning, and from its end. */
+/** Characters kept from the start and from the end of an output. */
 const shownChars = 15_000;
-/** In UTF-8 they take this many bytes at most. */
+/** The most bytes that they take in UTF-8. */
 const keptBytes = shownChars * 4;
 
-/** After so many bytes reading pauses, so 10 MB/s. Four commands that write all they can took 94 % of the event loop. */
+/** Bytes to read before a pause: 10 MB/s. Without it, four commands that write all they can took 94 % of the event loop. */
 const [burstBytes, pauseMs] = [1_000_000, 100];
 
-/**
- * Reads what a process writes, no faster than the service can bear; beyond that the process waits for its pipe.
- */
+/** Reads what a process writes, at a limited speed. A process that writes faster waits for its pipe. */
 export function readPaced(streams: (Readable | null)[], add: (chunk: Buffer) => void): void {
   const open = streams.filter((stream) => stream !== null);
   let bytes = 0;
@@ -33,7 +31,7 @@ export interface CappedOutput {
   text(): string;
 }
 
-/** Keeps the beginning and the end of an output of any length, and decodes nothing else. */
+/** Keeps the start and the end of an output of any length. The rest is dropped without being decoded. */
 export function cappedOutput(): CappedOutput {
   const head: Buffer[] = [];
   let tail: Buffer[] = [];

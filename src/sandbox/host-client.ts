@@ -3,15 +3,15 @@ import { RunFailed } from '../domain/run.ts';
 import { readPaced } from './command-output.ts';
 import type { ToolAnswer } from './sandbox.ts';
 
-/** The longest answer of a tool host: 30,000 characters, each of which may take six in JSON, and 1,000 for the rest. */
+/** The longest answer of a tool host: 30,000 characters, up to six times as long in JSON, and 1,000 for the rest. */
 const maxLine = 6 * 30_000 + 1000;
 
-/** No file tool takes that long. */
+/** Far more than any file tool takes. */
 const answerMs = 60_000;
 
 /** Speaks with a tool host: a JSON object per line in each direction. */
 export interface HostClient {
-  /** @throws RunFailed `sandbox` when the host is gone */
+  /** @throws RunFailed `sandbox` when the tool host has ended */
   call(tool: string, args: object): Promise<ToolAnswer>;
 }
 
@@ -39,11 +39,11 @@ export function hostClient(child: ChildProcess): HostClient {
     for (let at = line.indexOf('\n'); at >= 0; at = line.indexOf('\n')) {
       const answer = at > maxLine ? undefined : parseAnswer(line.slice(0, at));
       line = line.slice(at + 1);
-      if (answer === undefined || !waiting.has(answer.id)) return end('its answer fits no question');
+      if (answer === undefined || !waiting.has(answer.id)) return end('it sent an answer that fits no call');
       waiting.get(answer.id)?.resolve({ ok: answer.ok, text: answer.text });
       waiting.delete(answer.id);
     }
-    if (line.length > maxLine) end('its answer is too long');
+    if (line.length > maxLine) end('it sent an answer that is too long');
   });
   return {
     call: (tool, args) => {
@@ -64,7 +64,7 @@ function parseAnswer(line: string): (ToolAnswer & { id: number }) | undefined {
     const { id, ok, text } = JSON.parse(line) as Record<string, unknown>;
     if (typeof id === 'number' && typeof ok === 'boolean' && typeof text === 'string') return { id, ok, text };
   } catch {
-    // Said by the caller.
+    // The caller reports it.
   }
   return undefined;
 }

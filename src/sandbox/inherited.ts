@@ -3,8 +3,9 @@ import { closeSync, readdirSync, readFileSync } from 'node:fs';
 const closeOnExec = 0o2000000;
 
 /**
- * Closes what whoever started us left open: everything we start would have it open too, the sandbox's processes among
- * them. What Node opens itself is closed by the system at every start of another program. To be called first of all.
+ * Closes the descriptors that the service inherited from the program that started it. Otherwise every child, including
+ * processes in sandboxes, would inherit them too. To be called before anything else; descriptors that Node opens are
+ * not inherited.
  */
 export function closeInherited(): void {
   if (process.platform !== 'linux') return;
@@ -15,7 +16,7 @@ export function closeInherited(): void {
       const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1] ?? '';
       if ((Number.parseInt(flags, 8) & closeOnExec) === 0) closeSync(fd);
     } catch {
-      // The one that listed them is gone.
+      // The descriptor that was used to list the folder is closed already.
     }
   }
 }

@@ -1,13 +1,13 @@
-// Part of the tool host: it runs inside the sandbox and needs nothing but the language.
+// Part of the tool host, so it runs inside the sandbox and imports nothing.
 
-/** What models get wrong when they copy a text, mildest first: how lines are compared, and what to call it. */
+/** What models get wrong when they copy text: the name of the difference, and how to compare lines without it. */
 const tolerances = [
   ['the line ending', (line) => line.replace(/\r$/, '')],
-  ['blanks at the end of lines', (line) => line.trimEnd()],
+  ['trailing whitespace', (line) => line.trimEnd()],
   ['the indentation', (line) => line.trim()],
 ];
 
-/** Replaces whole lines that match but for line endings, trailing blanks or indentation; only where one place does. */
+/** Replaces whole lines that match except for line endings, trailing blanks or indentation, if only one place does. */
 export function editLoosely(text, old, replacement) {
   const lines = text.split('\n');
   const wanted = old.replace(/\r?\n$/, '').split('\n');
@@ -15,7 +15,9 @@ export function editLoosely(text, old, replacement) {
     const keys = wanted.map(plain);
     const found = lines.flatMap((_, at) => (keys.every((key, i) => plain(lines[at + i] ?? '\0') === key) ? [at] : []));
     if (found.length > 1)
-      return { problem: `old occurs ${found.length} times in it but for ${difference}; give more lines around it` };
+      return {
+        problem: `old occurs ${found.length} times when ${difference} is ignored; include more of the lines around it`,
+      };
     if (found.length === 0 || keys.every((key) => key === '')) continue;
     const [at] = found;
     const indentOf = (line) => /^[ \t]*/.exec(line)[0];

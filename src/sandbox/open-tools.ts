@@ -11,16 +11,16 @@ export interface OpenTools {
   /** Where commands run; undefined without a sandbox. */
   wall: Wall | undefined;
   signal: AbortSignal;
-  /** Looks whether the run exceeded a limit, which may be why a tool failed. */
+  /** Checks whether the run exceeded a limit, which may be why a tool failed. */
   look(): Promise<void>;
 }
 
-/** The file tools behind the wall. */
+/** Starts the file tools in a sandbox. */
 export function walledHost(wall: Wall): Walled {
   return startWalled(wall, [nodeInside(wall), '/opt/host.mjs', '/work', '/opt/loose-edit.mjs']);
 }
 
-/** The file tools as an ordinary process; as root under the run's uid. They check every path themselves. */
+/** Starts the file tools as an ordinary process, with the run's own uid if the service is root. They check every path. */
 export function plainHost(parts: WallParts, workTree: string): Walled {
   const { node, toolHost, looseEdit, who } = parts;
   const child = spawn(node, [toolHost, workTree, looseEdit], { ...who, env: {}, cwd: '/', stdio: 'pipe' });
@@ -38,7 +38,7 @@ export function plainHost(parts: WallParts, workTree: string): Walled {
 
 export function openTools({ walled, wall, signal, look }: OpenTools): ToolHost {
   const client = hostClient(walled.child);
-  /** When the run ended, the error is its reason and not that the tools are gone. */
+  /** When the run has ended, fails with the reason for that rather than with the end of the tools. */
   const orReason = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       return await answer;
@@ -51,7 +51,7 @@ export function openTools({ walled, wall, signal, look }: OpenTools): ToolHost {
   const ask = (tool: string, args: object) => orReason(client.call(tool, args));
   const runIn = async (inside: Wall, args: { command: string }) => {
     const answer = await runCommand(inside, args, signal);
-    // Killed, perhaps by the kernel for a limit of the run.
+    // The command was killed, perhaps by the kernel because of a limit of the run.
     if (answer.exitCode === undefined || answer.exitCode > 128) await look();
     if (signal.reason instanceof RunFailed) throw signal.reason;
     return answer;
@@ -63,7 +63,8 @@ export function openTools({ walled, wall, signal, look }: OpenTools): ToolHost {
     hasShell: wall !== undefined,
     call: async (tool, args) => {
       if (tool !== 'run_command') return ask(tool, args);
-      if (wall === undefined) return { ok: false, text: 'run_command needs a working sandbox, and there is none here' };
+      if (wall === undefined)
+        return { ok: false, text: 'run_command needs a working sandbox, which this machine does not have' };
       return orReason(runIn(wall, args as { command: string }));
     },
     restore: async (files) => {

@@ -1,58 +1,58 @@
-/** What a tool answered; `ok: false` carries the reason for the model. */
+/** A tool's answer to the model. With `ok: false` the text says what went wrong. */
 export interface ToolAnswer {
   ok: boolean;
   text: string;
-  /** Of a command that ended by itself. */
+  /** Set when a command ended without being killed. */
   exitCode?: number;
 }
 
 export interface RestoredFile {
   path: string;
   mode: string;
-  /** base64; null when the file is gone. */
+  /** In base64; null when the file was deleted. */
   content: string | null;
 }
 
-/** The file and shell tools of one run, behind the wall. */
+/** The file and shell tools of one run. */
 export interface ToolHost {
   hasShell: boolean;
   /** @throws RunFailed `sandbox` when the host is gone */
   call(tool: string, args: object): Promise<ToolAnswer>;
   restore(files: RestoredFile[]): Promise<void>;
-  /** Lets commands see another workspace at `../<name>`; one whose name is that of a folder of the system stays unseen. */
+  /** Shows commands another workspace at `../<name>`, unless the name is that of a system folder such as `usr`. */
   mount(name: string, workTree: string, gitDir: string): void;
-  /** Ends the host and everything that was started in it. */
+  /** Ends the tools and everything they started. */
   close(): Promise<void>;
 }
 
 export interface SandboxState {
-  /** Whether `run_command` is there. */
+  /** Whether agents have `run_command`. */
   works: boolean;
-  /** Why not, or with what; one sentence for the start and for `doctor`. */
+  /** How it works or why it does not, in one sentence for the log at start and for `doctor`. */
   says: string;
 }
 
-/** What all processes and files of a run may take together. */
+/** What all processes and files of a run may use together. */
 export interface RunLimits {
   memoryMb: number;
   diskMb: number;
-  /** Threads count too. */
+  /** Each thread counts as one. */
   processes: number;
 }
 
-/** The tools of one run: they share a user, the limits and an end. */
+/** What the tools of one run share: a user, the limits, and the signal that ends them. */
 export interface Confinement {
-  /** Aborted with what was given, or with `RunFailed` when the run exceeds a limit. */
+  /** Aborted with the signal that was given, or with `RunFailed` when the run exceeds a limit. */
   signal: AbortSignal;
-  /** Gives the files of a workspace to the user that the tools have. */
+  /** Makes the user of the tools the owner of a workspace. */
   own(workTree: string): Promise<void>;
   /** Starts the tools of a work tree, which may still be empty; `signal` ends them. */
   open(workTree: string, gitDir: string): Promise<ToolHost>;
-  /** Gives up the user and the limits, after the tools were closed. Never throws. */
+  /** Releases the user and the limits, after the tools have been closed. Never throws. */
   close(): Promise<void>;
 }
 
-/** Where the model's tools run. Without bubblewrap only the file tools exist. */
+/** Where the model's tools run. Without bubblewrap there are only file tools. */
 export interface Sandbox {
   state: SandboxState;
   /** @throws RunFailed `sandbox` when the limits of a run cannot be set */

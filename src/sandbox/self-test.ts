@@ -14,12 +14,12 @@ import { niceness, oomScore, processLimits } from './walled.ts';
 
 const run = promisify(execFile);
 
-/** What a command must find when it looks around: one line each. */
+/** What a sandbox must do: a description, a command that tests it, and the one line that the command must print. */
 function wanted(limits: RunLimits) {
   const { data, fsize, core, nofile } = processLimits(limits);
   return [
     ['is an unprivileged user', 'id -u', '1000'],
-    // The heading is two lines; more than that would be a network.
+    // The heading has two lines. Any further line is a network device.
     ['has no network', 'grep -cv lo: /proc/net/dev', '2'],
     ['cannot set the kernel', '(echo x > /proc/sys/kernel/hostname) 2>/dev/null && echo open || echo closed', 'closed'],
     [
@@ -29,7 +29,7 @@ function wanted(limits: RunLimits) {
     ],
     ['sees no environment of ours', 'env | grep -c TOKEN', '0'],
     ['sees no paths of the host', "tr '\\0' '\\n' < /proc/1/cmdline | grep -c -- -bind", '0'],
-    // In the shell's own units: kilobytes, processes, blocks of 512 bytes.
+    // In the units of the shell: kilobytes, processes, blocks of 512 bytes.
     ['is limited in memory', 'ulimit -d', String(data / 1024)],
     ['is limited in processes', 'ulimit -p', String(limits.processes)],
     ['is limited in file size', 'ulimit -f', String(fsize / 512)],
@@ -46,18 +46,18 @@ function wanted(limits: RunLimits) {
   ] as const;
 }
 
-/** Time enough to write far more than is shown; on a busy machine it takes longer to begin. */
+/** How long a command may write, which must be more than is shown. Longer when a busy machine is slow to start it. */
 const triedSeconds = [0.2, 1, 4];
 
 export interface SelfTest {
   files: Pick<WallParts, 'node' | 'toolHost' | 'looseEdit'>;
   limits: RunLimits;
   cgroups: CgroupTree | undefined;
-  /** A folder to try things in. */
+  /** A folder for the test's files. */
   place: string;
 }
 
-/** Opens a sandbox on empty folders and looks from inside, and from outside afterwards, whether each part of the wall stands. */
+/** Starts commands in a sandbox with empty folders, and checks from inside and outside that every protection works. */
 export async function selfTest({ files, limits, cgroups, place }: SelfTest): Promise<SandboxState> {
   const version = await run('bwrap', ['--version'], { env: { PATH: '/usr/local/bin:/usr/bin:/bin' } }).catch(
     () => undefined,
@@ -93,13 +93,13 @@ async function lookAround(wall: Wall): Promise<string | undefined> {
   const command = all.map(([, look]) => look).join('\n');
   const { text } = await runCommand(wall, { command, timeoutSeconds: 10 }, AbortSignal.timeout(15_000));
   const found = text.trim().split('\n');
-  // With fewer lines the commands did not run, and the last lines say why.
+  // With fewer lines the commands did not run. The last lines say why.
   if (found.length <= all.length) return found.slice(-2).join(' ');
   const failed = all.find(([, , value], i) => found[i] !== value);
-  return failed && `a command there is not what it should be: it ${failed[0]}`;
+  return failed && `a command in the sandbox should pass this test and does not: it ${failed[0]}`;
 }
 
-/** Writes without end, for ever, with a process that wants to stay. */
+/** Runs a command that writes without end and starts a background process, and checks that nothing of it stays. */
 async function runWild(wall: Wall, [seconds = 0, ...longer]: number[] = triedSeconds): Promise<string | undefined> {
   // A number that no other process has as its argument.
   const mark = `${process.pid}${Date.now()}`;
@@ -119,7 +119,7 @@ async function runWild(wall: Wall, [seconds = 0, ...longer]: number[] = triedSec
   return undefined;
 }
 
-/** The most processes that the watchdog would see at a time while a command runs. */
+/** The largest number of processes that the watchdog sees at a time while a command runs. */
 async function mostProcesses({ sandboxes, limits }: Wall, running: Promise<unknown>): Promise<number> {
   let isRunning = true;
   const stop = () => {
@@ -137,7 +137,7 @@ async function mostProcesses({ sandboxes, limits }: Wall, running: Promise<unkno
 /** Fewer than the threads of this process. */
 const fewProcesses = 8;
 
-/** Says whether the kernel counts the processes of this sandbox alone, or all that have the same user. */
+/** Whether the kernel counts the processes of each sandbox, or those of all sandboxes with the same user. */
 async function countedHow(wall: Wall): Promise<string> {
   if (wall.who.uid !== undefined) return 'each run has a user of its own and is limited by a watchdog';
   const tight = { ...wall, limits: { ...wall.limits, processes: fewProcesses } };

@@ -7,8 +7,8 @@ const defaultSeconds = 120;
 const maxSeconds = 600;
 
 /**
- * Runs one command in a sandbox of its own, which ends with it: no daemon outlives a command, and no command can reach
- * the tool host or another command. About 15 ms each.
+ * Runs one command in a new sandbox, which ends with it: no background process outlives a command, and no command can
+ * reach the tool host or another command. A sandbox takes about 15 ms to start.
  */
 export async function runCommand(
   wall: Wall,
@@ -25,7 +25,7 @@ export async function runCommand(
   let exitCode: number | undefined;
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(`[not started: ${error.message}]`));
-    // `close` comes after the last output; `end` makes it come.
+    // `close` follows the last output; `end` brings it about when a background process keeps the pipes open.
     child.once('close', (code, by) => {
       if (!isLate) exitCode = code ?? undefined;
       resolve(by === null ? `[exit code ${code}]` : `[ended by ${by}]`);

@@ -1,6 +1,5 @@
-// Serves the file tools of one run over stdio, a JSON object per line. It runs inside the sandbox (or, where there is
-// none, as a process of its own) and needs nothing but Node: no imports from the service. Commands run elsewhere: each
-// in a sandbox of its own, so that none can reach this process.
+// Serves the file tools of one run over stdin and stdout, one JSON object per line. It runs inside the sandbox, or as a
+// plain process where there is none, and imports nothing of the service. Commands run in other sandboxes (shell.ts).
 import { spawn } from 'node:child_process';
 import { constants, lstat, mkdir, open, readdir, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -9,41 +8,37 @@ import { createInterface } from 'node:readline';
 const [root, looseEdit] = process.argv.slice(2);
 const { editLoosely } = await import(looseEdit);
 
-const limits = {
-  fileBytes: 2_000_000,
-  outputChars: 30_000,
-  listEntries: 1000,
-  lineChars: 2000,
-};
-
+const limits = { fileBytes: 2_000_000, outputChars: 30_000, listEntries: 1000, lineChars: 2000 };
 const [searchSeconds, searchKilobytes] = [20, 500_000];
 
 class ToolError extends Error {}
 
 /**
- * The real path of a path of the workspace. Every link on the way is followed here and checked, so none leads outside;
- * the last part need not exist yet.
+ * The real path of a path in the workspace. Every link on the way is followed and checked, so none leads outside. The
+ * last part need not exist yet.
  */
 async function inside(path) {
   if (typeof path !== 'string' || path === '') throw new ToolError('path must be a text such as src/index.js');
   if (path.includes('\0')) throw new ToolError('path must not contain a NUL character');
-  const wanted = resolve(root, path);
-  const rest = relative(root, wanted);
-  if (rest === '..' || rest.startsWith(`..${sep}`)) throw new ToolError(`${path} is outside the workspace`);
-  if (rest.split(sep).some((part) => part.toLowerCase() === '.git')) throw new ToolError(`${path} is git's own folder`);
+  const parts = partsBelowRoot(resolve(root, path), path, 'is outside the workspace');
   let real = await realpath(root);
-  const parts = rest.split(sep).filter(Boolean);
   for (const [i, part] of parts.entries()) {
     const next = join(real, part);
     const found = await lstat(next).catch(() => undefined);
     if (found === undefined) return join(real, ...parts.slice(i));
     real = found.isSymbolicLink() ? await realpath(next).catch(() => join(sep, 'nowhere')) : next;
-    const away = relative(root, real);
-    if (away === '..' || away.startsWith(`..${sep}`))
-      throw new ToolError(`${path} leads outside the workspace through a link`);
-    if (away.split(sep).some((p) => p.toLowerCase() === '.git')) throw new ToolError(`${path} is git's own folder`);
+    partsBelowRoot(real, path, 'leads outside the workspace through a link');
   }
   return real;
+}
+
+/** The parts of an absolute path, from the workspace down. @throws ToolError for a path outside it or in a git folder */
+function partsBelowRoot(absolute, path, isOutside) {
+  const parts = relative(root, absolute).split(sep).filter(Boolean);
+  if (parts[0] === '..') throw new ToolError(`${path} ${isOutside}`);
+  if (parts.some((part) => part.toLowerCase() === '.git'))
+    throw new ToolError(`${path} is inside git's own folder, which the tools do not open`);
+  return parts;
 }
 
 async function textOf(path) {
@@ -51,24 +46,21 @@ async function textOf(path) {
   const found = await stat(real).catch(() => undefined);
   if (found === undefined) throw new ToolError(`${path} does not exist`);
   if (!found.isFile()) throw new ToolError(`${path} is not a file`);
-  if (found.size > limits.fileBytes)
-    throw new ToolError(`${path} has ${found.size} bytes, more than ${limits.fileBytes}`);
+  if (found.size > limits.fileBytes) throw new ToolError(`${path} has more than ${limits.fileBytes} bytes`);
   const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW);
   const content = await handle.readFile().finally(() => handle.close());
   if (content.subarray(0, 8000).includes(0)) throw new ToolError(`${path} is a binary file`);
   return { real, text: content.toString('utf8') };
 }
 
+const writing = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
 async function save(real, text) {
   await mkdir(dirname(real), { recursive: true });
-  const handle = await open(
-    real,
-    constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-    0o644,
-  );
+  const handle = await open(real, writing, 0o644);
   try {
-    // A pipe or a device would take the text, or wait for ever for somebody to read it.
-    if (!(await handle.stat()).isFile()) throw new ToolError('the path is not a file');
+    // A pipe or a device would swallow the text, or wait forever for a reader.
+    if (!(await handle.stat()).isFile()) throw new ToolError('the path is not a regular file');
     await handle.truncate(0);
     await handle.writeFile(text);
   } finally {
@@ -82,25 +74,27 @@ function capped(text) {
   return `${text.slice(0, half)}\n[… ${text.length - limits.outputChars} characters cut …]\n${text.slice(-half)}`;
 }
 
+const unlisted = new Set(['.git', 'node_modules']);
+
+/** Adds the names in a folder, marked as by `ls -F`, and those below it to the given depth, up to the limit of entries. */
+async function listInto(lines, { folder, prefix, depth }, path) {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => {
+    throw new ToolError(`${path} is not a folder`);
+  });
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entry of entries.filter(({ name }) => !unlisted.has(name))) {
+    if (lines.length >= limits.listEntries) return;
+    lines.push(prefix + entry.name + (entry.isDirectory() ? '/' : entry.isSymbolicLink() ? '@' : ''));
+    const below = { folder: join(folder, entry.name), prefix: `${prefix}${entry.name}/`, depth: depth - 1 };
+    if (entry.isDirectory() && depth > 1) await listInto(lines, below, path);
+  }
+}
+
 const tools = {
   async list_files({ path = '.', depth = 3 }) {
-    const start = await inside(path);
     const lines = [];
-    const walk = async (folder, level, prefix) => {
-      const entries = await readdir(folder, { withFileTypes: true }).catch(() => {
-        throw new ToolError(`${path} is not a folder`);
-      });
-      entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-      for (const entry of entries) {
-        if (entry.name === '.git' || entry.name === 'node_modules') continue;
-        if (lines.length >= limits.listEntries) return;
-        lines.push(prefix + entry.name + (entry.isDirectory() ? '/' : entry.isSymbolicLink() ? '@' : ''));
-        if (entry.isDirectory() && level < depth)
-          await walk(join(folder, entry.name), level + 1, `${prefix}${entry.name}/`);
-      }
-    };
-    await walk(start, 1, '');
-    if (lines.length >= limits.listEntries) lines.push(`[cut after ${limits.listEntries} entries; name a path]`);
+    await listInto(lines, { folder: await inside(path), prefix: '', depth }, path);
+    if (lines.length >= limits.listEntries) lines.push(`[cut after ${limits.listEntries} entries; name a folder]`);
     return lines.join('\n') || '(empty)';
   },
 
@@ -109,9 +103,8 @@ const tools = {
     const lines = text.split('\n');
     const last = Math.min(endLine ?? lines.length, lines.length);
     if (startLine > lines.length) throw new ToolError(`${path} has only ${lines.length} lines`);
-    const shown = lines
-      .slice(startLine - 1, last)
-      .map((l) => (l.length > limits.lineChars ? `${l.slice(0, limits.lineChars)}[…]` : l));
+    const cut = (line) => (line.length > limits.lineChars ? `${line.slice(0, limits.lineChars)}[…]` : line);
+    const shown = lines.slice(startLine - 1, last).map(cut);
     return shown.join('\n');
   },
 
@@ -119,18 +112,18 @@ const tools = {
     const real = await inside(path);
     const skipped = ['--exclude-dir=.git', '--exclude-dir=node_modules'];
     const args = ['-rnI', regex ? '-E' : '-F', ...skipped, '-m', '50', '-e', pattern, '--', real];
-    // A pattern such as (x{1,500}){1,500} would else take all the memory that there is.
+    // Without the limit a pattern such as (x{1,500}){1,500} would take all memory.
     const limited = ['-c', `ulimit -v ${searchKilobytes}; exec grep "$@"`, 'sh', ...args];
     const { code, output, timedOut } = await execute('sh', limited, searchSeconds);
     if (code === 1) return 'no match';
-    if (timedOut) throw new ToolError(`search took longer than ${searchSeconds} s; name a path or a simpler pattern`);
+    if (timedOut) throw new ToolError(`search took over ${searchSeconds} s; name a smaller path or a simpler pattern`);
     if (code !== 0) throw new ToolError(`search failed: ${output.slice(0, 500)}`);
     return output.replaceAll(`${root}/`, '');
   },
 
   async write_file({ path, content }) {
-    if (Buffer.byteLength(content) > limits.fileBytes)
-      throw new ToolError(`content has more than ${limits.fileBytes} bytes`);
+    const isTooLarge = Buffer.byteLength(content) > limits.fileBytes;
+    if (isTooLarge) throw new ToolError(`content has more than ${limits.fileBytes} bytes`);
     await save(await inside(path), content);
     return `wrote ${path} (${content.split('\n').length} lines)`;
   },
@@ -146,7 +139,9 @@ const tools = {
       return `changed ${path} (1 place; ${difference} differed from old and was kept)`;
     }
     if (count > 1 && !replaceAll)
-      throw new ToolError(`old occurs ${count} times in ${path}; give more lines around it, or set replaceAll`);
+      throw new ToolError(
+        `old occurs ${count} times in ${path}; include more of the lines around it, or set replaceAll`,
+      );
     const size = text.length + count * (replacement.length - old.length);
     if (size > limits.fileBytes)
       throw new ToolError(`${path} would have ${size} characters, more than ${limits.fileBytes}`);
@@ -155,17 +150,19 @@ const tools = {
   },
 
   async delete_file({ path }) {
-    // The link itself goes, not what it leads to: only the folder is resolved.
+    // Deletes a link itself, not its target: only its folder is resolved.
     const real = join(await inside(dirname(path)), path.split('/').pop());
     const found = await lstat(real).catch(() => undefined);
     if (found === undefined) throw new ToolError(`${path} does not exist`);
-    if (found.isDirectory()) throw new ToolError(`${path} is a folder; delete its files`);
+    if (found.isDirectory()) throw new ToolError(`${path} is a folder; delete its files instead`);
+    // A command may have replaced a folder with a link since the first check.
     await inside(dirname(path));
     await rm(real);
     return `deleted ${path}`;
   },
 };
 
+/** Runs a program in the workspace and kills it, with everything it started, when the time is up. */
 function execute(program, args, seconds) {
   return new Promise((done, fail) => {
     const child = spawn(program, args, { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -176,34 +173,34 @@ function execute(program, args, seconds) {
       if (output.length > limits.outputChars * 4)
         output = `${output.slice(0, limits.outputChars)}\n[…]\n${output.slice(-limits.outputChars)}`;
     };
-    child.stdout.setEncoding('utf8').on('data', keep);
-    child.stderr.setEncoding('utf8').on('data', keep);
-    const kill = () => {
-      try {
-        process.kill(-child.pid, 'SIGKILL');
-      } catch {}
-    };
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', keep);
     const timer = setTimeout(() => {
       timedOut = true;
-      kill();
+      killGroup(child.pid);
       child.stdout.destroy();
       child.stderr.destroy();
     }, seconds * 1000);
-    const ended = (code) => {
-      clearTimeout(timer);
-      kill();
-      done({ code, output, timedOut });
-    };
     child.once('error', (error) => {
       clearTimeout(timer);
       fail(new ToolError(error.message));
     });
-    // `exit`, not `close`: a daemon that keeps the pipes open must not keep us waiting.
-    child.once('exit', (code) => setTimeout(() => ended(code), 20));
+    // `exit` instead of `close`, which would wait for a background process that keeps the pipes open.
+    child.once('exit', (code) => {
+      clearTimeout(timer);
+      killGroup(child.pid);
+      // Time for the last output to arrive.
+      setTimeout(() => done({ code, output, timedOut }), 20);
+    });
   });
 }
 
-/** Makes the folders of a path; a file or link that stands where one should be goes. */
+function killGroup(pid) {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {} // It has ended.
+}
+
+/** Creates the folders of a path. A file or link in the place of a folder is removed. */
 async function clearFolders(path) {
   let folder = root;
   for (const part of path.split('/').filter((p) => p !== '.' && p !== '')) {
@@ -215,10 +212,10 @@ async function clearFolders(path) {
   }
 }
 
-/** Lets the service put files back as they were after an earlier turn of an interrupted run. */
+/** Called by the service, not by the model: restores the files of an interrupted run. */
 const internal = {
   async restore({ files }) {
-    // The parts of these paths are no links: they come from git's trees. What is in their way is removed, not entered.
+    // The paths come from git's trees, so they need no check. Links in their way are removed, not followed.
     for (const { path, content } of files)
       if (content === null) await rm(join(root, path), { recursive: true, force: true });
     for (const { path, mode, content } of files) {
@@ -234,16 +231,19 @@ const internal = {
   },
 };
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const { id, tool, args } = JSON.parse(line);
-  let answer;
+async function call(tool, args) {
   try {
     const handler = tools[tool] ?? internal[tool];
     if (handler === undefined) throw new ToolError(`unknown tool ${tool}`);
-    answer = { id, ok: true, text: capped(await handler(args)) };
+    return { ok: true, text: await handler(args) };
   } catch (error) {
-    const text = error instanceof ToolError ? error.message : `${error.code ?? 'error'}: the ${tool} tool failed`;
-    answer = { id, ok: false, text: capped(text) };
+    if (error instanceof ToolError) return { ok: false, text: error.message };
+    return { ok: false, text: `${error.code ?? 'error'}: the ${tool} tool failed` };
   }
-  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, tool, args } = JSON.parse(line);
+  const answer = await call(tool, args);
+  process.stdout.write(`${JSON.stringify({ id, ok: answer.ok, text: capped(answer.text) })}\n`);
 }

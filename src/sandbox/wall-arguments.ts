@@ -3,37 +3,37 @@ import { dirname } from 'node:path';
 import type { RunLimits } from './sandbox.ts';
 import { socketFilter } from './seccomp.ts';
 
-/** What all sandboxes of a run have in common. */
+/** What the sandboxes of a run share. Paths are paths of the host. */
 export interface WallParts {
   node: string;
   toolHost: string;
   looseEdit: string;
   who: Pick<SpawnOptions, 'uid' | 'gid'>;
   limits: RunLimits;
-  /** The first processes of the sandboxes that are running, by their pids outside. */
+  /** The pids, as the host sees them, of the first process of each running sandbox. */
   sandboxes: Set<number>;
-  /** Puts a process into the run's cgroup, with everything that it will start. */
+  /** Puts a process, and everything it will start, into the run's cgroup. */
   enter?: ((pid: number) => void) | undefined;
 }
 
-/** What a sandbox is made of; paths of the host. */
+/** A sandbox to start. Paths are paths of the host. */
 export interface Wall extends WallParts {
   workTree: string;
   gitDir: string;
-  /** Further workspaces beside it, at `/<name>`. */
+  /** Further workspaces of the run, at `/<name>`. */
   others: { name: string; workTree: string; gitDir: string }[];
-  /** Lives as long as the run: /tmp and the home folder of its commands. */
+  /** /tmp and the home folder of the run's commands. They live as long as the run. */
   scratch: { tmp: string; home: string };
 }
 
-/** The files that bubblewrap reads from descriptors. */
+/** The descriptors that bubblewrap reads and writes. */
 export const [passwdFd, statusFd, scriptFd, filterFd, argumentsFd] = [3, 4, 5, 6, 7];
 export const filter = socketFilter();
 
-/** Where a program finds the script it was started with; of any length, where an argument ends at 128 kB. */
+/** The script of a command, inside the sandbox. A file, because an argument can have 128 kB at most. */
 export const scriptPath = '/opt/script.sh';
 
-/** What stands in the root of a sandbox. */
+/** Names in the root folder of a sandbox. No workspace can be mounted under one of them. */
 export const rootNames = new Set([
   'bin',
   'dev',
@@ -49,12 +49,12 @@ export const rootNames = new Set([
   'work',
 ]);
 
-/** Where Node is inside. One below /usr is there already. */
+/** The path of Node inside a sandbox, which contains the host's /usr. */
 export function nodeInside({ node }: Pick<WallParts, 'node'>): string {
   return node.startsWith('/usr/') ? node : '/opt/node/bin/node';
 }
 
-/** bubblewrap's arguments. They hold paths of the host, so they never go on a command line, which /proc/1 would show. */
+/** bubblewrap's arguments. They contain paths of the host, so they are never put on the command line, which /proc/1 shows. */
 export function wallArguments(wall: Wall): string[] {
   const { node, toolHost, looseEdit, workTree, gitDir, others, scratch } = wall;
   const environment = {
@@ -62,7 +62,7 @@ export function wallArguments(wall: Wall): string[] {
     HOME: '/home/agent',
     LANG: 'C.UTF-8',
     CI: 'true',
-    // The git folder belongs to the service; inside it is only looked at.
+    // The git folder belongs to the service and is mounted read-only. Git trusts it only with these settings.
     GIT_CONFIG_COUNT: '1',
     GIT_CONFIG_KEY_0: 'safe.directory',
     GIT_CONFIG_VALUE_0: '*',
@@ -83,8 +83,8 @@ export function wallArguments(wall: Wall): string[] {
     ...['--ro-bind', toolHost, '/opt/host.mjs', '--ro-bind', looseEdit, '/opt/loose-edit.mjs'],
     ...['--bind', workTree, '/work', '--ro-bind', gitDir, '/work/.git'],
     ...others.flatMap((o) => ['--bind', o.workTree, `/${o.name}`, '--ro-bind', o.gitDir, `/${o.name}/.git`]),
-    // What is written to /dev and / would fill the machine's memory; through /proc a process could lower its
-    // oom_score_adj to that of the service.
+    // Files in /dev and / would take memory that no limit counts. Through /proc a process could lower its oom_score_adj
+    // to that of the service.
     ...['--remount-ro', '/dev', '--remount-ro', '/proc', '--remount-ro', '/'],
     ...['--chdir', '/work', '--clearenv'],
     ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),

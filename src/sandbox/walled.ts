@@ -16,33 +16,33 @@ import {
   wallArguments,
 } from './wall-arguments.ts';
 
-/** A process behind the wall, with everything that it started. */
+/** A process in a sandbox, with everything it started. */
 export interface Walled {
   child: ChildProcess;
-  /** Ends all of it, and returns when it is gone or cannot be waited for. */
+  /** Ends all of it. Returns when it is gone, or when waiting longer is no use. */
   end(): Promise<void>;
 }
 
 const passwd = 'root:x:0:0:root:/root:/bin/sh\nagent:x:1000:1000:agent:/home/agent:/bin/sh\n';
 
-/** How long to wait for a process to start before killing it, and for it to be gone afterwards. */
+/** How long to wait for a process to start before killing it, and then for its end. */
 const patienceMs = 3000;
 
-/** Below the service, which must answer while commands take all of the processor. */
+/** Lower priority than the service, which must answer while commands use the whole processor. */
 export const niceness = 10;
 
-/** The kernel's OOM killer takes the processes of sandboxes before any other. */
+/** Makes the kernel's OOM killer end processes of sandboxes before any others. */
 export const oomScore = 1000;
 
-/** Node asks for 0.6 GB and for 8 MB a thread, of which it uses little; what is used is the watchdog's to count. */
+/** Node reserves 0.6 GB, and 8 MB per thread, and uses little of it. The watchdog limits what is used. */
 const leastDataMb = 4096;
 
-/** What the kernel allows each process: file size, memory, core file and open files. */
+/** Limits that the kernel enforces for each process: file size, memory, core file and open files. */
 export function processLimits({ memoryMb }: RunLimits) {
   return { fsize: 268_435_456, data: Math.max(memoryMb, leastDataMb) * 1024 ** 2, core: 0, nofile: 4096 };
 }
 
-/** Starts a program inside; `--unshare-all` takes the network away too. The environment of the host does not exist there. */
+/** Starts a program in a sandbox, without network (`--unshare-all`) and without the service's environment. */
 export function startWalled(wall: Wall, program: string[], script = ''): Walled {
   const outside = Object.entries(processLimits(wall.limits)).map(([name, value]) => `--${name}=${value}`);
   // Set inside, so that the kernel counts the processes of this sandbox's user namespace only (Linux 5.14 and newer);
@@ -51,10 +51,11 @@ export function startWalled(wall: Wall, program: string[], script = ''): Walled 
   const args = [...outside, '--', 'bwrap', '--args', String(argumentsFd), '--', ...inside, ...program];
   const stdio: StdioOptions = Array.from({ length: argumentsFd + 1 }, () => 'pipe');
   const child = spawn('prlimit', args, { ...wall.who, env: {}, cwd: '/', stdio });
-  // With too many files open there is no process and no stream, only the error to come.
+  // With too many files open spawn gives neither a process nor streams; `error` follows.
   child.on('error', () => {});
-  if (child.stdio === undefined) throw new RunFailed('sandbox', 'the machine has too many files open');
-  // Before bubblewrap has its arguments, and so before it starts any other process.
+  if (child.stdio === undefined)
+    throw new RunFailed('sandbox', 'the machine has too many files open; raise its limit (ulimit -n)');
+  // Now, because bubblewrap starts other processes as soon as it has read its arguments.
   subdue(child, wall);
   for (const [fd, content] of [
     [passwdFd, passwd],
@@ -74,10 +75,10 @@ export function startWalled(wall: Wall, program: string[], script = ''): Walled 
   enlist(wall, born, gone);
   let ending: Promise<void> | undefined;
   const endOnce = async () => {
-    // Killed before it has asked to die with its parent, the inner process would stay behind; so its pid is waited for.
+    // Wait for the inner process's pid: it would survive if its parent were killed before it asked to die with it.
     const pid = await within(patienceMs, Promise.race([born, gone.then(() => undefined)]));
-    // bubblewrap ends by itself once it has reaped the inner process, so its end says that nothing is left. Killed at
-    // once, it would leave behind what is still dying.
+    // bubblewrap ends when the inner process is gone, so its end means that nothing is left. If it were killed first,
+    // processes that are still ending would be left behind.
     if (pid !== undefined && kill(pid)) await within(patienceMs, gone);
     child.kill('SIGKILL');
     await within(patienceMs, gone);
@@ -86,19 +87,22 @@ export function startWalled(wall: Wall, program: string[], script = ''): Walled 
   return {
     child,
     end: () => {
-      // Its pid may be somebody else's by the second time.
+      // Only once: later the pid may belong to another process.
       ending ??= endOnce();
       return ending;
     },
   };
 }
 
-/** Makes a process that was just started, and all that it will start, yield to the service: cgroup, memory, processor. */
+/**
+ * Puts a new process, and everything it will start, into the run's cgroup, first in line for the OOM killer, and at a
+ * lower priority than the service.
+ */
 export function subdue({ pid }: ChildProcess, { enter }: Pick<WallParts, 'enter'>): void {
   if (pid === undefined) return;
   try {
     enter?.(pid);
-    // By root it also sets the least that the process may set itself.
+    // Written by root, it is also the lowest value that the process may set.
     writeFileSync(`/proc/${pid}/oom_score_adj`, String(oomScore));
     setPriority(pid, niceness);
   } catch (error) {
@@ -107,7 +111,7 @@ export function subdue({ pid }: ChildProcess, { enter }: Pick<WallParts, 'enter'
   }
 }
 
-/** Keeps the list of the sandboxes that are running. */
+/** Keeps a sandbox in the list of running ones for as long as it runs. */
 async function enlist({ sandboxes }: Wall, born: Promise<number | undefined>, gone: Promise<void>): Promise<void> {
   const pid = await Promise.race([born, gone.then(() => undefined)]);
   if (pid === undefined) return;
@@ -116,7 +120,7 @@ async function enlist({ sandboxes }: Wall, born: Promise<number | undefined>, go
   sandboxes.delete(pid);
 }
 
-/** bubblewrap tells the pid of what it started: `{ "child-pid": 123 }`. */
+/** The pid that bubblewrap reports of the process it started: `{ "child-pid": 123 }`. */
 function innerPid(status: Readable): Promise<number | undefined> {
   return new Promise((resolve) => {
     let text = '';
@@ -130,7 +134,7 @@ function innerPid(status: Readable): Promise<number | undefined> {
   });
 }
 
-/** False when it is gone already. */
+/** False when the process is gone already. */
 function kill(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL');
@@ -139,6 +143,7 @@ function kill(pid: number): boolean {
   }
 }
 
+/** The result of some work, or undefined when it takes longer. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

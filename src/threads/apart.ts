@@ -12,15 +12,15 @@ export interface Apart<M> {
   ): Promise<Awaited<ReturnType<FunctionsOf<M>[K]>>>;
 }
 
-/** As many as runs in one worker by default, so that the hostile text of one run holds up no other. */
+/** Threads at the same time: as many as a worker's runs by default, so that hostile text of one run holds up no other. */
 const atOnce = 4;
-/** A thread costs 40 to 100 ms to start and about 10 MB to keep. */
+/** How long to keep an idle thread. It takes 40 to 100 ms to start and about 10 MB to keep. */
 const idleMs = 30_000;
 
 /**
- * Calls the functions of a module in threads. Text of a stranger that takes forever to parse or to match then ends its
- * own call, and never holds up the service. A thread is kept for the next call and replaced when a call went over a
- * limit. What goes in and out is copied, so the caller bounds its size.
+ * Calls the functions of a module in threads. Untrusted text that takes forever to parse or to match then fails its own
+ * call and does not hold up the service. Threads are reused; one that exceeded a limit is replaced. Arguments and results
+ * are copied, so callers have to limit their size.
  */
 export function apart<M>(module: URL, limits: Limits): Apart<M> {
   const live = new Set<Thread>();

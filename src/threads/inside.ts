@@ -1,4 +1,4 @@
-// Runs in the threads of start-thread.ts: loads one module and calls its functions, one question after the other.
+// Runs in the threads of start-thread.ts: loads one module and calls its functions, one at a time.
 import { parentPort, workerData } from 'node:worker_threads';
 
 export interface Question {
@@ -9,7 +9,7 @@ export interface Question {
 export type Answer = { value?: unknown } | { threw: string };
 
 const port = parentPort;
-if (port === null) throw new Error('this is the inside of a thread');
+if (port === null) throw new Error('this module must be started as a thread, by start-thread.ts');
 const functions: Record<string, (...args: unknown[]) => unknown> = await import(workerData);
 
 async function answer({ name, args }: Question): Promise<Answer> {
@@ -21,5 +21,5 @@ async function answer({ name, args }: Question): Promise<Answer> {
 }
 
 port.on('message', async (question: Question) => port.postMessage(await answer(question)));
-// It is loaded.
+// Tells that the module is loaded.
 port.postMessage({} satisfies Answer);

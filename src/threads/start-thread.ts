@@ -1,14 +1,14 @@
 import { Worker } from 'node:worker_threads';
 import type { Answer, Question } from './inside.ts';
 
-/** What one call may take before its thread is ended. */
+/** Limits of one call. Beyond them its thread is ended. */
 export interface Limits {
   seconds: number;
-  /** Of V8's heap; buffers and very long texts lie outside it. */
+  /** Size of V8's heap, which does not include buffers and very long texts. */
   heapMb: number;
 }
 
-/** A call needed more time or memory than it may have. */
+/** A call needed more time or memory than it may use. */
 export class OverLimit extends Error {
   /** Such as `2 s`. */
   readonly limit: string;
@@ -22,16 +22,16 @@ export class OverLimit extends Error {
 
 /** A thread that answers one question at a time. */
 export interface Thread {
-  /** @throws OverLimit, and then the thread is gone; Error with the message of what was thrown inside */
+  /** @throws OverLimit when a limit ended the thread; Error with the message of an error that was thrown inside */
   ask(question: Question): Promise<unknown>;
-  /** Ends it unless it is asked again before. */
+  /** Ends the thread unless it gets another question within this time. */
   endAfter(ms: number): void;
 }
 
-/** Loading a module of ours may take long on a busy machine. */
+/** How long a thread may take to load its module, generous for a busy machine. */
 const loadSeconds = 60;
 
-/** Starts a thread with the functions of a module; `gone` is told when it has ended for whatever reason. */
+/** Starts a thread with the functions of a module. `gone` is called when it ends for whatever reason. */
 export function startThread(module: URL, { seconds, heapMb }: Limits, gone: () => void): Thread {
   const worker = new Worker(new URL('./inside.ts', import.meta.url), {
     workerData: module.href,
@@ -59,7 +59,7 @@ export function startThread(module: URL, { seconds, heapMb }: Limits, gone: () =
   const next = (withinSeconds: number, late: Error) =>
     new Promise<Answer>((resolve, reject) => {
       if (over !== undefined) return reject(over);
-      // When the service itself was held up, the timer goes off before the answer that has long been there is read.
+      // After a stall of the service itself the timer fires first, although the answer has arrived. So read that first.
       const timer = setTimeout(() => setImmediate(() => hear === settle && end(late)), withinSeconds * 1000);
       const settle = (answer: Answer | Error) => {
         clearTimeout(timer);
@@ -83,7 +83,7 @@ export function startThread(module: URL, { seconds, heapMb }: Limits, gone: () =
         if ('threw' in answer) throw new Error(answer.threw);
         return answer.value;
       } finally {
-        // An idle thread keeps no process from ending.
+        // An idle thread does not keep the process alive.
         worker.unref();
       }
     },

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Checkout } from '../../src/git/engine.ts';
 import { cached } from '../../src/git/native/cached.ts';
 import { nativeGit } from '../../src/git/native/native.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
@@ -9,11 +10,14 @@ type Host = Awaited<ReturnType<typeof serveSampleRepository>>;
 let host: Host;
 let root: string;
 let n = 0;
+const opened: Checkout[] = [];
 beforeEach(async () => {
   host = await serveSampleRepository();
   root = mkdtempSync(join(tmpdir(), 'deckhand-cache-'));
 });
-afterEach(() => {
+afterEach(async () => {
+  // A checkout keeps a git process, which would keep the test run alive.
+  for (const checkout of opened.splice(0)) await checkout.close();
   host.close();
   rmSync(root, { recursive: true, force: true });
 });
@@ -24,6 +28,7 @@ async function clone(scope: string | undefined = 'project') {
   const folder = join(root, `w${n++}`);
   const folders = { gitDir: join(folder, 'git'), workTree: join(folder, 'work') };
   const checkout = await engine().open({ url: host.url, token: 'good-token', scope }, folders);
+  opened.push(checkout);
   const head = (await checkout.fetch('main')) ?? '';
   await checkout.checkout(head);
   return {
@@ -39,7 +44,7 @@ function commit(path: string, content: string) {
   gitOut(host.work, 'push', '-q', host.bare, 'HEAD:main');
 }
 
-test('the second clone fetches only what is new, and is as whole as the first', async () => {
+test('the second clone fetches only new objects and is complete', async () => {
   commit('large.txt', Array.from({ length: 20_000 }, (_, i) => `${Math.sin(i)}`).join('\n'));
   const first = await clone();
   commit('small.txt', 'new\n');
@@ -56,7 +61,7 @@ test('the second clone fetches only what is new, and is as whole as the first', 
   expect(gitOut(second.gitDir, 'fsck', '--connectivity-only')).not.toMatch(/missing|error/);
 });
 
-test('nothing is shared between projects, and nothing is cached without one', async () => {
+test('projects share no cache, and without a project nothing is cached', async () => {
   await clone('one');
   const other = await clone('two');
   expect(readdirSync(join(root, 'cache'))).toHaveLength(2);
@@ -68,11 +73,12 @@ test('nothing is shared between projects, and nothing is cached without one', as
     { url: host.url, token: 'good-token' },
     { gitDir: join(folder, 'git'), workTree: join(folder, 'work') },
   );
+  opened.push(checkout);
   await checkout.fetch('main');
   expect(readdirSync(join(root, 'cache'))).toHaveLength(before);
 });
 
-test.each([40, 3000])('a cache that is cut after %i bytes is made anew', async (length) => {
+test.each([40, 3000])('a cache cut off after %i bytes is replaced', async (length) => {
   said.length = 0;
   commit('large.txt', Array.from({ length: 2000 }, (_, i) => `${Math.sin(i)}`).join('\n'));
   await clone();
@@ -91,23 +97,24 @@ test.each([40, 3000])('a cache that is cut after %i bytes is made anew', async (
   ]);
 });
 
-test('many at once, with the repository going on meanwhile', async () => {
+test('several clones at once, while somebody pushes to the repository', async () => {
   await clone();
   const clones = [];
   for (let i = 0; i < 6; i++) {
     clones.push(clone());
-    if (i === 2) commit('meanwhile.txt', 'x\n');
+    if (i === 2) commit('pushed.txt', 'x\n');
   }
   for (const { workTree } of await Promise.all(clones)) expect(readdirSync(workTree)).toContain('README.md');
   expect(readdirSync(join(root, 'cache'))).toHaveLength(1);
 });
 
-test('once the files are in place nothing that goes wrong takes the packs away', async () => {
+test('after the checkout no failure removes the packs', async () => {
   await clone();
   const checkout = await engine().open(
     { url: host.url, token: 'good-token', scope: 'project' },
     { gitDir: join(root, 'again/git'), workTree: join(root, 'again/work') },
   );
+  opened.push(checkout);
   const head = (await checkout.fetch('main')) ?? '';
   await checkout.checkout(head);
   host.stumble(1, 200);
@@ -117,5 +124,4 @@ test('once the files are in place nothing that goes wrong takes the packs away',
   const tree = await checkout.treeOf(head);
   await checkout.push(await checkout.commit({ tree, parents: [head], message: 'm', author, at }), 'agent/x');
   expect(gitOut(host.bare, 'log', '--format=%s', 'agent/x').split('\n')).toEqual(['m', 'first']);
-  await checkout.close();
 });

@@ -6,7 +6,7 @@ import { at, author, forEachEngine } from '../support/each-engine.ts';
 import { gitOut, gitWith } from '../support/git.ts';
 
 forEachEngine((given) => {
-  test('reads one file of a commit, and nothing that is none', async () => {
+  test('reads a file of a commit; anything else is undefined', async () => {
     const { checkout } = await given.open();
     const head = (await checkout.fetch('main')) ?? '';
     expect((await checkout.readFile(head, 'src/slugify.js'))?.toString()).toContain('slugify');
@@ -14,7 +14,7 @@ forEachEngine((given) => {
       expect(await checkout.readFile(head, path)).toBeUndefined();
   });
 
-  test('a file too large to be read whole is told from one that is not there; large contents can be left out', async () => {
+  test('tells a file that is too large from a missing one, and can leave out large blobs', async () => {
     gitOut(given.host.work, 'checkout', '-q', 'main');
     writeFileSync(join(given.host.work, 'large.txt'), 'x'.repeat(1_000_001));
     gitOut(given.host.work, 'add', '-A');
@@ -30,7 +30,7 @@ forEachEngine((given) => {
     expect((await checkout.readBlobs([large, readme])).get(large)?.length).toBe(1_000_001);
   });
 
-  test('what git has lost is an error, never "no such file"', async () => {
+  test('a damaged object is an error and not a missing file', async () => {
     const { checkout, base } = await given.open();
     writeFileSync(join(checkout.workTree, 'src/new.js'), 'let x = 1;\n');
     const tree = await checkout.snapshot();
@@ -40,10 +40,10 @@ forEachEngine((given) => {
     rmSync(join(checkout.gitDir, 'objects', folder.slice(0, 2), folder.slice(2)));
     await expect(checkout.readFile(commit, 'src/new.js')).rejects.toBeInstanceOf(GitFailed);
     await expect(checkout.readBlobs(['1'.repeat(40)])).rejects.toBeInstanceOf(GitFailed);
-    // It can still be asked for what is there.
+    // Other objects can still be read.
     expect(String(await checkout.readFile(base, 'src/slugify.js'))).toContain('slugify');
   });
-  test('folders and files with the modes that old tools wrote are folders and files', async () => {
+  test('understands the modes of folders and files that old tools wrote', async () => {
     const blob = gitOut(given.host.bare, 'rev-parse', 'main:README.md');
     const treeOf = (...entries: [string, string, string][]) => {
       const bytes = entries.map(([mode, name, oid]) =>
@@ -53,7 +53,7 @@ forEachEngine((given) => {
       writeFileSync(file, Buffer.concat(bytes));
       return gitOut(given.host.bare, 'hash-object', '-t', 'tree', '-w', '--literally', file);
     };
-    // The library refuses a tree with a mode that it does not know.
+    // The library refuses a tree with an unknown mode.
     const odd = given.engine.name === 'native' ? '100664' : '100644';
     const sub = treeOf([odd, 'AGENTS.md', blob], ['100644', 'x.txt', blob]);
     const commit = gitOut(given.host.bare, 'commit-tree', treeOf(['040000', 'sub', sub]), '-m', 'odd modes');
@@ -66,8 +66,8 @@ forEachEngine((given) => {
     expect(changes.filter((c) => c.newOid !== c.oldOid).map((c) => c.path)).toEqual(['sub/x.txt']);
   });
 
-  test('a dozen objects that make millions of files are refused before they are written', async () => {
-    // The other engine's process ends at its limit of memory instead.
+  test('refuses a dozen objects that make millions of files before it writes them', async () => {
+    // The process of the other engine ends at its memory limit instead.
     if (given.engine.name === 'isomorphic') return;
     const [blob, mktree] = [gitOut(given.host.bare, 'rev-parse', 'main:README.md'), ['mktree', '--missing']];
     const listed = (kind: string, oid: string) =>
@@ -79,7 +79,7 @@ forEachEngine((given) => {
     await expect(given.open()).rejects.toThrow('git: the repository has more than 500000 files');
   });
 
-  test('what is checked out anew is read anew', async () => {
+  test('a snapshot after another checkout reads the new files', async () => {
     const { checkout, base } = await given.open();
     const before = await checkout.snapshot();
     writeFileSync(join(checkout.workTree, 'new.txt'), 'x\n');
@@ -92,7 +92,7 @@ forEachEngine((given) => {
     expect(await checkout.snapshot()).toBe(before);
   });
 
-  test('hooks and settings of the workspace are never run', async () => {
+  test('does not run hooks and settings of the workspace', async () => {
     const { checkout } = await given.open();
     mkdirSync(join(checkout.workTree, '.git/hooks'), { recursive: true });
     const proof = join(given.host.root, 'proof');
@@ -104,7 +104,7 @@ forEachEngine((given) => {
     expect(existsSync(proof)).toBe(false);
   });
 
-  test('a nested repository with a filter of its own is files like any others, and its filter never runs', async () => {
+  test('treats a nested repository as ordinary files, and does not run its filter', async () => {
     const { checkout, base } = await given.open();
     const [sub, proof] = [join(checkout.workTree, 'sub'), join(given.host.root, 'proof')];
     mkdirSync(sub);
@@ -124,7 +124,7 @@ forEachEngine((given) => {
     expect(changes.map((c) => `${c.newMode} ${c.path}`)).toEqual(['100644 sub/.gitattributes', '100644 sub/f']);
   });
 
-  test('ignored files stay out, tracked ones stay in, contents are taken as they are', async () => {
+  test('leaves out ignored files, keeps tracked ones, and takes contents as they are', async () => {
     const { checkout, base } = await given.open();
     const w = checkout.workTree;
     writeFileSync(join(w, '.gitignore'), 'build/\n*.log\n!keep.log\nREADME.md\n');
@@ -149,17 +149,17 @@ forEachEngine((given) => {
     expect([...(await checkout.readBlobs(oids)).values()].map(String)).toEqual(['a\r\nb\n']);
   });
 
-  test('a change that no pull request should be is refused before it is read', async () => {
-    // The same code for both; isomorphic-git takes 3 ms a file to evaluate .gitignore.
+  test('refuses a change of too many files', async () => {
+    // Both engines share this code, and isomorphic-git takes 3 ms per file to evaluate .gitignore.
     if (given.engine.name === 'isomorphic') return;
     const { checkout } = await given.open();
     for (let i = 0; i < 5001; i++) writeFileSync(join(checkout.workTree, `f${i}`), `${i}`);
     await expect(checkout.snapshot()).rejects.toThrow(/too large: over 5000 files/);
   });
 
-  test('pipes, devices of patience and names of all bytes hang nothing and lose nothing', async () => {
+  test('survives pipes, and keeps files whose names are not UTF-8', async () => {
     if (given.engine.name === 'native') {
-      // Names that are no UTF-8: added by git itself, because Node cannot spell them.
+      // Git adds the file whose name is not UTF-8, because Node cannot write such a name.
       gitOut(
         given.host.work,
         'update-index',
@@ -186,6 +186,6 @@ forEachEngine((given) => {
     const changes = await checkout.changes(await checkout.treeOf(base), await checkout.snapshot());
     expect(changes.map((c) => `${c.newMode} ${c.path}`)).toEqual(['100644 a']);
     execFileSync('mkfifo', [join(w, 'src/.gitignore')]);
-    await expect(checkout.snapshot()).rejects.toThrow('src/.gitignore is no file');
+    await expect(checkout.snapshot()).rejects.toThrow('src/.gitignore must be a file');
   });
 });

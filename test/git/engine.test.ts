@@ -12,7 +12,7 @@ async function listening(server: Server | TcpServer): Promise<number> {
 }
 
 forEachEngine((given) => {
-  test('lists branches, with the token and only with it', async () => {
+  test('lists branches, and only with the right token', async () => {
     expect(await given.engine.listBranches(given.remote())).toEqual(
       new Map([['main', gitOut(given.host.bare, 'rev-parse', 'main')]]),
     );
@@ -22,14 +22,14 @@ forEachEngine((given) => {
     expect(wrong.message).not.toContain('wrong-token');
   });
 
-  test('dials the address that was checked, whatever the name resolves to by then', async () => {
+  test('connects to the address that was checked, whatever the name resolves to now', async () => {
     const { port } = new URL(given.host.url);
     const url = given.host.url.replace('127.0.0.1', 'rebound.invalid');
     const pinned = { ...given.remote(), url, resolved: `rebound.invalid:${port}:127.0.0.1` };
     expect([...(await given.engine.listBranches(pinned)).keys()]).toEqual(['main']);
   });
 
-  test('joins two branches: clean where they can be, markers where they cannot', async () => {
+  test('merges two branches, with conflict markers where they conflict', async () => {
     const { checkout, base } = await given.open();
     const commitOf = async (files: Record<string, string | null>, message: string) => {
       await checkout.checkout(base);
@@ -52,7 +52,7 @@ forEachEngine((given) => {
     expect(text).toMatch(/^<<<<<<< [^\n]*\nours\n=======\ntheirs\n>>>>>>> [^\n]*\n/);
   });
 
-  test('cancelled, it lets go of the remote at once', async () => {
+  test('closes the connection to the remote when it is cancelled', async () => {
     const silent = createTcpServer();
     const stop = new AbortController();
     const left = new Promise<void>((resolve) => {
@@ -68,7 +68,7 @@ forEachEngine((given) => {
     silent.close();
   });
 
-  test('follows no redirect to another origin, and shows it no token', async () => {
+  test('does not follow a redirect to another origin, nor send the token there', async () => {
     const seen: string[] = [];
     const thief = createServer((req, res) => {
       seen.push(`${req.url} ${req.headers.authorization}`);
@@ -87,7 +87,7 @@ forEachEngine((given) => {
     }
   });
 
-  test('checks out, snapshots, commits and pushes what git itself then shows', async () => {
+  test('checks out, snapshots, commits and pushes; git shows the same', async () => {
     const { checkout, base } = await given.open();
     const w = checkout.workTree;
     expect(await checkout.snapshot()).toBe(await checkout.treeOf(base));
@@ -128,7 +128,7 @@ forEachEngine((given) => {
     expect(ours).toEqual(counted.map(([a, d]) => [a, d]));
   });
 
-  test('never moves a branch by force, and says that it was refused', async () => {
+  test('does not push by force, and reports that the push was rejected', async () => {
     const { checkout, base } = await given.open();
     const tree = await checkout.treeOf(base);
     const mine = await checkout.commit({ tree, parents: [base], message: 'mine\n', author, at });
@@ -139,7 +139,7 @@ forEachEngine((given) => {
     expect(gitOut(given.host.bare, 'log', '-1', '--format=%s', 'agent/x')).toBe('theirs');
   });
 
-  test('a push whose answer got lost is told by what the remote has', async () => {
+  test('a push whose answer got lost succeeds if the remote has the commit', async () => {
     const { checkout, base } = await given.open();
     const commit = await checkout.commit({
       tree: await checkout.treeOf(base),
@@ -148,13 +148,13 @@ forEachEngine((given) => {
       author,
       at,
     });
-    // The hook's failure comes after the ref was moved: the pusher hears of an error although the push is there.
+    // The hook fails after the branch was moved: git reports an error although the push has arrived.
     writeFileSync(join(given.host.bare, 'hooks/post-receive'), '#!/bin/sh\nkill -9 $PPID\n', { mode: 0o755 });
     await checkout.push(commit, 'agent/lost');
     expect(gitOut(given.host.bare, 'rev-parse', 'agent/lost')).toBe(commit);
   });
 
-  test('finds the common ancestor behind a shallow history', async () => {
+  test('finds a common ancestor that a shallow history does not contain', async () => {
     const fork = gitOut(given.host.bare, 'rev-parse', 'main');
     for (let i = 0; i < 5; i++) gitOut(given.host.work, 'commit', '-q', '--allow-empty', '-m', `m${i}`);
     gitOut(given.host.work, 'push', '-q', given.host.bare, 'main');

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type RequestListener, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import type { Checkout, GitEngine, GitFailed } from '../../src/git/engine.ts';
 import { isomorphicGit } from '../../src/git/javascript/isomorphic.ts';
@@ -9,85 +8,10 @@ import { isomorphicProcess } from '../../src/git/javascript/isomorphic-process.t
 import { nativeGit } from '../../src/git/native/native.ts';
 import { git } from '../../src/git/native/run-git.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
+import { between, children, serve, wrong } from './faulty-hosts.ts';
 
 const author = { name: 'bot[bot]', email: '1+bot[bot]@users.noreply.github.com' };
 const at = new Date('2026-01-02T03:04:05Z');
-
-/** Passes everything on, but of the pack only so many bytes; then it is silent, hangs up, or drips 40 kB a second. */
-async function between(target: string, passed: number, then: 'stall' | 'reset' | 'drip') {
-  const server = createServer((req: IncomingMessage, res: ServerResponse) => {
-    const url = new URL(req.url ?? '', target);
-    const on = request(url, { method: req.method ?? 'GET', headers: req.headers }, (answer) => {
-      res.writeHead(answer.statusCode ?? 502, answer.headers);
-      // What a git without `Content-Length` sends is known by its end only, so a cut cannot be mistaken for one.
-      if (!req.url?.endsWith('/git-upload-pack')) return answer.pipe(res);
-      if (then === 'drip') return drip(answer, res);
-      let sent = 0;
-      answer.on('data', (chunk: Buffer) => {
-        if (sent < passed) res.write(chunk.subarray(0, passed - sent));
-        sent += chunk.length;
-        if (sent >= passed && then === 'reset') res.destroy();
-      });
-    });
-    req.pipe(on);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/octocat/sample`,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
-
-async function drip(from: IncomingMessage, to: ServerResponse) {
-  for await (const chunk of from)
-    for (let at = 0; at < chunk.length && !to.destroyed; at += 4000) {
-      to.write(chunk.subarray(at, at + 4000));
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  to.end();
-}
-
-/** A server of our own sockets. */
-async function serve(answer: RequestListener) {
-  const server = createServer((req, res) => void req.resume().once('end', () => answer(req, res)));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const close = () => {
-    server.close();
-    server.closeAllConnections();
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
-}
-
-const html = { 'Content-Type': 'text/html' };
-/** What stands before a git host may answer, and what that means: the fault, and how long the host asks to be left alone. */
-const wrong: Record<string, [(res: ServerResponse) => void, unknown[]]> = {
-  page: [(res) => res.writeHead(200, html).end('<html>rejected</html>'), ['not_git']],
-  untyped: [(res) => res.end('hello'), ['not_git']],
-  unavailable: [(res) => res.writeHead(503, html).end('<p>Authentication failed</p>'), ['unreachable']],
-  tooMany: [(res) => res.writeHead(429, { 'Retry-After': '7' }).end(), ['unreachable', 7000]],
-  notNow: [(res) => res.writeHead(403, { 'Retry-After': '7' }).end(), ['unreachable', 7000]],
-  forbidden: [(res) => res.writeHead(403).end('not found'), ['auth']],
-  unknown: [(res) => res.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end(), ['auth']],
-  missing: [(res) => res.writeHead(404, html).end('denied'), ['missing']],
-  moved: [(res) => res.writeHead(301, { Location: '/elsewhere' }).end(), ['missing']],
-  reset: [(res) => res.destroy(), ['unreachable']],
-};
-
-/** The processes that this one has started. */
-function children(): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return new RegExp(`^PPid:\\s+${process.pid}$`, 'm').test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-      } catch {
-        return false;
-      }
-    });
-}
 
 describe.each<[string, () => GitEngine]>([
   ['native', nativeGit],
@@ -105,7 +29,7 @@ describe.each<[string, () => GitEngine]>([
   });
   async function open(url = host.url, signal?: AbortSignal, limitSeconds?: number) {
     const folder = join(host.root, `c${opened.length}`);
-    // A busy machine must not take the drops for silence.
+    // With little patience a busy machine would take slow sending for silence.
     const patienceSeconds = limitSeconds === undefined ? 1 : 20;
     const remote = { url, token: 'good-token', patienceSeconds, limitSeconds };
     const checkout = await engine.open(remote, { gitDir: join(folder, 'g'), workTree: join(folder, 'w') }, signal);
@@ -113,7 +37,10 @@ describe.each<[string, () => GitEngine]>([
     return checkout;
   }
 
-  test.each(['stall', 'reset'] as const)('a %s in mid-pack is the remote being away, not a hang', async (then) => {
+  test.each([
+    'stall',
+    'reset',
+  ] as const)('a %s in the middle of a pack counts as an unreachable remote', async (then) => {
     writeFileSync(join(host.work, 'large.bin'), randomBytes(1_000_000));
     gitOut(host.work, 'add', '-A');
     gitOut(host.work, 'commit', '-q', '-m', 'large');
@@ -124,26 +51,26 @@ describe.each<[string, () => GitEngine]>([
     proxy.close();
   });
 
-  test('a remote that drips busily is given up when its time is over', async () => {
+  test('a remote that sends slowly fails at the time limit', async () => {
     writeFileSync(join(host.work, 'large.bin'), randomBytes(1_000_000));
     gitOut(host.work, 'add', '-A');
     gitOut(host.work, 'commit', '-q', '-m', 'large');
     gitOut(host.work, 'push', '-q', host.bare, 'main');
     const proxy = await between(host.url, 0, 'drip');
     const checkout = await open(proxy.url, undefined, 3);
-    const told = { name: 'GitFailed', fault: 'slow', message: 'git: the remote was not done after 3 s' };
+    const told = { name: 'GitFailed', fault: 'slow', message: 'git: the remote did not finish within 3 s' };
     await expect(checkout.fetch('main')).rejects.toMatchObject(told);
     proxy.close();
   });
 
-  test('an empty repository and a branch that is not there are told apart from a failure', async () => {
+  test('an empty repository and a missing branch are not failures', async () => {
     expect(await (await open()).fetch('no-such-branch')).toBeUndefined();
     gitOut(host.bare, 'update-ref', '-d', 'refs/heads/main');
     expect(await engine.listBranches({ url: host.url, token: 'good-token' })).toEqual(new Map());
     expect(await (await open()).fetch('main')).toBeUndefined();
   });
 
-  test('a base that was pushed by force is fetched as it is now', async () => {
+  test('a branch that was force-pushed is fetched as it is now', async () => {
     const checkout = await open();
     const old = await checkout.fetch('main');
     gitOut(host.work, 'commit', '-q', '--amend', '-m', 'rewritten');
@@ -157,7 +84,7 @@ describe.each<[string, () => GitEngine]>([
   test.each([
     ['a hook', 'pre-receive', 'echo protected by the hook; exit 1'],
     ['a protected branch', 'update', 'echo GH006: Protected branch update failed; exit 1'],
-  ])('a push that %s declines is rejected', async (_by, hook, script) => {
+  ])('a push that %s declines fails as rejected', async (_by, hook, script) => {
     writeFileSync(join(host.bare, 'hooks', hook), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     const checkout = await open();
     const base = (await checkout.fetch('main')) ?? '';
@@ -167,7 +94,7 @@ describe.each<[string, () => GitEngine]>([
     expect(gitOut(host.bare, 'branch', '--list', 'agent/*')).toBe('');
   });
 
-  test('what a host answers instead of git is told for what it is', async () => {
+  test('an answer that is not git data is reported as what it is', async () => {
     const bad = await serve((req, res) => wrong[req.url?.split('/')[1] ?? '']?.[0](res));
     const direct = name === 'native' ? engine : isomorphicGit();
     const seen: Record<string, unknown> = {};
@@ -185,7 +112,7 @@ describe.each<[string, () => GitEngine]>([
     expect(seen).toEqual(Object.fromEntries(Object.entries(wrong).map(([kind, [, told]]) => [kind, [told, told]])));
   });
 
-  test('a host that goes away between the two requests of a push has not rejected it', async () => {
+  test('a host that fails between the two requests of a push has not rejected it', async () => {
     for (const kind of ['page', 'unavailable', 'reset'] as const) {
       const leaving = await serve((req, res) => {
         if (req.method === 'POST') return wrong[kind]?.[0](res);
@@ -202,13 +129,13 @@ describe.each<[string, () => GitEngine]>([
     }
   });
 
-  test('a host that cannot be reached at all is told so', async () => {
+  test('a host that cannot be reached is unreachable', async () => {
     const noTls = host.url.replace('http:', 'https:');
     for (const url of ['https://127.0.0.1:1/a/b', 'https://host.invalid/a/b', noTls])
       await expect(engine.listBranches({ url })).rejects.toMatchObject({ fault: 'unreachable' });
   });
 
-  test('a remote that lists without an end is given up', async () => {
+  test('a list of branches without an end fails', async () => {
     const line = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
     const refs = Array.from({ length: 1000 }, (_, i) => line(`${'1'.repeat(40)} refs/heads/${i}-${'x'.repeat(200)}\n`));
     const service = `${line('# service=git-upload-pack\n')}0000${line(`${'1'.repeat(40)} HEAD\0 x\n`)}`;
@@ -227,7 +154,7 @@ describe.each<[string, () => GitEngine]>([
     endless.close();
   });
 
-  test('a token that is renewed is the one that is used', async () => {
+  test('a renewed token is used from then on', async () => {
     const checkout = await open();
     await checkout.renewToken('ended-token');
     await expect(checkout.fetch('main')).rejects.toBeInstanceOf(Error);
@@ -235,7 +162,7 @@ describe.each<[string, () => GitEngine]>([
     expect(await checkout.fetch('main')).toHaveLength(40);
   });
 
-  test('no process is left behind when a checkout is closed or its signal fires', async () => {
+  test('no process is left when a checkout is closed or cancelled', async () => {
     const before = children();
     const stop = new AbortController();
     const one = await open(host.url, stop.signal);
@@ -248,7 +175,7 @@ describe.each<[string, () => GitEngine]>([
   });
 });
 
-test('native git writes no more than it is given room for', async () => {
+test('native git writes no more than its limit', async () => {
   const host = await serveSampleRepository();
   try {
     writeFileSync(join(host.work, 'large.bin'), randomBytes(1_000_000));
@@ -283,7 +210,7 @@ describe('git in JavaScript within its limits', () => {
   test.each([
     ['a repository that is too large', { maxAnswerBytes: 1_000_000 }, /larger than 1 MB.*install git/],
     ['a process that needs too much memory', { processMb: 50 }, /more than 50 MB.*install git/],
-  ])('%s is refused with what helps', async (name, limits, message) => {
+  ])('%s is refused with a remedy', async (name, limits, message) => {
     const folders = { gitDir: join(host.root, name, 'g'), workTree: join(host.root, name, 'w') };
     const fetched = async () => {
       const checkout = await isomorphicProcess(limits).open({ url: host.url, token: 'good-token' }, folders);

@@ -9,13 +9,13 @@ import { gitOut, serveSampleRepository } from '../support/git.ts';
 test.each([
   ['native', nativeGit],
   ['isomorphic', isomorphicProcess],
-])('%s: a remote that stumbles is read again, one that stays away is told', async (_name, engine) => {
+])('%s: fetches and pushes survive one failure of the remote, and report a lasting one', async (_name, engine) => {
   const repository = await serveSampleRepository();
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-patient-'));
+  const remote = { url: repository.url, token: 'good-token' };
+  const folders = { gitDir: join(folder, 'git'), workTree: join(folder, 'work') };
+  const checkout = await patient(engine()).open(remote, folders);
   try {
-    const remote = { url: repository.url, token: 'good-token' };
-    const folders = { gitDir: join(folder, 'git'), workTree: join(folder, 'work') };
-    const checkout = await patient(engine()).open(remote, folders);
     repository.stumble(1);
     expect(await checkout.fetch('main')).toMatch(/^[0-9a-f]{40}$/);
     const tree = await checkout.treeOf((await checkout.fetch('main')) ?? '');
@@ -34,6 +34,7 @@ test.each([
     repository.stumble(100);
     await expect(checkout.fetch('main')).rejects.toMatchObject({ fault: 'unreachable' });
   } finally {
+    await checkout.close();
     repository.close();
     rmSync(folder, { recursive: true, force: true });
   }

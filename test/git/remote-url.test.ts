@@ -8,7 +8,7 @@ test.each([
   'https://gitlab.example.org/group/sub/name',
   'https://8.8.8.8/a/b',
   'https://[2606:4700::1111]/a/b',
-])('%s may be connected', (url) => {
+])('%s can be connected', (url) => {
   expect(urlProblem(url, rules)).toBeUndefined();
 });
 
@@ -94,11 +94,11 @@ test.each([
   'data:text/plain,x',
   '-uhttps://github.com/a/b',
   '--upload-pack=touch /tmp/x',
-])('%s may not', (url) => {
+])('%s cannot be connected', (url) => {
   expect(urlProblem(url, rules)).toEqual(expect.any(String));
 });
 
-test('the operator may allow private hosts, and GitHub itself may be one', () => {
+test('the operator can allow private hosts, and GitHub can be one of them', () => {
   const open = { ...rules, allowPrivateHosts: true };
   expect(urlProblem('http://127.0.0.1:3000/a/b', open)).toBeUndefined();
   expect(urlProblem('https://10.0.0.1/a/b', open)).toBeUndefined();
@@ -108,14 +108,14 @@ test('the operator may allow private hosts, and GitHub itself may be one', () =>
   expect(urlProblem('http://127.0.0.1:4002/a/b', own)).toEqual(expect.any(String));
 });
 
-test('the address that was checked is the one that is dialled', async () => {
+test('a host is resolved and its address is checked', async () => {
   await expect(resolveOnce('https://127.0.0.1/a/b', rules)).rejects.toThrow(/private/);
   await expect(resolveOnce('https://localhost/a/b', rules)).rejects.toThrow(/private/);
   expect(await resolveOnce('https://8.8.8.8/a/b', rules)).toBe('8.8.8.8:443:8.8.8.8');
   expect(await resolveOnce('https://github.com/a/b', rules)).toBeUndefined();
 });
 
-test('names', () => {
+test('names and addresses have one form', () => {
   expect(githubName('https://github.com/octo-cat/hello.world.git', rules.githubOrigin)).toEqual({
     owner: 'octo-cat',
     repo: 'hello.world',
@@ -125,7 +125,7 @@ test('names', () => {
   expect(normalUrl('https://GitHub.com/A/b.git/')).toBe('https://github.com/A/b');
 });
 
-test('every address that is none is closed', () => {
+test('a text that is not an address counts as closed', () => {
   expect(isClosedAddress('no address')).toBe(true);
   expect(isClosedAddress('1.1.1.1')).toBe(false);
 });

@@ -26,7 +26,7 @@ async function serve(answer: RequestListener) {
 const limits = { maxBytes: 100_000, maxMs: 5000 };
 const headers = { Authorization: 'Bearer key' };
 
-test('an answer within the limits arrives as it is', async () => {
+test('an answer within the limits arrives unchanged', async () => {
   const { url } = await serve((_req, res) => res.writeHead(201, { 'X-Kind': 'x' }).end(gzipSync('plain')));
   const answer = await boundedFetch(limits)(`${url}/a`);
   expect([answer.status, answer.headers.get('x-kind'), answer.url]).toEqual([201, 'x', `${url}/a`]);
@@ -46,20 +46,20 @@ test.each([
   await expect(asking).rejects.toMatchObject({ name: 'AnswerRefused', message: expect.stringMatching(message) });
 });
 
-test('what stands in a string costs a parser nothing', async () => {
+test('punctuation inside strings does not count as values', async () => {
   const text = JSON.stringify({ text: '[{"a":1},\\'.repeat(2000) });
   const { url } = await serve((_req, res) => res.end(text));
   expect(await (await boundedFetch({ ...limits, maxValues: 10 })(url)).text()).toBe(text);
 });
 
-test('the text of an error is cut, its status stays', async () => {
+test('the body of an error is cut, and its status stays', async () => {
   const { url } = await serve((_req, res) => res.writeHead(500).end('x'.repeat(200_000)));
   const answer = await boundedFetch(limits)(url);
   expect(answer.status).toBe(500);
   expect(await answer.text()).toHaveLength(65_536);
 });
 
-test('a server so fast that no timer gets its turn runs out of time, too', async () => {
+test('the time limit holds for a server so fast that timers do not fire', async () => {
   const { url } = await serve((_req, res) => {
     const more = () => {
       while (!res.destroyed && res.write(Buffer.alloc(65_536)));
@@ -71,7 +71,7 @@ test('a server so fast that no timer gets its turn runs out of time, too', async
   await expect(asking).rejects.toMatchObject({ message: 'the answer was not complete after 0.3 s' });
 }, 10_000);
 
-test('a caller that has enough breaks it off', async () => {
+test('a caller can stop reading', async () => {
   const { url } = await serve(() => {});
   const enough = new AbortController();
   const asking = boundedFetch(limits)(url, { signal: enough.signal });
@@ -79,7 +79,7 @@ test('a caller that has enough breaks it off', async () => {
   await expect(asking).rejects.toThrow('enough');
 });
 
-test('a redirect is followed within the origin only, so that no key goes elsewhere', async () => {
+test('redirects are followed within the origin only, because the request may carry a key', async () => {
   const other = await serve((_req, res) => res.end('theirs'));
   const own = await serve((req, res) => {
     if (req.url === '/away') return res.writeHead(302, { Location: `${other.url}/` }).end();
@@ -94,7 +94,7 @@ test('a redirect is followed within the origin only, so that no key goes elsewhe
   expect(await (await ask(`${own.url}/found`, { headers })).text()).toBe('ours');
   await expect(ask(`${own.url}/away`, { headers })).rejects.toThrow('redirects to another host');
   await expect(ask(`${own.url}/round`, { headers })).rejects.toThrow('redirects too often');
-  // A browser would turn it into a GET.
+  // A browser would turn the POST into a GET.
   await expect(ask(`${own.url}/found`, { method: 'POST', body: 'x' })).rejects.toThrow('redirects');
   expect(other.asked).toEqual([]);
 });
@@ -113,7 +113,7 @@ describe('a stream of events', () => {
     return seen;
   };
 
-  test('comes event by event, however it was cut on its way', async () => {
+  test('arrives event by event, however it was divided on the way', async () => {
     const seen = await read(['data: a\n', '\ndata: b\r\n\r\nda', 'ta: c\n\n', 'data: rest']);
     expect(seen).toEqual(['data: a\n\n', 'data: b\r\n\r\n', 'data: c\n\n', 'data: rest']);
   });

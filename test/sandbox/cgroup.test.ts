@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findCgroups } from '../../src/sandbox/limits/cgroup.ts';
 
-/** A folder that looks like the control groups of a machine; the kernel's part is played by the tests. */
+/** A folder that stands for the machine's control groups. The tests play the part of the kernel. */
 const mount = mkdtempSync(join(tmpdir(), 'deckhand-cgroup-'));
 const own = join(mount, 'own');
 afterAll(() => rmSync(mount, { recursive: true, force: true }));
@@ -11,7 +11,7 @@ afterAll(() => rmSync(mount, { recursive: true, force: true }));
 const limits = { memoryMb: 100, diskMb: 100, processes: 50 };
 let n = 0;
 
-/** A group with these files in place, in which this process is. */
+/** A group that has these files and contains this process. */
 function placeIn(name: string, files: Record<string, string> = {}): string {
   const group = join(mount, `slice-${n++}`, name);
   mkdirSync(group, { recursive: true });
@@ -28,7 +28,7 @@ function placeIn(name: string, files: Record<string, string> = {}): string {
 const find = (isDelegated = true) => findCgroups({ mount, own, isDelegated: async () => isDelegated });
 const read = (...path: string[]) => readFileSync(join(...path), 'utf8');
 
-test('a run gets a group beside the one of the service, with its limits, and leaves none', async () => {
+test('a run gets a limited group beside that of the service, and its end removes it', async () => {
   const service = placeIn('deckhand.service');
   const tree = await find();
   expect(read(service, 'service/cgroup.procs')).toBe('12');
@@ -48,13 +48,13 @@ test('a run gets a group beside the one of the service, with its limits, and lea
   const closing = group?.close();
   const isKilled = () => existsSync(join(run, 'cgroup.kill')) && read(run, 'cgroup.kill') === '1';
   while (!isKilled()) await new Promise((resolve) => setImmediate(resolve));
-  // The kernel's own files do not keep a group from being removed.
+  // A real group can be removed although it contains files of the kernel.
   for (const file of readdirSync(run)) rmSync(join(run, file));
   await closing;
   expect(existsSync(run)).toBe(false);
 });
 
-test('a service that systemd put into a group of its own below the delegated one stays there', async () => {
+test('a process that systemd put below the delegated group is not moved', async () => {
   const service = placeIn('deckhand.service', { 'cgroup.procs': '' });
   mkdirSync(join(service, 'main'));
   writeFileSync(own, `0::${service.slice(mount.length)}/main\n`);
@@ -62,7 +62,7 @@ test('a service that systemd put into a group of its own below the delegated one
   expect(existsSync(join(service, 'service'))).toBe(false);
 });
 
-test('groups of dead runs are removed at the start', async () => {
+test('groups of ended runs are removed at the start', async () => {
   const service = placeIn('deckhand.service');
   mkdirSync(join(service, 'run-of-a-dead-one'));
   await find();
@@ -76,13 +76,13 @@ test.each<[string, () => unknown, boolean?]>([
   ['the root of a machine, which has no type', () => rmSync(join(placeIn('x.service'), 'cgroup.type'))],
   ['version 1 alone', () => writeFileSync(own, '4:memory:/x.service\n')],
   ['no control groups at all', () => rmSync(own)],
-])('what is not ours to divide is left alone: %s', async (_what, place) => {
+])('groups that were not delegated are left alone: %s', async (_what, place) => {
   const group = place();
   expect(await find()).toBeUndefined();
   if (typeof group === 'string') expect(read(group, 'cgroup.subtree_control')).toBe('\n');
 });
 
-test('root asks systemd whether the service was delegated, because it could write anywhere', async () => {
+test('root asks systemd whether a group was delegated, because root can write to any', async () => {
   if (process.getuid?.() !== 0) return;
   const service = placeIn('deckhand.service');
   expect(await find(false)).toBeUndefined();

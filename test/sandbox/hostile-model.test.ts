@@ -61,14 +61,14 @@ const port = () => (listener.address() as { port: number }).port;
 const run = (command: string, timeoutSeconds = 20) => ['run_command', { command, timeoutSeconds }] as const;
 const file = (tool: string, args: object) => [tool, args] as const;
 
-/** What a model may try, and what it should be told at the end or instead. */
+/** What a model may try, and the answer it should get. */
 const attempts: [string, () => readonly [string, object], RegExp][] = [
   ['an absolute path', () => file('read_file', { path: '/etc/shadow' }), /outside the workspace/],
   ['a path upwards', () => file('read_file', { path: '../../secret.txt' }), /outside the workspace/],
   ['a path with NUL', () => file('read_file', { path: 'own.txt\0/../../secret.txt' }), /NUL/],
   ['the folder of git', () => file('write_file', { path: '.git/hooks/pre-commit', content: 'x' }), /git's own folder/],
   [
-    'the folder of git, spelt otherwise',
+    'the folder of git, in capitals',
     () => file('write_file', { path: 'a/.GIT/config', content: 'x' }),
     /git's own folder/,
   ],
@@ -105,7 +105,7 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
     /ENETUNREACH|EACCES|ECONN/,
   ],
   [
-    'sockets of other kinds: of virtual machines, of the wire, of the kernel',
+    'sockets that a network namespace does not contain',
     () => run(`perl -e 'for (40, 17, 38) { print socket(my $s, $_, 1, 0) ? "made $_" : $!, "\n" }'`),
     /^(?![\s\S]*made)(Address family not supported by protocol\n){3}/,
   ],
@@ -115,7 +115,7 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
     process.arch === 'x64' ? /^(Function not implemented\n){3}/ : /./,
   ],
   [
-    'the machine itself',
+    'the host',
     () => run(`node -e "require('net').connect(${port()}, '127.0.0.1').on('error', (e) => console.log(e.code))"`),
     /ECONNREFUSED|ENETUNREACH/,
   ],
@@ -128,25 +128,29 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
   ['a mount', () => run('mount -t tmpfs x /mnt; chroot / id'), /exit code|permission|not permitted/i],
   ['more processes than it may have', () => run('ulimit -p 100000 || ulimit -p'), /not permitted[\s\S]*^1024$/m],
   [
-    'another place in the order in which memory is taken back',
+    'a better score with the OOM killer',
     () => run('echo -500 > /proc/self/oom_score_adj; cat /proc/self/oom_score_adj'),
     /Read-only file system\n1000\n/,
   ],
   ['more of the processor', () => run('nice -n -10 nice'), /denied\n10\n/],
   [
     'paths of this machine',
-    () => run(`cat /proc/*/cmdline /proc/*/mountinfo | tr '\\0' '\\n' | grep -c -e '${process.cwd()}' -e bind-try`),
+    // The brackets keep grep from finding itself in the list.
+    () =>
+      run(
+        `cat /proc/*/cmdline /proc/*/mountinfo | tr '\\0' '\\n' | grep -c -e '[/]${process.cwd().slice(1)}' -e '[b]ind-try'`,
+      ),
     /^0\n\[exit code 1\]$/,
   ],
   ['another user', () => run('cp /bin/sh s && chmod 4755 s && ./s -p -c id'), /uid=1000/],
-  ['everybody else', () => run('kill -9 -1; sleep 0.1; echo alive'), /alive|ended by|exit code/],
+  ['all other processes', () => run('kill -9 -1; sleep 0.1; echo alive'), /alive|ended by|exit code/],
   [
     'a hook of git',
     () => run('git config core.hooksPath /work; git commit --allow-empty -m x; echo x > .git/config'),
     /Read-only|exit code|fatal/,
   ],
   [
-    'a large file',
+    'a file over the limit',
     () => run('head -c 400000000 /dev/zero > big; ls -l big | cut -d" " -f5'),
     /File too large|268435456|exit code/,
   ],

@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-test('a command that writes without end is read slowly, so that the service can do other things', async () => {
+test('the output of a command is read at a limited speed, so that the service can do other things', async () => {
   if (!sandbox.state.works) return;
   const { text } = await host.call('run_command', { command: 'cat /dev/urandom', timeoutSeconds: 2 });
   const bytes = Number(/\[… cut; (\d+) bytes in all …\]/.exec(text)?.[1]);
@@ -39,7 +39,7 @@ test.each([
   ['a few words', ['one ', 'two\n']],
   ['a character in two pieces', [Buffer.from('é').subarray(0, 1), Buffer.from('é').subarray(1)]],
   ['all that is shown of it', ['a'.repeat(14_000), 'b'.repeat(16_000)]],
-])('%s is shown as it is', (_what, chunks) => {
+])('%s is shown unchanged', (_what, chunks) => {
   const output = cappedOutput();
   for (const chunk of chunks) output.add(Buffer.from(chunk));
   expect(output.text()).toBe(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk))).toString('utf8'));
@@ -47,7 +47,7 @@ test.each([
 
 test.each([
   1, 1000, 65_536, 1_000_000,
-])('the beginning and the end of a long output are shown, in chunks of %d', (size) => {
+])('a long output is shown from its start and its end, in chunks of %d', (size) => {
   const whole = Buffer.from(`${'é'.repeat(10_000)}${'-'.repeat(150_000)}${'ü'.repeat(10_000)}`);
   const output = cappedOutput();
   for (let at = 0; at < whole.length; at += size) output.add(whole.subarray(at, at + size));
@@ -55,7 +55,7 @@ test.each([
   expect(output.text()).toBe(`${head}\n[… cut; ${whole.length} bytes in all …]\n${tail}`);
 });
 
-/** A tool host that runs a program of the attacker's. */
+/** A tool host that runs an attacker's program. */
 function subverted(program: string) {
   const child = spawn(process.execPath, ['-e', program], { stdio: 'pipe' });
   const gone = new Promise((resolve) => child.once('exit', resolve));
@@ -73,26 +73,26 @@ test.each([
     'setInterval(() => process.stdout.write(JSON.stringify({ id: 7, ok: true, text: "" }) + "\\n"))',
   ],
   ['no JSON', 'console.log("{".repeat(10000)); setInterval(() => {}, 1e6)'],
-])('a tool host that was subverted is ended: %s', async (_what, program) => {
+])("a tool host under an attacker's control is ended: %s", async (_what, program) => {
   const { client, gone } = subverted(program);
   await expect(client.call('read_file', { path: 'x' })).rejects.toMatchObject({ failure: { category: 'sandbox' } });
   await gone;
 });
 
-test('no pattern takes more memory or time than a search may', async () => {
+test('a search is limited in memory and time, whatever its pattern', async () => {
   await host.call('write_file', { path: 'a.txt', content: 'aaaa\n' });
   const { ok, text } = await host.call('search', { pattern: '((a{1,200}){1,200}){1,50}', regex: true });
   expect([ok, text]).toEqual([false, expect.stringMatching(/^search failed: .*[Mm]emory exhausted/)]);
 });
 
-test('an edit makes no file that could not be read afterwards', async () => {
+test('an edit that would make a file too large to read is refused', async () => {
   await host.call('write_file', { path: 'b.txt', content: 'b'.repeat(2000) });
   const edit = { path: 'b.txt', old: 'b', new: 'c'.repeat(2000), replaceAll: true };
   const { ok, text } = await host.call('edit_file', edit);
   expect([ok, text]).toEqual([false, 'b.txt would have 4000000 characters, more than 2000000']);
 });
 
-test('an error about a long argument is cut', async () => {
+test('an error that quotes a long argument is cut', async () => {
   const { ok, text } = await host.call('read_file', { path: '\n'.repeat(100_000) });
   expect([ok, text.length < 31_000]).toEqual([false, true]);
 });

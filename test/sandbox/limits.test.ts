@@ -11,7 +11,7 @@ const root = mkdtempSync(join(tmpdir(), 'deckhand-limits-'));
 chmodSync(root, 0o755);
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** No other process of this machine has it as an argument. */
+/** A number that no other process on this machine has as its argument. */
 const seconds = `8${process.pid}`;
 const deletedFiles = (open: string, mb: number) =>
   `perl -e 'for (1 .. 4) { ${open}; print { $f[$_] } "x" x ${mb}_000_000; $f[$_]->flush } sleep ${seconds}'`;
@@ -19,10 +19,10 @@ const disk = /^sandbox: the run used more than 20 MB of disk \(MAX_RUN_DISK_MB\)
 const memory = /^sandbox: the run used more than 200 MB of memory \(MAX_RUN_MEMORY_MB\)$/;
 const processes = /^sandbox: the run had more than 100 processes and threads \(MAX_RUN_PROCESSES\)$/;
 
-/** What a hostile run does, and what it should end with. */
+/** What a hostile run does, and the failure it should end with. */
 const attacks: Record<string, [command: string, end: RegExp]> = {
   'a fork bomb': [`bash -c 'b() { b | b & }; b; sleep ${seconds}'`, processes],
-  // Fewer than the kernel allows this sandbox, and with those of the tool host more than the run may have.
+  // Fewer than the kernel allows one sandbox. Together with those of the tool host, more than the run may have.
   threads: [`UV_THREADPOOL_SIZE=85 node -e 'fs.stat("/", () => {}); setTimeout(() => {}, ${seconds})'`, processes],
   'memory of several processes': [
     `for i in 1 2 3 4; do perl -e '$x = "x" x 60_000_000; sleep ${seconds}' & done; wait`,
@@ -34,7 +34,7 @@ const attacks: Record<string, [command: string, end: RegExp]> = {
     disk,
   ],
   'deleted files': [deletedFiles('open $f[$_], ">", "f"; unlink "f"', 6), disk],
-  // By the number that memfd_create has on this kind of processor only.
+  // The number of memfd_create on this kind of processor only.
   ...(process.arch === 'x64' && {
     'memory in deleted files': [deletedFiles('open $f[$_], ">&=", syscall(319, $n = "f", 0)', 60), memory] as [
       string,
@@ -43,7 +43,7 @@ const attacks: Record<string, [command: string, end: RegExp]> = {
   }),
   'many files': [
     `mkdir d; perl -e 'for (1 .. 6000) { open F, ">", "d/$_" }'; sleep ${seconds}`,
-    /^sandbox: the run made more than 5120 files \(256 for each MB of MAX_RUN_DISK_MB\)$/,
+    /^sandbox: the run created more than 5120 files \(256 for each MB of MAX_RUN_DISK_MB\)$/,
   ],
 };
 
@@ -76,7 +76,7 @@ interface Played {
   met: string[];
 }
 
-/** Plays all attacks at once in a process of its own. */
+/** Runs all attacks at the same time, in a process of its own. */
 async function play(as: string[]): Promise<Played> {
   const folder = join(root, as.length === 0 ? 'own' : 'ordinary');
   mkdirSync(folder);
@@ -87,7 +87,7 @@ async function play(as: string[]): Promise<Played> {
   return JSON.parse(stdout);
 }
 
-test('a run that takes more than its limits ends and says which; one beside it goes on, and nothing is left', async () => {
+test('a run that exceeds a limit ends and names it; other runs continue, and no process stays', async () => {
   const ended = Object.fromEntries(
     Object.entries(attacks).map(([name, [, end]]) => [name, expect.stringMatching(end)]),
   );
@@ -103,7 +103,7 @@ test('a run that takes more than its limits ends and says which; one beside it g
   expect(readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes(seconds))).toEqual([]);
 }, 120_000);
 
-test('when the disk is nearly full, the run that uses the most of it ends, and no other', async () => {
+test('when the disk is nearly full, only the run that uses the most of it ends', async () => {
   const watches: Watch[] = [];
   const ends: string[] = [];
   let told = () => {};
@@ -120,7 +120,7 @@ test('when the disk is nearly full, the run that uses the most of it ends, and n
       told();
     };
     const run = { limits, sandboxes: new Set<number>(), folders: new Set([folder]), end };
-    // No disk has that much left.
+    // More than any disk has free.
     watches.push(watchRun(run, () => 1e18));
   };
   for (const [name, mb] of [

@@ -27,11 +27,11 @@ const walls: [string, Sandbox][] = [['file tools without bubblewrap', open]];
 if (bubblewrap.state.works) walls.push(['bubblewrap', bubblewrap]);
 else console.warn(`not tried behind bubblewrap: ${bubblewrap.state.says}`);
 
-test('.ci/run installs bubblewrap, so there it must work', () => {
+test('bubblewrap works where .ci/run has installed it', () => {
   if (process.env.CI) expect(bubblewrap.state).toMatchObject({ works: true });
 });
 
-/** Those that were started with a folder, or have it mounted; but for the watchdog's, which look at it from outside. */
+/** Processes that have a folder in their arguments or mounted, except the watchdog's `nice` and `du`. */
 function processesIn(folder: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false;
@@ -72,7 +72,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
 
   test.each([
     ['line endings', 'a();\r\nb();\r\nc();\r\n', 'b();\nc();', 'x();\ny();', 'a();\r\nx();\r\ny();\r\n', /line ending/],
-    ['trailing blanks', 'a();  \nb();\t\n', 'a();\nb();', 'x();', 'x();\n', /blanks at the end/],
+    ['trailing blanks', 'a();  \nb();\t\n', 'a();\nb();', 'x();', 'x();\n', /trailing whitespace/],
     [
       'indentation',
       'if (x) {\n    a();\n    b();\n}\n',
@@ -88,7 +88,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
     expect(readFileSync(join(work, 'e.js'), 'utf8')).toBe(after);
   });
 
-  test('edit_file changes nothing where more than one place matches loosely, or none', async () => {
+  test('edit_file changes nothing when several places or none match loosely', async () => {
     await host.call('write_file', { path: 'e.js', content: '  a();\n\ta();\n' });
     for (const old of ['    a();', 'b();', '\n\n', ' ']) {
       const { ok, text } = await host.call('edit_file', { path: 'e.js', old: old === ' ' ? '     ' : old, new: 'x' });
@@ -143,7 +143,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
     expect(readFileSync(join(work, '../outside.txt'), 'utf8')).toBe('secret');
   });
 
-  test('a workspace is put back as it was', async () => {
+  test('a workspace is restored', async () => {
     await host.restore([
       { path: 'a.txt', mode: '000000', content: null },
       { path: 'x/run.sh', mode: '100755', content: Buffer.from('#!/bin/sh\n').toString('base64') },
@@ -153,7 +153,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
     expect(readFileSync(join(work, 'l'), 'utf8')).toBe('#!/bin/sh\n');
   });
 
-  test('commands run behind the wall or not at all', async () => {
+  test('commands run in a sandbox or not at all', async () => {
     const run = (command: string, timeoutSeconds = 20) => host.call('run_command', { command, timeoutSeconds });
     if (!sandbox.state.works) {
       expect(await run('id')).toMatchObject({ ok: false, text: expect.stringContaining('sandbox') });
@@ -175,7 +175,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
     expect((await run('head -c 3000000 /dev/zero | tr "\\0" x')).text.length).toBeLessThan(40_000);
   });
 
-  test('what a run of git in the workspace shows, and that /tmp lasts from command to command', async () => {
+  test('git works in the workspace, and files in /tmp stay from one command to the next', async () => {
     if (!sandbox.state.works) return;
     gitOut(join(work, '../git'), 'init', '-q', '--bare', '.');
     gitOut(join(work, '../git'), 'config', 'core.bare', 'false');
@@ -184,7 +184,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
     expect((await host.call('run_command', { command: 'cat /tmp/x; id -un' })).text).toBe('kept\nagent\n[exit code 0]');
   });
 
-  test('a command of any length and of odd bytes is run or answered, a pipe takes no text', async () => {
+  test('long commands and commands with odd bytes get an answer; a pipe is not written to', async () => {
     execFileSync('mkfifo', ['-m', '666', join(work, 'pipe')]);
     for (const tool of ['read_file', 'write_file'])
       expect(await host.call(tool, { path: 'pipe', content: 'x' })).toMatchObject({ ok: false });
@@ -202,7 +202,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
     expect((await host.call('run_command', { command: spy })).text).toMatch(/^[1-9]\n0\n/);
   });
 
-  test('put back over links, folders and files that stand in the way, nothing else is touched', async () => {
+  test('restoring replaces links, folders and files in the way, and touches nothing else', async () => {
     const b64 = (text: string) => Buffer.from(text).toString('base64');
     await host.restore([
       { path: 'in', mode: '100644', content: b64('plain') },
@@ -217,7 +217,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
     expect(readFileSync(join(work, 'src'), 'utf8')).toBe('a file now');
   });
 
-  test('closing in the very moment of the start leaves nothing behind and never hangs', async () => {
+  test('tools that are closed while they start leave nothing behind and do not hang', async () => {
     await host.close();
     for (let ms = 0; ms < 40; ms += 2) {
       const other = await confinement.open(work, join(work, '../git'));
@@ -227,7 +227,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
     }
   });
 
-  test('a call in flight when its time is over fails with that reason', async () => {
+  test('a call that is under way when the run ends fails with the reason of that end', async () => {
     const time = new AbortController();
     const timed = await sandbox.confine(time.signal);
     const other = await timed.open(work, join(work, '../git'));
@@ -238,7 +238,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
     await timed.close();
   });
 
-  test('a host that dies fails the call, and closing leaves no process', async () => {
+  test('when the tool host ends, the call fails and closing leaves no process', async () => {
     const call = host.call('search', { pattern: 'x' });
     await host.close();
     await expect(Promise.all([call, host.call('read_file', { path: 'a.txt' })])).rejects.toMatchObject({

@@ -5,20 +5,23 @@ const module = new URL('./hostile.ts', import.meta.url);
 const patient = apart<typeof hostile>(module, { seconds: 20, heapMb: 40 });
 const strict = apart<typeof hostile>(module, { seconds: 0.5, heapMb: 40 });
 
-test('functions of a module are called in a thread that stays', async () => {
+test('functions of a module are called in a thread that is reused', async () => {
   expect(await patient.call('add', 1, 2)).toBe(3);
   expect(await patient.call('sizes', [Buffer.alloc(3), Buffer.alloc(5)])).toEqual([3, 5]);
   expect(await patient.call('nameOfThread')).toBe(await patient.call('nameOfThread'));
   expect(await patient.call('environment')).toEqual([]);
 });
 
-test('what a function throws arrives with its message, and the thread goes on', async () => {
+test('an error of a function arrives with its message, and the thread stays', async () => {
   const before = await patient.call('nameOfThread');
   await expect(patient.call('fail', 'no such thing')).rejects.toThrow('no such thing');
   expect(await patient.call('nameOfThread')).toBe(before);
 });
 
-test.each(['forever', 'backtrack'] as const)('%s is ended at the limit while others are served', async (name) => {
+test.each([
+  'forever',
+  'backtrack',
+] as const)('%s is ended at the limit while other calls are answered', async (name) => {
   let ticks = 0;
   const ticking = setInterval(() => {
     ticks += 1;
@@ -31,14 +34,14 @@ test.each(['forever', 'backtrack'] as const)('%s is ended at the limit while oth
   expect(await strict.call('add', 1, 2)).toBe(3);
 });
 
-test('more hostile calls than threads: each ends, and then there are threads again', async () => {
+test('with more hostile calls than threads, each one ends and later calls are answered', async () => {
   const calls = Array.from({ length: 6 }, () => strict.call('forever'));
   const ended = await Promise.allSettled(calls);
   expect(ended.map((each) => each.status)).toEqual(Array(6).fill('rejected'));
   expect(await strict.call('add', 1, 2)).toBe(3);
 });
 
-test('a call that hoards memory or ends its thread fails, and the process lives', async () => {
+test('a call that fills the memory or ends its thread fails, and the process lives', async () => {
   await expect(patient.call('hoard')).rejects.toMatchObject({
     name: 'OverLimit',
     message: 'it takes more than 40 MB of memory',
@@ -47,7 +50,7 @@ test('a call that hoards memory or ends its thread fails, and the process lives'
   expect(await patient.call('add', 2, 2)).toBe(4);
 });
 
-test('an answer that is there counts, although the service was held up beyond the limit', async () => {
+test('an answer that arrived in time counts, even if the service was stalled beyond the limit', async () => {
   await strict.call('add', 0, 0);
   const answer = strict.call('add', 1, 2);
   await new Promise(setImmediate);

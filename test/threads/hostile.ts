@@ -1,4 +1,4 @@
-/** What the threads of the tests are asked to do. */
+/** The functions that apart.test.ts calls in threads. */
 const name = Math.random();
 
 export const nameOfThread = () => name;

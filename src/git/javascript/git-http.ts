@@ -7,8 +7,8 @@ import { GitFailed, leastBytesPerSecond, type Remote, silenceSeconds } from '../
 import { answerFault, isOfGit, notGit } from '../native/curl-trace.ts';
 
 /**
- * HTTP for isomorphic-git. Its own client gives up after 5 s of silence although the push arrives; this one also dials
- * only the address that was checked (`resolved`, as in Remote), follows no redirect and takes no endless answer.
+ * HTTP for isomorphic-git. The library's own client gives up after 5 s of silence, although the push arrives. This one
+ * connects only to the address that was checked (`Remote.resolved`), follows no redirect and limits the answer's size.
  */
 export function gitHttp(remote: Remote, signal: AbortSignal | undefined): HttpClient & { assertWhole(): void } {
   let cut: GitFailed | undefined;
@@ -17,7 +17,7 @@ export function gitHttp(remote: Remote, signal: AbortSignal | undefined): HttpCl
   };
   return {
     request: (asked) => ask(asked, remote, signal, cutBy),
-    // The library swallows read errors, so that a truncated list of branches looks like a shorter one.
+    // The library ignores read errors, so a truncated list of branches would look like a complete one.
     assertWhole: () => {
       if (cut !== undefined) throw cut;
     },
@@ -76,7 +76,7 @@ function cutOff(error: Error): GitFailed {
   return error instanceof GitFailed ? error : new GitFailed('unreachable', `git: ${error.message}`);
 }
 
-/** The socket's own timeout notices silence, but not a remote that sends a byte now and then. */
+/** Ends a request that transfers too slowly. The socket's timeout notices silence only, not a byte now and then. */
 function endWhenSlow(sent: ClientRequest, seconds: number): void {
   let before: number | undefined;
   const watch = setInterval(() => {
@@ -84,7 +84,9 @@ function endWhenSlow(sent: ClientRequest, seconds: number): void {
     if (socket == null) return;
     const now = socket.bytesRead + socket.bytesWritten;
     if (before !== undefined && now - before < seconds * leastBytesPerSecond)
-      sent.destroy(new Error(`less than ${leastBytesPerSecond} bytes a second for ${seconds} s`));
+      sent.destroy(
+        new Error(`the remote transferred less than ${leastBytesPerSecond} bytes a second for ${seconds} s`),
+      );
     before = now;
   }, seconds * 1000).unref();
   sent.once('close', () => clearInterval(watch));

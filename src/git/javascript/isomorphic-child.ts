@@ -1,9 +1,9 @@
-// The other end of isomorphic-process.ts: holds one checkout, and ends with whoever started it.
+// Runs in the process that isomorphic-process.ts starts. Holds one checkout, and ends when the service does.
 import { type Checkout, GitFailed, type Remote } from '../engine.ts';
-import { UnfitWorkTree } from '../work-tree/work-tree.ts';
+import { UnfitWorkTree } from '../work-tree/unfit-work-tree.ts';
 import { isomorphicGit } from './isomorphic.ts';
 
-/** What is asked of this process; the first question says which repository it is about. */
+/** A call to this process. The first one is `listBranches` or `open`. */
 export type Question =
   | { id: number; method: 'listBranches'; args: [Remote] }
   | { id: number; method: 'open'; args: [Remote, { gitDir: string; workTree: string }] }
@@ -27,7 +27,7 @@ async function answer({ method, args }: Question): Promise<unknown> {
     return undefined;
   }
   const act = checkout?.[method as keyof Checkout] as ((...args: unknown[]) => Promise<unknown>) | undefined;
-  if (act === undefined) throw new Error(`there is no ${method} here`);
+  if (act === undefined) throw new Error(`the checkout has no method ${method}, or was not opened`);
   return act(...args);
 }
 
@@ -47,4 +47,5 @@ process.on('message', (question: Question) => {
   );
 });
 process.on('disconnect', () => process.exit());
-process.send?.({ id: 0, value: 'here' });
+// Tells that the process has started; 0 is the id of no question.
+process.send?.({ id: 0, value: 'started' });

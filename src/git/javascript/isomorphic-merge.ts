@@ -5,7 +5,7 @@ import type { Merged } from '../engine.ts';
 
 const nobody = { name: 'merge', email: 'merge@localhost', timestamp: 0, timezoneOffset: 0 };
 
-/** Joins two commits; where they conflict, the file holds both sides between git's markers. */
+/** Merges two commits. A file with conflicts holds both sides between git's markers. */
 export async function mergeTrees(gitdir: string, ours: string, theirs: string): Promise<Merged> {
   const conflicts: string[] = [];
   const mergeDriver: MergeDriverCallback = ({ contents, path }) => {
@@ -14,12 +14,12 @@ export async function mergeTrees(gitdir: string, ours: string, theirs: string): 
     if (conflict) conflicts.push(path);
     return { cleanMerge: true, mergedText: result.join('\n') };
   };
-  // The library merges only what has a name.
+  // The library merges refs only, not commits by their id.
   const sides = { ours: 'refs/deckhand/ours', theirs: 'refs/deckhand/theirs' };
   await git.writeRef({ fs, gitdir, ref: sides.ours, value: ours, force: true });
   await git.writeRef({ fs, gitdir, ref: sides.theirs, value: theirs, force: true });
   const how = { fastForward: false, noUpdateBranch: true, author: nobody, committer: nobody, mergeDriver };
   const { tree } = await git.merge({ fs, gitdir, ...sides, ...how });
-  if (tree === undefined) throw new Error('the merge made no tree');
+  if (tree === undefined) throw new Error('isomorphic-git returned no tree for the merge');
   return { tree, conflicts };
 }

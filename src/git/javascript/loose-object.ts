@@ -8,9 +8,9 @@ export function blobOid(content: Buffer): string {
   return createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
 }
 
-let made = 0;
+let written = 0;
 
-/** git's loose object format (gitformat-loose). */
+/** Writes a blob in git's loose object format (man gitformat-loose), unless the repository has it. */
 export async function writeLoose(gitDir: string, oid: string, content: Buffer): Promise<void> {
   const file = join(gitDir, 'objects', oid.slice(0, 2), oid.slice(2));
   if (
@@ -22,8 +22,8 @@ export async function writeLoose(gitDir: string, oid: string, content: Buffer): 
     return;
   await mkdir(dirname(file), { recursive: true });
   const packed = await promisify(deflate)(Buffer.concat([Buffer.from(`blob ${content.length}\0`), content]));
-  // Two files with one content may come here at once.
-  const making = `${file}.${process.pid}.${++made}`;
-  await writeFile(making, packed, { mode: 0o444 });
-  await rename(making, file);
+  // Renamed into place, because two files with the same content may be written at once.
+  const unfinished = `${file}.${process.pid}.${++written}`;
+  await writeFile(unfinished, packed, { mode: 0o444 });
+  await rename(unfinished, file);
 }

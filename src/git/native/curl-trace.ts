@@ -1,17 +1,17 @@
 import { retryAfterMs } from '../../domain/patience.ts';
 import { GitFailed, type GitFault } from '../engine.ts';
 
-/** Longer lines are cut; git logs whatever a hostile server sends. */
+/** Longer lines are cut, because git logs whatever a hostile server sends. */
 const maxLine = 8192;
 
 /**
- * Reads git's log of HTTP headers (`GIT_TRACE_CURL`). Git's error messages vary with its version and contain words of the
- * remote, and it mistakes any web page for an empty repository of the old, dumb protocol.
+ * Reads git's log of HTTP headers (`GIT_TRACE_CURL`). Git's error messages are no basis for decisions: they vary with its
+ * version and contain text of the remote, and git mistakes any web page for an empty repository of the old, dumb protocol.
  */
 export function curlTrace() {
   let rest = '';
   let last: { status: number; type: string; retryAfterMs: number | undefined } | undefined;
-  /** The content type of the first successful answer that was not git's. */
+  /** The content type of the first successful answer that was not git data. */
   let page: string | undefined;
   const read = (line: string) => {
     const [, name, value = ''] = /<= Recv header: (HTTP\/[\d.]+|[\w-]+):? (.*)/.exec(line) ?? [];
@@ -31,7 +31,7 @@ export function curlTrace() {
       rest = (lines.pop() ?? '').slice(0, maxLine);
       lines.forEach(read);
     },
-    /** What the answers say went wrong; undefined when they were fine or there were none. */
+    /** What the answers say went wrong; undefined when all were fine or there were none. */
     fault: (): GitFailed | undefined => {
       finish();
       return page === undefined ? last && answerFault(last) : notGit(page);
@@ -57,7 +57,7 @@ export function answerFault({
 
 function faultOf(status: number, waitMs: number | undefined): GitFault | undefined {
   if (status === 429 || status >= 500) return 'unreachable';
-  // GitHub also answers 403 to requests that come too often.
+  // GitHub also answers 403, with a Retry-After header, to requests that come too often.
   if (status === 401 || status === 403) return waitMs === undefined ? 'auth' : 'unreachable';
   // Redirects are not followed: a person has to connect the new address of a repository that has moved.
   if (status === 404 || status === 410 || (status >= 300 && status < 400)) return 'missing';
@@ -65,6 +65,6 @@ function faultOf(status: number, waitMs: number | undefined): GitFault | undefin
 }
 
 export function notGit(contentType: string): GitFailed {
-  const type = /^[\w.+/-]{1,100}/.exec(contentType)?.[0] ?? 'something without a type';
+  const type = /^[\w.+/-]{1,100}/.exec(contentType)?.[0] ?? 'data of no known type';
   return new GitFailed('not_git', `git: the host answered with ${type} instead of git data`);
 }

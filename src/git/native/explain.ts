@@ -1,6 +1,6 @@
 import { GitFailed, type GitFault } from '../engine.ts';
 
-/** Matched against git's own messages only, never against the words of the remote (`remote: …`). */
+/** Matched against git's own messages only, never against those of the remote (`remote: …`). */
 const faults: [RegExp, GitFault][] = [
   [/couldn't find remote ref/, 'missing'],
   // The host accepted the push and failed to carry it out.
@@ -22,11 +22,14 @@ export function explain(err: string, code: number | null, answered: GitFailed | 
     const words = theirs.slice(-3).join(' ');
     return new GitFailed(answered.fault, [answered.message, words].filter(Boolean).join('; '), answered.retryAfterMs);
   }
-  // The process that writes the pack was killed at a limit (see `Room`) before it could say why.
+  // The process that writes the pack was killed at a limit (see `Room`) before it could report it.
   if (/File too large|^fatal: fetch-pack: invalid index-pack output$/.test(own.join('\n')))
-    return new GitFailed('broken', 'git: the repository takes more than 10 GB or half of the free disk space');
+    return new GitFailed(
+      'broken',
+      'git: the repository needs more than 10 GB or more than half of the free disk space',
+    );
   const fault = faults.find(([pattern]) => pattern.test(own.join('\n')))?.[1] ?? 'broken';
-  return new GitFailed(fault, `git: ${said.slice(-4).join(' ') || `ended with ${code}`}`);
+  return new GitFailed(fault, `git: ${said.slice(-4).join(' ') || `it ended with exit code ${code} and no message`}`);
 }
 
 export function lines(text: string): string[] {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { exposeToOom } from '../../host/oom-score.ts';
 import { GitFailed, leastBytesPerSecond, type Remote, remoteSeconds, silenceSeconds, tooSlow } from '../engine.ts';
@@ -11,18 +11,18 @@ export interface GitRun {
   input?: string | Buffer;
   env?: Record<string, string>;
   signal?: AbortSignal | undefined;
-  /** Exit codes besides 0 that are an answer. */
+  /** Exit codes besides 0 that count as success. */
   accept?: number[];
-  /** Git is killed when its output grows larger. */
+  /** Git is killed when its output grows beyond this. */
   maxBytes?: number;
   /** Resources that git may use while it talks to a remote. */
   room?: Room;
 }
 
-/** More than any tree or list of differences that we ask for. */
+/** Larger than any tree or list of changes that we ask for. Beyond it git is killed and the call fails. */
 const maxOutputBytes = 64_000_000;
 
-/** Settings of every call; whatever a repository or the machine configures cannot change what we do. */
+/** Settings of every call. They take precedence over whatever a repository or the machine configures. */
 function settings(remote: Remote | undefined): [string, string][] {
   const always: [string, string][] = [
     ['core.hooksPath', '/dev/null'],
@@ -38,7 +38,7 @@ function settings(remote: Remote | undefined): [string, string][] {
     ['http.lowSpeedLimit', String(leastBytesPerSecond)],
     ['http.lowSpeedTime', String(remote?.patienceSeconds ?? silenceSeconds)],
     ['gc.auto', '0'],
-    // As packs always, so that they can be cached.
+    // Always keep what was fetched as a pack, because only packs are cached.
     ['fetch.unpackLimit', '1'],
     ['maintenance.auto', 'false'],
     ['commit.gpgSign', 'false'],
@@ -55,7 +55,7 @@ function settings(remote: Remote | undefined): [string, string][] {
   return always;
 }
 
-/** An environment in which git knows our settings and the credentials of that remote, and nothing of this machine. */
+/** An environment that holds our settings and the credentials of that remote, and nothing else of this machine. */
 export function cleanEnvironment(remote: Remote | undefined): Record<string, string> {
   const configured = settings(remote);
   return {
@@ -76,65 +76,100 @@ export function cleanEnvironment(remote: Remote | undefined): Record<string, str
   };
 }
 
-/** Runs git and answers its output. @throws GitFailed, or the reason of the signal */
-export async function git(
-  args: string[],
-  { remote, input, env = {}, signal, accept = [], maxBytes = maxOutputBytes, room }: GitRun,
-): Promise<Buffer> {
+/**
+ * Runs git and returns its output.
+ * @throws GitFailed, or the reason of the signal
+ */
+export async function git(args: string[], options: GitRun): Promise<Buffer> {
+  const { remote, signal } = options;
   signal?.throwIfAborted();
+  const child = start(args, options);
+  const kill = () => killGroup(child.pid);
+  const limit = remote && AbortSignal.timeout((remote.limitSeconds ?? remoteSeconds) * 1000);
+  signal?.addEventListener('abort', kill, { once: true });
+  limit?.addEventListener('abort', kill, { once: true });
+  try {
+    const ending = await endingOf(child, options, kill);
+    signal?.throwIfAborted();
+    const failure = failureOf(ending, options, limit?.aborted === true);
+    if (failure !== undefined) throw failure;
+    return Buffer.concat(ending.output);
+  } finally {
+    signal?.removeEventListener('abort', kill);
+    limit?.removeEventListener('abort', kill);
+  }
+}
+
+function start(args: string[], { remote, env, room }: GitRun): ChildProcess {
   const [program = 'git', ...begin] = remote === undefined ? ['git'] : [...guarded(remote, room), 'git'];
-  const trace = curlTrace();
-  const traced = remote === undefined ? {} : { GIT_TRACE_CURL: '3', GIT_TRACE_CURL_NO_DATA: '1' };
+  const trace = remote === undefined ? {} : { GIT_TRACE_CURL: '3', GIT_TRACE_CURL_NO_DATA: '1' };
   const child = spawn(program, [...begin, ...args], {
     cwd: '/',
-    // A group of its own: what speaks with the remote is a child of git, and would go on with a push when git is gone.
+    // A process group of its own: a child of git talks to the remote, and would finish a push after git is killed.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', remote === undefined ? 'ignore' : 'pipe'],
-    env: { ...cleanEnvironment(remote), ...traced, ...env },
+    env: { ...cleanEnvironment(remote), ...trace, ...env },
   });
   exposeToOom(child.pid);
-  const end = () => {
-    if (child.pid !== undefined) killGroup(child.pid);
-  };
-  signal?.addEventListener('abort', end, { once: true });
-  const limit = remote && AbortSignal.timeout((remote.limitSeconds ?? remoteSeconds) * 1000);
-  limit?.addEventListener('abort', end, { once: true });
-  return new Promise<Buffer>((resolve, reject) => {
-    const out: Buffer[] = [];
-    let [bytes, err] = [0, ''];
+  return child;
+}
+
+interface Ending {
+  code: number | null;
+  output: Buffer[];
+  isTooLarge: boolean;
+  stderr: string;
+  /** What the remote's HTTP answers say went wrong. */
+  answered: GitFailed | undefined;
+}
+
+/** Writes the input, collects everything git writes and waits for its end. Calls `kill` when the output is too large. */
+function endingOf(
+  child: ChildProcess,
+  { input, maxBytes = maxOutputBytes }: GitRun,
+  kill: () => void,
+): Promise<Ending> {
+  return new Promise((resolve, reject) => {
+    const output: Buffer[] = [];
+    let [bytes, errors] = [0, ''];
+    const trace = curlTrace();
     child.once('error', (error) => reject(new GitFailed('broken', `git: ${error.message}`)));
     const [stdin, stdout, stderr, log] = child.stdio;
-    // With too many files open there is no process and no stream, only the error to come.
+    // With too many files open spawn gives neither a process nor streams; `error` follows.
     if (stdin == null || stdout == null || stderr == null) return;
     stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > maxBytes) end();
-      else out.push(chunk);
+      if (bytes > maxBytes) kill();
+      else output.push(chunk);
     });
     stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      err = (err + chunk).slice(-8000);
+      errors = (errors + chunk).slice(-8000);
     });
     (log as Readable | null)?.setEncoding('utf8').on('data', trace.hear);
-    child.once('close', (code) => {
-      const fault = trace.fault();
-      const isDone = code === 0 || accept.includes(code ?? -1);
-      if (signal?.aborted) reject(signal.reason);
-      else if (bytes > maxBytes) reject(new GitFailed('broken', `git: its output is larger than ${maxBytes / 1e6} MB`));
-      else if (isDone && fault?.fault !== 'not_git') resolve(Buffer.concat(out));
-      else reject(limit?.aborted ? tooSlow(remote) : explain(err, code, fault));
-    });
+    child.once('close', (code) =>
+      resolve({ code, output, isTooLarge: bytes > maxBytes, stderr: errors, answered: trace.fault() }),
+    );
+    // A write to a process that has ended; `close` tells why.
     stdin.on('error', () => {});
     stdin.end(input);
-  }).finally(() => {
-    signal?.removeEventListener('abort', end);
-    limit?.removeEventListener('abort', end);
   });
 }
 
-function killGroup(pid: number): void {
+function failureOf(ending: Ending, options: GitRun, isLate: boolean): GitFailed | undefined {
+  const { code, isTooLarge, stderr, answered } = ending;
+  const { remote, accept = [], maxBytes = maxOutputBytes } = options;
+  if (isTooLarge) return new GitFailed('broken', `git: its output is larger than ${maxBytes / 1e6} MB`);
+  const isAccepted = code === 0 || (code !== null && accept.includes(code));
+  // Git succeeds on a web page: it takes the page for an empty repository.
+  if (isAccepted && answered?.fault !== 'not_git') return undefined;
+  return isLate ? tooSlow(remote) : explain(stderr, code, answered);
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }

@@ -3,20 +3,20 @@ import { Worker } from 'node:worker_threads';
 import { exposeToOom } from '../../host/oom-score.ts';
 import { cleanEnvironment } from '../native/run-git.ts';
 
-/** Tells which paths a work tree's .gitignore files name. */
+/** Answers whether the .gitignore files of a work tree ignore a path. */
 export interface IgnoreRules {
-  /** @throws Error when the rules cannot be evaluated; nothing may then be taken for "not ignored" */
+  /** @throws Error when the rules cannot be evaluated. The path must then not count as "not ignored". */
   ask(path: string): Promise<boolean>;
   close(): void;
 }
 
-/** Patterns can be written that take for ever; whole work trees take seconds. */
+/** Time for all questions of one reading. A whole work tree takes seconds; a hostile pattern takes forever. */
 const patienceMs = 20_000;
-const tooSlow = 'the .gitignore files take too long to evaluate, or cannot be read';
+const tooSlow = 'the .gitignore files take too long to evaluate or cannot be read; simplify or remove their patterns';
 
 /**
- * Asks `git check-ignore`, which reads the .gitignore files and runs nothing; with an index that does not exist it knows
- * of no submodule to enter, and behind `./` no name is taken for a pathspec's magic.
+ * Asks `git check-ignore`, which reads the .gitignore files and runs nothing. Without an index it knows of no submodule
+ * that it would enter, and after `./` no name can be mistaken for special pathspec syntax.
  */
 export function gitIgnoreRules(gitDir: string, workTree: string): IgnoreRules {
   const args = [
@@ -35,11 +35,13 @@ export function gitIgnoreRules(gitDir: string, workTree: string): IgnoreRules {
   const asked = pending(() => child.kill('SIGKILL'));
   let rest = '';
   child.once('error', asked.fail);
-  // With too many files open there is no process and no stream, only the error to come.
+  // With too many files open spawn gives neither a process nor streams; `error` follows.
   if (child.stdin === undefined) return { ask: () => asked.add(() => {}), close: asked.close };
+  // A write to a process that has ended; `close` follows.
   child.stdin.on('error', () => {});
   child.once('close', asked.fail);
-  // Each answer is source, line, pattern and path, each ended by NUL; no pattern means not ignored, `!` un-ignored.
+  // Each answer consists of source, line, pattern and path, each ended by NUL. An empty pattern means that none matched,
+  // and one that starts with `!` makes the path not ignored.
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     const parts = (rest + chunk).split('\0');
     while (parts.length > 4) {
@@ -51,7 +53,7 @@ export function gitIgnoreRules(gitDir: string, workTree: string): IgnoreRules {
   return { ask: (path) => asked.add(() => child.stdin.write(`./${path}\0`)), close: asked.close };
 }
 
-/** The same by isomorphic-git, in a thread of its own: a hostile pattern freezes that thread and nothing else. */
+/** The same with isomorphic-git, in its own thread, so that a hostile pattern stalls nothing else. */
 export function isomorphicIgnoreRules(gitDir: string, workTree: string): IgnoreRules {
   const worker = new Worker(new URL('./ignore-worker.mjs', import.meta.url), {
     workerData: { gitdir: gitDir, dir: workTree },
@@ -63,7 +65,7 @@ export function isomorphicIgnoreRules(gitDir: string, workTree: string): IgnoreR
   return { ask: (path) => asked.add(() => worker.postMessage(path)), close: asked.close };
 }
 
-/** Questions in the order in which they were asked; all of them fail when the one who answers is gone or too slow. */
+/** Matches answers to questions by their order. All questions fail when the answering side ends or is too slow. */
 function pending(stop: () => void) {
   const waiting: { resolve: (isIgnored: boolean) => void; reject: (error: Error) => void }[] = [];
   let isOver = false;

@@ -1,4 +1,5 @@
-// Evaluates .gitignore files by isomorphic-git, apart from the service's own thread. Only regular files are read.
+// Evaluates .gitignore files with isomorphic-git in a thread (see ignore-rules.ts). It reads regular files only, because
+// reading a pipe would never end.
 import fs from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import git from 'isomorphic-git';

@@ -1,21 +1,26 @@
 import { GitFailed } from '../engine.ts';
 import { inPortions } from '../portions.ts';
-import type { TreeEntry } from './work-tree.ts';
+
+/** A file, link or submodule in a tree. The mode is octal, as git writes it. */
+export interface TreeEntry {
+  mode: string;
+  oid: string;
+}
 
 const folderMode = '40000';
-/** More than the largest that people work in; what is known of so many takes about 200 MB here. */
+/** More than the largest repositories that people work in. This many take about 200 MB of memory here. */
 const maxFiles = 500_000;
-/** All paths together; a dozen objects can make long ones of all files. */
+/** Characters of all paths together. A few nested folders with long names can make millions of long paths. */
 const maxPathChars = 64_000_000;
-/** One after the other each would take as long as the way to git and back. */
+/** Folders to ask git for at the same time, because each answer takes a moment. */
 const foldersAtOnce = 64;
 
-/** What stands in a folder, by name; throws for a folder that cannot be read. */
+/** The entries of a folder, by name. Throws when the folder cannot be read. */
 type Folder = (tree: string) => Promise<Map<string, TreeEntry>>;
 
 /**
- * The file at a path below a tree, folder by folder; undefined when there is none. What cannot be read is thrown by
- * `folder`, so it is never taken for a file that is not there.
+ * The file at a path below a tree; undefined when there is none. A folder that cannot be read makes `folder` throw, so
+ * an unreadable file never counts as missing.
  */
 export async function findFile(folder: Folder, tree: string, path: string): Promise<TreeEntry | undefined> {
   let found: TreeEntry = { mode: folderMode, oid: tree };
@@ -29,14 +34,14 @@ export async function findFile(folder: Folder, tree: string, path: string): Prom
 
 /**
  * All files of a tree, by path.
- * @throws GitFailed for more than `maxFiles`, or longer paths: a dozen objects can make millions of them
+ * @throws GitFailed for too many files or too long paths: a dozen objects of a hostile repository can make millions
  */
 export async function allFiles(folder: Folder, root: string): Promise<Map<string, TreeEntry>> {
   const files = new Map<string, TreeEntry>();
   const folders = [{ prefix: '', tree: root }];
   let chars = 0;
   for (let seen = 0; folders.length > 0; ) {
-    // The deepest first, so that few wait.
+    // The deepest folders first, so that the list of folders stays short.
     const some = folders.splice(-foldersAtOnce);
     const read = await Promise.all(some.map(({ tree }) => folder(tree)));
     for (const [i, entries] of read.entries()) {

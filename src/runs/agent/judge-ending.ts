@@ -1,4 +1,4 @@
-import { UnfitWorkTree } from '../../git/work-tree/work-tree.ts';
+import { UnfitWorkTree } from '../../git/work-tree/unfit-work-tree.ts';
 import type { Message } from '../../llm/model.ts';
 import { changesOf, readOnce, type TreeOf } from '../outgoing/changes.ts';
 import { objections } from '../outgoing/objection.ts';

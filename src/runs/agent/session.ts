@@ -1,6 +1,6 @@
 import type { App } from '../../app.ts';
 import type { RunRow } from '../../db/work-tables.ts';
-import { UnfitWorkTree } from '../../git/work-tree/work-tree.ts';
+import { UnfitWorkTree } from '../../git/work-tree/unfit-work-tree.ts';
 import type { Message } from '../../llm/model.ts';
 import { costOf } from '../../llm/pricing.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';

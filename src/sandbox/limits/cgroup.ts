@@ -3,39 +3,39 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { access, constants, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import pRetry from 'p-retry';
 import type { RunLimits } from '../sandbox.ts';
-import type { Exceeded } from './watchdog.ts';
+import type { Exceeded } from './watched-run.ts';
 
-/** A part of the machine's control groups (version 2) that is ours to divide. */
+/** A part of the machine's control groups (version 2) that the service may divide. */
 export interface CgroupTree {
   open(limits: RunLimits): Promise<RunGroup>;
 }
 
 /** The control group of a run. */
 export interface RunGroup {
-  /** Moves a process in; what it starts afterwards is in it too. */
+  /** Moves a process into the group. Whatever it starts afterwards is in it too. */
   enter(pid: number): void;
   exceeded(): Promise<Exceeded | undefined>;
-  /** Ends what is left in it. Never throws. */
+  /** Ends the processes that are left, and removes the group. Never throws. */
   close(): Promise<void>;
 }
 
 export interface CgroupOptions {
   mount?: string;
-  /** Where the kernel says which group this process is in. */
+  /** The file in which the kernel names the group of this process. */
   own?: string;
   isDelegated?(service: string): Promise<boolean>;
 }
 
-/** Where this process itself goes: a group with controllers for its children may hold no process. */
+/** The group of the service's own processes: a group that limits its children must not contain processes. */
 const serviceGroup = 'service';
 const needed = ['memory', 'pids'];
 
 /**
- * The tree of this service when it may divide it: `Delegate=yes` of systemd, or a container with a writable
- * /sys/fs/cgroup. Undefined anywhere else; what belongs to others is not touched, even where root could.
+ * The service's part of the control groups, if it may divide it: with `Delegate=yes` of systemd, or in a container with a
+ * writable /sys/fs/cgroup. Otherwise undefined, even where root could write: other groups are not touched.
  */
 export async function findCgroups(options: CgroupOptions = {}): Promise<CgroupTree | undefined> {
   const { mount = '/sys/fs/cgroup', own = '/proc/self/cgroup', isDelegated = systemdDelegates } = options;
@@ -44,12 +44,12 @@ export async function findCgroups(options: CgroupOptions = {}): Promise<CgroupTr
     const service = /^.*\/([^/]+\.service)(?=\/|$)/.exec(path);
     if (service === null && path !== '/') return undefined;
     const tree = join(mount, service?.[0] ?? '/');
-    // The root of the machine has none; that of a container's namespace does.
+    // The machine's root group has no such file, the root of a container's namespace does.
     await access(join(tree, 'cgroup.type'));
     await access(join(tree, 'cgroup.subtree_control'), constants.W_OK);
     const controllers = (await readFile(join(tree, 'cgroup.controllers'), 'utf8')).trim().split(' ');
     if (!needed.every((name) => controllers.includes(name))) return undefined;
-    // An ordinary user can write only where it was delegated; root can write anywhere.
+    // Only a delegated group is writable for an ordinary user. Root can write anywhere, so it has to ask.
     if (service?.[1] !== undefined && process.getuid?.() === 0 && !(await isDelegated(service[1]))) return undefined;
     await divide(tree);
     return { open: (limits) => openGroup(join(tree, `run-${randomUUID()}`), limits) };
@@ -64,14 +64,14 @@ async function systemdDelegates(service: string): Promise<boolean> {
   return stdout.trim() === 'yes';
 }
 
-/** Moves all processes of the tree into one group, so that others can be made beside it; removes those of dead runs. */
+/** Moves all processes into one group, so that others can be created beside it, and removes groups of ended runs. */
 async function divide(tree: string): Promise<void> {
   const pids = (await readFile(join(tree, 'cgroup.procs'), 'utf8')).split('\n').filter(Boolean);
   if (pids.length > 0) await mkdir(join(tree, serviceGroup), { recursive: true });
-  // One that ended since it was listed cannot be moved; one that stays makes the next step fail.
+  // A process that has ended cannot be moved. If a living one cannot be moved, the next step fails.
   for (const pid of pids) await writeFile(join(tree, serviceGroup, 'cgroup.procs'), pid).catch(() => {});
   await writeFile(join(tree, 'cgroup.subtree_control'), needed.map((name) => `+${name}`).join(' '));
-  // Those with living processes, of another worker perhaps, cannot be removed.
+  // Groups with living processes, perhaps of another worker, cannot be removed.
   for (const name of await readdir(tree)) if (name.startsWith('run-')) await rmdir(join(tree, name)).catch(() => {});
 }
 
@@ -82,9 +82,9 @@ async function openGroup(folder: string, { memoryMb, processes }: RunLimits): Pr
   try {
     await set('pids.max', processes);
     await set('memory.max', memoryMb * 1024 ** 2);
-    // A kernel without swap has no such file.
+    // A kernel without swap does not have the file.
     await set('memory.swap.max', 0).catch(() => {});
-    // A run out of memory ends as a whole, and not with a process missing here and there.
+    // When memory runs out, the kernel ends all processes of the run instead of one of them.
     await set('memory.oom.group', 1).catch(() => {});
   } catch (error) {
     await close();
@@ -104,17 +104,10 @@ async function openGroup(folder: string, { memoryMb, processes }: RunLimits): Pr
   };
 }
 
-/** How often to try to remove a group, whose processes take a moment to die, and how long to wait in between. */
-const [tries, pauseMs] = [20, 50];
+/** A group can be removed when its processes are gone, which takes a moment: 20 attempts within a second. */
+const removal = { retries: 19, minTimeout: 50, factor: 1 };
 
 async function closeGroup(folder: string): Promise<void> {
   await writeFile(join(folder, 'cgroup.kill'), '1').catch(() => {});
-  for (let i = 0; i < tries; i++) {
-    const isGone = await rmdir(folder).then(
-      () => true,
-      () => false,
-    );
-    if (isGone) return;
-    await sleep(pauseMs);
-  }
+  await pRetry(() => rmdir(folder), removal).catch(() => {});
 }

@@ -16,17 +16,17 @@ export interface ConfinementOptions {
   limits: RunLimits;
   /** Whether bubblewrap works. */
   hasWall: boolean;
-  /** Where cgroups of runs can be made. */
+  /** Where a cgroup can be created for each run; undefined where none can. */
   cgroups: CgroupTree | undefined;
 }
 
-/** Gives a run a user of its own (as root), a cgroup (where there is one) and a watchdog. */
+/** Gives a run its own user (if the service is root), a cgroup (where possible) and a watchdog. */
 export async function confine(options: ConfinementOptions, signal: AbortSignal): Promise<Confinement> {
   const { files, limits, hasWall, cgroups } = options;
   const user = process.getuid?.() === 0 ? await takeRunUser() : undefined;
   const group = await cgroups?.open(limits).catch(async (error: Error) => {
     await user?.release();
-    throw new RunFailed('sandbox', `no cgroup could be made for the run: ${error.message}`);
+    throw new RunFailed('sandbox', `no cgroup could be created for the run: ${error.message}`);
   });
   const exceeded = new AbortController();
   const sandboxes = new Set<number>();
@@ -45,7 +45,7 @@ export async function confine(options: ConfinementOptions, signal: AbortSignal):
       const scratch = { tmp: `${workTree}.tmp`, home: `${workTree}.home` };
       const writable = hasWall ? [workTree, scratch.tmp, scratch.home] : [workTree];
       for (const folder of writable) await mkdir(folder, { recursive: true });
-      // Also the work tree itself, in which bubblewrap makes the place for .git; its files may come later.
+      // Including the work tree, which may still be empty: bubblewrap creates the mount point of .git in it.
       for (const folder of writable) if (user !== undefined) await lchown(folder, user.uid, user.uid);
       for (const folder of writable) folders.add(folder);
       const wall: Wall | undefined = hasWall ? { ...parts, workTree, gitDir, others: [], scratch } : undefined;
@@ -53,7 +53,7 @@ export async function confine(options: ConfinementOptions, signal: AbortSignal):
       const host = openTools({ walled, wall, signal: ended, look: watch.look });
       const close = async () => {
         await host.close();
-        // The workspace may be removed from now on.
+        // From now on the workspace may be removed, so it must not be measured.
         for (const folder of writable) folders.delete(folder);
       };
       return { ...host, close };

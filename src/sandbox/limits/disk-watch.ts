@@ -1,12 +1,12 @@
 import type { RunLimits } from '../sandbox.ts';
 import { diskUse, type Room, roomLeft, type usualReserve } from './disk-use.ts';
 import { deletedFiles } from './process-use.ts';
-import type { WatchedRun } from './watchdog.ts';
+import type { WatchedRun } from './watched-run.ts';
 
 export interface DiskWatch {
-  /** Compares what is free with what was; counts the run's files when that tells to, without waiting for it. */
+  /** Checks what is free on the machine. Starts a count of the run's files when that is called for. */
   look(): Promise<void>;
-  /** Memory that deleted files of the run take (`memfd_create`), as of the last count. */
+  /** Memory used by deleted files of the run (`memfd_create`), at the last count. */
   deletedMemory(): number;
   stop(): void;
 }
@@ -14,26 +14,26 @@ export interface DiskWatch {
 interface Count {
   at: number;
   tookMs: number;
-  /** The machine's room before the count. */
+  /** What was free on the machine before the count. */
   room: Room;
-  /** The machine's free inodes when the files were last counted. */
+  /** The free inodes of the machine when files were last counted. */
   inodes: number;
-  /** Disk and memory in bytes; deleted files that are still open are part of both. */
+  /** What the run uses. Disk and memory are in bytes and include deleted files that are still open. */
   used: Room;
 }
 
-/** The files of a run are counted when the machine has lost this share of one of the run's limits. */
+/** A run is counted when the machine has lost this part of one of the run's limits since the last count. */
 const noticeableShare = 1 / 16;
-/** How often to count them anyway, and how often at most: counting takes a twentieth of the time. */
+/** The longest and the shortest pause between two counts, and their part of the time: one twentieth. */
 const [longestMs, shortestMs, busyShare] = [30_000, 500, 20];
-/** A limit on files: one for each 4 kB of the disk that a run may use. */
+/** The limit on files: one for each 4 kB of disk that a run may use. */
 const filesPerMb = 256;
 const mb = 1024 ** 2;
 
-/** All runs of this process that use a disk. */
+/** All runs of this process, to find the largest one. */
 const watched = new Set<{ count(): Promise<Count>; end(why: string): void }>();
 
-/** Ends a run that uses too much disk, or the largest of all runs when less than the reserve is free. */
+/** Ends a run that uses too much disk. When less than the reserve is free, ends the largest of all runs. */
 export function watchDisk(run: WatchedRun, reserve: typeof usualReserve, end: (why: string) => void): DiskWatch {
   const limits = limitsOf(run.limits);
   let last: Count | undefined;
@@ -48,7 +48,7 @@ export function watchDisk(run: WatchedRun, reserve: typeof usualReserve, end: (w
       const { disk, files } = counted.used;
       if (disk > limits.disk) end(`the run used more than ${run.limits.diskMb} MB of disk (MAX_RUN_DISK_MB)`);
       if (files > limits.files)
-        end(`the run made more than ${limits.files} files (${filesPerMb} for each MB of MAX_RUN_DISK_MB)`);
+        end(`the run created more than ${limits.files} files (${filesPerMb} for each MB of MAX_RUN_DISK_MB)`);
       return counted;
     });
   };
@@ -59,7 +59,7 @@ export function watchDisk(run: WatchedRun, reserve: typeof usualReserve, end: (w
       const [folder] = run.folders;
       if (folder === undefined) return;
       const failed = (error: Error) => {
-        // A workspace may be removed while it is looked at.
+        // Measuring fails when the workspace is removed at the same time.
         const isGone = stopped.signal.aborted || !run.folders.has(folder);
         if (!isGone) end(`the disk that the run uses cannot be measured: ${error.message}`);
       };
@@ -90,13 +90,13 @@ function isCountDue(last: Count | undefined, room: Room, limits: Room): boolean 
   if (last === undefined) return true;
   const sinceMs = performance.now() - last.at;
   const lost = (kind: keyof Room) => (last.room[kind] - room[kind]) / limits[kind];
-  // It may be over a limit by now.
+  // The machine has lost so much that the run may be over a limit.
   if (kinds.some((kind) => lost(kind) > 1 - last.used[kind] / limits[kind])) return sinceMs > shortestMs;
   const pauseMs = kinds.some((kind) => lost(kind) > noticeableShare) ? shortestMs : longestMs;
   return sinceMs > Math.max(pauseMs, last.tookMs * busyShare);
 }
 
-/** `du` once for the bytes, and once more for the files where the machine lost many of its inodes. */
+/** Measures the bytes, and counts the files only if the machine lost many inodes since they were counted. */
 async function countUse(
   { folders, sandboxes }: WatchedRun,
   limits: Room,
@@ -115,11 +115,11 @@ async function countUse(
   return { at, tookMs: at - began, room, inodes, used: { disk, files, memory: deleted.memory } };
 }
 
-/** What a run must use at least to be ended for others, and how long to wait for the room that its end makes. */
+/** A run that uses less is not ended for the others. How long to wait for the space that an ended run releases. */
 const [leastBytes, reliefMs] = [64 * mb, 10_000];
 let isRelieved = false;
 
-/** Ends the run that uses the most disk, so that the others can go on. */
+/** Ends the run that uses the most disk, so that the others can continue. */
 async function endLargest(reserveBytes: number): Promise<void> {
   if (isRelieved) return;
   isRelieved = true;

@@ -1,24 +1,24 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { setImmediate as breathe } from 'node:timers/promises';
 
-/** What processes take; memory in bytes. */
+/** What processes use. Memory is in bytes. */
 export interface ProcessUse {
-  /** Each thread counts, as it does for the kernel. */
+  /** Each thread counts as one, as it does for the kernel. */
   processes: number;
   ownMemory: number;
   sharedMemory: number;
 }
 
-/** How many processes to read in a row: about 2 ms, during which the service answers nobody. */
+/** Processes to read without a pause: about 2 ms, in which the service answers nobody. */
 const atOnce = 32;
 
-/** How many open files of a run to look at; the kernel allows it millions. */
+/** Open files of a run to look at. Any beyond are not counted; the kernel allows a run millions. */
 const maxOpenFiles = 20_000;
 
 /**
- * What the processes of these sandboxes take, seen through the /proc that each sandbox has of its own: it lists no others.
- * Counting stops at `maxProcesses`.
+ * What the processes of these sandboxes use. Each sandbox has a /proc that lists only its own processes. Counting stops
+ * at `maxProcesses`.
  */
 export async function processUse(sandboxes: Iterable<number>, maxProcesses: number): Promise<ProcessUse> {
   const use = { processes: 0, ownMemory: 0, sharedMemory: 0 };
@@ -33,7 +33,7 @@ export async function processUse(sandboxes: Iterable<number>, maxProcesses: numb
   return use;
 }
 
-/** The same memory, where what several processes share counts once; slower than `processUse`. */
+/** Memory alone. Memory that several processes share counts once, which takes longer than `processUse`. */
 export async function exactMemory(sandboxes: Iterable<number>): Promise<Omit<ProcessUse, 'processes'>> {
   const use = { ownMemory: 0, sharedMemory: 0 };
   for (const folder of processesOf(sandboxes)) {
@@ -45,27 +45,34 @@ export async function exactMemory(sandboxes: Iterable<number>): Promise<Omit<Pro
   return use;
 }
 
-/** Files that were deleted while open still take room: on the disk of `folder`, or in memory (`memfd_create`). */
+/** Room taken by deleted files that are still open: on the disk of `folder`, or in memory (`memfd_create`). */
 export async function deletedFiles(sandboxes: Iterable<number>, folder: string) {
   const { dev: disk } = await stat(folder);
   const seen = new Set<string>();
   const bytes = { disk: 0, memory: 0 };
-  let left = maxOpenFiles;
+  for await (const file of openFiles(sandboxes, maxOpenFiles)) {
+    const id = `${file.dev}:${file.ino}`;
+    if (!file.isFile() || file.nlink > 0 || seen.has(id)) continue;
+    seen.add(id);
+    bytes[file.dev === disk ? 'disk' : 'memory'] += file.blocks * 512;
+  }
+  return bytes;
+}
+
+/** What the processes of the sandboxes have open, of at most that many descriptors. */
+async function* openFiles(sandboxes: Iterable<number>, most: number): AsyncGenerator<Stats> {
+  let left = most;
   for (const process of processesOf(sandboxes))
     for (const fd of await readdir(`${process}/fd`).catch(() => [])) {
-      if (left-- <= 0) return bytes;
+      if (left-- <= 0) return;
       const file = await stat(`${process}/fd/${fd}`).catch(() => undefined);
-      if (file === undefined || !file.isFile() || file.nlink > 0) continue;
-      if (seen.has(`${file.dev}:${file.ino}`)) continue;
-      seen.add(`${file.dev}:${file.ino}`);
-      bytes[file.dev === disk ? 'disk' : 'memory'] += file.blocks * 512;
+      if (file !== undefined) yield file;
     }
-  return bytes;
 }
 
 const ourProc = statSync('/proc', { throwIfNoEntry: false })?.dev;
 
-/** The folders of all processes of the sandboxes; none of a sandbox that has not mounted its own /proc yet. */
+/** The /proc folders of all processes of the sandboxes. A sandbox that has not mounted its own /proc yet has none. */
 function processesOf(sandboxes: Iterable<number>): string[] {
   return [...sandboxes].flatMap((pid) => {
     const proc = `/proc/${pid}/root/proc`;
@@ -78,7 +85,7 @@ function processesOf(sandboxes: Iterable<number>): string[] {
   });
 }
 
-/** `Name:   123 kB` by line. */
+/** The numbers of a file with lines such as `Name:   123 kB`. */
 function numbersIn(text: string): Record<string, number> {
   return Object.fromEntries([...text.matchAll(/^(\w+):\s+(\d+)(?: kB)?$/gm)].map(([, name, n]) => [name, Number(n)]));
 }

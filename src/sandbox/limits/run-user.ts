@@ -3,18 +3,18 @@ import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { RunFailed } from '../../domain/run.ts';
 
-/** Not nobody, whose limits PostgreSQL would share; users of the system and of containers are outside of this range. */
+/** Outside the ranges of system users and of containers, and not `nobody`, which other services may run as. */
 const [firstUid, lastUid] = [61_234, 62_233];
 
-/** A user that only one run on this machine has. */
+/** A user that no other run on this machine has. */
 export interface RunUser {
   uid: number;
   release(): Promise<void>;
 }
 
 /**
- * Takes the first free uid. The kernel counts much per user (inotify watches, buffers of pipes, signals), so that runs
- * with the same one could take it from each other. A uid that still has a process is passed over, whoever started it.
+ * Takes the first free uid. The kernel limits much per user (inotify watches, pipe buffers, signals), so runs with the
+ * same uid could use up each other's share. A uid that has a process is skipped, whoever started it.
  */
 export async function takeRunUser(): Promise<RunUser> {
   const inUse = await usersOfProcesses();
@@ -22,12 +22,15 @@ export async function takeRunUser(): Promise<RunUser> {
     const release = inUse.has(uid) ? undefined : await hold(uid);
     if (release !== undefined) return { uid, release };
   }
-  throw new RunFailed('sandbox', `none of the users ${firstUid} to ${lastUid} is free for the run`);
+  throw new RunFailed(
+    'sandbox',
+    `no user is free for the run: all from ${firstUid} to ${lastUid} have processes; end them, or start fewer runs`,
+  );
 }
 
 /**
- * Holds a uid for this process, or answers undefined while another one does. The lock is the name of a unix socket that
- * exists in the kernel only, so it ends with its holder, however that one ends.
+ * Reserves a uid for this process; undefined when another process has reserved it. The lock is an abstract unix socket,
+ * which exists in the kernel only, so it disappears however its holder ends.
  */
 function hold(uid: number): Promise<(() => Promise<void>) | undefined> {
   const holder = createServer((asked) => asked.destroy()).unref();
@@ -41,7 +44,7 @@ function hold(uid: number): Promise<(() => Promise<void>) | undefined> {
   });
 }
 
-/** About 3 ms for 1,000 processes. */
+/** The uids of all running processes. Takes about 3 ms for 1,000 processes. */
 async function usersOfProcesses(): Promise<Set<number>> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   return new Set(pids.flatMap((pid) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? []));

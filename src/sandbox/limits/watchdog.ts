@@ -4,31 +4,18 @@ import type { RunLimits } from '../sandbox.ts';
 import { usualReserve } from './disk-use.ts';
 import { type DiskWatch, watchDisk } from './disk-watch.ts';
 import { exactMemory, type ProcessUse, processUse } from './process-use.ts';
-
-/** What is watched of a run. */
-export interface WatchedRun {
-  limits: RunLimits;
-  /** The first processes of its sandboxes, by their pids outside. */
-  sandboxes: Set<number>;
-  /** Everything that it can write to, all on one disk. */
-  folders: Set<string>;
-  /** What the kernel says was exceeded, where a cgroup limits the run. */
-  exceeded?: (() => Promise<Exceeded | undefined>) | undefined;
-  end(why: RunFailed): void;
-}
-
-export type Exceeded = 'memory' | 'processes';
+import type { Exceeded, WatchedRun } from './watched-run.ts';
 
 export interface Watch {
-  /** Looks now, without waiting for the disk. Never throws. */
+  /** Checks the limits now, without waiting for a count of the files. Never throws. */
   look(): Promise<void>;
   stop(): void;
 }
 
-/** A look at 30 processes takes 2 ms; at 1,000 of them 60 ms, and then the next one comes later. */
+/** The pause between two checks, which grows so that checks take a twentieth of the time: 2 ms for 30 processes, 60 for 1,000. */
 const [pauseMs, busyShare] = [500, 20];
 
-/** Ends a run that takes more than its limits, soon after it did. */
+/** Ends a run soon after it exceeds one of its limits. */
 export function watchRun(run: WatchedRun, reserve = usualReserve): Watch {
   let isOver = false;
   const end = (why: string) => {
@@ -72,9 +59,9 @@ async function exceededBy(run: WatchedRun, disk: DiskWatch): Promise<Exceeded | 
   const { memoryMb, processes } = run.limits;
   const use = await processUse(run.sandboxes, processes);
   if (use.processes > processes) return 'processes';
-  // A deleted file may be mapped as well, and must not count twice.
+  // A deleted file may also be mapped into memory, and must not count twice.
   const isTooMuch = ({ ownMemory, sharedMemory }: Omit<ProcessUse, 'processes'>) =>
     ownMemory + Math.max(sharedMemory, disk.deletedMemory()) > memoryMb * 1024 ** 2;
-  // What processes share is counted for each of them at first.
+  // The quick count includes shared memory once for each process, so it only decides whether to count exactly.
   return isTooMuch(use) && isTooMuch(await exactMemory(run.sandboxes)) ? 'memory' : undefined;
 }

@@ -1,0 +1,107 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { exposeToOom } from '../../host/oom-score.ts';
+import { GitFailed, type Remote, remoteSeconds, tooSlow } from '../engine.ts';
+import { UnfitWorkTree } from '../work-tree/unfit-work-tree.ts';
+import type { Question, Reply } from './isomorphic-child.ts';
+
+const source = fileURLToPath(new URL('./isomorphic-child.ts', import.meta.url));
+const heapMb = 512;
+/** How often to compare the process's memory with its limit. */
+const lookMs = 100;
+/** How long a process may take to start. */
+const startMs = 30_000;
+
+/** A process that runs isomorphic-git, and the calls to it that wait for an answer. */
+export class GitChild {
+  readonly #child: ChildProcess;
+  readonly #remote: Remote;
+  readonly #signal: AbortSignal | undefined;
+  readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: unknown) => void }>();
+  readonly #starting: NodeJS.Timeout;
+  readonly #looking: NodeJS.Timeout;
+  #asked = 0;
+  #over: unknown;
+
+  constructor(processMb: number, remote: Remote, signal: AbortSignal | undefined) {
+    this.#remote = remote;
+    this.#signal = signal;
+    const child = fork(source, {
+      env: {},
+      cwd: '/',
+      execArgv: [`--max-old-space-size=${heapMb}`],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    this.#child = child;
+    exposeToOom(child.pid);
+    const tooLarge = broken(
+      `the repository needs more than ${processMb} MB here; install git, which needs far less (GIT_ENGINE=native)`,
+    );
+    this.#starting = setTimeout(() => this.end(broken('its process did not start')), startMs).unref();
+    this.#looking = setInterval(async () => {
+      if ((await residentMb(child)) > processMb) this.end(tooLarge);
+    }, lookMs).unref();
+    signal?.addEventListener('abort', this.#abort, { once: true });
+    child.on('error', (error) => this.end(broken(error.message)));
+    // V8 aborts when its heap is full.
+    child.once('exit', (code, by) =>
+      this.end(by === 'SIGABRT' || code === 134 ? tooLarge : broken(`its process ended with ${by ?? code}`)),
+    );
+    child.on('message', (reply: Reply) => this.#hear(reply));
+    // An idle checkout does not keep the service alive.
+    child.unref();
+    child.channel?.unref();
+  }
+
+  /** Calls a method of the checkout in the process. A call that takes longer than the remote's limit ends the process. */
+  ask(method: Question['method'], args: unknown[]): Promise<unknown> {
+    const { limitSeconds = remoteSeconds } = this.#remote;
+    const limit = setTimeout(() => this.end(tooSlow(this.#remote)), limitSeconds * 1000).unref();
+    return new Promise<unknown>((resolve, reject) => {
+      if (this.#over !== undefined) return reject(this.#over);
+      const id = ++this.#asked;
+      this.#waiting.set(id, { resolve, reject });
+      this.#child.send({ id, method, args } as Question, (error) => {
+        if (error) this.end(broken(error.message));
+      });
+    }).finally(() => clearTimeout(limit));
+  }
+
+  /** Kills the process. Waiting calls, and those still to come, fail with the first error given. */
+  end(error: unknown): void {
+    this.#over ??= error;
+    clearInterval(this.#looking);
+    clearTimeout(this.#starting);
+    this.#signal?.removeEventListener('abort', this.#abort);
+    this.#child.kill('SIGKILL');
+    for (const { reject } of this.#waiting.values()) reject(this.#over);
+    this.#waiting.clear();
+  }
+
+  readonly #abort = () => this.end(this.#signal?.reason);
+
+  #hear(reply: Reply): void {
+    clearTimeout(this.#starting);
+    const { resolve, reject } = this.#waiting.get(reply.id) ?? {};
+    this.#waiting.delete(reply.id);
+    if ('value' in reply) resolve?.(reply.value);
+    else reject?.(asError(reply));
+  }
+}
+
+function broken(what: string): GitFailed {
+  return new GitFailed('broken', `git: ${what}`);
+}
+
+function asError({ failed, message }: Extract<Reply, { failed: unknown }>): Error {
+  if (failed.by === 'git') return new GitFailed(failed.fault, message, failed.retryAfterMs);
+  return failed.by === 'work tree' ? new UnfitWorkTree(message) : new Error(message);
+}
+
+/** The memory of a process on Linux; elsewhere 0, and only V8's own limit applies. */
+async function residentMb({ pid }: ChildProcess): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024;
+}

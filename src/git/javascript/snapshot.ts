@@ -1,0 +1,57 @@
+import git from 'isomorphic-git';
+import { isomorphicIgnoreRules } from '../work-tree/ignore-rules.ts';
+import type { TreeEntry } from '../work-tree/tree-files.ts';
+import { readWorkTree } from '../work-tree/work-tree.ts';
+import { filesOf } from './changes.ts';
+import type { IsomorphicRepository } from './repository.ts';
+
+/** See `Checkout.checkout`. */
+export async function checkoutCommit(repository: IsomorphicRepository, commit: string): Promise<void> {
+  await repository.run(async () => {
+    await git.checkout({ ...repository.local, ref: commit, force: true });
+    repository.base = await filesOf(repository, commit);
+  });
+}
+
+/** See `Checkout.snapshot`. */
+export async function snapshot(repository: IsomorphicRepository): Promise<string> {
+  const { gitDir, workTree, base, before } = repository;
+  const ignored = isomorphicIgnoreRules(gitDir, workTree);
+  try {
+    const found = await readWorkTree({ workTree, gitDir, base, isIgnored: ignored.ask, before });
+    return await writeTree(repository, nested(found));
+  } finally {
+    ignored.close();
+  }
+}
+
+type Folder = Map<string, Folder | TreeEntry>;
+
+/** Files by path, put into their folders. */
+function nested(files: Map<string, TreeEntry>): Folder {
+  const root: Folder = new Map();
+  for (const [path, entry] of files) {
+    const parts = path.split('/');
+    const name = parts.pop() ?? '';
+    parts.reduce(folderIn, root).set(name, entry);
+  }
+  return root;
+}
+
+function folderIn(folder: Folder, name: string): Folder {
+  const known = folder.get(name);
+  if (known instanceof Map) return known;
+  const made: Folder = new Map();
+  folder.set(name, made);
+  return made;
+}
+
+async function writeTree(repository: IsomorphicRepository, folder: Folder): Promise<string> {
+  const tree = [];
+  for (const [path, item] of folder) {
+    if (item instanceof Map)
+      tree.push({ path, mode: '040000', type: 'tree' as const, oid: await writeTree(repository, item) });
+    else tree.push({ path, ...item, type: item.mode === '160000' ? ('commit' as const) : ('blob' as const) });
+  }
+  return git.writeTree({ ...repository.local, tree });
+}

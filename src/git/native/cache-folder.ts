@@ -1,0 +1,119 @@
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  access,
+  copyFile,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Remote } from '../engine.ts';
+
+/** All caches of a worker together. Beyond it the least recently used are removed. */
+const maxBytes = 2_000_000_000;
+/** Each fetch adds a pack, and many packs slow git down. With more than this the next run starts with a fresh clone. */
+const maxPacks = 30;
+/** Folders that an interrupted exchange left behind are removed at this age. */
+const leftoverMs = 3_600_000;
+
+/** The name of a repository's cache. It contains the project (`scope`), because projects share no cache. */
+export function cacheKey({ url, scope }: Remote): string {
+  return createHash('sha256').update(`${scope}\n${url}`).digest('hex').slice(0, 40);
+}
+
+const cachedRef = 'refs/cache/head';
+
+/**
+ * Gives an empty repository the objects of a cache, as hard links, which cost nothing and outlive the cache. Returns the
+ * commit that the repository then has, or undefined when there is no cache.
+ */
+export async function fillFromCache(place: string, gitDir: string): Promise<string | undefined> {
+  const packs = await readdir(join(place, 'pack')).catch(() => []);
+  if (packs.length === 0) return undefined;
+  await mkdir(join(gitDir, 'objects/pack'), { recursive: true });
+  for (const name of packs) await linkOrCopy(join(place, 'pack', name), join(gitDir, 'objects/pack', name));
+  await writeFile(join(gitDir, 'shallow'), await readFile(join(place, 'shallow'), 'utf8'));
+  await mkdir(join(gitDir, 'refs/cache'), { recursive: true });
+  // Git tells the remote which commits its refs point to, so that the remote sends only what is new.
+  const head = await readFile(join(place, 'head'), 'utf8');
+  await writeFile(join(gitDir, cachedRef), head);
+  const now = new Date();
+  await utimes(place, now, now);
+  return head.trim();
+}
+
+/** Empties a repository that was filled from a cache; removes the cache too when it is given. */
+export async function removeFilled(gitDir: string, place?: string): Promise<undefined> {
+  if (place !== undefined) await rm(place, { recursive: true, force: true });
+  for (const path of ['objects/pack', 'refs/cache', 'shallow', 'shallow.lock'])
+    await rm(join(gitDir, path), { recursive: true, force: true });
+  await mkdir(join(gitDir, 'objects/pack'), { recursive: true });
+  return undefined;
+}
+
+/** Makes what a repository holds now the cache for the next run. */
+export async function storeInCache(gitDir: string, place: string, head: string): Promise<void> {
+  const source = join(gitDir, 'objects/pack');
+  const packs = (await readdir(source)).filter((name) => /\.(pack|idx|rev)$/.test(name));
+  const count = packs.filter((name) => name.endsWith('.pack')).length;
+  // Without a pack nothing was fetched.
+  if (count === 0 || !(await isThere(join(gitDir, 'shallow')))) return;
+  const isSame = (await readFile(join(place, 'head'), 'utf8').catch(() => '')).trim() === head;
+  if (isSame) return;
+  if (count > maxPacks) return rm(place, { recursive: true, force: true });
+  const next = `${place}.${randomUUID()}`;
+  await mkdir(join(next, 'pack'), { recursive: true, mode: 0o700 });
+  for (const name of packs) await linkOrCopy(join(source, name), join(next, 'pack', name));
+  await copyFile(join(gitDir, 'shallow'), join(next, 'shallow'));
+  await writeFile(join(next, 'head'), `${head}\n`);
+  const old = `${place}.${randomUUID()}`;
+  await rename(place, old).catch(() => {});
+  // Fails when another worker has put its cache there in between; that one is as good.
+  await rename(next, place).catch(() => rm(next, { recursive: true, force: true }));
+  await rm(old, { recursive: true, force: true });
+}
+
+/** Removes the least recently used caches until the rest fits. */
+export async function shrinkCaches(folder: string): Promise<void> {
+  const caches = [];
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const usedAt = (await stat(path).catch(() => undefined))?.mtimeMs ?? 0;
+    // A dot is in the names of folders that are about to be exchanged (see storeInCache).
+    if (name.includes('.') && usedAt < Date.now() - leftoverMs) await rm(path, { recursive: true, force: true });
+    else caches.push({ path, bytes: await packBytes(path), usedAt });
+  }
+  let room = maxBytes;
+  for (const { path, bytes } of caches.sort((a, b) => b.usedAt - a.usedAt)) {
+    room -= bytes;
+    if (room < 0) await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function packBytes(place: string): Promise<number> {
+  let bytes = 0;
+  for (const file of await readdir(join(place, 'pack')).catch(() => []))
+    bytes += (await stat(join(place, 'pack', file)).catch(() => undefined))?.size ?? 0;
+  return bytes;
+}
+
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  await link(from, to).catch((error) => {
+    if (error.code === 'EEXIST') return;
+    if (error.code !== 'EXDEV' && error.code !== 'EPERM') throw error;
+    return copyFile(from, to);
+  });
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

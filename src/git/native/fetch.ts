@@ -1,0 +1,48 @@
+import { readFile } from 'node:fs/promises';
+import { GitFailed } from '../engine.ts';
+import { roomIn } from '../guarded.ts';
+import type { NativeRepository } from './repository.ts';
+
+/** A first fetch brings the commit itself and no history. */
+const firstDepth = '--depth=1';
+
+/** Fetches a branch and returns its commit; undefined when the remote has no such branch. */
+export async function fetchBranch(repository: NativeRepository, branch: string): Promise<string | undefined> {
+  if (!(await fetchUnlessMissing(repository, refspec(branch), /couldn't find remote ref/))) return undefined;
+  // The reader may hold packs open that came from a damaged cache and have been removed since.
+  repository.objects.forget();
+  repository.branches.add(branch);
+  const [commit] = (await readFile(`${repository.gitDir}/FETCH_HEAD`, 'utf8')).split('\t');
+  return commit;
+}
+
+/** Fetches one commit by its id; false when the remote does not hand it out. */
+export function fetchCommit(repository: NativeRepository, commit: string): Promise<boolean> {
+  return fetchUnlessMissing(repository, commit, /not our ref|unadvertised object/);
+}
+
+/** Fetches that many more commits of every branch fetched so far. */
+export function deepen(repository: NativeRepository, commits: number): Promise<void> {
+  return fetchSpecs(repository, `--deepen=${commits}`, [...repository.branches].map(refspec));
+}
+
+/** False when git says, in the words of `missing`, that the remote does not have it. */
+async function fetchUnlessMissing(repository: NativeRepository, spec: string, missing: RegExp): Promise<boolean> {
+  try {
+    await fetchSpecs(repository, firstDepth, [spec]);
+    return true;
+  } catch (error) {
+    if (error instanceof GitFailed && missing.test(error.message)) return false;
+    throw error;
+  }
+}
+
+async function fetchSpecs(repository: NativeRepository, depth: string, specs: string[]): Promise<void> {
+  const { remote, gitDir } = repository;
+  const args = ['fetch', '--quiet', '--no-tags', depth, '--', remote.url, ...specs];
+  await repository.gitInWorkTree(args, { remote, room: await roomIn(gitDir) });
+}
+
+function refspec(branch: string): string {
+  return `+refs/heads/${branch}:refs/remotes/origin/${branch}`;
+}

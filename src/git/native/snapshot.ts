@@ -1,0 +1,60 @@
+import { copyFile } from 'node:fs/promises';
+import { inPortions } from '../portions.ts';
+import { gitIgnoreRules } from '../work-tree/ignore-rules.ts';
+import { allFiles, type TreeEntry } from '../work-tree/tree-files.ts';
+import { readWorkTree } from '../work-tree/work-tree.ts';
+import type { NativeRepository } from './repository.ts';
+
+/** By default git silently drops names that are unsafe on macOS or Windows. The scan before the push names and refuses them. */
+const everyName = ['-c', 'core.protectHFS=false', '-c', 'core.protectNTFS=false'];
+
+/** See `Checkout.checkout`. */
+export async function checkoutCommit(repository: NativeRepository, commit: string): Promise<void> {
+  const { objects } = repository;
+  // Before the files are written, because this refuses a commit with too many of them.
+  const files = await allFiles(objects.folder, await objects.treeOf(commit));
+  await repository.gitInWorkTree(['checkout', '--quiet', '--force', '--detach', commit]);
+  repository.base = files;
+  repository.lastSnapshot = undefined;
+}
+
+/** See `Checkout.snapshot`. */
+export async function snapshot(repository: NativeRepository): Promise<string> {
+  const { gitDir, workTree, base, before } = repository;
+  const ignored = gitIgnoreRules(gitDir, workTree);
+  try {
+    const found = await readWorkTree({ workTree, gitDir, base, isIgnored: ignored.ask, before });
+    return await writeTree(repository, await indexEntries(base, found));
+  } finally {
+    ignored.close();
+  }
+}
+
+/** What differs from the commit, as input for `git update-index --index-info`. */
+async function indexEntries(base: Map<string, TreeEntry>, found: Map<string, TreeEntry>): Promise<string> {
+  const entries: string[] = [];
+  await inPortions(base.keys(), (path) => {
+    if (!found.has(path)) entries.push(`0 ${'0'.repeat(40)}\t${path}\0`);
+  });
+  await inPortions(found, ([path, { mode, oid }]) => {
+    const old = base.get(path);
+    if (old?.mode !== mode || old.oid !== oid) entries.push(`${mode} ${oid}\t${path}\0`);
+  });
+  return entries.join('');
+}
+
+/**
+ * Writes the tree from a copy of the index that the checkout left, so git never looks at the work tree. Files whose
+ * names are not UTF-8 do not appear in the entries and stay as they are.
+ */
+async function writeTree(repository: NativeRepository, entries: string): Promise<string> {
+  const { gitDir, lastSnapshot } = repository;
+  if (lastSnapshot?.entries === entries) return lastSnapshot.tree;
+  const env = { GIT_INDEX_FILE: `${gitDir}/snapshot.index` };
+  await copyFile(`${gitDir}/index`, env.GIT_INDEX_FILE);
+  const update = [...everyName, 'update-index', '-z', '--add', '--replace', '--index-info'];
+  if (entries !== '') await repository.git(update, { env, input: entries });
+  const tree = (await repository.git(['write-tree'], { env })).toString('utf8').trim();
+  repository.lastSnapshot = { entries, tree };
+  return tree;
+}

@@ -1,0 +1,50 @@
+import { tokenShapes } from '../../src/runs/outgoing/token-shapes.ts';
+
+function kindsIn(text: string): string[] {
+  return tokenShapes.filter(([, pattern]) => text.search(pattern) >= 0).map(([kind]) => kind);
+}
+
+const mixed = 'a1B2'.repeat(20);
+const hex = '0a1b2c3d'.repeat(8);
+const jwt = `${Buffer.from('{"alg":"RS256","typ":"JWT"}').toString('base64url')}.${mixed}.${mixed}`;
+
+test.each([
+  ['a GitHub token', `ghp_${mixed.slice(0, 36)}`],
+  ['a GitHub token', `ghs_123456_${jwt}`],
+  ['a GitHub token', `github_pat_${mixed.slice(0, 22)}_${mixed.slice(0, 59)}`],
+  ['an OpenAI key', `sk-proj-${mixed}`],
+  ['a Linear key', `lin_api_${mixed.slice(0, 40)}`],
+  ['a Shopify token', `shpat_${hex.slice(0, 32)}`],
+  ['a Docker Hub token', `dckr_pat_${mixed.slice(0, 27)}`],
+  ['a Groq key', `gsk_${mixed.slice(0, 52)}`],
+  ['a Grafana token', `glsa_${mixed.slice(0, 32)}_${hex.slice(0, 8)}`],
+  ['a Databricks token', `dapi${hex.slice(0, 32)}`],
+])('%s is recognised', (kind, token) => {
+  expect(kindsIn(`const key = '${token}';`)).toEqual([kind]);
+  expect(kindsIn(`KEY=${token}\n`)).toEqual([kind]);
+});
+
+test('the whole of an installation token is replaced, with its signature', () => {
+  const token = `ghs_123456_${jwt}`;
+  const shown = tokenShapes.reduce((text, [, pattern]) => text.replace(pattern, 'X'), `token: ${token};`);
+  expect(shown).toBe('token: X;');
+});
+
+test('words with the same beginnings are not tokens', () => {
+  expect(kindsIn('ghs_123456_eyJ lin_api_key gsk_live dapi_client shpat_x sk-learn AKIA glsa_ hf_hub')).toEqual([]);
+});
+
+// A pattern that looks for its end from each beginning would take hours here.
+test.each([
+  'ghs_1_eyJaaaaaaaaaa-',
+  'glsa_',
+  'dckr_pat_-',
+  'SG.',
+  'sk-',
+  '-----BEGIN A ',
+])('a megabyte of %s is searched quickly', (beginning) => {
+  const text = beginning.repeat(1_000_000 / beginning.length);
+  const began = performance.now();
+  kindsIn(text);
+  expect(performance.now() - began).toBeLessThan(5000);
+});
