@@ -21,7 +21,7 @@ import { languageOf } from './languages.ts';
 import { listAgents } from './store.ts';
 
 /** The health of agents by their runs in the caller's projects. Two statements, however many agents there are. */
-export async function readHealth(em: EntityManager, userId: string, agentIds: string[]) {
+async function readHealth(em: EntityManager, userId: string, agentIds: string[]) {
   // One after the other, because in a transaction they share a connection.
   const facts = await findHealthFacts(em, userId, agentIds);
   const found = await findFigures(em, userId, agentIds);

@@ -33,7 +33,7 @@ export interface ApiTokenRow {
   revokedAt: Date | null;
   isSession: boolean;
 }
-export const ApiTokens = table<ApiTokenRow>('api_tokens', {
+const ApiTokens = table<ApiTokenRow>('api_tokens', {
   id: key(),
   userId: text(),
   name: text(),

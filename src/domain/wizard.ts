@@ -71,7 +71,7 @@ const asked = (id: string, question: string, labels: string[]): Question => ({
 });
 
 /** The questions that the wizard asks in every session, with or without a model. */
-export const ownQuestions: readonly Question[] = [
+const ownQuestions: readonly Question[] = [
   asked('users', 'Who are the users?', [
     'Developers of this team',
     'People inside the company',

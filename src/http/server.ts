@@ -14,7 +14,7 @@ import { operation } from './operation.ts';
 import { readiness } from './readiness.ts';
 import type { Method, Route } from './route.ts';
 
-export const basePath = '/api/v1';
+const basePath = '/api/v1';
 
 /** What the server has besides the REST interface. */
 export interface Extras {

@@ -3,7 +3,7 @@ import { wizardStatuses } from '../domain/wizard.ts';
 import { IdText, longText, titleText } from '../http/shapes.ts';
 import { Day } from '../sprints/schemas.ts';
 
-export const WizardStep = z
+const WizardStep = z
   .object({
     id: z.string(),
     question: z.string(),
@@ -11,13 +11,13 @@ export const WizardStep = z
   })
   .meta({ id: 'WizardStep' });
 
-export const Prd = z.object({ title: z.string(), markdown: z.string() }).meta({ id: 'Prd' });
+const Prd = z.object({ title: z.string(), markdown: z.string() }).meta({ id: 'Prd' });
 
-export const Plan = z
+const Plan = z
   .object({ phases: z.array(z.object({ name: z.string(), goal: z.string(), reason: z.string() })) })
   .meta({ id: 'Plan' });
 
-export const PlannedTask = z
+const PlannedTask = z
   .object({
     ref: z.string(),
     title: z.string(),

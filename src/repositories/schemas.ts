@@ -28,7 +28,7 @@ const Name = z
 const Url = z.string().max(2048, 'must have at most 2048 characters');
 
 /** A branch name that git allows (git check-ref-format), without control characters and a leading dash or dot. */
-export const BranchText = z
+const BranchText = z
   .string()
   .max(255, 'must have at most 255 characters')
   .regex(

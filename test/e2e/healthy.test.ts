@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { type RunningService, startService, until } from '../../src/demo/real-service.ts';
 import { freePort } from '../../src/demo/settings.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { startPostgresProxy } from '../support/postgres-proxy.ts';
+import { startPostgresProxy } from '../support/stand-ins/postgres-proxy.ts';
 
 const healthy = fileURLToPath(new URL('../../src/healthy.ts', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'deckhand-healthy-'));

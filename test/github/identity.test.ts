@@ -2,8 +2,8 @@ import { syncInstallation } from '../../src/github/app/installation.ts';
 import { handleCommands } from '../../src/github/commands/handle-commands.ts';
 import { sayOnce } from '../../src/github/commands/replies.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
-import { type FakeGitHub, openFakeGitHub } from '../support/fake-github.ts';
 import { privateKey } from '../support/keys.ts';
+import { type FakeGitHub, openFakeGitHub } from '../support/stand-ins/fake-github.ts';
 
 /** A GitHub in which people and repositories change their names. Their numbers stay. */
 const people = new Map<number, string>();

@@ -4,8 +4,8 @@ import { until } from '../../src/demo/real-service.ts';
 import { claimOwnerships, syncInstallation } from '../../src/github/app/installation.ts';
 import { findUserByLogin } from '../../src/projects/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
-import { type FakeGitHub, openFakeGitHub } from '../support/fake-github.ts';
 import { privateKey } from '../support/keys.ts';
+import { type FakeGitHub, openFakeGitHub } from '../support/stand-ins/fake-github.ts';
 
 /** An organization whose admins come and go. */
 const people = ['mona', 'lisa', 'carl', 'nina'].map((login, i) => ({ id: 100 + i, login, name: null, avatar_url: '' }));

@@ -3,8 +3,8 @@ import { syncInstallation } from '../../src/github/app/installation.ts';
 import { followRepository } from '../../src/github/app/repository-events.ts';
 import { redeliverFailed } from '../../src/github/inbox/redeliver.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
-import { type FakeGitHub, openFakeGitHub } from '../support/fake-github.ts';
 import { privateKey } from '../support/keys.ts';
+import { type FakeGitHub, openFakeGitHub } from '../support/stand-ins/fake-github.ts';
 
 const account = { id: 7, login: 'acme', type: 'User' };
 const installation = { id: 1, account, suspended_at: null };

@@ -4,7 +4,7 @@ import { startModel } from '../../src/demo/model/model.ts';
 import { openapiDocument } from '../../src/http/documents/openapi.ts';
 import { routes } from '../../src/routes.ts';
 import { openTestApp } from '../support/app.ts';
-import { planner } from '../support/planner.ts';
+import { planner } from '../support/stand-ins/planner.ts';
 
 /** Every operation of the interface document, with its success code. */
 const contract = `

@@ -1,6 +1,6 @@
 import { type ModelRequest, type Said, type ScriptedModel, startModel } from '../../src/demo/model/model.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
-import { planner, plans } from '../support/planner.ts';
+import { planner, plans } from '../support/stand-ins/planner.ts';
 
 let model: ScriptedModel;
 let service: TestApp;

@@ -8,7 +8,7 @@ import { type Script, type ScriptedModel, startModel } from '../../src/demo/mode
 import { type RunningService, startService, until } from '../../src/demo/real-service.ts';
 import { demoSettings, freePort } from '../../src/demo/settings.ts';
 import { createTestDatabase } from './database.ts';
-import { type OnCommit, startPostgresProxy } from './postgres-proxy.ts';
+import { type OnCommit, startPostgresProxy } from './stand-ins/postgres-proxy.ts';
 
 export interface World {
   github: DemoGitHub;

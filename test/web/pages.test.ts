@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { chromiumPath, settled, signIn } from '../../src/demo/browser.ts';
 import { inBrowser, longestTask, openOwner, openPerson, watchBrowser } from '../support/browser.ts';
-import { planner } from '../support/planner.ts';
+import { planner } from '../support/stand-ins/planner.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

@@ -14,8 +14,8 @@ export interface Seed {
 export const webhookSecret = 'a-secret-between-the-demo-and-itself';
 export const appId = 4242;
 export const installationId = 77;
-export const appSlug = 'deckhand';
-export const botLogin = `${appSlug}[bot]`;
+const appSlug = 'deckhand';
+const botLogin = `${appSlug}[bot]`;
 
 const permissions = {
   contents: 'write',

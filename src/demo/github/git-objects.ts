@@ -20,7 +20,7 @@ async function gitText(folder: string, args: string[], input?: string | Buffer):
   return (await gitIn(folder, args, input)).toString('utf8').trim();
 }
 
-export async function refsOf(folder: string): Promise<Map<string, string>> {
+async function refsOf(folder: string): Promise<Map<string, string>> {
   const out = await gitText(folder, ['for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads']);
   return new Map(
     out

@@ -94,7 +94,7 @@ async function storeContents(
 }
 
 /** The App was uninstalled or suspended: its runs are cancelled, its history stays. */
-export async function endInstallation(app: App, installationId: number, status: InstallationStatus): Promise<void> {
+async function endInstallation(app: App, installationId: number, status: InstallationStatus): Promise<void> {
   const installation = await findInstallation(app.db.manager, installationId);
   if (installation === null || installation.status === 'ignored') return;
   await updateInstallationStatus(app.db.manager, installation.accountId, status);

@@ -54,9 +54,6 @@ export async function findCaller(db: Database, tokenId: string): Promise<Caller>
   return callerOf(row, tokenId);
 }
 
-/** Nobody is asked who they are. */
-export const anyone: Access<object> = { kind: 'public', load: async () => ({}) };
-
 /** Whoever has a live token. */
 export const anyUser: Access<{ user: Caller }> = {
   kind: 'user',

@@ -6,7 +6,7 @@ import { AppError } from '../../errors.ts';
 export const sessionMs = 12 * 3_600_000;
 
 /** The prefix `__Host-` ties a cookie to this host and the path `/`. It requires https, so plain http goes without. */
-export function cookieName(baseUrl: string, name: string): string {
+function cookieName(baseUrl: string, name: string): string {
   return baseUrl.startsWith('https:') ? `__Host-${name}` : name;
 }
 

@@ -22,7 +22,7 @@ export interface RepositorySettings {
   budget: Partial<Record<'minutes' | 'steps' | 'tokens' | 'costUsd', number | undefined>>;
 }
 
-export const maxSettingsBytes = 32_768;
+const maxSettingsBytes = 32_768;
 const tooLarge = `it is larger than 32 kB (${maxSettingsBytes} bytes)`;
 
 /** Ordinary files and patterns take milliseconds; the worst file of 32 kB takes half a second to parse. */

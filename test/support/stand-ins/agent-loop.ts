@@ -1,7 +1,7 @@
-import { limitsOfService } from '../../src/domain/budget.ts';
-import type { Message, Model, Reply, ToolCall } from '../../src/llm/model.ts';
-import type { LoopContext } from '../../src/runs/agent/loop.ts';
-import type { ToolAnswer, ToolHost } from '../../src/sandbox/sandbox.ts';
+import { limitsOfService } from '../../../src/domain/budget.ts';
+import type { Message, Model, Reply, ToolCall } from '../../../src/llm/model.ts';
+import type { LoopContext } from '../../../src/runs/agent/loop.ts';
+import type { ToolAnswer, ToolHost } from '../../../src/sandbox/sandbox.ts';
 
 /** One turn of a scripted model: its calls, its text, a whole reply, or the error that it throws. */
 export type Scripted = ToolCall[] | string | Partial<Reply> | Error;
@@ -16,7 +16,7 @@ export const finish = (summary = 'done', nextSteps: string[] = []) => call('fini
 export const read = (path: string) => call('read_file', { path });
 
 /** A model that follows a script and remembers what it was sent. */
-export function scriptedModel(script: Scripted[]) {
+function scriptedModel(script: Scripted[]) {
   const seen: { messages: Message[]; tools: string[] }[] = [];
   const model: Model = {
     name: 'scripted',

@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Script } from '../../src/demo/model/model.ts';
-import { issue, script } from '../../src/demo/model/story.ts';
-import { type RunningService, startService, until } from '../../src/demo/real-service.ts';
-import { gitOut } from '../support/git.ts';
-import { openWorld, type World } from '../support/world.ts';
+import type { Script } from '../../../src/demo/model/model.ts';
+import { issue, script } from '../../../src/demo/model/story.ts';
+import { type RunningService, startService, until } from '../../../src/demo/real-service.ts';
+import { gitOut } from '../../support/git.ts';
+import { openWorld, type World } from '../../support/world.ts';
 
 /** A world whose model waits for `release` before it answers one turn. */
 async function openHeldWorld(played: Script, heldTurn: number) {

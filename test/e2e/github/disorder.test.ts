@@ -1,8 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import type { Script } from '../../src/demo/model/model.ts';
-import { until } from '../../src/demo/real-service.ts';
-import { openTestApp, type TestApp } from '../support/app.ts';
-import { openWorld, type World } from '../support/world.ts';
+import type { Script } from '../../../src/demo/model/model.ts';
+import { until } from '../../../src/demo/real-service.ts';
+import { openTestApp, type TestApp } from '../../support/app.ts';
+import { openWorld, type World } from '../../support/world.ts';
 
 const repo = '/repos/mona/sample';
 // All 50 orders take two minutes: `DISORDERS=50 npm test -- test/e2e/disorder`.

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../../src/demo/real-service.ts';
-import { type Face, openFace, repo } from '../support/face.ts';
-import { gitAsync, gitWith } from '../support/git.ts';
-import { healthDuring } from '../support/health.ts';
-import type { WorldTask } from '../support/world.ts';
+import { until } from '../../../src/demo/real-service.ts';
+import { type Face, openFace, repo } from '../../support/face.ts';
+import { gitAsync, gitWith } from '../../support/git.ts';
+import { healthDuring } from '../../support/health.ts';
+import type { WorldTask } from '../../support/world.ts';
 
 let face: Face;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Fault } from '../../src/demo/github/front-extras.ts';
-import { until } from '../../src/demo/real-service.ts';
-import { gitOut } from '../support/git.ts';
-import { openWorld, type World, type WorldTask } from '../support/world.ts';
+import type { Fault } from '../../../src/demo/github/front-extras.ts';
+import { until } from '../../../src/demo/real-service.ts';
+import { gitOut } from '../../support/git.ts';
+import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 let world: World;
 /** Called once, before the model's second turn: after the clone and before the push. */

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { resolve } from 'node:path';
-import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
-import { until } from '../../src/demo/real-service.ts';
-import { openWorld, type World, type WorldTask } from '../support/world.ts';
+import type { ModelRequest, Said } from '../../../src/demo/model/model.ts';
+import { until } from '../../../src/demo/real-service.ts';
+import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 const sh = (command: string): Said => [{ name: 'run_command', arguments: { command, timeoutSeconds: 60 } }];
 const seconds = `9${process.pid}`;

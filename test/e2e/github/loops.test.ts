@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
-import { until } from '../../src/demo/real-service.ts';
-import { type Face, openFace, repo } from '../support/face.ts';
-import { gitOut } from '../support/git.ts';
+import { until } from '../../../src/demo/real-service.ts';
+import { type Face, openFace, repo } from '../../support/face.ts';
+import { gitOut } from '../../support/git.ts';
 
 let face: Face;
 beforeAll(async () => {

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { type RunningService, startService } from '../../src/demo/real-service.ts';
-import { freePort } from '../../src/demo/settings.ts';
-import { signToken } from '../../src/http/access/auth.ts';
-import { createTestDatabase } from '../support/database.ts';
-import { type CommitFault, startPostgresProxy } from '../support/postgres-proxy.ts';
+import { type RunningService, startService } from '../../../src/demo/real-service.ts';
+import { freePort } from '../../../src/demo/settings.ts';
+import { signToken } from '../../../src/http/access/auth.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { type CommitFault, startPostgresProxy } from '../../support/stand-ins/postgres-proxy.ts';
 
 /** The fault at the next commit that inserts a task: the service is killed before it (`refused`) or after it (`lost`). */
 let fault: CommitFault;

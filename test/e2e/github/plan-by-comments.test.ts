@@ -1,7 +1,7 @@
-import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
-import { until } from '../../src/demo/real-service.ts';
-import { planner } from '../support/planner.ts';
-import { openWorld, type World } from '../support/world.ts';
+import type { ModelRequest, Said } from '../../../src/demo/model/model.ts';
+import { until } from '../../../src/demo/real-service.ts';
+import { planner } from '../../support/stand-ins/planner.ts';
+import { openWorld, type World } from '../../support/world.ts';
 
 const repo = '/repos/mona/sample';
 let world: World;

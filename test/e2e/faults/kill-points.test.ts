@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
-import { until } from '../../src/demo/real-service.ts';
-import { gitOut } from '../support/git.ts';
-import { openWorld, type World, type WorldTask } from '../support/world.ts';
+import { until } from '../../../src/demo/real-service.ts';
+import { gitOut } from '../../support/git.ts';
+import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 /** The points of every run, however much is done beside it. */
 const ofEveryRun = /^(GIT|model|commit of (run_steps|run_turns|handoffs))/;

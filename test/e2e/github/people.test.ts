@@ -1,6 +1,6 @@
-import { until } from '../../src/demo/real-service.ts';
-import { type Face, openFace, repo } from '../support/face.ts';
-import { gitOut } from '../support/git.ts';
+import { until } from '../../../src/demo/real-service.ts';
+import { type Face, openFace, repo } from '../../support/face.ts';
+import { gitOut } from '../../support/git.ts';
 
 let face: Face;
 let pushed = false;

@@ -1,7 +1,7 @@
-import type { Fault } from '../../src/demo/github/front-extras.ts';
-import type { Script } from '../../src/demo/model/model.ts';
-import { until } from '../../src/demo/real-service.ts';
-import { openWorld, type World, type WorldTask } from '../support/world.ts';
+import type { Fault } from '../../../src/demo/github/front-extras.ts';
+import type { Script } from '../../../src/demo/model/model.ts';
+import { until } from '../../../src/demo/real-service.ts';
+import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 const repo = '/repos/mona/sample';
 const script: Script = [

@@ -1,7 +1,7 @@
-import type { Said } from '../../src/demo/model/model.ts';
-import { until } from '../../src/demo/real-service.ts';
-import { gitOut } from '../support/git.ts';
-import { openWorld, type World, type WorldTask } from '../support/world.ts';
+import type { Said } from '../../../src/demo/model/model.ts';
+import { until } from '../../../src/demo/real-service.ts';
+import { gitOut } from '../../support/git.ts';
+import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 let world: World;
 /** What the model answers first, one after the other. Then it writes a file and finishes. */

@@ -2,15 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { until } from '../../src/demo/real-service.ts';
-import { openWorld, type World, type WorldTask } from '../support/world.ts';
+import { until } from '../../../src/demo/real-service.ts';
+import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 let hostile: ChildProcess;
 let url: string;
 let world: World;
 
 beforeAll(async () => {
-  const file = fileURLToPath(new URL('../support/hostile-model.ts', import.meta.url));
+  const file = fileURLToPath(new URL('../../support/stand-ins/hostile-model.ts', import.meta.url));
   hostile = spawn(process.execPath, [file], { stdio: ['pipe', 'pipe', 'inherit'] });
   const [port] = await once(hostile.stdout as NodeJS.ReadableStream, 'data');
   url = `http://127.0.0.1:${String(port).trim()}`;

@@ -1,5 +1,5 @@
-import { until } from '../../src/demo/real-service.ts';
-import { type Face, openFace, repo } from '../support/face.ts';
+import { until } from '../../../src/demo/real-service.ts';
+import { type Face, openFace, repo } from '../../support/face.ts';
 
 let face: Face;
 beforeAll(async () => {
