@@ -8,7 +8,7 @@ import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 /** The points of every run, however much is done beside it. */
 const ofEveryRun = /^(GIT|model|commit of (run_steps|run_turns|handoffs))/;
 /**
- * Every outside call of a run and every commit is a point. `KILL_POINTS=all npm test -- test/e2e/kill-points` tries all of
+ * Every outside call of a run and every commit is a point. `KILL_POINTS=all npm test -- test/e2e/faults/kill-points` tries all of
  * them, another text those whose name contains it, such as `lost commit`. Without the variable a few are tried.
  */
 const asked = process.env.KILL_POINTS;

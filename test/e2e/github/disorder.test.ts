@@ -5,7 +5,7 @@ import { openTestApp, type TestApp } from '../../support/app.ts';
 import { openWorld, type World } from '../../support/world.ts';
 
 const repo = '/repos/mona/sample';
-// All 50 orders take two minutes: `DISORDERS=50 npm test -- test/e2e/disorder`.
+// All 50 orders take two minutes: `DISORDERS=50 npm test -- test/e2e/github/disorder`.
 const orders = Number(process.env.DISORDERS ?? 4);
 const eventsOfAnOrder = 200;
 const script: Script = [

@@ -22,7 +22,7 @@ function failNth(n: number, fault: Fault) {
   const seen: { hit?: string; writes: number; early: string[] } = { writes: 0, early: [] };
   let [quietFrom, quietUntil] = [0, 0];
   world.github.fail((method, path) => {
-    // test/e2e/git-faults.test.ts tests the faults of git.
+    // test/e2e/faults/git.test.ts tests the faults of git.
     if (method === 'GIT') return undefined;
     // A call that was under way when GitHub asked us to wait does not count.
     if (Date.now() > quietFrom && Date.now() < quietUntil) seen.early.push(`${method} ${path}`);
