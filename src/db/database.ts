@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { DataSource, type EntityManager, type MigrationInterface } from 'typeorm';
 import { type Begins, openAmbient } from './ambient.ts';
 import { openListener } from './listener.ts';
+import { migrationLock } from './locks.ts';
 import { openPresence } from './presence.ts';
 import { tables } from './tables.ts';
 import { openTurns, TurnLost } from './turns.ts';
@@ -48,9 +49,6 @@ export interface Database {
 
 /** A database that is away refuses at once. A busy machine is worth a wait: with 1.5 s one of two cores failed to start. */
 const connectMs = 5_000;
-
-/** Keeps two services that start at once from migrating twice. The number is arbitrary and ours. */
-const migrationLock = 7_263_001;
 
 /**
  * Connects and, under an advisory lock, brings the tables up to date.
@@ -117,6 +115,7 @@ export async function openDatabase(
   };
 }
 
+/** Processes that start at the same time migrate one after the other. */
 async function migrate(source: DataSource): Promise<void> {
   const runner = source.createQueryRunner();
   try {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { lockKey } from './locks.ts';
 
-/** The second key of the advisory locks by which processes show that they live; turns have another. */
-const lockSpace = 101;
 const connectMs = 5_000;
 
 /** Lets every process see which others live, so that what a dead one left unfinished can be taken over at once. */
@@ -17,7 +16,7 @@ export interface Presence {
 
 /** SQL: whether the process of that name, a column or parameter, is gone. It must be evaluated by one statement alone. */
 export function isGone(name: string): string {
-  return `pg_try_advisory_xact_lock_shared(hashtextextended(${name}, ${lockSpace}))`;
+  return `pg_try_advisory_xact_lock_shared(${lockKey('presence', name)})`;
 }
 
 /** The lock is one of a session that ends when it shows no life for `leaseSeconds`, such as that of a stopped process. */
@@ -44,7 +43,7 @@ export function openPresence(url: string, leaseSeconds: number): Presence {
     const entered = randomUUID();
     try {
       await made.connect();
-      await made.query(`select pg_advisory_lock(hashtextextended($1, ${lockSpace}))`, [entered]);
+      await made.query(`select pg_advisory_lock(${lockKey('presence')})`, [entered]);
     } catch (error) {
       await leave(made);
       throw error;

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import pg from 'pg';
+import { lockKey } from './locks.ts';
 
 /** More turns of different names at once than there are jobs of all kinds; those of the API may have to wait. */
 const poolSize = 30;
@@ -60,7 +61,7 @@ export function openTurns(url: string, leaseSeconds: number): Turns {
         broken = error;
       });
       try {
-        await client.query('select pg_advisory_lock(hashtextextended($1, 100))', [name]);
+        await client.query(`select pg_advisory_lock(${lockKey('turn')})`, [name]);
         heart = setInterval(() => client.query('select 1').catch(() => {}), leaseSeconds * 250);
         return await current.run(turn, work);
       } finally {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import { newId } from '../db/ids.ts';
+import { lockKey } from '../db/locks.ts';
 import { type RunRow, Runs } from '../db/work-tables.ts';
 import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
 import { releaseRevisionsOf } from '../tasks/revisions.ts';
@@ -51,7 +52,7 @@ export async function assertHeld(em: EntityManager, held: Held): Promise<void> {
   if (rows.length === 0) throw new LeaseLost(held.id);
 }
 
-const pushLock = 'hashtextextended($1, 0)';
+const pushLock = lockKey('push');
 
 /**
  * Keeps a run from being cancelled while it pushes: a cancel waits for the end of this transaction, and what comes after a

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { lockUntilCommit } from '../db/locks.ts';
 import type { TaskRow } from '../db/work-tables.ts';
 import type { SprintStatus } from '../domain/sprint.ts';
 import { type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
@@ -80,7 +81,7 @@ export async function listSubtasks(em: EntityManager, parentId: string): Promise
 
 /** Changes of dependencies of one project take turns, so that two of them cannot close a circle together. */
 export async function lockDependencies(em: EntityManager, projectId: string): Promise<void> {
-  await em.query('select pg_advisory_xact_lock(hashtextextended($1, 4))', [projectId]);
+  await lockUntilCommit(em, 'dependencies', projectId);
 }
 
 /** The tasks that the given ones wait for, directly or over others; a parent waits for its subtasks. */
