@@ -44,7 +44,7 @@ export const IdempotencyKeys = table<IdempotencyKeyRow>('idempotency_keys', {
   attempts: whole({ default: 1 }),
 });
 
-/** People who left a project themselves, so that GitHub does not add them again. */
+/** Admins of an account who left its project. Comparing with GitHub does not add them again; signing in does. */
 export interface DepartureRow {
   projectId: string;
   userId: string;

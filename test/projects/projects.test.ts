@@ -44,7 +44,7 @@ test('admins change settings, budgets are merged, nothing changes by {}', async 
   expect(body.budgets).toEqual({ runMinutes: null, runSteps: 5, runTokens: null, runCostUsd: 0.5, dayCostUsd: null });
   expect((await patch({})).body).toEqual(body);
   expect((await patch({ budgets: { runSteps: 0 } })).status).toBe(400);
-  expect((await patch({ id: 'proj_x' })).body.message).toBe('id is not known here');
+  expect((await patch({ id: 'proj_x' })).body.message).toBe('id is not a known field');
 });
 
 test('members: who may add, change and remove whom', async () => {
