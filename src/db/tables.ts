@@ -153,7 +153,7 @@ export interface RepositoryRow {
   isDocsRepo: boolean;
   isPrivate: boolean;
   isInstalled: boolean;
-  /** On GitHub nothing can be changed any more. */
+  /** An archived repository on GitHub is read-only. */
   isArchived: boolean;
   githubId: number | null;
   connectedBy: string | null;
