@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** People, projects, repositories, agents, tasks, runs and what GitHub sends and shows. */
+/** People, projects, repositories, agents, tasks, runs, webhook deliveries and what GitHub shows of tasks. */
 export class Frame1763683200000 implements MigrationInterface {
   name = 'Frame1763683200000';
 

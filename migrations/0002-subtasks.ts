@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Who split a task decides what happens when its subtasks are done. */
+/** Whether an agent split a task: then the agent continues it when its subtasks are done. */
 export class Subtasks1763769600000 implements MigrationInterface {
   name = 'Subtasks1763769600000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Versions of agents, their health by project, and what reconciling did. */
+/** Versions of agents, their health in each project, and what reconciliations repaired. */
 export class AgentHistory1763856000000 implements MigrationInterface {
   name = 'AgentHistory1763856000000';
 

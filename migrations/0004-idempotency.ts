@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Replies kept for repeated requests. */
+/** Replies that are kept for repeated requests. */
 export class Idempotency1763942400000 implements MigrationInterface {
   name = 'Idempotency1763942400000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What revisions were asked for, until a run takes them up. */
+/** Revisions that people, reviews and checks asked for, until a run takes them up. */
 export class Revisions1764115200000 implements MigrationInterface {
   name = 'Revisions1764115200000';
 

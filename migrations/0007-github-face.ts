@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What GitHub shows besides labels and a comment, how much was written there, and what was read of it last. */
+/** Check runs on GitHub, how much was written there, how far it was read, and the App that the setup page created. */
 export class GitHubFace1764201600000 implements MigrationInterface {
   name = 'GitHubFace1764201600000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What streams tell of: each change of a task, run or sprint, kept for a while; and the word that there is something new. */
+/** The changes that event streams report, kept for a while, and the notifications that announce them. */
 export class Live1764374400000 implements MigrationInterface {
   name = 'Live1764374400000';
 

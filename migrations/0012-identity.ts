@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Who a role came from, and which process answers a request with an Idempotency-Key. */
+/** Whether a role was given by a person or by GitHub, and which process is answering an idempotent request. */
 export class Identity1764633600000 implements MigrationInterface {
   name = 'Identity1764633600000';
 

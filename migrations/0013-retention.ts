@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Ways to find what is old: without them each look for it would read the largest tables there are. */
+/** Indexes for removing old rows. Without them each search would read the largest tables completely. */
 export class Retention1764720000000 implements MigrationInterface {
   name = 'Retention1764720000000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** How often a run was interrupted without progress, and the pause before somebody takes it over again. */
+/** Interruptions of a run without progress, and the pause before a worker takes it over again. */
 export class Takeovers1764806400000 implements MigrationInterface {
   name = 'Takeovers1764806400000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** A digest of everything that GitHub shows of a task, so that a task that shows its all is left alone. */
+/** A digest of everything that GitHub shows of a task, so that a task that is shown correctly is left alone. */
 export class ShownProgress1764892800000 implements MigrationInterface {
   name = 'ShownProgress1764892800000';
 

@@ -11,7 +11,7 @@ import type { Sandbox } from './sandbox/sandbox.ts';
 
 export type Octokit = InstanceType<typeof ProbotOctokit>;
 
-/** What a run or a check needs of one repository; GitHub's permission names. */
+/** Permissions on one repository, by GitHub's names. */
 export type TokenPermissions = Partial<Record<'contents' | 'metadata' | 'pull_requests', 'read' | 'write'>>;
 
 export interface GitHubAccount {
@@ -21,36 +21,36 @@ export interface GitHubAccount {
   avatar_url: string;
 }
 
-/** The GitHub App as the service knows it. Writes through its clients keep the pace GitHub asks for. */
+/** The GitHub App. Writes through its clients keep the pace that GitHub asks for. */
 export interface GitHub {
-  /** Speaks as the App itself. */
+  /** A client that authenticates as the App itself. */
   asApp(): Promise<Octokit>;
-  /** Speaks as an installation. */
+  /** A client that authenticates as an installation. */
   asInstallation(installationId: number): Promise<Octokit>;
   /**
-   * A fresh installation token for one repository and nothing more; GitHub lets it end after an hour. By number where it
-   * is known: another repository that took over the name is not opened.
+   * Creates an installation token for one repository, which expires after an hour. It names the repository by its id where
+   * that is known, so that another repository that has taken over the name stays closed.
    */
   mintToken(
     installationId: number,
     repository: { githubId: number | null; repo: string },
     permissions: TokenPermissions,
   ): Promise<{ token: string; endsAt: Date }>;
-  /** Hands a stored webhook delivery to its handlers. @throws when one of them fails */
+  /** Passes a stored webhook delivery to its handlers. @throws if one of them fails */
   receive(delivery: { id: string; name: string; payload: unknown }): Promise<void>;
   /** The account of a login; undefined when GitHub knows none. */
   findUser(login: string): Promise<GitHubAccount | undefined>;
-  /** The App's bot user, whose name stands on commits and comments. */
+  /** The App's bot user, the author of its commits and comments. */
   bot(): Promise<{ login: string; id: number }>;
-  /** The App's page on GitHub. */
+  /** The App's name in addresses on GitHub. */
   slug(): Promise<string>;
 }
 
-/** What an operation may use. Built in compose.ts only. */
+/** Everything an operation may use. Only compose.ts builds it. */
 export interface App {
   config: Config;
   keys: { jwtSecret: string };
-  /** The service's own credentials, which must not leave the house by any run. */
+  /** The service's own credentials, which no run may publish. */
   ownSecrets: () => string[];
   log: Logger;
   db: Database;
@@ -61,15 +61,15 @@ export interface App {
   models: ModelSource;
   /** Undefined while no App is configured. */
   github: GitHub | undefined;
-  /** What the App was connected with: the settings, or what the setup page stored. */
+  /** The App's credentials, from the settings or from the setup page. */
   githubApp: GitHubAppConfig | undefined;
-  /** Connects the App from now on, without a restart. */
+  /** Connects the App without a restart. */
   connectGitHub(credentials: GitHubAppConfig): void;
-  /** Speaks to GitHub's API with a token of a project's own. */
+  /** A client for GitHub's API that uses a project's own token. */
   githubWithToken(token: string): Octokit;
   metrics: Metrics;
-  /** Where the workspaces of runs lie; reachable for the uid of the tools. */
+  /** The folder of the runs' workspaces, which the tools' user can enter. */
   workDir: string;
-  /** Aborted when the process is told to stop. */
+  /** Aborted when the process is asked to stop. */
   stopping: AbortSignal;
 }

@@ -35,17 +35,17 @@ import type { RunLimits } from './sandbox/sandbox.ts';
 
 export interface Composed {
   app: App;
-  /** What whoever starts the service should know. */
+  /** What the operator should know. */
   notes: string[];
-  /** Rejects when a part that was started here ended by itself. */
+  /** Rejects if a part that was started here ends unexpectedly. */
   broken: Promise<never>;
-  /** Where the embedded database lies when it was started here. */
+  /** The folder of the embedded database, if it was started here. */
   databaseFolder: string | undefined;
   close(): Promise<void>;
 }
 
 export interface ComposeOptions {
-  /** Use the database that a running service has open, rather than refuse. */
+  /** Use the embedded database of a running service instead of refusing to start. */
   attach?: boolean;
   /** The process takes jobs. */
   isWorker: boolean;
@@ -54,12 +54,13 @@ export interface ComposeOptions {
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
-/** Builds the service's parts from the settings: the only place that makes adapters. What fails ends what was begun. */
+/** Builds the service from the settings; no other code makes adapters. If a part fails, those already started are ended. */
 export async function compose(config: Config, log: Logger, options: ComposeOptions): Promise<Composed> {
   const begun: (() => Promise<unknown>)[] = [];
   const close = async () => {
-    // One that fails, such as a pool whose database is gone, must not keep the others from ending.
-    for (const end of begun.reverse()) await end().catch((error) => log.warn({ err: error }, 'not ended cleanly'));
+    // A part that fails to end, such as a pool whose database is gone, must not keep the others from ending.
+    for (const end of begun.reverse())
+      await end().catch((error) => log.warn({ err: error }, 'a part of the service did not end cleanly'));
   };
   try {
     const built = await build(config, log, options, (end) => begun.push(end));
@@ -108,7 +109,7 @@ async function build(
       app.githubApp = credentials;
       app.github = connectGitHub(config, credentials, log, pace, app);
     },
-    githubWithToken: (token) => keepPace(octokitWith(config, token), anonymously, pace),
+    githubWithToken: (token) => keepPace(octokitWith(config, token), noInstallation, pace),
     metrics,
     workDir: folders.work,
     stopping: options.stopping,
@@ -117,7 +118,7 @@ async function build(
   else await adoptStoredApp(app);
   notes.push(`sandbox: ${sandbox.state.says}`);
   if (!folders.work.startsWith(config.DATA_DIR))
-    notes.push(`workspaces are in ${dirname(folders.work)}, a path that tells agents nothing`);
+    notes.push(`workspaces are in ${dirname(folders.work)}, a path that reveals nothing to agents`);
   return { app, notes, broken, databaseFolder };
 }
 
@@ -134,7 +135,7 @@ function runLimits({ MAX_RUN_MEMORY_MB, MAX_RUN_DISK_MB, MAX_RUN_PROCESSES }: Co
   return { memoryMb: MAX_RUN_MEMORY_MB, diskMb: MAX_RUN_DISK_MB, processes: MAX_RUN_PROCESSES };
 }
 
-/** git as installed: a shallow clone of 3,778 files took it 1.2 s and 14 MB, isomorphic-git 5.6 s and 287 MB. */
+/** Prefers the installed git: a shallow clone of 3,778 files takes it 1.2 s and 14 MB, isomorphic-git 5.6 s and 287 MB. */
 async function chooseGit({ GIT_ENGINE }: Config, cacheDir: string, log: Logger): Promise<GitEngine> {
   if (GIT_ENGINE === 'isomorphic') return isomorphicProcess();
   const native = nativeGit();
@@ -157,7 +158,7 @@ function toApi(config: Config) {
   return request.defaults({ baseUrl: config.GITHUB_API_URL, request: { fetch: fetchFromGitHub } });
 }
 
-/** Probot's Octokit without its own retries and throttling, which repeat a POST whose answer got lost. */
+/** Probot's Octokit without its retries and throttling, which repeat a POST whose answer was lost. */
 function quietOctokit(config: Config) {
   const baseUrl = config.GITHUB_API_URL;
   return ProbotOctokit.defaults((given: Record<string, object>) => ({
@@ -167,13 +168,13 @@ function quietOctokit(config: Config) {
     retry: { enabled: false },
     throttle: { ...given.throttle, enabled: false },
     request: { ...given.request, fetch: fetchFromGitHub },
-    // With `baseUrl` alone the installation tokens would still be asked of api.github.com.
+    // Without this, installation tokens would still be requested from api.github.com.
     auth: { ...given.auth, request: toApi(config) },
   }));
 }
 
-/** In the pace, whoever is no installation: git tokens, and calls in nobody's name. */
-const anonymously = -1;
+/** The id under which calls without an installation are paced: those with a project's token, and anonymous ones. */
+const noInstallation = -1;
 
 function octokitWith(config: Config, token?: string): Octokit {
   const Client = ProbotOctokit.defaults({
@@ -192,11 +193,11 @@ function connectGitHub(config: Config, credentials: GitHubAppConfig, log: Logger
     privateKey,
     secret: webhookSecrets[0],
     baseUrl: config.GITHUB_API_URL,
-    // It would log the whole payload of what failed; what failed is logged where it is handled.
+    // Probot would log the whole payload of a failed delivery. Failures are logged where deliveries are handled.
     log: log.child({ name: 'probot' }, { level: 'silent' }),
     Octokit: quietOctokit(config) as unknown as typeof ProbotOctokit,
   });
   registerWebhooks(probot, app);
   const appAuth = createAppAuth({ appId, privateKey, request: toApi(config) });
-  return githubApp({ probot, appAuth, pace, anonymous: keepPace(octokitWith(config), anonymously, pace) });
+  return githubApp({ probot, appAuth, pace, anonymous: keepPace(octokitWith(config), noInstallation, pace) });
 }

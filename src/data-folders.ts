@@ -9,18 +9,18 @@ import { hasRoom } from './disk.ts';
 import { isOneDisk, neutralRoot } from './neutral-place.ts';
 import { removeTree } from './sandbox/remove-tree.ts';
 
-/** Where a process keeps what it works with. */
+/** The folders in which a process keeps its files. */
 export interface DataFolders {
-  /** The data folder, or a folder elsewhere when the tools' user cannot pass into that one. */
+  /** The data folder, or one elsewhere if the tools' user cannot enter that one. */
   place: string;
-  /** Workspaces of this process; on the disk of `place`, under a name that tells nothing. */
+  /** Workspaces of this process, on the same disk as `place`; the path reveals nothing. */
   work: string;
-  /** Programs that the tools run. */
+  /** Programs that tools run. */
   tools: string;
   gitCache: string;
 }
 
-/** Names the folders, and makes the first of them. */
+/** Chooses the folders and creates `place`. */
 export async function openDataFolders(dataDir: string): Promise<DataFolders> {
   const place = await reachableDir(dataDir);
   const neutral = await neutralRoot();
@@ -33,7 +33,7 @@ export async function openDataFolders(dataDir: string): Promise<DataFolders> {
   };
 }
 
-/** A folder that the tools' uid can pass into: the data folder, or as root one of its own where that one is closed. */
+/** A folder that the tools' user can enter: the data folder or, as root, another one if the data folder is private. */
 async function reachableDir(dataDir: string): Promise<string> {
   const isRoot = process.getuid?.() === 0;
   await mkdir(dataDir, { recursive: true, mode: isRoot ? 0o711 : 0o700 });
@@ -45,44 +45,46 @@ async function reachableDir(dataDir: string): Promise<string> {
 }
 
 /**
- * Removes what processes that are gone left behind. It comes before the database is opened: on a full disk an embedded
- * one could not start otherwise. On such a disk the whole git cache goes too.
+ * Removes what ended processes left. It runs before the database is opened, because on a full disk an embedded one could
+ * not start. On a full disk it also empties the git cache.
  */
 export async function clearLeftovers({ place, work, tools, gitCache }: DataFolders, log: Logger): Promise<void> {
   const remove = (folder: string) =>
-    removeTree(folder).catch((error) => log.warn({ err: error, folder }, 'a leftover was not removed'));
-  // Until version 0.1 all of them were in the data folder.
+    removeTree(folder).catch((error) =>
+      log.warn({ err: error, folder }, 'a folder that an ended process left was not removed'),
+    );
+  // Earlier versions kept all workspaces in the data folder.
   for (const all of new Set([dirname(work), join(place, 'runs')])) await clearWorkspaces(all, remove);
-  // Copies under way are named `<copy>.<pid>`.
+  // Unfinished copies are named `<copy>.<pid>`.
   for (const name of await namesIn(tools)) {
     const pid = /\.(\d+)$/.exec(name)?.[1];
     if (pid !== undefined && !isAlive(Number(pid))) await rm(join(tools, name), { force: true });
   }
-  // Half of an exchange has a dot in its name. A process that is at it now fetches without the cache.
+  // Unfinished cache entries have a dot in their name. A process that is just writing one fetches without the cache.
   const isFull = !(await hasRoom(place));
   for (const name of await namesIn(gitCache)) if (isFull || name.includes('.')) await remove(join(gitCache, name));
 }
 
-/** What a machine that is not heard of left behind this long ago belongs to no run. */
+/** Workspaces of other machines that have not changed for this long belong to no run. */
 const forgottenMs = 2 * 86_400_000;
 
-/** Removes the workspaces of processes that are gone; runs that are continued get new ones. */
+/** Removes the workspaces of ended processes; runs that are continued get new ones. */
 async function clearWorkspaces(all: string, remove: (folder: string) => Promise<void>): Promise<void> {
   for (const name of await namesIn(all)) {
     const folder = join(all, name);
     const owner = await readFile(join(folder, ownerFile), 'utf8').catch(() => name);
     const [, host, pid] = /^(?:(.*)-)?(\d+)$/.exec(owner) ?? [];
     const isHere = pid !== undefined && (host === undefined || host === hostname());
-    // Another worker that starts may have removed it by now.
+    // Another worker that is starting may have removed it.
     const changedMs = (await stat(folder).catch(() => undefined))?.mtimeMs ?? Number.POSITIVE_INFINITY;
     const isLeft = isHere ? !(await isService(Number(pid))) : changedMs < Date.now() - forgottenMs;
     if (isLeft) await remove(folder);
   }
 }
 
-/** Whether a process with that number may be one of ours; a program that is not Node has got a used number. */
+/** Whether a process with that id may be a running service. Another program has been given a reused id. */
 async function isService(pid: number): Promise<boolean> {
-  // Ours has no folder yet: one with our number is that of an earlier process; in a container every one is.
+  // This process has no folder yet, so a folder with its id was left by an earlier one. In containers ids repeat.
   if (pid === process.pid || !isAlive(pid)) return false;
   const program = await readlink(`/proc/${pid}/exe`).catch(() => undefined);
   return program === undefined || /\/node( \(deleted\))?$/.test(program);
@@ -92,10 +94,10 @@ async function namesIn(folder: string): Promise<string[]> {
   return readdir(folder).catch(() => []);
 }
 
-/** Says whose a folder of workspaces is, `<host>-<pid>`; its name is seen inside sandboxes and does not. */
+/** A file that names the owner of the workspaces, `<host>-<pid>`. The folder's name does not, because sandboxes see it. */
 const ownerFile = 'owner';
 
-/** Makes the folder for workspaces, which the tools' users may pass through. */
+/** Creates the folder for workspaces, which the tools' users may enter. */
 export async function makeWorkFolder({ work }: DataFolders): Promise<void> {
   await mkdir(work, { recursive: true, mode: 0o711 });
   for (const folder of [dirname(work), work]) await chmod(folder, 0o711);

@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import { freeBytes, makeReserve, reserveBytes } from './db/embedded/reserve.ts';
 
 const megabyte = 2 ** 20;
-/** Below this the log warns and `doctor` complains. */
+/** With less free, the log warns and `doctor` reports a failure. */
 export const lowBytes = 1024 * megabyte;
-/** Below this no run is taken: what is left belongs to the database. */
+/** With less free, no run is started, because the database needs the rest. */
 const fullBytes = 2 * reserveBytes;
 const lookMs = 5000;
 
@@ -15,8 +15,8 @@ export async function hasRoom(folder: string): Promise<boolean> {
 }
 
 /**
- * Watches the disks of these folders: warns once each time one gets low. Keeps the reserve of an embedded database, which
- * is in `databaseFolder`, whenever there is room for it. Answers how to stop.
+ * Watches the disks of these folders and warns each time one becomes low. Creates the reserve of an embedded database in
+ * `databaseFolder` whenever there is room for it. Returns a function that stops it.
  */
 export function watchDisks(folders: string[], databaseFolder: string | undefined, log: Logger): () => void {
   const low = new Set<string>();
@@ -29,10 +29,10 @@ export function watchDisks(folders: string[], databaseFolder: string | undefined
       disks.add(dev);
       const free = await freeBytes(folder);
       if (low.has(folder) === free < lowBytes) continue;
-      if (low.delete(folder)) log.info(`the disk of ${folder} has room again: ${inMegabytes(free)} are free`);
+      if (low.delete(folder)) log.info(`the disk of ${folder} has enough space again: ${inMegabytes(free)} are free`);
       else {
         low.add(folder);
-        log.warn(`only ${inMegabytes(free)} are free on the disk of ${folder}; make room there`);
+        log.warn(`only ${inMegabytes(free)} are free on the disk of ${folder}; free some space there`);
       }
     }
   };
@@ -42,7 +42,7 @@ export function watchDisks(folders: string[], databaseFolder: string | undefined
     if (isLooking) return;
     isLooking = true;
     await look().catch((error: Error) => {
-      if (error.message !== failed) log.warn({ err: error }, 'the disk could not be looked at');
+      if (error.message !== failed) log.warn({ err: error }, 'the free disk space could not be read');
       failed = error.message;
     });
     isLooking = false;

@@ -1,10 +1,10 @@
-/** One problem of a request: where it is and what was expected there. */
+/** A problem with a request: the field and what was expected there. */
 export interface Problem {
   path: string;
   message: string;
 }
 
-/** An error with an HTTP status. Its message is shown to the caller, so it never holds a secret or a stack. */
+/** An error with an HTTP status. Its message is shown to the caller, so it must not contain a secret or a stack trace. */
 export class AppError extends Error {
   readonly status: number;
   readonly problems: Problem[] | undefined;
@@ -41,7 +41,7 @@ export function requiresRole(role: string): AppError {
   return new AppError(403, `Requires the ${role} role`);
 }
 
-/** 404 of the form `Task task_… not found`; used alike for what is unknown and for what the caller may not see. */
+/** 404 such as `Task task_… not found`, for unknown objects and for those that the caller may not see. */
 export function notFound(kind: string, id: string): AppError {
   return new AppError(404, `${kind} ${id} not found`);
 }
@@ -51,12 +51,12 @@ export function upstreamFailed(who: string, what: string): AppError {
   return new AppError(502, `${who} answered with an error: ${what}`);
 }
 
-/** 503: what was asked needs a setting or a credential that is missing. */
+/** 503: a required setting or credential is missing. */
 export function notConfigured(message: string): AppError {
   return new AppError(503, message);
 }
 
-/** The answer of another server exceeded a limit and was given up. Retrying is pointless. */
+/** The answer of another server exceeded a limit, so reading it was stopped. Retrying is pointless. */
 export class AnswerRefused extends Error {
   /** The end of a sentence about the answer, such as `is larger than 4 MB`. */
   readonly what: string;
@@ -68,7 +68,7 @@ export class AnswerRefused extends Error {
   }
 }
 
-/** The AnswerRefused that an error was caused by: client libraries wrap what `fetch` throws. */
+/** Finds the AnswerRefused that caused an error, because client libraries wrap what `fetch` throws. */
 export function refusedAnswer(error: unknown): AnswerRefused | undefined {
   for (let each = error; each instanceof Error; each = each.cause) if (each instanceof AnswerRefused) return each;
   return undefined;

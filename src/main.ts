@@ -7,15 +7,15 @@ import { ConfigError, readConfig } from './config.ts';
 import { createLogger } from './logger.ts';
 import { serve } from './serve.ts';
 
-const help = `Deckhand: AI agents on your repositories, people in command.
+const help = `Deckhand: AI agents do tasks on your repositories, with people in command.
 
   npm start                                    run the service
-  npm run demo [-- --once]                     the whole way, with no account and no network
+  npm run demo [-- --once]                     a tour from a task to a pull request, without account or network
   npm run --silent token -- --login NAME [--days 90]   print an API token
-  npm run doctor                               what is configured and reachable, and how to mend the rest
-  npm run migrate                              bring the database up to date and end
-  npm run rotate-key                           seal all secrets under a new key, while the service runs
-  npm run docs                                 print docs/openapi.json and docs/lifecycle.md anew
+  npm run doctor                               what is configured and reachable, and how to fix the rest
+  npm run migrate                              bring the database up to date and exit
+  npm run rotate-key                           encrypt all secrets with a new key while the service runs
+  npm run docs                                 generate docs/openapi.json, docs/lifecycle.md and the client
 
 Settings are environment variables; docs/operations.md lists them.
 `;
@@ -42,14 +42,14 @@ const commands: Record<string, (args: string[]) => Promise<number>> = {
   },
 };
 
-// `doctor | head` closes our output early; that is no error of ours.
+// `doctor | head` closes our output early, which is not an error.
 process.stdout.on('error', () => {});
 
 const [name = 'serve', ...args] = process.argv.slice(2);
 const command = args.some((a) => a === '--help') || /^(-h|--help)$/.test(name) ? commands.help : commands[name];
 try {
   if (command === undefined) {
-    process.stderr.write(`there is no command ${name}\n\n${help}`);
+    process.stderr.write(`unknown command ${name}\n\n${help}`);
     process.exitCode = 2;
   } else process.exitCode = await command(args);
 } catch (error) {

@@ -3,24 +3,24 @@ import { join } from 'node:path';
 import { reachableRoot } from './db/embedded/embedded-binaries.ts';
 
 /**
- * A folder whose path tells nothing about this machine or about who runs the service: inside a sandbox the list of
- * mounts shows where each of them comes from. Undefined where there is none that we alone can write to.
+ * A folder whose path reveals nothing about this machine or its user, because the list of mounts inside a sandbox shows the
+ * source of each one. Undefined if there is no such folder that only this user can write to.
  */
 export async function neutralRoot(): Promise<string | undefined> {
   try {
     const uid = process.getuid?.();
     const folder = uid === 0 ? join(await reachableRoot(), 'work') : `/var/tmp/deckhand-${uid}`;
-    // Tools of root have users of their own, who must be able to pass.
+    // A service that runs as root gives tools other users, which must be able to enter.
     await mkdir(folder, { recursive: true, mode: uid === 0 ? 0o711 : 0o700 });
     const found = await lstat(folder);
-    // Others may write to /var/tmp, and may have been there first.
+    // Anyone may write to /var/tmp, so another user may have created it.
     return found.isDirectory() && found.uid === uid && (found.mode & 0o022) === 0 ? folder : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Whether two folders are on one disk, and not on different mounts of it either. */
+/** Whether a file can be linked from one folder to the other: they are on one disk and one mount. */
 export async function isOneDisk(one: string, other: string): Promise<boolean> {
   const names = [one, other].map((folder) => join(folder, `.probe-${process.pid}`)) as [string, string];
   try {

@@ -5,12 +5,12 @@ import { forgetOldKeys } from './http/idempotency.ts';
 import { forgetOldEvents } from './projects/event-store.ts';
 import { deleteOldEvents, deleteOldTurns } from './runs/lease/journal-store.ts';
 
-/** Rows removed by one statement: none of them holds locks for long. */
+/** Rows that one statement removes, so that it does not hold locks for long. */
 const portion = 500;
-/** What is left then waits for the next sweep. */
-const enoughMs = 60_000;
+/** How long one table may take. The rest is removed by the next sweep. */
+const patienceMs = 60_000;
 
-/** Removes what is older than the settings say (decisions-2, section 18); 0 days keep for ever. */
+/** Removes rows that are older than the KEEP_ settings say; 0 days keep them for ever. */
 export async function removeOld(app: App): Promise<void> {
   const { KEEP_DELIVERIES, KEEP_RUN_EVENTS, KEEP_TURNS } = app.config;
   const em = app.db.manager;
@@ -23,7 +23,7 @@ export async function removeOld(app: App): Promise<void> {
 }
 
 async function inPortions(app: App, days: number, remove: (days: number) => Promise<number>): Promise<void> {
-  const end = performance.now() + enoughMs;
+  const end = performance.now() + patienceMs;
   let removed = days === 0 ? 0 : portion;
   while (removed === portion && performance.now() < end && !app.stopping.aborted) removed = await remove(days);
 }

@@ -11,7 +11,7 @@ import { sprintRoutes } from './sprints/routes.ts';
 import { sprintTaskRoutes } from './sprints/task-routes.ts';
 import { taskRoutes } from './tasks/routes.ts';
 
-/** Every operation of the REST interface, in the order in which Express tries them. */
+/** All operations of the REST interface, in the order in which Express matches them. */
 export const routes: Route[] = [
   ...projectRoutes,
   ...projectEventRoutes,

@@ -23,12 +23,12 @@ import { startSchedule } from './queue/schedule.ts';
 import { routes } from './routes.ts';
 import { closeInherited } from './sandbox/inherited.ts';
 
-/** So long a cause may take to be known after its first effect. */
+/** How long the cause of a failure may arrive after its first symptom. */
 const causeMs = 500;
 
 export const webhookPath = '/api/github/webhooks';
 
-/** Runs the service until it is told to stop (SIGTERM, SIGINT); answers the exit code. */
+/** Runs the service until SIGTERM or SIGINT; returns the exit code. */
 export async function serve(config: Config): Promise<number> {
   closeInherited();
   protectFromOom('self', oomScores.service);
@@ -46,18 +46,20 @@ export async function serve(config: Config): Promise<number> {
   try {
     if (config.ROLE !== 'worker') servers.push(await listen(app));
     const metrics = await serveMetrics(app.metrics, config.METRICS_PORT).catch((error) => {
-      log.warn(`metrics are not served: port ${config.METRICS_PORT} is taken (${error.code})`);
+      log.warn(
+        `metrics are not served: METRICS_PORT ${config.METRICS_PORT} is in use (${error.code}); set another one`,
+      );
     });
     if (metrics) servers.push(metrics);
     if (isWorker) schedule = await startWork(app);
-    stopHeartbeat = startHeartbeat(config, lookAt(app));
-    const told = new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }));
-    // Without its database the service is of no use; whoever supervises it should start it anew.
-    if (!stop.signal.aborted) await Promise.race([told, composed.broken]);
+    stopHeartbeat = startHeartbeat(config, healthOf(app));
+    const stopped = new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }));
+    // Without its database the service is useless; it ends so that its supervisor starts it again.
+    if (!stop.signal.aborted) await Promise.race([stopped, composed.broken]);
     log.info('stopping');
     return 0;
   } catch (error) {
-    // What failed may have failed because the database went; then that is the reason worth telling.
+    // If the database has ended, that is the cause of the error and worth reporting instead.
     await Promise.race([composed.broken, sleep(causeMs)]);
     throw error;
   } finally {
@@ -69,8 +71,8 @@ export async function serve(config: Config): Promise<number> {
   }
 }
 
-/** How the process is, as its health check tells it. */
-function lookAt(app: App): () => Promise<string> {
+/** The state of the process for its health check. */
+function healthOf(app: App): () => Promise<string> {
   const isReady = readiness(app);
   return async () => {
     const status = await isReady();
@@ -84,7 +86,7 @@ async function listen(app: App): Promise<Server> {
   const setup = await setupAddress(app);
   const webhooks = { path: webhookPath, handlers: webhookReceiver(app) };
   const pages = [loginRoutes(app), setupRoutes(app), dashboard(app, () => aboutApp(app))];
-  // A proxy brings the connections of many people.
+  // All connections of a proxy have one address.
   const limits = app.config.TRUST_PROXY > 0 ? { maxOfAddress: Number.POSITIVE_INFINITY } : {};
   const server = httpServer(createServer(app, routes, { pages, webhooks }), limits);
   return new Promise((resolve, reject) => {
@@ -98,7 +100,7 @@ async function listen(app: App): Promise<Server> {
   });
 }
 
-/** The address stands on a line of its own, so that it can be copied whole. */
+/** Prints the address on a line of its own, so that it can be copied. */
 function announceSetup(app: App, address: string): void {
   const text = 'No GitHub App is configured. Open this address to create one (it works once):';
   if (process.stdout.isTTY) process.stdout.write(`\n${text}\n\n  ${address}\n\n`);
@@ -110,15 +112,15 @@ function announceSetup(app: App, address: string): void {
 
 function explained(error: Error & { code?: string }, host: string, port: number): Error {
   if (error.code === 'EADDRINUSE')
-    return new Error(`PORT: ${port} on ${host} is taken; stop what listens there, or set another PORT`);
-  return error.code === 'EACCES' ? new Error(`PORT: ${port} may not be used by this user; set one above 1023`) : error;
+    return new Error(`PORT: ${port} on ${host} is in use; stop the process that listens there, or set another PORT`);
+  return error.code === 'EACCES' ? new Error(`PORT: this user may not use port ${port}; set one above 1023`) : error;
 }
 
 async function startWork(app: App) {
   await app.queue.work(workersOf(app));
-  // What changed while nobody worked. GitHub being away now must not keep the service from starting.
+  // GitHub may have changed while no worker ran. The service must start even if GitHub cannot be reached now.
   const caughtUp = syncInstallations(app).then(() => reconcileAll(app, 'start', null));
-  caughtUp.catch((error) => app.log.error({ err: error }, 'GitHub was not compared at the start'));
+  caughtUp.catch((error) => app.log.error({ err: error }, 'the tasks were not compared with GitHub at the start'));
   await app.queue.send(undefined, 'run', {});
   return startSchedule(scheduleOf(app), (error) => app.log.error({ err: error }, 'scheduled work failed'));
 }

@@ -7,8 +7,9 @@ import { createLogger } from '../logger.ts';
 import { resealSecrets } from '../projects/secrets.ts';
 
 /**
- * `rotate-key`: seals every secret under a new key while the service runs. A key of our own is made anew; a key of the
- * settings is the operator's: ENCRYPTION_KEY new, ENCRYPTION_KEY_PREVIOUS old, all processes restarted, then this.
+ * `rotate-key`: encrypts every secret with a new key while the service runs. A key in the data folder is replaced here. If
+ * the key is a setting, the operator first sets ENCRYPTION_KEY to the new key and ENCRYPTION_KEY_PREVIOUS to the old one,
+ * restarts all processes, and then runs this.
  */
 export async function rotateKey(config: Config): Promise<number> {
   const log = createLogger({ ...config, LOG_LEVEL: 'silent' });
@@ -20,12 +21,12 @@ export async function rotateKey(config: Config): Promise<number> {
   try {
     const isOurs = config.ENCRYPTION_KEY === undefined;
     if (isOurs) {
-      // First nothing may depend on the key before the present one, because that one goes.
+      // The key before the current one is about to be deleted, so nothing may depend on it.
       await resealAll(composed.app);
       await makeNewKey(config.DATA_DIR);
     }
     const count = await resealAll(composed.app);
-    process.stdout.write(`${count} secrets are sealed under the ${isOurs ? 'new' : 'first'} key\n`);
+    process.stdout.write(`${count} secrets are encrypted with ${isOurs ? 'the new key' : 'ENCRYPTION_KEY'}\n`);
     return 0;
   } finally {
     await composed.close();

@@ -1,21 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 
-/** A transaction that everything called inside joins, without being handed it. */
+/** A transaction that everything called inside it joins without being passed it. */
 export interface Ambient {
   /**
-   * Runs `work` and commits; rolls back when it throws. With `at: 'start'` all of it is one transaction; with
-   * `at: 'first transaction'` what comes before its first `transaction` stands alone, so that it may wait for others
-   * without holding a connection.
+   * Runs `work` and commits; rolls back if it throws. With `at: 'start'` all of it is one transaction. With
+   * `at: 'first transaction'` the statements before its first `transaction` are committed one by one, so that `work` may
+   * wait for other servers without holding a connection.
    */
   run<T>(at: Begins, work: () => Promise<T>): Promise<T>;
-  /** A savepoint where there is an ambient transaction, a transaction of its own elsewhere. */
+  /** A savepoint inside an ambient transaction, a transaction of its own elsewhere. */
   transaction<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
-  /** The connection of the ambient transaction; undefined outside, and before it has begun. */
+  /** The connection of the ambient transaction; undefined outside of one, and before it begins. */
   runner(): QueryRunner | undefined;
   /** Whether the caller's transactions are committed only later. */
   isInside(): boolean;
-  /** Calls `act` once what was written so far is committed: at once outside, never when it is rolled back. */
+  /** Calls `act` once the writes so far are committed: at once outside, never if they are rolled back. */
   afterCommit(act: () => void): void;
 }
 
@@ -23,7 +23,7 @@ export type Begins = 'start' | 'first transaction';
 
 interface Unit {
   runner: QueryRunner | undefined;
-  /** What outlives the unit, such as a timer that it set, works on its own again. */
+  /** Code that outlives the unit, such as a timer it has set, has transactions of its own again. */
   isOver: boolean;
   afterwards: (() => void)[];
 }

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { DataSource, type EntityManager, type MigrationInterface } from 'typeorm';
 import { type Begins, openAmbient } from './ambient.ts';
 import { openListener } from './listener.ts';
+import { migrationLock } from './locks.ts';
 import { openPresence } from './presence.ts';
 import { tables } from './tables.ts';
 import { openTurns, TurnLost } from './turns.ts';
@@ -11,50 +12,47 @@ type MigrationClass = new () => MigrationInterface;
 
 /** The open database. Stores take an `EntityManager`: `db.manager`, or the one of a transaction. */
 export interface Database {
-  /** Inside `together` the manager of its transaction, so it is to be read where it is used. */
+  /** Inside `together` the manager of its transaction. Read it where it is used; it must not be kept. */
   readonly manager: EntityManager;
-  /** All or nothing. What throws inside rolls back and is thrown on. Inside `together` it is a savepoint. */
+  /** Commits all of `work` or nothing: an error rolls back and is thrown on. Inside `together` it is a savepoint. */
   transaction<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
   /**
-   * Makes one transaction of whatever `work` does with this database, its `transaction`s and jobs included. With
-   * `'first transaction'` it begins there: until then `work` may wait for others without holding a connection, and each
-   * of its statements stands alone.
+   * Runs everything that `work` does with this database, its `transaction`s and jobs included, in one transaction. With
+   * `'first transaction'` that transaction begins there. Before it, each statement is committed on its own, and `work` may
+   * wait for other servers without holding a connection.
    */
   together<T>(begins: Begins, work: () => Promise<T>): Promise<T>;
   /** The manager of the transaction of `together`, if one has begun. */
   ambient(): EntityManager | undefined;
-  /** Calls `act` when what was written so far is committed: at once, except inside `together`. */
+  /** Calls `act` when the writes so far are committed: at once, except inside `together`. */
   afterCommit(act: () => void): void;
-  /** The name under which this process can be seen to live; see `isGone`. */
+  /** The name by which other processes see that this one is alive; see `isGone`. */
   presence(): Promise<string>;
   /**
-   * A prepared statement on the bare pool, for hot single reads: 1.4 times the speed of a raw `pg` query there, where
-   * `DataSource.query` reaches 0.8 (see bench/). A name must always stand for the same text.
+   * Runs a prepared statement on the bare pool, for frequent single reads. It is 1.4 times as fast as an unprepared `pg`
+   * query; `DataSource.query` reaches 0.8 (see bench/). A name must always stand for the same text.
    */
   prepared<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]>;
   /**
-   * Runs work while nobody else, on any machine, runs work of that name. For work that waits for others, such as
-   * GitHub: it holds no transaction, and its connection is of a pool of its own, so that waiting starves nobody. A
-   * process that shows no life for `leaseSeconds`, such as a stopped one, loses its turn to the next; `assertTurn` tells.
+   * Runs work while no other process, on any machine, runs work of that name. It is meant for work that waits for other
+   * servers, such as GitHub: it holds no transaction, and its connection comes from a separate pool. A process that does
+   * not respond for `leaseSeconds`, because it was suspended for example, loses its turn; `assertTurn` detects that.
    */
   turn<T>(name: string, work: () => Promise<T>): Promise<T>;
-  /** Calls `hear` whenever something about the topic (`run <id>`, `project <id>`) may have changed, by any process. */
+  /** Calls `hear` whenever any process may have changed something about the topic (`run <id>`, `project <id>`). */
   listen(topic: string, hear: () => void): () => void;
   ping(): Promise<void>;
-  /** Writes a little and undoes it. @throws what PostgreSQL says when it cannot write, on a full disk for example */
+  /** Makes a small write that leaves nothing behind. @throws PostgreSQL's error if it cannot write, on a full disk for example */
   tryWrite(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A database that is away refuses at once. A busy machine is worth a wait: with 1.5 s one of two cores failed to start. */
+/** An absent database refuses at once, but a busy machine needs time: with 1.5 s, starts failed on a machine with two cores. */
 const connectMs = 5_000;
 
-/** Keeps two services that start at once from migrating twice. The number is arbitrary and ours. */
-const migrationLock = 7_263_001;
-
 /**
- * Connects and, under an advisory lock, brings the tables up to date.
- * @throws what `pg` throws when the database is away
+ * Connects and runs the missing migrations under an advisory lock.
+ * @throws the error of `pg` if the database cannot be reached
  */
 export async function openDatabase(
   url: string,
@@ -73,7 +71,7 @@ export async function openDatabase(
     connectTimeoutMS: connectMs,
     applicationName: 'deckhand',
     logging: false,
-    // A broken idle connection is replaced by the pool; without a handler it would end the process.
+    // The pool replaces a broken idle connection. Without a handler the error would end the process.
     poolErrorHandler: () => {},
   });
   await source.initialize();
@@ -97,7 +95,8 @@ export async function openDatabase(
       return (await connection.query<Row>({ name, text, values })).rows;
     },
     turn: async (name, work) => {
-      // The next in turn would not see what this one wrote, and the transaction would wait for whatever the turn waits for.
+      // The next holder of the turn would not see these uncommitted writes, and the transaction would stay open while the
+      // turn waits.
       if (ambient.isInside()) throw new Error(`the turn "${name}" is taken inside a transaction of \`together\``);
       return turns.take(name, work);
     },
@@ -117,6 +116,7 @@ export async function openDatabase(
   };
 }
 
+/** Processes that start at the same time migrate one after the other. */
 async function migrate(source: DataSource): Promise<void> {
   const runner = source.createQueryRunner();
   try {
@@ -141,7 +141,7 @@ const unreachable = [
   '08001',
   '53300',
 ];
-/** No room on its disk, no memory, no working disk, and a replica that takes no writes (PostgreSQL, appendix A). */
+/** Disk full, out of memory, I/O error, and read-only transaction (PostgreSQL, appendix A). */
 const unwritable = ['53100', '53200', '58030', '25006'];
 
 const hasCode = (error: unknown, codes: string[]) => codes.includes(String((error as { code?: unknown }).code));
@@ -158,7 +158,7 @@ export function isDatabaseAway(error: unknown): boolean {
   return typeof message === 'string' && /Connection terminated|timeout exceeded when trying to connect/.test(message);
 }
 
-/** Whether a statement lost against another that was faster: what it meant is gone, or both waited for each other. */
+/** Whether a concurrent statement won: the row is gone, or the two were in a deadlock. */
 export function lostRace(error: unknown): boolean {
   const { code, name } = error as { code?: unknown; name?: unknown };
   return name === 'EntityNotFoundError' || (typeof code === 'string' && ['23503', '40001', '40P01'].includes(code));

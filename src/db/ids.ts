@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { TypeID, typeid } from 'typeid-js';
 
-/** The prefixes of our identifiers; the rest is a TypeID, sortable by the time it was made. */
+/** The prefixes of our identifiers. They are TypeIDs, which sort by the time they were created. */
 export type IdPrefix =
   | 'proj'
   | 'task'
@@ -22,7 +22,7 @@ export function newId(prefix: IdPrefix): string {
   return typeid(prefix).toString();
 }
 
-/** An identifier that is the same for the same text; it is not sortable by time. */
+/** An identifier derived from a text. It does not sort by time. */
 export function idFrom(prefix: IdPrefix, text: string): string {
   const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
   return TypeID.fromUUIDBytes(prefix, bytes).toString();

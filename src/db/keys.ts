@@ -10,19 +10,19 @@ interface GivenKeys {
   ENCRYPTION_KEY_PREVIOUS?: Buffer | undefined;
 }
 
-/** The first one seals; all of them open. */
+/** The first key encrypts; all of them decrypt. */
 export type KeyRing = readonly [Buffer, ...Buffer[]];
 
 export interface Keys {
   jwtSecret: string;
-  /** Asked for each time, because `npm run rotate-key` may have made a new key meanwhile. */
+  /** Reads the keys each time, because `npm run rotate-key` may have created a new one. */
   encryptionKeys: () => KeyRing;
 }
 
 const keyFile = 'encryption.key';
 const previousFile = 'encryption.key.previous';
 
-/** The keys of the settings; where they are unset, keys that are made once and kept in the data folder, 0600. */
+/** The keys from the settings. For those that are unset, keys are created once and kept in the data folder (mode 0600). */
 export async function readKeys(given: GivenKeys, dataDir: string): Promise<Keys> {
   const jwtSecret = given.JWT_SECRET ?? (await kept(dataDir, 'jwt.secret')).toString('hex');
   const { ENCRYPTION_KEY: key, ENCRYPTION_KEY_PREVIOUS: previous } = given;
@@ -61,7 +61,7 @@ async function kept(dataDir: string, name: string): Promise<Buffer> {
   return parseKey(await readFile(file, 'utf8'), file);
 }
 
-/** Makes a new key in the data folder; the one so far still opens. Each file is whole at every moment. */
+/** Creates a new key in the data folder; the previous one still decrypts. Neither file is ever incomplete. */
 export async function makeNewKey(dataDir: string): Promise<void> {
   const current = await readFile(join(dataDir, keyFile), 'utf8');
   await replace(join(dataDir, previousFile), current);

@@ -1,8 +1,8 @@
 import pg from 'pg';
 
-/** Tells of changes that any process made, through PostgreSQL's LISTEN. */
+/** Reports changes that any process made, through PostgreSQL's LISTEN. */
 export interface Listener {
-  /** Calls `hear` whenever something about the topic may have changed; answers how to stop that. */
+  /** Calls `hear` whenever something about the topic may have changed, until the returned function is called. */
   on(topic: string, hear: () => void): () => void;
   close(): Promise<void>;
 }
@@ -11,8 +11,8 @@ const reconnectMs = 500;
 const connectMs = 15_000;
 
 /**
- * One connection for all topics of this process, made at the first need and made again when it breaks; then everybody
- * is told, because something may have been missed.
+ * Uses one connection for all topics of this process. It is opened when first needed and reopened when it breaks; then all
+ * hearers are called, because notifications may have been missed.
  */
 export function openListener(url: string): Listener {
   const heard = new Map<string, Set<() => void>>();
@@ -26,7 +26,7 @@ export function openListener(url: string): Listener {
     const made = new pg.Client({
       connectionString: url,
       application_name: 'deckhand-listener',
-      // The connection never sends anything: without keep-alive it would not notice a server that vanished.
+      // The connection sends nothing, so without keep-alive it would not notice that the server has vanished.
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
     });

@@ -1,26 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { lockKey } from './locks.ts';
 
-/** The second key of the advisory locks by which processes show that they live; turns have another. */
-const lockSpace = 101;
 const connectMs = 5_000;
 
-/** Lets every process see which others live, so that what a dead one left unfinished can be taken over at once. */
+/** Lets processes see which others are alive, so that the unfinished work of a dead one can be taken over at once. */
 export interface Presence {
   /**
-   * The name under which this process holds a lock. When the connection breaks, the lock is gone and the next call
-   * answers another name; so the old name stands for a process that may be dead.
+   * The name under which this process holds a lock. If the connection breaks, the lock is released, the old name counts as
+   * dead, and the next call returns a new name.
    */
   name(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** SQL: whether the process of that name, a column or parameter, is gone. It must be evaluated by one statement alone. */
+/**
+ * SQL: whether the process of that name, a column or parameter, is gone. It must be evaluated by a statement of its own,
+ * because a lock that it gets is held until the transaction ends.
+ */
 export function isGone(name: string): string {
-  return `pg_try_advisory_xact_lock_shared(hashtextextended(${name}, ${lockSpace}))`;
+  return `pg_try_advisory_xact_lock_shared(${lockKey('presence', name)})`;
 }
 
-/** The lock is one of a session that ends when it shows no life for `leaseSeconds`, such as that of a stopped process. */
+/** The lock belongs to a session that PostgreSQL ends after `leaseSeconds` without a sign of life. */
 export function openPresence(url: string, leaseSeconds: number): Presence {
   let client: pg.Client | undefined;
   let name: Promise<string> | undefined;
@@ -44,7 +46,7 @@ export function openPresence(url: string, leaseSeconds: number): Presence {
     const entered = randomUUID();
     try {
       await made.connect();
-      await made.query(`select pg_advisory_lock(hashtextextended($1, ${lockSpace}))`, [entered]);
+      await made.query(`select pg_advisory_lock(${lockKey('presence')})`, [entered]);
     } catch (error) {
       await leave(made);
       throw error;

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
-/** What a ciphertext is bound to: moved to another row it no longer opens. */
+/** Where a ciphertext is stored. It is bound to this place: copied to another row, it cannot be decrypted. */
 export interface SecretPlace {
   table: string;
   row: string;
@@ -13,10 +13,10 @@ export interface Sealed {
   ciphertext: Buffer;
 }
 
-/** Encrypts secrets at rest with AES-256-GCM under the first key; opens what the first or an earlier key sealed. */
+/** Encrypts secrets at rest with AES-256-GCM under the first key; decrypts with any of the keys. */
 export interface SecretBox {
   seal(value: string, place: SecretPlace): Sealed;
-  /** @throws Error when the key is unknown or the ciphertext was changed or moved */
+  /** @throws Error if the key is unknown, or the ciphertext was changed or moved */
   open(sealed: Sealed, place: SecretPlace): string;
 }
 
@@ -35,7 +35,7 @@ export function secretBox(keys: () => readonly [Buffer, ...Buffer[]]): SecretBox
     open: (sealed, place) => {
       const key = keys().find((k) => keyIdOf(k) === sealed.keyId);
       if (key === undefined)
-        throw new Error('the key that sealed this secret is not configured (ENCRYPTION_KEY_PREVIOUS)');
+        throw new Error('the key that encrypted this secret is unknown; set ENCRYPTION_KEY_PREVIOUS to it');
       const { ciphertext } = sealed;
       const decipher = createDecipheriv('aes-256-gcm', key, ciphertext.subarray(0, nonceBytes))
         .setAAD(boundTo(place))

@@ -1,6 +1,28 @@
 import type { ProjectBudgets } from '../domain/budget.ts';
 import type { Role } from '../domain/member.ts';
+import {
+  Deliveries,
+  GitHubPaces,
+  HandledCommands,
+  Mirrored,
+  MirrorWrites,
+  ReadMarks,
+  SetupCodes,
+  SignIns,
+  StoredApps,
+} from './github-tables.ts';
+import { ChatMessages, Diffs, Revisions, RunEvents, RunSteps, RunTurns, TaskDependencies } from './run-tables.ts';
+import { Digests, SprintHistories, SprintMilestones, Sprints, WizardSessions } from './sprint-tables.ts';
 import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, time, whole } from './table.ts';
+import {
+  Departures,
+  HealthResets,
+  IdempotencyKeys,
+  ProjectEvents,
+  ReconciledProjects,
+  Reconciliations,
+  RecoveredTasks,
+} from './upkeep-tables.ts';
 import { Handoffs, PullRequests, Runs, Tasks } from './work-tables.ts';
 
 export interface UserRow {
@@ -131,7 +153,7 @@ export interface RepositoryRow {
   isDocsRepo: boolean;
   isPrivate: boolean;
   isInstalled: boolean;
-  /** On GitHub nothing can be changed any more. */
+  /** An archived repository on GitHub is read-only. */
   isArchived: boolean;
   githubId: number | null;
   connectedBy: string | null;
@@ -182,7 +204,7 @@ export const Agents = table<AgentRow>('agents', {
   createdAt: madeNow(),
 });
 
-/** The tables that are read and written as rows; the others are spoken to in SQL by their one store. */
+/** All tables, for TypeORM. A test compares them with the migrations, column by column. */
 export const tables = [
   Users,
   ApiTokens,
@@ -196,4 +218,32 @@ export const tables = [
   Runs,
   Handoffs,
   PullRequests,
+  TaskDependencies,
+  Revisions,
+  RunSteps,
+  RunTurns,
+  RunEvents,
+  Diffs,
+  ChatMessages,
+  Sprints,
+  SprintHistories,
+  SprintMilestones,
+  Digests,
+  WizardSessions,
+  Deliveries,
+  HandledCommands,
+  Mirrored,
+  MirrorWrites,
+  GitHubPaces,
+  ReadMarks,
+  StoredApps,
+  SetupCodes,
+  SignIns,
+  ProjectEvents,
+  IdempotencyKeys,
+  Departures,
+  HealthResets,
+  Reconciliations,
+  ReconciledProjects,
+  RecoveredTasks,
 ];

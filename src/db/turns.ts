@@ -1,18 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import pg from 'pg';
+import { lockKey } from './locks.ts';
 
-/** More turns of different names at once than there are jobs of all kinds; those of the API may have to wait. */
+/** Turns of different names at once. It is more than all jobs of a worker can take; requests of the API may have to wait. */
 const poolSize = 30;
 
-/** The turn went to somebody else, so what was to be done in it is theirs to do. */
+/** This process has lost the turn, so another one may be doing the work. */
 export class TurnLost extends Error {
   constructor(name: string) {
-    super(`the turn "${name}" was lost: its connection to the database is gone`);
+    super(`the turn "${name}" was lost with its connection to the database`);
     this.name = 'TurnLost';
   }
 }
 
-/** Work that excludes other work of the same name, on all machines together; see `Database.turn`. */
+/** Work that excludes other work of the same name on all machines; see `Database.turn`. */
 export interface Turns {
   take<T>(name: string, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -27,8 +28,9 @@ interface Turn {
 const current = new AsyncLocalStorage<Turn>();
 
 /**
- * To be asked before what somebody else must not be doing at the same time. Outside of any turn it passes. It asks the
- * session that has the turn: whoever was stopped for a while hears of its loss later than of a timer that is due.
+ * Call this before an effect that must not happen twice at the same time. Outside of any turn it does nothing. It asks the
+ * database session that holds the turn: in a process that was suspended, a timer may fire before the connection reports
+ * its end.
  * @throws TurnLost
  */
 export async function assertTurn(): Promise<void> {
@@ -39,7 +41,7 @@ export async function assertTurn(): Promise<void> {
   });
 }
 
-/** A turn is an advisory lock of a session that ends when it shows no life for `leaseSeconds`. */
+/** A turn is an advisory lock of a session that PostgreSQL ends after `leaseSeconds` without a sign of life. */
 export function openTurns(url: string, leaseSeconds: number): Turns {
   const pool = new pg.Pool({
     connectionString: url,
@@ -48,7 +50,7 @@ export function openTurns(url: string, leaseSeconds: number): Turns {
     options: `-c idle_session_timeout=${leaseSeconds * 1000}`,
     idleTimeoutMillis: leaseSeconds * 250,
   });
-  // A broken idle connection is replaced by the pool; without a handler it would end the process.
+  // The pool replaces a broken idle connection. Without a handler the error would end the process.
   pool.on('error', () => {});
   return {
     take: inOrder(async (name, work) => {
@@ -60,7 +62,7 @@ export function openTurns(url: string, leaseSeconds: number): Turns {
         broken = error;
       });
       try {
-        await client.query('select pg_advisory_lock(hashtextextended($1, 100))', [name]);
+        await client.query(`select pg_advisory_lock(${lockKey('turn')})`, [name]);
         heart = setInterval(() => client.query('select 1').catch(() => {}), leaseSeconds * 250);
         return await current.run(turn, work);
       } finally {
@@ -77,7 +79,7 @@ export function openTurns(url: string, leaseSeconds: number): Turns {
   };
 }
 
-/** Turns of one name wait for each other here and not in the database, where each of them would hold a connection. */
+/** Lets turns of one name wait in this process. In the database each waiting turn would hold a connection. */
 function inOrder(take: Turns['take']): Turns['take'] {
   const last = new Map<string, Promise<unknown>>();
   return (name, work) => {

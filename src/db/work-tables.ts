@@ -17,7 +17,7 @@ export interface TaskRow {
   issueRepositoryId: string | null;
   issueNumber: number | null;
   issueUrl: string | null;
-  /** An issue is to be made for it. */
+  /** An issue should be created for it. */
   wantsIssue: boolean;
   failure: Failure | null;
   doneAt: Date | null;
@@ -65,7 +65,7 @@ export interface RunRow {
   fence: number;
   leaseUntil: Date | null;
   heartbeatAt: Date | null;
-  /** How often it was interrupted since it last made progress. */
+  /** Interruptions since it last made progress. */
   interruptions: number;
   notBefore: Date | null;
   createdAt: Date;

@@ -1,7 +1,7 @@
 /**
- * Writes what a full disk, a standby or a read-only database refuses, and leaves nothing behind: a lock on a row is a write
- * of that row and of the log, flushed at the commit; a result that does not fit into `work_mem` makes a file grow by
- * about 1 MB, which a write to an existing page would not. One message is one transaction.
+ * A write that a full disk, a standby or a read-only database refuses, and that leaves nothing behind. Locking a row writes
+ * to the row and to the log, which is flushed at the commit. A result that does not fit into `work_mem` needs about 1 MB of
+ * new disk space. The statements are one message, so they are one transaction.
  */
 export const writeProbe = `
   set local work_mem = '64kB';

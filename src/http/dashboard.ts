@@ -9,17 +9,17 @@ import type { App } from '../app.ts';
 const built = fileURLToPath(new URL('../../dist/web/', import.meta.url));
 const root = '<div id="root"></div>';
 
-/** What the dashboard's pages are told with them; anybody may know it. */
+/** Facts that the pages of the dashboard contain. They are public. */
 export interface About {
   /** Whether people can sign in with GitHub. */
   signIn: boolean;
-  /** Where the App is installed on further accounts; null without an App. */
+  /** Where people install the App on further accounts; null without an App. */
   installUrl: string | null;
 }
 
 /**
- * The dashboard, for whoever asks for a page: its files, and for every other address its one document, which looks at
- * the address itself. Programs, which do not ask for HTML, go on to the next handler.
+ * The dashboard: its files and, for every other address, its one HTML document, whose script reads the address. Clients
+ * that do not accept HTML go to the next handler.
  */
 export function dashboard(app: Pick<App, 'config'>, about: () => Promise<About>): Router {
   const router = express.Router();
@@ -36,7 +36,7 @@ export function dashboard(app: Pick<App, 'config'>, about: () => Promise<About>)
   return router;
 }
 
-/** Sends the dashboard's document; `without` is what shows without scripts, or where the dashboard was not built. */
+/** Sends the dashboard's document. `without` is shown in a browser without scripts, and if the dashboard was not built. */
 export function sendPage(app: Pick<App, 'config'>, res: Response, about: About, without: string): void {
   const text = document();
   res.setHeader('Content-Security-Policy', policyOf(app));
@@ -53,7 +53,7 @@ export function sendPage(app: Pick<App, 'config'>, res: Response, about: About, 
 
 let read: string | undefined;
 
-/** Read once; while it is not built, looked for again. */
+/** The document, read once; undefined while the dashboard is not built. */
 function document(): string | undefined {
   const file = join(built, 'index.html');
   if (read === undefined && existsSync(file)) read = readFileSync(file, 'utf8');
@@ -61,8 +61,8 @@ function document(): string | undefined {
 }
 
 /**
- * Scripts, connections and fonts are ours alone. Styles may stand in the page, because Primer's elements set them; images
- * come from us and from where GitHub keeps its avatars.
+ * Allows only our own scripts, connections and fonts. Inline styles are allowed because Primer's components use them.
+ * Images may also come from GitHub's avatar server.
  */
 function policyOf({ config }: Pick<App, 'config'>): string {
   const images = [...new Set(['https://avatars.githubusercontent.com', new URL(config.GITHUB_SERVER_URL).origin])];

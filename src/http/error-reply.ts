@@ -6,7 +6,7 @@ import { oneLine } from '../domain/text/quoted.ts';
 import { AppError, upstreamFailed } from '../errors.ts';
 import { answerAndHangUp, isUnread } from './limits/hang-up.ts';
 
-/** Answers every error in the one shape of decisions, section 2. What is not ours to show becomes a plain 500. */
+/** Answers every error with a JSON body of one shape. Errors that may contain internals become a plain 500. */
 export function errorReply(app: App): ErrorRequestHandler {
   return (error, req, res, next) => {
     if (res.headersSent) return next(error);
@@ -28,17 +28,17 @@ export function replyOf({ status, message, problems }: AppError): object {
   return { statusCode: status, message, ...(problems === undefined ? {} : { errors: problems }) };
 }
 
-/** Any error as one that may be shown. */
+/** Turns any error into one that may be shown. */
 export function knownError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof Refused) return new AppError(409, error.message);
   if (isDatabaseAway(error)) return new AppError(503, 'The database is away', { headers: { 'Retry-After': '5' } });
-  // Octokit's name for whatever GitHub answered; its message is GitHub's own.
+  // Octokit throws HttpError for every failed call; its message comes from GitHub.
   if ((error as Error).name === 'HttpError') {
     const { status, message } = error as { status?: number; message: string };
     return upstreamFailed('GitHub', `HTTP ${status ?? 0}, ${oneLine(message, 200)}`);
   }
-  // A path that is not valid percent-encoding comes as an error of Express with this status.
+  // Express reports a path with invalid percent-encoding with this status.
   const status = (error as { status?: unknown }).status;
   if (status === 400) return new AppError(404, 'No such address');
   return new AppError(500, 'Internal server error');

@@ -14,32 +14,33 @@ export interface KeptReply {
 /** The right to answer a request that carries an `Idempotency-Key`. */
 export interface Attempt extends Keyed {
   /**
-   * Keeps the reply for repetitions within 24 h. Called inside the transaction of what the request did, both are
-   * committed or neither.
+   * Keeps the reply for repetitions within 24 h. Call it inside the transaction of the request's writes, so that both are
+   * committed together.
    * @throws AppError 409 when another attempt has taken over, which must roll that transaction back
    */
   keep(reply: KeptReply): Promise<void>;
-  /** Frees the key, now or when the database can be reached: nothing was done that a repetition would do twice. */
+  /** Frees the key, now or once the database can be reached, because nothing was done that a repetition would repeat. */
   forget(): Promise<void>;
 }
 
 const maxLength = 255;
-/** The last resort: an attempt whose process lives and that still has no reply was cut off. No request takes that long. */
+/** No request takes this long: an attempt without a reply was cut off, although its process is alive. */
 const abandonedMs = 600_000;
 const abandonedAfter = `interval '${abandonedMs} milliseconds'`;
 const keptFor = `interval '24 hours'`;
-/** While the database is away a key cannot be freed; then it is tried again. */
+/** How long to wait before freeing a key again, after the database could not be reached. */
 const freeAgainMs = 1000;
-/** `case` keeps the lock from being tried where it does not matter. */
+/** `case` makes sure that the lock is tried only where it matters. */
 const isAbandoned = `(k.status is null and k.digest = excluded.digest and (k.created_at < now() - ${abandonedAfter}
   or case when k.process is null then false else ${isGone('k.process')} end))`;
 const isExpired = `k.created_at < now() - ${keptFor}`;
 
 /**
- * Looks at the `Idempotency-Key` of a POST (decisions, section 1), scoped to user, method and path: undefined without
- * one, the kept reply of an earlier request, or the right to answer it. An attempt whose process died without a reply
- * is taken over at once.
- * @throws AppError 400 for an invalid key, 422 for another body, 409 while the first is under way or was never kept
+ * Looks up the `Idempotency-Key` of a POST, which is scoped to user, method and path. Returns undefined without a key, the
+ * kept reply of an earlier request, or the right to answer this one. An attempt whose process died without a reply is taken
+ * over at once.
+ * @throws AppError 400 for an invalid key, 422 for another body, 409 if the first request is under way or its reply was not
+ * kept
  */
 export async function takeKey(
   db: Database,
@@ -69,7 +70,7 @@ export async function takeKey(
   const free = () =>
     db.prepared(
       'idempotency forget',
-      // A commit whose answer got lost has kept its reply.
+      // If only the confirmation of the commit was lost, the reply was kept and must stay.
       'delete from idempotency_keys where user_id = $1 and request = $2 and key = $3 and claim = $4 and status is null',
       [...id, claim],
     );
@@ -122,7 +123,7 @@ async function earlierReply(db: Database, id: string[], digest: string): Promise
   return { status: row.status ?? 200, body: row.reply };
 }
 
-/** Forgets what is older than it is kept. */
+/** Removes expired keys. */
 export async function forgetOldKeys(db: Database): Promise<void> {
   await db.prepared('idempotency clean', `delete from idempotency_keys where created_at < now() - ${keptFor}`, []);
 }

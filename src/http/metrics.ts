@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** What the service counts, in Prometheus' terms. */
+/** The metrics of the service, for Prometheus. */
 export interface Metrics {
   registry: Registry;
   requests: Histogram<'method' | 'route' | 'status'>;
@@ -46,7 +46,7 @@ export function createMetrics(): Metrics {
       buckets: [1, 5, 15, 60, 300, 900, 1800, 3600],
       registers,
     }),
-    liveRuns: new Gauge({ name: 'deckhand_live_runs', help: 'Runs this process works on', registers }),
+    liveRuns: new Gauge({ name: 'deckhand_live_runs', help: 'Runs that this process is working on', registers }),
     githubWrites: new Counter({
       name: 'deckhand_github_writes_total',
       help: 'Writes to the GitHub API',
@@ -55,18 +55,18 @@ export function createMetrics(): Metrics {
     }),
     githubParked: new Counter({
       name: 'deckhand_github_parked_total',
-      help: 'How often GitHub asked to be left alone for a while',
+      help: 'How often GitHub asked the service to wait',
       registers,
     }),
     breakers: new Counter({
       name: 'deckhand_breakers_tripped_total',
-      help: 'Issues on which too much was changed at once',
+      help: 'Issues whose updates were paused because too much changed at once',
       registers,
     }),
   };
 }
 
-/** Serves the figures on loopback; a taken port is the caller's warning, not an error of the service. */
+/** Serves the metrics on loopback. Rejects if the port is taken. */
 export function serveMetrics(metrics: Metrics, port: number): Promise<Server> {
   const server = createServer(async (_req, res) => {
     res.setHeader('Content-Type', metrics.registry.contentType);

@@ -3,23 +3,23 @@ import { cannotWrite, isDatabaseAway } from '../db/database.ts';
 
 export type Readiness = 'ok' | 'database away' | 'database cannot write';
 
-/** A database that does not answer in that time is away; and nobody waits longer for a reply. */
+/** A database that does not answer within this time counts as away. No reply takes longer. */
 const answerMs = 2000;
-/** A write that takes longer has failed. A busy disk may well take more than 2 s; until then the last outcome counts. */
+/** A write that takes longer has failed. On a busy disk it may take more than 2 s; until then the last outcome counts. */
 const writeMs = 10_000;
-/** A write is tried at most this often: strangers ask as often as they like. */
+/** The least time between two writes, because strangers may ask at any rate. */
 const pauseMs = 5000;
 
-/** Whether the database answers and can write. However many ask at once, they share one look. */
+/** Whether the database answers and can write. Simultaneous callers share one check. */
 export function readiness({ db, log }: Pick<App, 'db' | 'log'>): () => Promise<Readiness> {
-  let told: Readiness = 'ok';
-  /** What an attempt comes to; each change is logged with its cause. */
+  let last: Readiness = 'ok';
+  /** The outcome of an attempt. A change for the worse is logged with its cause. */
   const outcome = (attempt: Promise<void>, failed: Readiness) =>
     attempt.then(
       (): Readiness => 'ok',
       (error): Readiness => {
         const found = isDatabaseAway(error) && !cannotWrite(error) ? 'database away' : failed;
-        if (told !== found) log.error({ err: error }, found);
+        if (last !== found) log.error({ err: error }, found);
         return found;
       },
     );
@@ -40,8 +40,8 @@ export function readiness({ db, log }: Pick<App, 'db' | 'log'>): () => Promise<R
   };
   const look = async () => {
     const answers = await within(answerMs, outcome(db.ping(), 'database away'), () => 'database away');
-    told = answers === 'ok' ? await write() : answers;
-    return told;
+    last = answers === 'ok' ? await write() : answers;
+    return last;
   };
   let looking: Promise<Readiness> | undefined;
   return () => {

@@ -6,9 +6,9 @@ import { isModest, maxDepth, maxValues } from './limits/modest-json.ts';
 import { type BodyLimits, readBytes } from './limits/read-body.ts';
 import type { Route } from './route.ts';
 
-/** A caller with more problems learns of the others next time. */
+/** Problems listed in one reply. */
 const maxProblems = 100;
-/** A name of ours is shorter; of a caller's, this much is said. */
+/** Longer names are not ours; they are cut to this length in errors. */
 const maxNameLength = 100;
 const limits: BodyLimits = {
   maxBytes: 1024 * 1024,
@@ -58,25 +58,50 @@ export function validated(declared: Route, where: 'query' | 'body', value: unkno
     if (keys.length === 0) return undefined;
     throw badRequest(unknownKeys(keys, ''));
   }
-  const parsed = schema.safeParse(value === undefined ? {} : value);
+  const parsed = schema.safeParse(value === undefined ? {} : value, { error: plainly });
   if (parsed.success) return parsed.data;
   throw badRequest(parsed.error.issues.flatMap(problemsOf).slice(0, maxProblems));
+}
+
+const required = 'is required';
+const kinds: Record<string, string> = { int: 'a whole number', array: 'a list', object: 'an object' };
+const counted: Record<string, [one: string, several: string]> = {
+  string: [' character', ' characters'],
+  array: [' entry', ' entries'],
+};
+
+/** Plain words for zod's most common messages; undefined leaves the others as they are. */
+function plainly(issue: z.core.$ZodRawIssue): string | undefined {
+  const { code } = issue;
+  if ((code === 'invalid_type' || code === 'invalid_value') && issue.input === undefined) return required;
+  if (code === 'invalid_type') return `must be ${kinds[issue.expected] ?? `a ${issue.expected}`}`;
+  if (code === 'invalid_value') return `must be ${issue.values.map((v) => JSON.stringify(v)).join(' or ')}`;
+  if (code === 'too_small') return bounded('least', issue.minimum, issue.origin);
+  if (code === 'too_big') return bounded('most', issue.maximum, issue.origin);
+  return undefined;
+}
+
+function bounded(bound: 'least' | 'most', limit: number | bigint, origin: string): string {
+  const unit = counted[origin]?.[Number(limit) === 1 ? 0 : 1];
+  return `must ${unit === undefined ? 'be' : 'have'} at ${bound} ${limit}${unit ?? ''}`;
 }
 
 function problemsOf(issue: z.core.$ZodIssue): Problem[] {
   const path = issue.path.map(String).join('.');
   if (issue.code === 'unrecognized_keys') return unknownKeys(issue.keys, path);
-  return [{ path, message: path ? `${path}: ${issue.message}` : issue.message }];
+  if (path === '')
+    return [{ path, message: issue.code === 'invalid_type' ? `The body ${issue.message}` : issue.message }];
+  return [{ path, message: `${path}${issue.message === required ? ' ' : ': '}${issue.message}` }];
 }
 
 function unknownKeys(keys: string[], path: string): Problem[] {
   return keys.slice(0, maxProblems).map((key) => {
     const at = `${path}${path && '.'}${key.slice(0, maxNameLength)}`;
-    return { path: at, message: `${at} is not known here` };
+    return { path: at, message: `${at} is not a known field` };
   });
 }
 
-/** Cuts the row that tells of a next page, and makes the `Link` header. */
+/** Removes the extra row that shows that there is a next page, and sets the `Link` header. */
 export function cutPage(
   req: Request,
   res: Response,
@@ -89,7 +114,7 @@ export function cutPage(
     query.set('offset', String(at));
     return `<${req.baseUrl}${req.path}?${query}>; rel="${rel}"`;
   };
-  // All of it: there is no page before or after.
+  // Without a limit the reply is the whole list.
   if (limit === undefined) return rows;
   const links = [];
   if (rows.length > limit) links.push(link('next', offset + limit));

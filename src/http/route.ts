@@ -10,15 +10,15 @@ type Input<S extends z.ZodType | undefined> = S extends z.ZodType ? z.output<S> 
 type Output<R extends Reply> = R extends readonly [number, infer S extends z.ZodType] ? z.input<S> : unknown;
 export type Reply = readonly [number, z.ZodType] | readonly [204];
 
-/** What a handler may know of the `Idempotency-Key` that it is called with. */
+/** What a handler learns about the `Idempotency-Key` of its request. */
 export interface Keyed {
-  /** The same for every attempt at this request, whichever process makes it. */
+  /** The same for every attempt at this request, in every process. */
   id: string;
-  /** An earlier attempt was cut off before it could answer, by a crash say. */
+  /** An earlier attempt ended without a reply, because of a crash for example. */
   isAgain: boolean;
 }
 
-/** The reply of an earlier request, given again: 200, where the first one was 201. */
+/** The result of an earlier request. It is answered with 200, where the first one was answered with 201. */
 export class Repeated<T> {
   readonly value: T;
 
@@ -27,7 +27,7 @@ export class Repeated<T> {
   }
 }
 
-/** What a handler is given. */
+/** The input of a handler. */
 type Given<C, Q, B> = C & { query: Q; body: B; keyed?: Keyed | undefined };
 
 interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | undefined, R extends Reply> {
@@ -41,37 +41,37 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
   access: Access<C>;
   query?: Q;
   body?: B;
-  /** Success status and shape. The reply is parsed by the shape, so what it does not name is not sent. */
+  /** Status and shape of a success. The reply is parsed by the shape, so properties it does not name are not sent. */
   reply: R;
-  /** Statuses besides the ones that every route can give (400, 401, 403, 404), with the reason. */
+  /** Further statuses and their reasons, besides those of every route (400, 401, 403, 404). */
   errors?: Record<number, string>;
-  /** What a repetition means that is answered with 200 and the same shape; the handler gives `Repeated`. */
+  /** Describes the 200 of a repeated request, for which the handler returns `Repeated`. */
   repeats?: string;
-  /** The reply holds a secret, so it is not kept for a repetition with the same Idempotency-Key. */
+  /** The reply contains a secret, so it is not stored for repetitions with the same Idempotency-Key. */
   isSecret?: boolean;
-  /** Counts against a stricter limit as well. */
+  /** The request also counts against this stricter limit. */
   costs?: Costs;
   /**
-   * When the handler of a POST waits for GitHub or a model. With an `Idempotency-Key` the reply is stored in the same
-   * transaction as what the handler writes, and a transaction must not stay open while something slow is asked:
-   * - absent: never; the whole handler is one transaction.
-   * - `before it writes`: the handler's first `transaction` begins the one that stores the reply, and nothing slow
-   *   follows. Statements before it stand alone, so repeating them must be harmless.
-   * - `between writes`: there is no such transaction; the reply is stored afterwards. A repetition after a crash runs the
-   *   handler once more, with `keyed.isAgain`, and must find what was done.
+   * When the handler waits for GitHub or a model. With an `Idempotency-Key` the reply is stored in the same transaction as
+   * what the handler writes, and no transaction may stay open during a slow call:
+   * - absent: never. The whole handler is one transaction.
+   * - `before it writes`: the handler's first `transaction` also stores the reply, and nothing slow follows it. Statements
+   *   before it are committed one by one, so repeating them must be harmless.
+   * - `between writes`: the reply is stored in a transaction of its own, afterwards. After a crash a repetition runs the
+   *   handler again, with `keyed.isAgain`, and the handler must find what was already done.
    */
   waits?: 'before it writes' | 'between writes';
-  /** The handler answers up to `limit + 1` rows; the server cuts the last and makes the `Link` header. */
+  /** The handler returns up to `limit + 1` rows; the server removes the last one and sets the `Link` header. */
   paged?: boolean;
   handle: (app: App, given: Given<C, Input<Q>, Input<B>>) => Promise<Output<R> | Repeated<Output<R>>>;
-  /** Answers instead when the caller asks for `text/event-stream`; the events it sends are described in `streams`. */
+  /** Answers instead if the caller accepts `text/event-stream`. `streams` describes the events. */
   stream?: (app: App, given: Given<C, Input<Q>, Input<B>>, out: EventStream) => Promise<void>;
   streams?: string;
-  /** There is nothing but the stream, whatever the caller accepts. */
+  /** The route always answers with the stream. */
   isStream?: boolean;
 }
 
-/** A declared route, its types folded away. */
+/** A declared route without its type parameters. */
 export interface Route extends Omit<Declaration<object, z.ZodType, z.ZodType, Reply>, 'access' | 'handle' | 'stream'> {
   access: Access<object>;
   handle: (app: App, given: Given<object, unknown, unknown>) => Promise<unknown>;
@@ -79,8 +79,8 @@ export interface Route extends Omit<Declaration<object, z.ZodType, z.ZodType, Re
 }
 
 /**
- * Declares one operation of the REST interface: from it come validation, authorisation, the reply, the OpenAPI
- * document and the generated tests.
+ * Declares one operation of the REST interface. Validation, authorisation, the reply, the OpenAPI document and generated
+ * tests are derived from it.
  */
 export function route<
   C extends object,

@@ -10,7 +10,7 @@ export const Timestamp = z
     example: '2026-01-15T09:30:00.000Z',
   });
 
-/** Text of people: trimmed where it is a title, never with a NUL, which PostgreSQL cannot store. */
+/** PostgreSQL cannot store NUL in text. */
 const noNul = (s: string) => !s.includes('\0');
 export const titleText = (max = 200) =>
   z
@@ -23,7 +23,7 @@ export const longText = (max = 50_000) =>
   z.string().max(max, `must have at most ${max} characters`).refine(noNul, 'must not contain a NUL character');
 export const IdText = z.string().min(1).max(255).refine(noNul, 'must not contain a NUL character');
 
-/** `limit` and `offset` of a list (decisions, section 1). */
+/** A whole number in a query, where everything is text. */
 export const wholeNumber = (min: number, max: number) =>
   z
     .string()
@@ -41,7 +41,7 @@ export const pageQuery = {
     .meta({ override: { type: 'integer', minimum: 1, maximum: 100, default: 20 }, description: 'results per page' }),
   offset: wholeNumber(0, 999_999_999)
     .default(0)
-    .meta({ override: { type: 'integer', minimum: 0, default: 0 }, description: 'how many to pass over' }),
+    .meta({ override: { type: 'integer', minimum: 0, default: 0 }, description: 'results to skip' }),
 };
 
 export const ErrorReply = z

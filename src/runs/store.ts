@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import { newId } from '../db/ids.ts';
+import { lockKey } from '../db/locks.ts';
 import { type UserRow, Users } from '../db/tables.ts';
 import { type RunRow, Runs } from '../db/work-tables.ts';
 import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
@@ -52,7 +53,7 @@ export async function assertHeld(em: EntityManager, held: Held): Promise<void> {
   if (rows.length === 0) throw new LeaseLost(held.id);
 }
 
-const pushLock = 'hashtextextended($1, 0)';
+const pushLock = lockKey('push');
 
 /**
  * Keeps a run from being cancelled while it pushes. A cancel waits for the end of this transaction; a push that begins

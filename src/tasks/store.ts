@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { lockUntilCommit } from '../db/locks.ts';
 import { type TaskRow, Tasks } from '../db/work-tables.ts';
 import type { SprintStatus } from '../domain/sprint.ts';
 import { type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
@@ -81,7 +82,7 @@ export async function listSubtasks(em: EntityManager, parentId: string): Promise
 
 /** Lets changes of dependencies in a project happen one at a time: two at once could close a cycle together. */
 export async function lockDependencies(em: EntityManager, projectId: string): Promise<void> {
-  await em.query('select pg_advisory_xact_lock(hashtextextended($1, 4))', [projectId]);
+  await lockUntilCommit(em, 'dependencies', projectId);
 }
 
 /** The given tasks and all that they wait for, directly or indirectly. A parent waits for its subtasks. */

@@ -247,7 +247,7 @@ test('what initdb of an earlier version left half-made is put aside', async () =
   writeFileSync(join(dataDir, 'postgres.password'), '');
   const embedded = await startEmbedded({ dataDir, unsafe: true });
   expect(await ask(embedded.url, 'select 1')).toBe(1);
-  expect(embedded.notes.join()).toMatch(/was never finished, so a new database was made/);
+  expect(embedded.notes.join()).toMatch(/was incomplete, so a new database was created/);
   await embedded.stop();
 });
 

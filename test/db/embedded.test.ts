@@ -58,7 +58,7 @@ test('under a closed folder the database lies elsewhere and says so', async () =
   const closed = join(root, 'closed');
   mkdirSync(closed, { mode: 0o700 });
   const embedded = await startEmbedded({ dataDir: join(closed, 'data'), unsafe: true });
-  const where = /lies in (\/var\/lib\/deckhand\/data-\w+)\/postgres$/.exec(embedded.notes[0] ?? '')?.[1] ?? '';
+  const where = /is in (\/var\/lib\/deckhand\/data-\w+)\/postgres$/.exec(embedded.notes[0] ?? '')?.[1] ?? '';
   expect(where).not.toBe('');
   expect(await ask(embedded.url, 'select 1')).toBe('1');
   await embedded.stop();

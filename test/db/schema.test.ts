@@ -22,16 +22,20 @@ test('migrations and declared tables agree, column by column', async () => {
      from information_schema.columns where table_schema = 'public'`,
   );
   const names: Record<string, string> = { boolean: 'bool', integer: 'int4', bigint: 'int8' };
+  // TypeORM does not know the type xid8.
+  const undeclared = ['project_events xid'];
   for (const schema of tables) {
     const metadata = db.manager.connection.getMetadata(schema);
     const declared = metadata.columns.map(
       (c) => `${c.databaseName} ${names[c.type as string] ?? c.type} ${c.isNullable}`,
     );
     const actual = found
-      .filter((c) => c.table === metadata.tableName)
+      .filter((c) => c.table === metadata.tableName && !undeclared.includes(`${c.table} ${c.column}`))
       .map((c) => `${c.column} ${c.type} ${c.nullable}`);
     expect([metadata.tableName, declared.sort()]).toEqual([metadata.tableName, actual.sort()]);
   }
+  const named = new Set(found.map((c) => c.table).filter((name) => name !== 'migrations'));
+  expect(tables.map((schema) => schema.options.tableName).sort()).toEqual([...named].sort());
 });
 
 test('migrations can be taken back and made again', async () => {

@@ -23,7 +23,7 @@ test('a taken port ends the start with a clear message, and stops the database',
     said += chunk;
   });
   const code = await new Promise((resolve) => child.once('close', resolve));
-  expect([code, said]).toEqual([1, expect.stringMatching(/^PORT: \d+ on 127\.0\.0\.1 is taken/)]);
+  expect([code, said]).toEqual([1, expect.stringMatching(/^PORT: \d+ on 127\.0\.0\.1 is in use/)]);
   expect(() => readFileSync(join(dataDir, 'postgres/postmaster.pid'))).toThrow();
   taken.close();
 });
@@ -55,7 +55,7 @@ test('a service whose embedded database dies exits with 1, so that it is restart
   const gone = new Promise((resolve) => service.process.once('exit', resolve));
   process.kill(Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]), 'SIGKILL');
   expect(await gone).toBe(1);
-  expect(service.log()).toContain('PostgreSQL ended by itself');
+  expect(service.log()).toContain('PostgreSQL ended unexpectedly');
 });
 
 test('the token command works while the service runs and while it does not', async () => {

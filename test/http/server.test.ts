@@ -95,6 +95,14 @@ test('a body that is compressed, or in another encoding, is refused', async () =
   expect(await post(Buffer.concat([Buffer.from('\ufeff'), body]), {})).toBe(201);
 });
 
+test('each problem of a body is a sentence about a field', async () => {
+  const messages = async (body: unknown) =>
+    (await service.call('POST', '/projects', { token, body })).body.errors.map((e: { message: string }) => e.message);
+  expect(await messages({})).toEqual(['name is required']);
+  expect(await messages({ name: 1, colour: 'red' })).toEqual(['name: must be a string', 'colour is not a known field']);
+  expect(await messages('[]')).toEqual(['The body must be an object']);
+});
+
 test('a body of too many values is 400 before it is parsed', async () => {
   const nested = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
   for (const body of [nested, `[${'{},'.repeat(300_000)}{}]`]) {

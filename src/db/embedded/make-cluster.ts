@@ -9,7 +9,7 @@ import { identity } from './embedded-binaries.ts';
 const run = promisify(execFile);
 
 export interface ClusterPlace {
-  /** Where PostgreSQL's programs are. */
+  /** The folder of PostgreSQL's programs. */
   native: string;
   dir: string;
   password: string;
@@ -17,9 +17,8 @@ export interface ClusterPlace {
 }
 
 /**
- * Makes the cluster if there is none. initdb works in a folder beside it that is renamed when all is done: killed
- * half-way, it would otherwise leave what looks like a cluster and lacks its databases. Answers what the person who
- * started us should know.
+ * Creates the cluster if there is none. initdb works in a folder beside it that is renamed at the end, because a killed
+ * initdb would leave something that looks like a cluster but lacks its databases. Returns notes for the operator.
  */
 export async function makeCluster(place: ClusterPlace): Promise<string[]> {
   const { dir } = place;
@@ -28,12 +27,12 @@ export async function makeCluster(place: ClusterPlace): Promise<string[]> {
   if ((await entriesOf(dir)).length > 0) return notes;
   const making = `${makingPrefix(dir)}${randomUUID()}`;
   await initialise(place, making);
-  // Replaces an empty folder, and nothing else.
+  // This replaces an empty folder only.
   await rename(making, dir);
   return notes;
 }
 
-/** What initdb left when it was killed; its processes have been ended before. */
+/** Removes what a killed initdb left. Its processes have already been ended. */
 async function removeUnfinished(dir: string): Promise<void> {
   const prefix = basename(makingPrefix(dir));
   for (const name of await readdir(dirname(dir)))
@@ -41,8 +40,8 @@ async function removeUnfinished(dir: string): Promise<void> {
 }
 
 /**
- * Earlier versions ran initdb in place. A cluster in which no server ever started, and which is no restored backup, is
- * what such an initdb left; it holds nobody's data, and no server would accept it.
+ * Earlier versions ran initdb in place. A cluster in which no server has ever started, and which is not a restored backup,
+ * was left by such an initdb. It contains no data, and no server would accept it.
  */
 async function setAsideUnfinished(dir: string): Promise<string[]> {
   const names = await entriesOf(dir);
@@ -50,7 +49,7 @@ async function setAsideUnfinished(dir: string): Promise<string[]> {
   if (names.length === 0 || known.some((name) => names.includes(name))) return [];
   const aside = `${dir}.unfinished-${(await stat(dir)).mtimeMs.toFixed()}`;
   await rename(dir, aside);
-  return [`${dir} was never finished, so a new database was made; what was there is in ${aside}`];
+  return [`${dir} was incomplete, so a new database was created; the old files are in ${aside}`];
 }
 
 async function entriesOf(dir: string): Promise<string[]> {

@@ -8,8 +8,8 @@ export const reserveBytes = 64 * 2 ** 20;
 const chunkBytes = 2 ** 20;
 
 /**
- * What ordinary users can still write to the disk of a folder; the last blocks are often root's only. Some file systems of
- * containers and networks tell nothing about themselves: then nothing is known to be missing.
+ * The bytes that ordinary users can still write to the disk of a folder; the last blocks are often reserved for root. Some
+ * container and network file systems do not report their size; they count as unlimited.
  */
 export async function freeBytes(folder: string): Promise<number> {
   const { blocks, bavail, bsize } = await statfs(folder);
@@ -19,8 +19,8 @@ export async function freeBytes(folder: string): Promise<number> {
 const fileOf = (folder: string) => join(folder, 'reserve');
 
 /**
- * Makes the reserve unless it is there, or would leave less than its own size free. It is written, because a file that
- * was only made longer has no blocks, and with random bytes, because some file systems keep none for zeros.
+ * Creates the reserve unless it exists or would leave less than its own size free. The file is filled with random bytes,
+ * because a sparse file has no blocks and some file systems allocate none for zeros.
  */
 export async function makeReserve(folder: string): Promise<void> {
   const file = fileOf(folder);
@@ -38,7 +38,7 @@ export async function makeReserve(folder: string): Promise<void> {
   }
 }
 
-/** Gives the reserve up when the disk is full; answers whether it did. */
+/** Deletes the reserve if the disk is full; returns whether it did. */
 export async function giveUpReserve(folder: string): Promise<boolean> {
   if ((await freeBytes(folder)) >= reserveBytes) return false;
   return rm(fileOf(folder)).then(

@@ -3,14 +3,14 @@ import type { Database } from '../../db/database.ts';
 import { hasRole, type Role } from '../../domain/member.ts';
 import { notAMember, notFound, requiresRole, unauthorized } from '../../errors.ts';
 
-/** Who calls, by a token that was live when the request came. */
+/** The user behind a request, by a token that was live when the request arrived. */
 export interface Caller {
   id: string;
   login: string;
   tokenId: string;
 }
 
-/** What an access rule may look at before anything is validated. */
+/** The parts of a request that an access rule sees. Nothing is validated yet. */
 export interface Asked {
   tokenId: string;
   params: Record<string, string>;
@@ -19,8 +19,8 @@ export interface Asked {
 }
 
 /**
- * Who may call a route. `load` finds what the path names, checks the caller and hands both on, typed. A property and
- * not a method, so that the compiler compares its parameters strictly.
+ * Decides who may call a route. `load` finds the object that the path names, checks the caller and passes both on. It is a
+ * property instead of a method so that the compiler compares its parameters strictly.
  */
 export interface Access<C> {
   /** For documentation and generated tests. `public` routes need no token. */
@@ -54,13 +54,13 @@ export async function findCaller(db: Database, tokenId: string): Promise<Caller>
   return callerOf(row, tokenId);
 }
 
-/** Whoever has a live token. */
+/** Anyone with a live token. */
 export const anyUser: Access<{ user: Caller }> = {
   kind: 'user',
   load: async (app, { tokenId }) => ({ user: await findCaller(app.db, tokenId) }),
 };
 
-/** How to find an object by its own id, with the project it belongs to; SQL text, so never made from input. */
+/** How to find an object and its project by the object's id. The parts are SQL, so they must never contain input. */
 export interface ObjectSource {
   /** As the error names it: `Task`. */
   kind: string;
@@ -74,8 +74,8 @@ export interface ObjectSource {
 }
 
 /**
- * Access to an object addressed by its own id. One statement asks for token, object and membership together. Who may
- * not see it gets the same 404 as for an unknown id.
+ * Access to an object by its own id. One statement reads token, object and membership. A caller who may not see the object
+ * gets the same 404 as for an unknown id.
  */
 export function accessTo<Row extends object, As extends string>(source: ObjectSource & { as: As }) {
   const statement = `
@@ -121,7 +121,7 @@ export function inProject(role: Role): Access<InProject> {
   };
 }
 
-/** The same for a `projectId` in the body; without one the validation of the body answers. */
+/** The same for a `projectId` in the body. If it is missing, the validation of the body reports that. */
 export function inProjectOfBody(role: Role): Access<InProject> {
   return {
     kind: 'projectInBody',
@@ -135,7 +135,7 @@ export function inProjectOfBody(role: Role): Access<InProject> {
   };
 }
 
-/** The same for an optional `projectId` in the query; null stands for "all that the caller may see". */
+/** The same for an optional `projectId` in the query; null means everything that the caller may see. */
 export const inProjectOfQuery: Access<{ user: Caller; projectId: string | null }> = {
   kind: 'projectInQuery',
   role: 'member',
@@ -164,7 +164,7 @@ async function enterProject(db: Database, tokenId: string, id: string, role: Rol
   return { user: callerOf(row, tokenId), role: row.callerRole, projectId: row.projectId };
 }
 
-/** A NUL cannot be a parameter of a statement; an id with one is simply unknown. */
+/** PostgreSQL accepts no NUL in parameters, so an id with one becomes an unknown id. */
 export function storable(id: string): string {
   return id.includes('\0') ? '' : id;
 }

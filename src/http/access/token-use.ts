@@ -3,7 +3,7 @@ import type { App } from '../../app.ts';
 const everyMs = 60_000;
 const maxRemembered = 10_000;
 
-/** Notes when a token was last used, at most once a minute each, without making the request wait. */
+/** Records when a token was last used, at most once a minute for each, without delaying the request. */
 export function tokenUse(app: App): (tokenId: string) => void {
   const noted = new Map<string, number>();
   return (tokenId) => {
@@ -13,6 +13,6 @@ export function tokenUse(app: App): (tokenId: string) => void {
     noted.set(tokenId, now);
     app.db
       .prepared('token use', 'update api_tokens set last_used_at = now() where id = $1', [tokenId])
-      .catch((error) => app.log.warn({ err: error }, 'the use of a token was not noted'));
+      .catch((error) => app.log.warn({ err: error }, 'the last use of a token was not recorded'));
   };
 }

@@ -7,7 +7,7 @@ const files = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package
 /** Swagger UI over our OpenAPI document, served from this process; nothing is loaded from elsewhere. */
 export function docsPage(documentUrl: string): Router {
   const router = express.Router();
-  // Swagger UI sets style attributes; scripts stay ours alone.
+  // Swagger UI sets style attributes. Scripts must still come from this server.
   const policy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
   router.use((_req, res, next) => {
     res.setHeader('Content-Security-Policy', policy);

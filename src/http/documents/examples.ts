@@ -1,6 +1,6 @@
 import { sample } from 'openapi-sampler';
 
-/** What a field of that name holds, for documentation; a field that is not here is shown by its type. */
+/** Example values by field name. The example of any other field is made from its type. */
 const byName: Record<string, unknown> = {
   action: 'requeued',
   additions: 12,
@@ -69,7 +69,7 @@ const byName: Record<string, unknown> = {
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** Gives every field an example by its name, and every body and reply one made of them (openapi-sampler). */
+/** Adds an example to every field by its name, and to every body and reply one composed of them. */
 export function withExamples<D extends object>(document: D): D {
   visit(document, (node) => {
     if (!isObject(node.properties)) return;

@@ -9,7 +9,7 @@ import type { Route } from '../route.ts';
 import { ErrorReply } from '../shapes.ts';
 import { withExamples } from './examples.ts';
 
-/** What a route may answer besides its own reply (decisions, section 2), described once. */
+/** The errors that routes share. */
 const shared = {
   400: ['Invalid', 'The body, the query or the JSON is invalid', 'title: must have 1 to 200 characters'],
   401: ['Unauthorized', 'The token is missing, malformed, expired or revoked', 'Unauthorized'],
@@ -128,14 +128,14 @@ function successes(declared: Route): ZodOpenApiOperationObject['responses'] {
   };
 }
 
-/** The statuses that every route of this kind can answer, and those that this one names. */
+/** The errors that every route of this kind can answer, and those that this route declares. */
 function failures({ access, method, errors = {} }: Route): ZodOpenApiOperationObject['responses'] {
   const isPost = method === 'post';
   const codes = [400, 401, 429, 503];
   if (isPost || method === 'patch') codes.push(413, 415);
   if (isPost) codes.push(409, 422);
   if (access.names !== undefined) codes.push(403, 404);
-  // A write by cookie from another site is refused too.
+  // A cross-site write with a cookie is refused as well.
   else if (method !== 'get') codes.push(403);
   const own = Object.entries(errors).map(([code, text]) => [code, errorResponse(Number(code), text, text)]);
   return { ...Object.fromEntries(codes.map((code) => [code, sharedResponses[code]])), ...Object.fromEntries(own) };

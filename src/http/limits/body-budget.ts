@@ -1,15 +1,15 @@
 /** The memory that one body takes. */
 export interface BodyShare {
-  /** Counts memory that the body takes from now on. A body may have to give way for it, perhaps this one. */
+  /** Counts memory that the body needs from now on. Another body may be dismissed for it, or this one. */
   take(bytes: number): void;
-  /** The body has arrived: it keeps its memory until it leaves. */
+  /** The body has arrived. From now on it cannot be dismissed. */
   settle(): void;
   leave(): void;
 }
 
-/** The memory for request bodies under way. */
+/** The memory for request bodies. */
 export interface BodyBudget {
-  /** Calls `giveWay` when others need the memory; the share is given back by then. */
+  /** Begins to count a body. `giveWay` is called when it is dismissed, after its share has been freed. */
   enter(payer: string, giveWay: () => void): BodyShare;
 }
 
@@ -21,14 +21,14 @@ interface Body {
 interface Payer {
   bytes: number;
   bodies: Set<Body>;
-  /** Those of its bodies that can still give way. */
+  /** Those of its bodies that can still be dismissed. */
   arriving: Set<Body>;
 }
 
 /**
- * Bounds the memory of arriving bodies, in total and for each payer (an address or a user). What counts is what has
- * arrived and not what was announced: an announcement costs nothing, so a stranger could reserve everything with a few.
- * Over a limit, the largest body of the payer that holds most gives way. A small body gets through beside a flood.
+ * Bounds the memory of arriving bodies, in total and for each payer (an address or a user). It counts the bytes that have
+ * arrived rather than those announced, because announcing costs nothing and a few requests could reserve everything. Over
+ * a limit, the largest body of the heaviest payer is dismissed, so a small body gets through during a flood.
  */
 export function bodyBudget({ total, each }: { total: number; each: number }): BodyBudget {
   const payers = new Map<string, Payer>();
@@ -68,7 +68,7 @@ export function bodyBudget({ total, each }: { total: number; each: number }): Bo
   return { enter };
 }
 
-/** False when nobody can give way: all that is left has arrived. */
+/** False if there is nothing to dismiss, because all bodies have arrived. */
 function dismissLargest(payers: Iterable<Payer>): boolean {
   const heaviest = largest([...payers].filter(({ arriving }) => arriving.size > 0));
   const body = largest(heaviest?.arriving ?? []);

@@ -1,11 +1,11 @@
 import type { ClientRateLimitInfo, Store } from 'express-rate-limit';
 
-/** About 2 MB. */
+/** They take about 2 MB. */
 const maxKeys = 10_000;
 
 /**
- * Counts in windows of one length. The store of express-rate-limit keeps every key for up to two windows, so a stranger
- * with a network of addresses could fill the memory; this one forgets the oldest window when it is full.
+ * Counts requests in windows of one length. The store of express-rate-limit keeps every key for up to two windows, so a
+ * stranger with many addresses could fill the memory. This one drops the oldest window when it is full.
  */
 export function boundedStore(): Store {
   const counts = new Map<string, ClientRateLimitInfo>();
@@ -41,7 +41,7 @@ function isOver({ resetTime }: ClientRateLimitInfo, now: number): boolean {
   return (resetTime?.getTime() ?? 0) <= now;
 }
 
-/** All windows are equally long, so the map has them in the order in which they end. */
+/** All windows have the same length, so the map lists them in the order in which they end. */
 function makeRoom(counts: Map<string, ClientRateLimitInfo>, now: number): void {
   for (const [key, count] of counts) {
     if (counts.size < maxKeys && !isOver(count, now)) return;

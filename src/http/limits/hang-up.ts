@@ -1,24 +1,24 @@
 import type { Request, Response } from 'express';
 import { freeNow } from './read-body.ts';
 
-/** A client that sends first and reads later needs its bytes to be taken, or it sees a broken connection instead of the answer. */
+/** A client that reads only after it has sent everything would see a broken connection instead of the answer. */
 const drainMs = 2000;
 const drainBytes = 32 * 1024 * 1024;
-/** Chunks of a few bytes take more time than they hold data. */
+/** What a chunk counts for at least, because tiny chunks cost time rather than bytes. */
 const minChunkCost = 1024;
-/** Beyond this many at once, connections are closed without waiting for their senders. */
+/** With this many connections being drained, further ones are closed at once. */
 const maxDraining = 32;
 let draining = 0;
 
-/** Whether a body is announced that has not arrived whole. */
+/** Whether the request has a body that has not arrived completely. */
 export function isUnread(req: Request): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = req.headers;
   return !req.complete && (coding !== undefined || Number(length) > 0);
 }
 
 /**
- * Answers a request whose body nobody will read, and closes its connection: left open, all of the body would be received
- * for nothing. What still comes is discarded for a moment.
+ * Answers a request whose body will not be read, and closes its connection, because otherwise the whole body would be
+ * received for nothing. For a short time, arriving bytes are discarded.
  */
 export function answerAndHangUp(req: Request, res: Response, body: string): void {
   res.setHeader('Connection', 'close');
@@ -28,7 +28,7 @@ export function answerAndHangUp(req: Request, res: Response, body: string): void
     return;
   }
   draining += 1;
-  // With its length known the answer is complete for the client before the connection ends.
+  // The client knows the length, so the answer is complete for it before the connection is closed.
   res.write(body);
   let left = drainBytes;
   const discard = (chunk: Buffer) => {

@@ -3,28 +3,28 @@ import type { Socket } from 'node:net';
 import type { Express } from 'express';
 import { networkOf } from './address.ts';
 
-/** Each takes some 20 kB, and a file descriptor. */
+/** Each takes about 20 kB and a file descriptor. Further connections are closed at once. */
 const maxConnections = 4000;
 /**
- * Requests of one connection that wait for their answer. Node takes any number of them: 200,000, which are 7 MB to send,
- * took the process a gigabyte and kept everybody else waiting for 20 s. Browsers send one at a time.
+ * Unanswered requests of one connection. Browsers send one at a time, but Node accepts any number: 200,000 requests, which
+ * are 7 MB to send, took a gigabyte of memory and blocked everybody else for 20 s.
  */
 const maxPipelined = 32;
 
 const preset = {
   /** Connections of one address, so that one machine cannot use up all of them. */
   maxOfAddress: 1000,
-  /** For the head of a request, which is a few hundred bytes. */
+  /** Time for the head of a request, which has a few hundred bytes. */
   headersMs: 10_000,
-  /** For the whole request. Bodies have shorter limits of their own. */
+  /** Time for the whole request. Bodies have shorter limits of their own. */
   requestMs: 30_000,
-  /** How often Node looks for what is late; its default of 30 s would come on top. */
+  /** How often Node checks these times. Its default of 30 s would be added to them. */
   checkMs: 2_000,
-  /** For a reply of which nothing is read. */
+  /** How long a client may read nothing of its reply. */
   unreadMs: 30_000,
 };
 
-/** The HTTP server of the service. It bounds what slow, idle and greedy clients can hold: time, connections and memory. */
+/** The HTTP server of the service. It bounds the time, connections and memory that slow, idle and greedy clients can take. */
 export function httpServer(handler: Express, given: Partial<typeof preset> = {}): Server {
   const { maxOfAddress, headersMs, requestMs, checkMs, unreadMs } = { ...preset, ...given };
   const server = createServer({
@@ -50,7 +50,7 @@ export function httpServer(handler: Express, given: Partial<typeof preset> = {})
     const { socket } = req;
     const count = (waiting.get(socket) ?? 0) + 1;
     if (count > maxPipelined) socket.destroy();
-    // What was received with it still comes, up to 64 kB.
+    // Node still reports the requests that arrived in the same chunk of up to 64 kB.
     if (socket.destroyed) return;
     waiting.set(socket, count);
     res.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));

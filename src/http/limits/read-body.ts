@@ -9,21 +9,21 @@ export interface BodyLimits {
   budget: BodyBudget;
 }
 
-/** A body that has arrived. Its memory counts until it is released. */
+/** A body that has arrived. It counts against the budget until it is released. */
 export interface ArrivedBody {
   size: number;
-  /** All of it in one piece; to be called once. */
+  /** The whole body in one buffer. Call it once. */
   join(): Buffer;
   release(): void;
 }
 
-/** Chunks are copied into blocks of this size: one of a single byte would take hundreds. */
+/** Chunks are copied into blocks of this size, because a buffer of a single byte takes hundreds of bytes. */
 const blockBytes = 16 * 1024;
-/** Each chunk takes the event loop a microsecond or more: beyond the first ones they must hold this much on average. */
+/** Each chunk costs the event loop a microsecond or more. After the first ones they must have this average size. */
 const minChunkBytes = 64;
 const freeChunks = 1000;
 
-/** Checks what the headers say of the body. @throws AppError 413 when it is too large, 415 when it is compressed */
+/** Checks the body by its headers. @throws AppError 413 if it is too large, 415 if it is compressed */
 export function assertReadable(req: Request, maxBytes: number): void {
   if (announcedBytes(req) > maxBytes) throw tooLarge(maxBytes);
   const encoding = req.headers['content-encoding'] ?? 'identity';
@@ -32,8 +32,8 @@ export function assertReadable(req: Request, maxBytes: number): void {
 }
 
 /**
- * Reads a body. `each` gets its parts, as they fill up.
- * @throws AppError 408 when it is late, 413 when it is too large, 415 when it is compressed, 503 when it gave way to others
+ * Reads a body and hands its parts to `each` as they arrive.
+ * @throws AppError 408 if it is late, 413 if it is too large, 415 if it is compressed, 503 if it was dismissed
  */
 export function readBytes(
   req: Request,
@@ -42,7 +42,7 @@ export function readBytes(
   each: (part: Buffer) => void = () => {},
 ): Promise<ArrivedBody> {
   assertReadable(req, maxBytes);
-  // Its sender left while the request was being checked; no event would tell.
+  // The client disconnected while the request was being checked. No event would report that any more.
   if (req.destroyed) return Promise.reject(incomplete());
   return new Promise((resolve, reject) => {
     const blocks = blockList(
@@ -90,7 +90,7 @@ export function readBytes(
   });
 }
 
-/** Bytes in blocks of one size; `take` is told of each before it fills, `each` once it is full. */
+/** Collects bytes in blocks of one size. `take` is called before a block is filled, `each` once it is full. */
 function blockList(each: (part: Buffer) => void, take: (bytes: number) => void, length: number) {
   const blocks: Buffer[] = [];
   let [size, filled, isFreed] = [0, length, false];
@@ -109,7 +109,7 @@ function blockList(each: (part: Buffer) => void, take: (bytes: number) => void, 
         if (filled === length) {
           complete();
           take(length);
-          // The body itself may have given way.
+          // This body may have been the one that was dismissed.
           if (isFreed) return;
           blocks.push(Buffer.allocUnsafeSlow(length));
           filled = 0;
@@ -131,12 +131,12 @@ function blockList(each: (part: Buffer) => void, take: (bytes: number) => void, 
 }
 
 /**
- * Gives the memory of a buffer back at once. The garbage collector lets 64 MB of buffers gather before it looks for
- * those that nobody uses, which would come on top of every limit here.
+ * Frees the memory of a buffer at once. The garbage collector lets 64 MB of unused buffers accumulate, which would be added
+ * to every limit here.
  */
 export function freeNow(bytes: Buffer): void {
   const { buffer } = bytes;
-  // A part of a larger buffer shares it with others.
+  // A slice of a larger buffer shares its memory with others.
   if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength) buffer.transfer(0);
 }
 

@@ -98,7 +98,7 @@ test('/readyz reports a full disk, and the service can restart on one', async ()
   writeFileSync(join(left, 'little'), '');
   const second = await start(dataDir);
   expect(await readiness(second)).toEqual([200, 'ok']);
-  expect(second.log()).toContain('its reserve is used up; make room there');
+  expect(second.log()).toContain('its reserve was given up; free some space there');
   expect([existsSync(reserve), existsSync(left), existsSync(join(dataDir, 'git-cache/0000.half'))]).toEqual([
     false,
     false,

@@ -181,7 +181,7 @@ if (disk === undefined) process.stdout.write('skipped: the test of a full disk n
   const later = await world.issue('/agent create', { title: 'Later' });
   await until('the later task', async () => (await world.labels(later)).includes('agent:backlog'));
   expect([await runs(), world.model.requests.length]).toEqual([[expect.objectContaining({ status: 'queued' })], 0]);
-  expect(world.service.log()).toContain('make room there');
+  expect(world.service.log()).toContain('free some space there');
   rmSync(filler);
   await until('the end of the run', async () => (await runs())[0]?.status === 'succeeded');
 });

@@ -1,0 +1,145 @@
+import { big, key, madeNow, maybeText, maybeTime, table, text, time, whole } from './table.ts';
+
+/** Webhook deliveries, stored before they are handled. The payload is text because jsonb refuses \u0000. */
+export interface DeliveryRow {
+  guid: string;
+  event: string;
+  signature: string;
+  payload: string;
+  receivedAt: Date;
+  handledAt: Date | null;
+}
+export const Deliveries = table<DeliveryRow>('deliveries', {
+  guid: key(),
+  event: text(),
+  signature: text(),
+  payload: text(),
+  receivedAt: madeNow(),
+  handledAt: maybeTime(),
+});
+
+/** Commands in comments that were carried out, so that each is carried out once. */
+export interface HandledCommandRow {
+  key: string;
+  at: Date;
+}
+export const HandledCommands = table<HandledCommandRow>('handled_commands', {
+  key: key(),
+  at: madeNow(),
+});
+
+/** What GitHub shows of a task in one issue or pull request. */
+export interface MirroredRow {
+  taskId: string;
+  repositoryId: string;
+  number: number;
+  commentId: number | null;
+  shown: string | null;
+  shownAt: Date | null;
+  notice: string;
+  checkRunId: number | null;
+  checkSha: string | null;
+  checkShown: string | null;
+  trippedUntil: Date | null;
+  milestone: number | null;
+  shownProgress: string | null;
+}
+export const Mirrored = table<MirroredRow>('mirrored', {
+  taskId: text(),
+  repositoryId: key(),
+  number: whole({ primary: true }),
+  commentId: big({ nullable: true }),
+  shown: maybeText(),
+  shownAt: maybeTime(),
+  notice: text({ default: '' }),
+  checkRunId: big({ nullable: true }),
+  checkSha: maybeText(),
+  checkShown: maybeText(),
+  trippedUntil: maybeTime(),
+  milestone: whole({ nullable: true }),
+  shownProgress: maybeText(),
+});
+
+/** Our recent writes to an issue. The table has no primary key; it is never read or written by entity. */
+export interface MirrorWriteRow {
+  repositoryId: string;
+  number: number;
+  at: Date;
+}
+export const MirrorWrites = table<MirrorWriteRow>('mirror_writes', {
+  repositoryId: key(),
+  number: whole({ primary: true }),
+  at: time({ primary: true, default: () => 'now()' }),
+});
+
+/** When an installation may be written to again. */
+export interface GitHubPaceRow {
+  installationId: number;
+  nextWriteAt: Date;
+  parkedUntil: Date;
+  hour: Date;
+  hourWrites: number;
+}
+export const GitHubPaces = table<GitHubPaceRow>('github_pace', {
+  installationId: big({ primary: true }),
+  nextWriteAt: madeNow(),
+  parkedUntil: madeNow(),
+  hour: time({ default: () => "'-infinity'" }),
+  hourWrites: whole({ default: 0 }),
+});
+
+/** How far something that is read repeatedly has been read. */
+export interface ReadMarkRow {
+  name: string;
+  mark: string;
+  at: Date;
+}
+export const ReadMarks = table<ReadMarkRow>('read_marks', {
+  name: key(),
+  mark: text(),
+  at: madeNow(),
+});
+
+/** The App that the setup page created; at most one row. */
+export interface StoredAppRow {
+  appId: number;
+  slug: string;
+  clientId: string;
+  keyId: string;
+  ciphertext: Buffer;
+  createdAt: Date;
+}
+export const StoredApps = table<StoredAppRow>('github_app', {
+  appId: big({ primary: true }),
+  slug: text(),
+  clientId: text(),
+  keyId: text(),
+  ciphertext: { type: 'bytea' },
+  createdAt: madeNow(),
+});
+
+/** One-time codes of the setup page. */
+export interface SetupCodeRow {
+  codeDigest: string;
+  createdAt: Date;
+}
+export const SetupCodes = table<SetupCodeRow>('setup_codes', {
+  codeDigest: key(),
+  createdAt: madeNow(),
+});
+
+/** Sign-ins under way. They are digests, so reading the table is not enough to finish one. */
+export interface SignInRow {
+  stateDigest: string;
+  browserDigest: string;
+  verifier: string;
+  returnTo: string;
+  createdAt: Date;
+}
+export const SignIns = table<SignInRow>('sign_ins', {
+  stateDigest: key(),
+  browserDigest: text(),
+  verifier: text(),
+  returnTo: text(),
+  createdAt: madeNow(),
+});
