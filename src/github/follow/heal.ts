@@ -54,9 +54,12 @@ async function heal(app: App, userId: string | null): Promise<Recovered> {
   if (app.github === undefined) return [];
   const healed: Recovered = [];
   const unasked = new Map<number, number>();
+  const repositoryIds = await listRepositoriesOf(app.db.manager, userId);
+  // Who has none need not wait for a comparison that is under way.
+  if (repositoryIds.length === 0) return [];
   await app.db.turn('heal', async () => {
     await syncMilestones(app).catch((error) => app.log.warn({ err: error }, 'milestones could not be shown'));
-    for (const repositoryId of await listRepositoriesOf(app.db.manager, userId)) {
+    for (const repositoryId of repositoryIds) {
       const place = await placeOfRepository(app, repositoryId);
       if (place === undefined || place.repository.isArchived) continue;
       // A failure in one part must not keep the others from being compared.

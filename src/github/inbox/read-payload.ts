@@ -1,12 +1,20 @@
+import { AnswerRefused } from '../../errors.ts';
+import { JsonCost } from '../../outgoing/json-cost.ts';
+
 /** Longer lists in a payload are cut. An issue has at most this many labels. */
 const maxEntries = 100;
 
-/** Parses a large payload, in a thread; undefined when it is not JSON. */
+/** More than any of GitHub's payloads has. */
+const maxValues = 3_000_000;
+
+/** Parses a large payload, in a thread; undefined when it is not JSON, or nested as no payload of GitHub is. */
 export function readPayload(text: string): unknown {
   try {
+    // 24 MB of brackets took a gigabyte and ten seconds to parse.
+    new JsonCost(maxValues).add(Buffer.from(text));
     return withShortLists(JSON.parse(text));
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    if (error instanceof SyntaxError || error instanceof AnswerRefused) return undefined;
     throw error;
   }
 }

@@ -1,17 +1,18 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Express } from 'express';
 import { networkOf } from './address.ts';
+import { FairTurns } from './fair-turns.ts';
+import { OpenConnections } from './open-connections.ts';
 
-/** Each takes about 20 kB and a file descriptor. Further connections are closed at once. */
-const maxConnections = 4000;
 /**
- * Unanswered requests of one connection. Browsers send one at a time, but Node accepts any number: 200,000 requests, which
- * are 7 MB to send, took a gigabyte of memory and blocked everybody else for 20 s.
+ * Unanswered requests of one connection. Browsers and proxies send one at a time, but Node accepts any number: 200,000
+ * requests, which are 7 MB to send, took a gigabyte of memory and blocked everybody else for 20 s.
  */
-const maxPipelined = 32;
+const maxPipelined = 4;
 
 const preset = {
+  /** Each takes about 20 kB and a file descriptor. Beyond these an idle one gives way. */
+  maxConnections: 4000,
   /** Connections of one address, so that one machine cannot use up all of them. */
   maxOfAddress: 1000,
   /** Time for the head of a request, which has a few hundred bytes. */
@@ -24,41 +25,42 @@ const preset = {
   unreadMs: 30_000,
 };
 
+/** What orchestrators ask for, to decide whether the process lives. */
+const urgentPaths = new Set(['/healthz', '/readyz']);
+
 /** The HTTP server of the service. It bounds the time, connections and memory that slow, idle and greedy clients can take. */
 export function httpServer(handler: Express, given: Partial<typeof preset> = {}): Server {
-  const { maxOfAddress, headersMs, requestMs, checkMs, unreadMs } = { ...preset, ...given };
+  const { maxConnections, maxOfAddress, headersMs, requestMs, checkMs, unreadMs } = { ...preset, ...given };
   const server = createServer({
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     connectionsCheckingInterval: checkMs,
   });
-  server.maxConnections = maxConnections;
-  const open = new Map<string, number>();
+  const open = new OpenConnections(maxConnections, maxOfAddress);
+  const turns = new FairTurns();
   server.on('connection', (socket) => {
-    const address = networkOf(socket.remoteAddress);
-    const count = (open.get(address) ?? 0) + 1;
-    if (count > maxOfAddress) return void socket.destroy();
-    open.set(address, count);
-    socket.once('close', () => {
-      const left = (open.get(address) ?? 1) - 1;
-      if (left > 0) open.set(address, left);
-      else open.delete(address);
-    });
+    turns.noteArrival();
+    open.enter(socket, networkOf(socket.remoteAddress));
   });
-  const waiting = new WeakMap<Socket, number>();
-  server.on('request', (req, res) => {
+  const take = (req: IncomingMessage, res: ServerResponse) => {
     const { socket } = req;
-    const count = (waiting.get(socket) ?? 0) + 1;
-    if (count > maxPipelined) socket.destroy();
+    const address = networkOf(socket.remoteAddress);
     // Node still reports the requests that arrived in the same chunk of up to 64 kB.
     if (socket.destroyed) return;
-    waiting.set(socket, count);
-    res.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
-    // The timeout of a socket ends a connection on which nothing moves. It starts with the reply, because before that a
-    // model may think for minutes.
-    atHead(res, () => socket.setTimeout(unreadMs));
-    handler(req, res);
-  });
+    if (open.note(socket, address, 1) > maxPipelined) return void socket.destroy();
+    res.once('close', () => open.note(socket, address, -1));
+    const handle = () => {
+      if (socket.destroyed) return;
+      // The timeout of a socket ends a connection on which nothing moves. It starts with the reply, because before that a
+      // model may think for minutes.
+      atHead(res, () => socket.setTimeout(unreadMs));
+      handler(req, res);
+    };
+    turns.add(address, handle, urgentPaths.has(req.url ?? ''));
+  };
+  server.on('request', take);
+  // By itself Node would invite every body, refused ones too. Whoever reads a body invites it (read-body.ts).
+  server.on('checkContinue', take);
   return server;
 }
 

@@ -44,6 +44,7 @@ export function readBytes(
   assertReadable(req, maxBytes);
   // The client disconnected while the request was being checked. No event would report that any more.
   if (req.destroyed) return Promise.reject(incomplete());
+  if (/^100-continue$/i.test(req.headers.expect ?? '')) req.res?.writeContinue();
   return new Promise((resolve, reject) => {
     const blocks = blockList(
       each,
