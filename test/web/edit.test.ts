@@ -67,7 +67,7 @@ inBrowser('an agent can be edited by its creator', async () => {
 inBrowser('a failed run shows a remedy that helps, with a link to where it can be applied', async () => {
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Too large' });
   const fail = (setBy: string) => {
-    const failure = { category: 'budget', message: `the budget of 200 steps is used up (${setBy})`, retryable: false };
+    const failure = { category: 'budget', message: `the budget of 50 steps is used up (${setBy})`, retryable: false };
     return world.sql('update tasks set failure = $2 where id = $1', [id, JSON.stringify(failure)]);
   };
   const notice = page.getByRole('region', { name: 'Last failure' });
@@ -77,7 +77,7 @@ inBrowser('a failed run shows a remedy that helps, with a link to where it can b
   await notice.getByText('Ask the operator to raise the limits of the service').waitFor();
   expect(await notice.getByRole('link').count()).toBe(0);
   await fail('limit of the project');
-  await api('PATCH', base, { budgets: { runSteps: 200 } });
+  await api('PATCH', base, { budgets: { runSteps: 50 } });
   await page.reload();
   await notice.getByText('Ask an admin of the project to raise its budget in the project settings').waitFor();
   await notice.getByRole('link', { name: 'Open project settings' }).click();

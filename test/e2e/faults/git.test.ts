@@ -196,6 +196,6 @@ test('a missing default branch fails with repository, and the message says what 
   const { failure } = await run();
   expect(failure).toMatchObject({
     category: 'repository',
-    message: 'the repository has no branch trunk; make a first commit or set its default branch',
+    message: 'the repository has no branch trunk; push a first commit, or set the default branch of the repository',
   });
 });
