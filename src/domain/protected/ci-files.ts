@@ -28,7 +28,7 @@ export const ciFiles: Record<string, string[]> = {
     '.vsts-ci.yml',
   ],
   // https://www.jenkins.io/doc/book/pipeline/jenkinsfile/
-  Jenkins: ['**/Jenkinsfile', '**/Jenkinsfile.*', '**/*.jenkinsfile'],
+  Jenkins: ['**/Jenkinsfile', '**/Jenkinsfile.*', '**/Jenkinsfile-*', '**/*.jenkinsfile'],
   // https://support.atlassian.com/bitbucket-cloud/docs/bitbucket-pipelines-configuration-reference/
   'Bitbucket Pipelines': ['bitbucket-pipelines.yml'],
   // https://confluence.atlassian.com/bamboo/bamboo-specs-894743906.html
@@ -78,7 +78,20 @@ export const ciFiles: Record<string, string[]> = {
   // https://docs.prow.k8s.io/docs/inrepoconfig/, https://docs.taskcluster.net/
   'Prow and Taskcluster': ['.prow.yaml', '.prow', '.taskcluster.yml'],
   // https://docs.gocd.org/current/advanced_usage/pipelines_as_code.html, https://scrutinizer-ci.com/docs/
-  'GoCD and Scrutinizer': ['**/*.gocd.yaml', '**/*.gocd.yml', '.scrutinizer.yml'],
+  'GoCD and Scrutinizer': ['**/*.gocd.yaml', '**/*.gocd.yml', '**/*.gopipeline.json', '.scrutinizer.yml'],
+  // https://www.rwx.com/docs/mint, https://depot.dev/docs, https://docs.expo.dev/eas/workflows/
+  'RWX, Depot and EAS': ['.rwx', '.mint', '.depot', '.eas/workflows', '.eas/build'],
+  // https://packit.dev/docs/configuration, https://docs.devs.evergreen.mongodb.com/, https://docs.onedev.io/
+  'Packit, Evergreen and OneDev': [
+    '.packit.yaml',
+    '.packit.yml',
+    'packit.yaml',
+    '.evergreen.yml',
+    'evergreen.yml',
+    '.onedev-buildspec.yml',
+  ],
+  // https://pre-commit.ci/; developers' machines run these hooks too.
+  'pre-commit': ['**/.pre-commit-config.yaml', '**/.pre-commit-config.yml', '**/.pre-commit-hooks.yaml'],
   // https://docs.readthedocs.com/platform/stable/config-file/
   'Read the Docs': ['.readthedocs.yaml', '.readthedocs.yml'],
 };

@@ -27,7 +27,17 @@ const byDefault: [Protection, string[]][] = [
     ['**/.devcontainer', '**/.devcontainer.json'],
   ],
   [unlessAllowed('it runs on the machine of everyone who opens the folder'), ['**/.vscode/tasks.json', '.gitpod.yml']],
-  [unlessAllowed('it runs on the machine of everyone who commits'), ['**/.husky']],
+  [
+    unlessAllowed('it runs on the machine of everyone who commits'),
+    // https://lefthook.dev/configuration/
+    ['**/.husky', '**/lefthook.*', '**/.lefthook.*', '**/lefthook-local.*', '**/.lefthook-local.*', '**/.lefthook'],
+  ],
+  // https://direnv.net/, https://code.claude.com/docs/en/hooks
+  [unlessAllowed('it runs on the machine of everyone who enters the folder'), ['**/.envrc']],
+  [
+    unlessAllowed('coding agents on the machines of people run its hooks'),
+    ['**/.claude/settings.json', '**/.claude/settings.local.json', '**/.claude/hooks'],
+  ],
   ...Object.entries(ciFiles).map(([system, files]): [Protection, string[]] => [
     unlessAllowed(`${system} runs what it says`),
     files,
