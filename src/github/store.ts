@@ -1,4 +1,5 @@
 import { type EntityManager, In } from 'typeorm';
+import { lockUntilCommit } from '../db/locks.ts';
 import { type InstallationRow, Installations, type RepositoryRow } from '../db/tables.ts';
 import { type PullRequestRow, PullRequests } from '../db/work-tables.ts';
 import type { TaskStatus } from '../domain/task.ts';
@@ -165,12 +166,9 @@ export async function listUnsettledPulls(em: EntityManager, taskId: string, repo
   return em.findBy(PullRequests, { taskId, repositoryId, status: In(['open', 'draft', 'closed']) });
 }
 
-/** Seeds the hash of the lock's name, which keeps these locks apart from those of other places. */
-const issueLocks = 2;
-
 /** Holds others off the task of an issue until the end of the transaction, also while it has none. */
 export async function lockIssue(em: EntityManager, repositoryId: string, number: number): Promise<void> {
-  await em.query(`select pg_advisory_xact_lock(hashtextextended($1, ${issueLocks}))`, [`${repositoryId}#${number}`]);
+  await lockUntilCommit(em, 'issue', `${repositoryId}#${number}`);
 }
 
 /** The names of agents by their ids. */

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { lockUntilCommit } from '../../db/locks.ts';
 import {
   type InstallationRow,
   type InstallationStatus,
@@ -7,12 +8,9 @@ import {
   type RepositoryRow,
 } from '../../db/tables.ts';
 
-/** Seeds the hash of the lock's name, which keeps these locks apart from those of other places. */
-const accountLocks = 1;
-
 /** Holds others off the installation of an account until the end of the transaction, also while it has no row. */
 export async function lockAccount(em: EntityManager, accountId: number): Promise<void> {
-  await em.query(`select pg_advisory_xact_lock(hashtextextended($1, ${accountLocks}))`, [`installation ${accountId}`]);
+  await lockUntilCommit(em, 'account', `installation ${accountId}`);
 }
 
 export async function findInstallationOfAccount(em: EntityManager, accountId: number): Promise<InstallationRow | null> {

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { lockUntilCommit } from '../../db/locks.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 
 export interface Reconciliation {
@@ -13,7 +14,7 @@ export interface Reconciliation {
 
 /** Lets reconciliations run one at a time. */
 export async function lockReconciliations(em: EntityManager): Promise<void> {
-  await em.query('select pg_advisory_xact_lock(hashtextextended($1, 6))', ['reconcile']);
+  await lockUntilCommit(em, 'reconcile', 'reconcile');
 }
 
 export interface StuckTask {
