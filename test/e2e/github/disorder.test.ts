@@ -6,7 +6,7 @@ import { openWorld, type World } from '../../support/world.ts';
 
 const repo = '/repos/mona/sample';
 // All 50 orders take two minutes: `DISORDERS=50 npm test -- test/e2e/github/disorder`.
-const orders = Number(process.env.DISORDERS ?? 4);
+const orders = Number(process.env.DISORDERS ?? 2);
 const eventsOfAnOrder = 200;
 const script: Script = [
   [{ name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } }],
