@@ -24,7 +24,11 @@ function wanted(limits: RunLimits) {
     ['is an unprivileged user', 'id -u', '1000'],
     // The output has two header lines. Every further line is a network device.
     ['has no network', 'grep -cv lo: /proc/net/dev', '2'],
-    ['cannot change kernel settings', '(echo x > /proc/sys/kernel/hostname) 2>/dev/null && echo open || echo closed', 'closed'],
+    [
+      'cannot change kernel settings',
+      '(echo x > /proc/sys/kernel/hostname) 2>/dev/null && echo open || echo closed',
+      'closed',
+    ],
     [
       'cannot write to system folders',
       'for d in / /usr /etc /opt /dev; do (: > $d/x) 2>/dev/null && echo $d; done; echo closed',
