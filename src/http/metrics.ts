@@ -66,7 +66,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Serves the metrics on loopback. Rejects if the port is taken. */
+/** Serves the metrics on loopback. Rejects if the port is in use. */
 export function serveMetrics(metrics: Metrics, port: number): Promise<Server> {
   const server = createServer(async (_req, res) => {
     res.setHeader('Content-Type', metrics.registry.contentType);

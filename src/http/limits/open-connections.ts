@@ -2,13 +2,14 @@ import type { Socket } from 'node:net';
 
 interface Connection {
   socket: Socket;
-  /** Requests that wait for their reply. Without any the connection is idle. */
+  /** Requests without a reply yet. A connection without any is idle. */
   unanswered: number;
 }
 
 /**
- * The open connections by address. When an address has too many, or all addresses together have, the oldest idle
- * connection of the address with the most gives way. Connections that send nothing therefore keep nobody out.
+ * The open connections by address. When one address or all addresses together have too many, the oldest idle connection
+ * of the address with the most connections is closed. Clients that open connections and send nothing can therefore not
+ * lock others out.
  */
 export class OpenConnections {
   readonly #max: number;
@@ -21,7 +22,10 @@ export class OpenConnections {
     this.#maxOfAddress = maxOfAddress;
   }
 
-  /** Adds a connection until it closes; destroys it when there is no room and no idle connection can give way. */
+  /**
+   * Adds a connection until it closes. Destroys it when the limit is reached and no idle connection can be closed
+   * instead.
+   */
   enter(socket: Socket, address: string): void {
     const own = this.#byAddress.get(address) ?? new Map<Socket, Connection>();
     const greediest = own.size >= this.#maxOfAddress ? own : this.#count >= this.#max ? this.#greediest() : undefined;
@@ -36,7 +40,9 @@ export class OpenConnections {
     });
   }
 
-  /** Notes the start (1) or the end (-1) of a request; answers how many requests of the connection are unanswered. */
+  /**
+   * Records the start (1) or the end (-1) of a request and returns the number of pending requests of the connection.
+   */
   note(socket: Socket, address: string, change: 1 | -1): number {
     const connection = this.#byAddress.get(address)?.get(socket);
     if (connection === undefined) return 0;
