@@ -73,7 +73,7 @@ test('a worker that lost its turn writes nothing more, and its error counts as a
     return write(octokit());
   });
   const error = await working.catch((e) => e);
-  expect(error.message).toMatch(/the turn "a comment" was lost/);
+  expect(error.message).toMatch(/the lock "a comment" was lost/);
   expect(isDatabaseAway(error)).toBe(true);
   expect(posted.isDone()).toBe(false);
   expect((await db.turn('a comment', () => write(octokit()))).status).toBe(201);
