@@ -8,7 +8,7 @@ import { errorMessage } from '../live/errors.ts';
 import { putTask } from '../live/put-task.ts';
 import { titlesFromList } from './titles-from-list.ts';
 
-/** The most tasks that the service creates in one request. */
+/** Maximum number of tasks that the service creates in one request. */
 const maxTasks = 100;
 
 export interface NewTaskFields {
@@ -30,7 +30,7 @@ const emptyFields: NewTaskFields = {
   issue: false,
 };
 
-/** The state of the form for new tasks, and the request that creates them. */
+/** Manages the form for new tasks, and the request that creates them. */
 export function useNewTasks(props: { projectId: string; isList: boolean; onClose(): void }) {
   const { projectId, isList, onClose } = props;
   const client = useQueryClient();
@@ -62,7 +62,7 @@ export function useNewTasks(props: { projectId: string; isList: boolean; onClose
   return { fields, set, titles, problem, isPending: create.isPending, onSubmit };
 }
 
-/** Everything but the title; empty fields are left out. */
+/** Returns the details of a task except its title. Empty fields are left out. */
 function detailsOf({ description, owner, repositoryId, sprintId, issue }: NewTaskFields) {
   return {
     ...(owner === '' ? {} : { owner }),
