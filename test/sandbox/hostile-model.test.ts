@@ -61,7 +61,7 @@ const port = () => (listener.address() as { port: number }).port;
 const run = (command: string, timeoutSeconds = 20) => ['run_command', { command, timeoutSeconds }] as const;
 const file = (tool: string, args: object) => [tool, args] as const;
 
-/** What a model may try, and the answer it should get. */
+/** The calls of a hostile model, with the expected results. */
 const attempts: [string, () => readonly [string, object], RegExp][] = [
   ['an absolute path', () => file('read_file', { path: '/etc/shadow' }), /outside the workspace/],
   ['a path upwards', () => file('read_file', { path: '../../secret.txt' }), /outside the workspace/],
@@ -135,7 +135,7 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
   ['more of the processor', () => run('nice -n -10 nice'), /denied\n10\n/],
   [
     'paths of this machine',
-    // The brackets keep grep from finding itself in the list.
+    // The brackets keep grep from finding itself in the process list.
     () =>
       run(
         `cat /proc/*/cmdline /proc/*/mountinfo | tr '\\0' '\\n' | grep -c -e '[/]${process.cwd().slice(1)}' -e '[b]ind-try'`,

@@ -4,7 +4,7 @@ import { gitOut } from '../../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 let world: World;
-/** What the model answers first, one after the other. Then it writes a file and finishes. */
+/** The model's first answers, in order. After them it writes a file and finishes. */
 let faults: Said[] = [];
 beforeAll(async () => {
   world = await openWorld((request) => {
@@ -45,7 +45,7 @@ async function play(wrong: Said[], status: string): Promise<WorldTask> {
       `/projects/${world.project.id}/tasks?limit=100`,
     );
     const found = all.find((t) => t.issueNumber === number);
-    // A task is also ready for a moment before it starts.
+    // Before it starts, a task is also ready for a moment, so wait for its failure.
     return found?.status === status && (status !== 'ready' || found.failure !== null) && found;
   });
   faults = [];
