@@ -26,7 +26,7 @@ export type Begins = 'start' | 'first transaction';
 
 interface Unit {
   runner: QueryRunner | undefined;
-  /** True after the end. Code that runs later, such as a timer that `work` set, uses transactions of its own again. */
+  /** True after the commit or rollback. Code that runs later, such as a timer set by `work`, then starts new transactions. */
   isOver: boolean;
   afterwards: (() => void)[];
 }

@@ -156,10 +156,10 @@ const fewProcesses = 8;
  * user together.
  */
 async function countedHow(wall: Wall): Promise<string> {
-  if (wall.who.uid !== undefined) return 'each run has a user of its own and is limited by a watchdog';
+  if (wall.who.uid !== undefined) return 'each run has a separate user and is limited by a watchdog';
   const tight = { ...wall, limits: { ...wall.limits, processes: fewProcesses } };
   const { exitCode } = await runCommand(tight, { command: '(true)', timeoutSeconds: 10 }, AbortSignal.timeout(15_000));
   return exitCode === 0
-    ? 'each sandbox has a count of processes of its own, and a watchdog limits each run'
+    ? 'processes are counted for each sandbox separately, and a watchdog limits each run'
     : 'all sandboxes share one count of processes (before Linux 5.14), and a watchdog limits each run';
 }

@@ -18,7 +18,7 @@ class ToolError extends Error {}
  * workspace. The last component need not exist.
  */
 async function inside(path) {
-  if (typeof path !== 'string' || path === '') throw new ToolError('path must be a text such as src/index.js');
+  if (typeof path !== 'string' || path === '') throw new ToolError('path must be a string such as src/index.js');
   if (path.includes('\0')) throw new ToolError('path must not contain a NUL character');
   const parts = partsBelowRoot(resolve(root, path), path, 'is outside the workspace');
   let real = await realpath(root);

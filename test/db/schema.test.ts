@@ -88,7 +88,7 @@ test('`together` is one transaction; a nested transaction that fails is rolled b
     throw new Error('on the way');
   });
   await expect(failed).rejects.toThrow('on the way');
-  // Code that runs after `together` has ended uses a transaction of its own.
+  // Code that runs after `together` has ended starts a new transaction.
   await later();
   expect(await logins()).toEqual(['user_t1', 'user_t2', 'user_t3', 'user_t5']);
 });

@@ -24,7 +24,7 @@ describe('endings', () => {
   });
 
   test.each([
-    ['a text without a call counts as finish, but as one that was not called', ' I am \0 done ', 'I am \uFFFD done'],
+    ['text without a call counts as finish, but is marked as not called', ' I am \0 done ', 'I am \uFFFD done'],
     ['so does an empty answer', '', 'Done.'],
   ])('%s', async (_what, text, summary) => {
     expect(await start(loopContext([text]))).toEqual({ finish: { summary, nextSteps: [] }, isCalled: false });

@@ -124,7 +124,7 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
     () => run("node -e \"require('dns').lookup('example.com', (e) => console.log(e && e.code))\""),
     /EAI_AGAIN|ENOTFOUND/,
   ],
-  ['a namespace of its own', () => run('unshare -Ur id'), /denied|not permitted|No space|exit code [1-9]/],
+  ['creating a user namespace', () => run('unshare -Ur id'), /denied|not permitted|No space|exit code [1-9]/],
   ['a mount', () => run('mount -t tmpfs x /mnt; chroot / id'), /exit code|permission|not permitted/i],
   ['more processes than it may have', () => run('ulimit -p 100000 || ulimit -p'), /not permitted[\s\S]*^1024$/m],
   [

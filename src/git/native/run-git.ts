@@ -112,7 +112,7 @@ function start(args: string[], { remote, env, room }: GitRun): ChildProcess {
   const trace = remote === undefined ? {} : { GIT_TRACE_CURL: '3', GIT_TRACE_CURL_NO_DATA: '1' };
   const child = spawn(program, [...begin, ...args], {
     cwd: '/',
-    // A process group of its own, so that killing it also kills git's transport process, which would otherwise complete
+    // A separate process group, so that killing it also kills git's transport process, which would otherwise complete
     // a push.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', remote === undefined ? 'ignore' : 'pipe'],

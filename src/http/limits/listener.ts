@@ -20,7 +20,7 @@ const preset = {
   maxOfAddress: 1000,
   /** Time for the request's headers, which have a few hundred bytes. */
   headersMs: 10_000,
-  /** Time for the whole request. Bodies have shorter limits of their own. */
+  /** Time for the whole request. Bodies have shorter limits. */
   requestMs: 30_000,
   /** Interval at which Node checks these timeouts. Node's default of 30 s would be added to them. */
   checkMs: 2_000,

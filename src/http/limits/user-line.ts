@@ -24,7 +24,7 @@ export function userLines(): (userId: string) => Promise<Leave> {
     const line = lines.get(userId) ?? { active: 0, waiting: [] };
     lines.set(userId, line);
     if (line.waiting.length >= maxWaiting)
-      throw new AppError(429, `At most ${maxWaiting} requests of a user may wait; send fewer at once`, {
+      throw new AppError(429, `At most ${maxWaiting} requests of a user may wait; send fewer at the same time`, {
         headers: { 'Retry-After': '1' },
       });
     if (line.active < maxAtOnce) line.active += 1;

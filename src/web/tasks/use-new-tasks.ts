@@ -55,7 +55,7 @@ export function useNewTasks(props: { projectId: string; isList: boolean; onClose
     event.preventDefault();
     if (titles.length === 0) return setProblem(isList ? 'Enter at least one title.' : 'Enter a title.');
     if (titles.length > maxTasks)
-      return setProblem(`You can create up to ${maxTasks} tasks at once. This list has ${titles.length}.`);
+      return setProblem(`You can create up to ${maxTasks} tasks at a time. This list has ${titles.length}.`);
     mutateOnce(create);
   };
   const set = (change: Partial<NewTaskFields>) => setFields((before) => ({ ...before, ...change }));

@@ -60,7 +60,7 @@ test.each<[string, Said[]]>([
   ['broken JSON as arguments', [call('write_file', '{"path": "made.txt", "conte')]],
   ['an unknown tool', [call('deploy', '{}')]],
   ['arguments that do not fit', [call('write_file', '{"file": "x"}')]],
-  ['a text in parts, and counts that are none', [odd]],
+  ['text in parts, and invalid token counts', [odd]],
   ['a call without arguments', [answer({ tool_calls: [{ id: 'c', type: 'function', function: { name: 'search' } }] })]],
   ['three hundred calls in one turn', [Array.from({ length: 300 }, () => ({ name: 'list_files', arguments: {} }))]],
   ['a stop by length', [answer({ content: 'I will now' }, 'length')]],
