@@ -118,14 +118,14 @@ const serverOf = (dataDir: string) =>
 /** The points at which to kill. Each waits for its moment and returns the pids to kill together with the service. */
 const points: [string, (running: Running, url: Promise<string>) => Promise<number[]>][] = [
   [
-    'while initdb begins, initdb living on',
+    'while initdb starts; initdb keeps running',
     async ({ processes }) => {
       await until('initdb', () => processes().length > 0);
       return [];
     },
   ],
   [
-    'while initdb makes the databases, with initdb',
+    'while initdb creates the databases; initdb is killed, too',
     async ({ dataDir, processes }) => {
       const isHalf = () =>
         readdirSync(dataDir).some((n) => {
@@ -140,32 +140,32 @@ const points: [string, (running: Running, url: Promise<string>) => Promise<numbe
     },
   ],
   [
-    'while the server starts, the server living on',
+    'while the server starts; the server keeps running',
     async ({ processes }) => {
       await until('the server', () => processes().length > 0);
       return [];
     },
   ],
   [
-    'while the server starts, with the server',
+    'while the server starts; the server is killed, too',
     async ({ processes }) => until('the server', () => processes().length > 0 && processes()),
   ],
   [
-    'at work, the server living on',
+    'after the start; the server keeps running',
     async (_running, url) => {
       await ask(await url, 'create table if not exists kept (x int)');
       return [];
     },
   ],
   [
-    'at work, with the server and all its children',
+    'after the start; the server and all its children are killed, too',
     async ({ processes }, url) => {
       await ask(await url, 'insert into kept values (1)');
       return processes();
     },
   ],
   [
-    'at work, a child of the server that does not notice',
+    'after the start; the server is killed, but a child of it keeps running',
     async ({ dataDir, processes }, url) => {
       await ask(await url, 'insert into kept values (1)');
       const server = serverOf(dataDir);
@@ -175,14 +175,14 @@ const points: [string, (running: Running, url: Promise<string>) => Promise<numbe
     },
   ],
   [
-    'while the server recovers, the server living on',
+    'while the server recovers; the server keeps running',
     async ({ processes }) => {
       await until('the server', () => processes().length > 1);
       return [];
     },
   ],
   [
-    'while the server recovers, with the server',
+    'while the server recovers; the server is killed, too',
     async ({ processes }) => until('the server', () => processes().length > 1 && processes()),
   ],
 ];
@@ -252,7 +252,7 @@ test('an unfinished initdb of an earlier version is moved aside', async () => {
 });
 
 test('kills at random moments', async () => {
-  if (!isThorough) return console.warn(`not tried: ${randomKills} kills at random moments; KILL_POINTS=all tries them`);
+  if (!isThorough) return console.warn(`skipped: ${randomKills} kills at random moments; KILL_POINTS=all tries them`);
   let dataDir = '';
   for (let i = 0; i < randomKills; i++) {
     if (i % 5 === 0) dataDir = join(root, `random-${i}`);

@@ -54,7 +54,7 @@ test('a server that outlived its killed service is ended, and the next start wor
 });
 
 test('if a parent folder is inaccessible, the database uses another folder and reports it', async () => {
-  if (!isRoot) return console.warn('not tried: only root runs the database under another user');
+  if (!isRoot) return console.warn('skipped: only root runs the database under another user');
   const closed = join(root, 'closed');
   mkdirSync(closed, { mode: 0o700 });
   const embedded = await startEmbedded({ dataDir: join(closed, 'data'), unsafe: true });

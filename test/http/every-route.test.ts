@@ -31,7 +31,7 @@ const forged = () => {
     'another audience': jwt.sign(claims, secret, { ...good, audience: 'web' }),
     'another issuer': jwt.sign(claims, secret, { ...good, issuer: 'http://evil' }),
     expired: jwt.sign(claims, secret, { ...good, expiresIn: -1 }),
-    'a token that was never made': jwt.sign(claims, secret, good),
+    'a token without a row in the database': jwt.sign(claims, secret, good),
     'not yet valid': jwt.sign({ ...claims, nbf: Math.floor(Date.now() / 1000) + 3600 }, secret, good),
     'a key id that is a path': jwt.sign(claims, '0', { ...good, keyid: '../../../../dev/null' }),
     'a key id that is SQL': jwt.sign(claims, 'x', { ...good, keyid: "' union select 'x" }),

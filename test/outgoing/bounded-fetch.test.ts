@@ -37,9 +37,14 @@ test('a response within the limits arrives unchanged', async () => {
 
 test.each([
   ['too many bytes', 'x'.repeat(100_001), {}, /^the answer is larger than 0.1 MB$/],
-  ['a few bytes that become too many', gzipSync('x'.repeat(100_001)), { 'Content-Encoding': 'gzip' }, /larger/],
+  [
+    'a small compressed body that decompresses to too many bytes',
+    gzipSync('x'.repeat(100_001)),
+    { 'Content-Encoding': 'gzip' },
+    /larger/,
+  ],
   ['too many values', '{"a":1},'.repeat(400), {}, /more than 1000 values/],
-  ['values in values in values', '['.repeat(101), {}, /more than 100 deep/],
+  ['values nested too deeply', '['.repeat(101), {}, /more than 100 deep/],
 ])('%s are refused', async (_what, body, more, message) => {
   const { url } = await serve((_req, res) => res.writeHead(200, more).end(body));
   const asking = boundedFetch({ ...limits, maxValues: 1000 })(url);

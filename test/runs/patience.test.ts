@@ -30,7 +30,7 @@ test.each([
   ['a refusal by the remote', new GitFailed('rejected', 'git: [rejected]'), {}],
   ['a wrong key', new GitFailed('auth', 'git: HTTP 401'), {}],
   ['an internal error', new TypeError('x'), {}],
-  ['an outage when no time for pauses is left', away(), { seconds: 0 }],
+  ['an outage when the time for pauses is used up', away(), { seconds: 0 }],
   ['an outage when the time of the run is up', away(), { endsAt: Date.now() - 1 }],
   ['a host that asks for a longer pause than is left', away(301_000), {}],
 ])('%s fails immediately, without a pause', async (_what, error, about) => {

@@ -70,10 +70,10 @@ test('groups of ended runs are removed at the start', async () => {
 });
 
 test.each<[string, () => unknown, boolean?]>([
-  ['a session, which is its user’s', () => placeIn('session-1.scope')],
-  ['a slice, which others are in', () => placeIn('user.slice')],
+  ['a session, which belongs to its user', () => placeIn('session-1.scope')],
+  ['a slice, which contains other groups', () => placeIn('user.slice')],
   ['without the controllers', () => placeIn('deckhand.service', { 'cgroup.controllers': 'cpu io\n' })],
-  ['the root of a machine, which has no type', () => rmSync(join(placeIn('x.service'), 'cgroup.type'))],
+  ['the root group of a machine, which has no cgroup.type', () => rmSync(join(placeIn('x.service'), 'cgroup.type'))],
   ['version 1 alone', () => writeFileSync(own, '4:memory:/x.service\n')],
   ['no control groups at all', () => rmSync(own)],
 ])('groups that were not delegated are left unchanged: %s', async (_what, place) => {

@@ -24,7 +24,7 @@ const sandbox = await openSandbox({
   toolsDir: join(root, 'tools'),
   limits: { memoryMb: 4096, diskMb: 10_240, processes: 1024 },
 });
-if (!sandbox.state.works) console.warn(`not tried: ${sandbox.state.says}`);
+if (!sandbox.state.works) console.warn(`skipped: ${sandbox.state.says}`);
 const behindTheWall = sandbox.state.works ? test : test.skip;
 
 let confinement: Confinement;
@@ -68,7 +68,7 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
   ['a path with NUL', () => file('read_file', { path: 'own.txt\0/../../secret.txt' }), /NUL/],
   ['the folder of git', () => file('write_file', { path: '.git/hooks/pre-commit', content: 'x' }), /git's own folder/],
   [
-    'the folder of git, in capitals',
+    'the .git folder in capital letters',
     () => file('write_file', { path: 'a/.GIT/config', content: 'x' }),
     /git's own folder/,
   ],
@@ -105,7 +105,7 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
     /ENETUNREACH|EACCES|ECONN/,
   ],
   [
-    'sockets that a network namespace does not contain',
+    'sockets that a network namespace does not isolate',
     () => run(`perl -e 'for (40, 17, 38) { print socket(my $s, $_, 1, 0) ? "made $_" : $!, "\n" }'`),
     /^(?![\s\S]*made)(Address family not supported by protocol\n){3}/,
   ],
@@ -126,9 +126,9 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
   ],
   ['creating a user namespace', () => run('unshare -Ur id'), /denied|not permitted|No space|exit code [1-9]/],
   ['a mount', () => run('mount -t tmpfs x /mnt; chroot / id'), /exit code|permission|not permitted/i],
-  ['more processes than it may have', () => run('ulimit -p 100000 || ulimit -p'), /not permitted[\s\S]*^1024$/m],
+  ['raising its limit on processes', () => run('ulimit -p 100000 || ulimit -p'), /not permitted[\s\S]*^1024$/m],
   [
-    'a better score with the OOM killer',
+    'lowering its OOM score',
     () => run('echo -500 > /proc/self/oom_score_adj; cat /proc/self/oom_score_adj'),
     /Read-only file system\n1000\n/,
   ],

@@ -63,7 +63,7 @@ function subverted(program: string) {
 test.each([
   ['a line without end', 'process.stdout.write("x".repeat(1e6)); setInterval(() => {}, 1e6)'],
   [
-    'a longer answer than any tool gives',
+    'a longer response than any tool sends',
     'process.stdin.on("data", () => process.stdout.write(JSON.stringify({ id: 1, ok: true, text: "x".repeat(200000) }) + "\\n"))',
   ],
   [

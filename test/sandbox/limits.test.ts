@@ -52,7 +52,7 @@ const isRoot = process.getuid?.() === 0;
 const ordinary = ['setpriv', '--reuid=1000', '--regid=1000', '--clear-groups'];
 const users: [string, string[]][] = [['whoever runs the tests', []]];
 if (isRoot && canRead(ordinary)) users.push(['an ordinary user', ordinary]);
-else if (isRoot) console.warn('not tried as an ordinary user, who cannot read this folder');
+else if (isRoot) console.warn('not tested as an ordinary user, because that user cannot read this folder');
 
 function canRead([first = '', ...as]: string[]): boolean {
   try {
@@ -95,7 +95,7 @@ test('a run that exceeds a limit ends and names it; other runs continue, and no 
   await Promise.all(
     users.map(async ([who, as]) => {
       const { state, ends, met } = await play(as);
-      if (!state.works && !process.env.CI) return console.warn(`not tried: ${state.says}`);
+      if (!state.works && !process.env.CI) return console.warn(`skipped: ${state.says}`);
       expect([who, ends]).toEqual([who, ended]);
       expect(met.length).toBeGreaterThan(2);
       expect([who, ...new Set(met)]).toEqual([who, '[exit code 0]', 'ok\n']);

@@ -25,7 +25,7 @@ const bubblewrap = await openSandbox({ setting: 'auto', toolsDir: join(root, 'to
 const open = await openSandbox({ setting: 'off', toolsDir: join(root, 'tools'), limits });
 const walls: [string, Sandbox][] = [['file tools without bubblewrap', open]];
 if (bubblewrap.state.works) walls.push(['bubblewrap', bubblewrap]);
-else console.warn(`not tried behind bubblewrap: ${bubblewrap.state.says}`);
+else console.warn(`not tested behind bubblewrap: ${bubblewrap.state.says}`);
 
 test('bubblewrap works if .ci/run has installed it', () => {
   if (process.env.CI) expect(bubblewrap.state).toMatchObject({ works: true });

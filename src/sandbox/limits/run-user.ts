@@ -25,7 +25,7 @@ export async function takeRunUser(): Promise<RunUser> {
   }
   throw new RunFailed(
     'sandbox',
-    `no user is free for the run: all from ${firstUid} to ${lastUid} have processes; end them, or start fewer runs`,
+    `no uid is free for the run: all from ${firstUid} to ${lastUid} are in use; end their processes, or start fewer runs`,
   );
 }
 

@@ -31,12 +31,12 @@ afterEach(async () => {
 
 /** Mounts a disk of this size. If that is not possible, prints the reason and returns undefined. */
 function smallDisk(size: string): string | undefined {
-  if (!isRoot) return void console.warn('not tried: only root can mount a small disk');
+  if (!isRoot) return void console.warn('skipped: only root can mount a small disk');
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-disk-'));
   const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=755`, 'tmpfs', folder]);
   if (status === 0) return folder;
   rmdirSync(folder);
-  return void console.warn(`not tried: no small disk can be mounted here (${String(stderr).trim()})`);
+  return void console.warn(`skipped: no small disk can be mounted here (${String(stderr).trim()})`);
 }
 
 /** Writes to a file until the disk is full. */

@@ -88,10 +88,10 @@ test.each<[string, Said[], string, RegExp]>([
     'rate_limit',
     /429/,
   ],
-  ['a server that stays broken', Array(12).fill({ status: 500 }), 'model', /HTTP 500/],
+  ['a server that keeps failing', Array(12).fill({ status: 500 }), 'model', /HTTP 500/],
   ['three errors in a row', ['deploy', 'launch', 'ship'].map((name) => call(name, '{}')), 'model', /3 errors in a row/],
   [
-    'an answer without a choice',
+    'an answer with an empty list of choices',
     [{ headers: { 'Content-Type': 'application/json' }, body: '{"choices":[]}' }],
     'model',
     /not a Chat Completion: choices/,
