@@ -71,12 +71,12 @@ export function workersOf(app: App): Workers {
 }
 
 async function sweep(app: App): Promise<void> {
-  // First, because it needs nothing but the database; GitHub may be unreachable.
+  // These need only the database, so they come before what may fail while GitHub is unavailable.
   await removeOld(app);
+  await requeueForgotten(app);
   await syncInstallations(app);
   await reconcileAll(app, 'scheduled', null);
   await advanceAllSprints(app);
-  await requeueForgotten(app);
 }
 
 /** What happens by the clock: cron expression and action. */
