@@ -71,12 +71,12 @@ export function workersOf(app: App): Workers {
 }
 
 async function sweep(app: App): Promise<void> {
-  // This comes first because it needs only the database; GitHub may be unreachable.
+  // These need only the database, so they come before the work that fails while GitHub is unavailable.
   await removeOld(app);
+  await requeueForgotten(app);
   await syncInstallations(app);
   await reconcileAll(app, 'scheduled', null);
   await advanceAllSprints(app);
-  await requeueForgotten(app);
 }
 
 /** Returns the scheduled work: cron expressions and actions. */

@@ -86,7 +86,7 @@ async function openStage() {
     ENCRYPTION_KEY: '22'.repeat(32),
     MAX_CONCURRENT_RUNS: '4',
     REDELIVERY_MINUTES: '1',
-    RECONCILE_MINUTES: '2',
+    RECONCILE_MINUTES: '5',
     MAX_RUN_DISK_MB: '1024',
     LOG_LEVEL: 'warn',
   });

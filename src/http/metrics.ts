@@ -7,7 +7,7 @@ export interface Metrics {
   requests: Histogram<'method' | 'route' | 'status'>;
   deliveries: Counter<'event' | 'outcome'>;
   runs: Counter<'status' | 'category'>;
-  runSeconds: Histogram<'status'>;
+  runSeconds: Histogram;
   liveRuns: Gauge;
   githubWrites: Counter<'outcome'>;
   githubParked: Counter;
@@ -41,8 +41,7 @@ export function createMetrics(): Metrics {
     }),
     runSeconds: new Histogram({
       name: 'deckhand_run_seconds',
-      help: 'Time from the start to the end of a run',
-      labelNames: ['status'],
+      help: 'Time that one worker spent on a run',
       buckets: [1, 5, 15, 60, 300, 900, 1800, 3600],
       registers,
     }),

@@ -158,8 +158,7 @@ async function refusalOf(act: () => Promise<string | undefined>): Promise<string
   try {
     return await act();
   } catch (error) {
-    if (error instanceof Refused) return error.message;
-    if (error instanceof AppError && error.status < 600) return error.message;
+    if (error instanceof Refused || error instanceof AppError) return error.message;
     throw error;
   }
 }

@@ -53,8 +53,8 @@ export function httpServer(handler: Express, given: Partial<typeof preset> = {})
     const address = networkOf(socket.remoteAddress);
     // Node still emits requests that arrived in the same chunk of up to 64 kB.
     if (socket.destroyed) return;
-    if (open.note(socket, address, 1) > maxPipelined) return void socket.destroy();
-    res.once('close', () => open.note(socket, address, -1));
+    if (open.arrived(socket, address) > maxPipelined) return void socket.destroy();
+    res.once('close', () => open.answered(socket, address));
     const handle = () => {
       if (socket.destroyed) return;
       // The socket's timeout ends an idle connection. It starts with the reply, because a model may think for minutes

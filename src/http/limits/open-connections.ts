@@ -7,13 +7,14 @@ interface Connection {
 }
 
 /**
- * The open connections by address. When one address or all addresses together have too many, the oldest idle connection
- * of the address with the most connections is closed. Clients that open connections and send nothing can therefore not
- * lock others out.
+ * The open connections by address. When one address or all addresses together have too many, one connection of the
+ * address with the most is closed: the one that has been idle for longest. Clients that open connections and send nothing
+ * can therefore not lock others out.
  */
 export class OpenConnections {
   readonly #max: number;
   readonly #maxOfAddress: number;
+  /** The connections of an address are ordered by their last reply, the least recent first. */
   readonly #byAddress = new Map<string, Map<Socket, Connection>>();
   #count = 0;
 
@@ -29,7 +30,7 @@ export class OpenConnections {
   enter(socket: Socket, address: string): void {
     const own = this.#byAddress.get(address) ?? new Map<Socket, Connection>();
     const greediest = own.size >= this.#maxOfAddress ? own : this.#count >= this.#max ? this.#greediest() : undefined;
-    if (greediest !== undefined && !dismissOldestIdle(greediest)) return void socket.destroy();
+    if (greediest !== undefined && !closeLongestIdle(greediest)) return void socket.destroy();
     this.#byAddress.set(address, own);
     own.set(socket, { socket, unanswered: 0 });
     this.#count += 1;
@@ -40,14 +41,22 @@ export class OpenConnections {
     });
   }
 
-  /**
-   * Records the start (1) or the end (-1) of a request and returns the number of pending requests of the connection.
-   */
-  note(socket: Socket, address: string, change: 1 | -1): number {
+  /** Records that a request arrived and returns the number of pending requests of the connection. */
+  arrived(socket: Socket, address: string): number {
     const connection = this.#byAddress.get(address)?.get(socket);
     if (connection === undefined) return 0;
-    connection.unanswered += change;
+    connection.unanswered += 1;
     return connection.unanswered;
+  }
+
+  /** Records that a request was answered. */
+  answered(socket: Socket, address: string): void {
+    const own = this.#byAddress.get(address);
+    const connection = own?.get(socket);
+    if (own === undefined || connection === undefined) return;
+    connection.unanswered -= 1;
+    own.delete(socket);
+    own.set(socket, connection);
   }
 
   #greediest(): Map<Socket, Connection> {
@@ -57,7 +66,7 @@ export class OpenConnections {
   }
 }
 
-function dismissOldestIdle(connections: Map<Socket, Connection>): boolean {
+function closeLongestIdle(connections: Map<Socket, Connection>): boolean {
   for (const { socket, unanswered } of connections.values()) {
     if (unanswered > 0 || socket.destroyed) continue;
     socket.destroy();
