@@ -30,7 +30,7 @@ export interface Sides {
 
 /** Lines shown of one file. The rest is left out and the file is marked as truncated. */
 const maxLines = 3000;
-/** Files with more bytes are shown as binary: nobody reads such a diff. */
+/** Files with more bytes are shown as binary: their diff would be too long to read. */
 export const maxTextBytes = 2_000_000;
 /**
  * A deleted and an added file count as a rename when they share at least this fraction of their lines. This is git's

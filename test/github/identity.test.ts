@@ -8,7 +8,7 @@ import { type FakeGitHub, openFakeGitHub } from '../support/stand-ins/fake-githu
 /** A GitHub in which people and repositories change their names but keep their ids. */
 const people = new Map<number, string>();
 const repositories = new Map<string, number>();
-/** Who may write in which repository: user id and repository id. */
+/** Pairs of user id and repository id that have write permission. */
 const writers = new Set<string>();
 const installations = [{ id: 1, account: { id: 7, login: 'acme', type: 'User' }, suspended_at: null }];
 let comments: { id: number; body: string; user: { id: number; login: string } }[] = [];

@@ -89,7 +89,7 @@ async function store({ days, startedAfter, endsAfter, rows }: History): Promise<
   return id;
 }
 
-/** The simple, slow computation for comparison: returns the status of each task at a minute. */
+/** Returns the status of each task at a minute, computed in a simple, slow way for comparison. */
 function stateAt({ rows }: History, minute: number): Map<number, TaskStatus> {
   const state = new Map<number, TaskStatus>();
   for (const row of rows) {

@@ -124,7 +124,7 @@ export function inProject(role: Role): Access<InProject> {
   };
 }
 
-/** Like `inProject`, for a `projectId` in the body. If it is missing, the validation of the body reports that. */
+/** Does the same as `inProject` for a `projectId` in the body. If it is missing, the body's validation reports that. */
 export function inProjectOfBody(role: Role): Access<InProject> {
   return {
     kind: 'projectInBody',
@@ -138,7 +138,7 @@ export function inProjectOfBody(role: Role): Access<InProject> {
   };
 }
 
-/** Like `inProject`, for an optional `projectId` in the query; null means everything that the caller may see. */
+/** Does the same as `inProject` for an optional `projectId` in the query; null means everything visible to the caller. */
 export const inProjectOfQuery: Access<{ user: Caller; projectId: string | null }> = {
   kind: 'projectInQuery',
   role: 'member',

@@ -61,7 +61,7 @@ interface Shown {
 }
 const tasksOf = (of: World) => of.get<Shown[]>(`/projects/${of.project.id}/tasks?limit=100`);
 
-/** Pseudo-random numbers that are the same in every run (mulberry32), so that a failing order can be repeated. */
+/** Returns pseudo-random numbers that are the same in every run (mulberry32), so that a failing order can be repeated. */
 function random(seed: number): () => number {
   let a = seed;
   return () => {
