@@ -26,7 +26,7 @@ export type Begins = 'start' | 'first transaction';
 
 interface Unit {
   runner: QueryRunner | undefined;
-  /** True after the commit or rollback. Code that runs later, such as a timer set by `work`, then starts new transactions. */
+  /** True after the commit or rollback. Code that runs later, such as a timer set by `work`, starts new transactions. */
   isOver: boolean;
   afterwards: (() => void)[];
 }

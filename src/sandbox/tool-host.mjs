@@ -32,10 +32,7 @@ async function inside(path) {
   return real;
 }
 
-/**
- * Splits an absolute path into its components below the workspace.
- * @throws ToolError for a path outside it or in a git folder
- */
+/** Splits a path into its components below the workspace. @throws ToolError if it is outside or in a git folder */
 function partsBelowRoot(absolute, path, isOutside) {
   const parts = relative(root, absolute).split(sep).filter(Boolean);
   if (parts[0] === '..') throw new ToolError(`${path} ${isOutside}`);
@@ -79,10 +76,7 @@ function capped(text) {
 
 const unlisted = new Set(['.git', 'node_modules']);
 
-/**
- * Adds the names in a folder, marked as by `ls -F`, and those of its subfolders down to the given depth, up to the
- * limit of entries.
- */
+/** Adds the names in a folder and its subfolders, marked as by `ls -F`, down to a depth and up to the limit of entries. */
 async function listInto(lines, { folder, prefix, depth }, path) {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => {
     throw new ToolError(`${path} is not a folder`);
