@@ -34,7 +34,7 @@ export const githubRoutes: Route[] = [
     tag: 'agents',
     access: anyUser,
     reply: [200, Reconciliation],
-    // A repetition is harmless: it finds nothing left to recover.
+    // Repeating this is harmless: the second call finds nothing left to recover.
     waits: 'between writes',
     handle: (app, { user }) => reconcileFor(app, user.id),
   }),

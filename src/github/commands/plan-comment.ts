@@ -1,12 +1,12 @@
 import { closedBlocks, harmless, harmlessLine } from '../../domain/text/quoted.ts';
 import type { Session } from '../../planning/store.ts';
 
-/** The first line of the planning comment. The comment is found again by this line and its author. */
+/** The first line of the planning comment. We find the comment again by this line and its author. */
 export const planMarker = '<!-- deckhand:plan -->';
 
 const maxComment = 60_000;
 
-/** The one comment of a planning session: the open question, the answers, the plan, and what became of it. */
+/** Renders the one comment of a planning session: the open question, the answers, the plan, and the result. */
 export function planComment(session: Session, prefix: string, agents: Map<string, string>, notice = ''): string {
   const line: Line = (text, max = 300) => harmlessLine(text, max, prefix);
   const sections = [
@@ -26,7 +26,9 @@ export function planComment(session: Session, prefix: string, agents: Map<string
   return text.length <= maxComment ? text : `${text.slice(0, maxComment - 100)}\n\n</details>\n\n… (cut)`;
 }
 
-/** Text by people and models on one line of at most `max` characters, with nothing in it that could take effect. */
+/**
+ * Puts text by people and models on one line of at most `max` characters. Disables commands, mentions and markup in it.
+ */
 type Line = (text: string, max?: number) => string;
 
 function openQuestion({ steps }: Session, line: Line, prefix: string): string[] {
