@@ -13,9 +13,9 @@ import {
 } from './reconcile-store.ts';
 
 /**
- * Recovers stuck tasks: runs whose worker is lost, tasks in progress without a run, and parents whose subtasks are done.
- * Works on the projects of a user, or on all when `userId` is null. Two reconciliations never run at the same time.
- * `caughtUp`: tasks that the caller has recovered already, to be recorded together with these.
+ * Recovers stuck tasks: runs whose worker was lost, tasks in progress without a run, and parents whose subtasks are
+ * done. Covers the projects of a user, or all if `userId` is null. A lock prevents two reconciliations at the same
+ * time. `caughtUp` lists tasks that the caller has already recovered; they are recorded with the others.
  */
 export async function reconcile(
   app: App,
