@@ -24,7 +24,7 @@ import { listHandoffs, listPulls } from './work-store.ts';
 
 const tag = 'tasks';
 
-/** Access to a task by its id, for users with a role in its project. */
+/** Finds the task in the path, for users with a role in its project. */
 export const onTask = accessTo<TaskView, 'task'>({
   kind: 'Task',
   as: 'task',

@@ -41,7 +41,7 @@ export const CreateTask = z.strictObject({
   issue: z.boolean().default(false).meta({ description: 'make a GitHub issue for it' }),
 });
 
-/** Here `dependsOn` may also name the `ref` of a task in the same request. */
+/** In this request, `dependsOn` may also contain the `ref` of another task in the same request. */
 export const CreateTasks = z.strictObject({
   tasks: z
     .array(CreateTask.extend({ ref: IdText.optional() }))
