@@ -19,7 +19,7 @@ import { getSession, listOpenSessions, type Session } from './store.ts';
 const tag = 'planning';
 const inside = inProject('member');
 
-/** A session in the path. */
+/** Finds the session in the path. */
 const onSession: Access<InProject & { session: Session }> = {
   ...inside,
   load: async (app, asked) => {
@@ -29,7 +29,7 @@ const onSession: Access<InProject & { session: Session }> = {
   },
 };
 
-/** A session that the body may name. */
+/** Finds the session that the body may name. */
 const onSessionOfBody: Access<InProject & { session: Session | undefined }> = {
   ...inside,
   load: async (app: App, asked: Asked) => {
@@ -41,7 +41,10 @@ const onSessionOfBody: Access<InProject & { session: Session | undefined }> = {
   },
 };
 
-/** The named session, or the only open one of the project. @throws Refused when none or several are open */
+/**
+ * Returns the named session, or the only open one of the project.
+ * @throws Refused when none or several are open
+ */
 async function chosen(app: App, projectId: string, named: Session | undefined): Promise<Session> {
   if (named !== undefined) return named;
   const [first, second] = await listOpenSessions(app.db.manager, projectId);
@@ -53,7 +56,7 @@ async function chosen(app: App, projectId: string, named: Session | undefined): 
   );
 }
 
-/** A session as the API shows it. */
+/** Converts a session to the form that the API returns. */
 function view(session: Session) {
   const open = currentStep(session);
   return {
