@@ -26,7 +26,7 @@ import { findActiveSprint, listSprints, listSprintTasks, type SprintView, sprint
 const tag = 'sprints';
 const ended = { 409: 'The sprint is completed or cancelled' };
 
-/** A sprint in the path, for callers who have the role in its project. */
+/** Finds the sprint in the path, for callers who have the role in its project. */
 export const onSprint = accessTo<SprintView, 'sprint'>({
   kind: 'Sprint',
   as: 'sprint',
