@@ -6,7 +6,10 @@ import { dropSecret, keepSecret, secretState } from './secrets.ts';
 
 const tag = 'projects';
 
-/** A project's own tokens for git hosts and for models. They are stored encrypted and never shown. */
+/**
+ * The operations on a project's own tokens for git hosts and for models. The tokens are stored encrypted and never
+ * returned.
+ */
 export const projectTokenRoutes: Route[] = [
   ...tokenRoutes('git-token', 'GitToken', 'git_token', 'git token'),
   ...tokenRoutes('model-token', 'ModelToken', 'model_token', 'model token'),
