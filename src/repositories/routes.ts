@@ -88,13 +88,13 @@ export const repositoryRoutes: Route[] = [
     tag,
     access: onRepository('member'),
     reply: [200, Validation],
-    // It writes nothing at all.
+    // The validation writes nothing.
     waits: 'between writes',
     handle: (app, { repository }) => validateRepository(app, repository),
   }),
 ];
 
-/** The route of the one repository of a project that has a flag. */
+/** Builds the route for the one repository of a project that has a flag. */
 function flagged(operationId: string, segment: string, name: string, find: typeof findPrimary): Route {
   return route({
     operationId,
