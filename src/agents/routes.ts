@@ -23,7 +23,10 @@ import { assertMayChange, deleteAgent, evolveAgent, updateAgent } from './versio
 
 const tag = 'agents';
 
-/** An agent in the path. It can belong to a person instead of a project, so it has its own rule of visibility. */
+/**
+ * Finds the agent in the path. An agent can belong to a person instead of a project, so a separate rule decides who
+ * sees it.
+ */
 const onAgent: Access<{ user: Caller; agent: AgentView }> = {
   kind: 'object',
   names: 'id',
@@ -36,13 +39,13 @@ const onAgent: Access<{ user: Caller; agent: AgentView }> = {
   },
 };
 
-/** A team in the path. A team is only a word on agents, so a word that no agent has is an empty team and not a 404. */
+/** Accepts any team in the path. A team is only a word on agents, so an unknown word is an empty team and not a 404. */
 const inTeam: Access<{ user: Caller; team: string }> = {
   ...anyUser,
   load: async (app, asked) => ({ ...(await anyUser.load(app, asked)), team: asked.params.team ?? '' }),
 };
 
-/** An agent that the caller may change. */
+/** Finds an agent that the caller may change. */
 const onChangeableAgent: typeof onAgent = {
   ...onAgent,
   load: async (app, asked) => {
@@ -54,7 +57,7 @@ const onChangeableAgent: typeof onAgent = {
 
 const list = (app: App, user: Caller) => listAgents(app.db.manager, user.id);
 
-/** Paths with a fixed word come before `/agents/:id`, which would take the word for an id. */
+/** Paths with a fixed word come before `/agents/:id`, which would otherwise treat the word as an id. */
 export const agentRoutes: Route[] = [
   route({
     operationId: 'listAgents',
