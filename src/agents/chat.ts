@@ -85,7 +85,7 @@ export async function converseInChat(app: App, chat: Chat): Promise<string> {
 export function explained(error: unknown): unknown {
   if (error instanceof ModelFailed) return upstreamFailed('The model', error.message);
   if ((error as Error).name === 'TimeoutError')
-    return new AppError(502, `The model did not answer within ${answerMs / 1000} s`);
+    return new AppError(502, `The model did not respond within ${answerMs / 1000} s`);
   return error;
 }
 
@@ -100,7 +100,7 @@ async function answer(
     const tools = reader === undefined || reads === maxReads ? [] : specsOf(readTools);
     const reply = await model.reply(messages, tools, signal, onText === undefined ? {} : { onText });
     if (reply.toolCalls.length === 0 || tools.length === 0) {
-      if (reply.text.trim() === '') throw new ModelFailed('model', 'the model returned an empty answer');
+      if (reply.text.trim() === '') throw new ModelFailed('model', 'the model returned an empty reply');
       return reply.text.trim();
     }
     messages.push({ role: 'assistant', content: reply.text, toolCalls: reply.toolCalls });

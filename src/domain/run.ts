@@ -40,7 +40,7 @@ const retryableCategories = new Set<FailureCategory>([
   'no_changes',
 ]);
 
-/** Longer messages of failures are cut to this many characters. A task and its status comment show the whole rest. */
+/** Longer messages of failures are cut to this many characters. A task and its status comment show all that is kept. */
 const maxMessage = 2000;
 
 /** Builds a failure. `isPassing` means that the cause is temporary, so a retry may succeed in any category. */

@@ -42,7 +42,7 @@ export const githubRoutes: Route[] = [
     operationId: 'listReconciliations',
     method: 'get',
     path: '/agents/pool/reconciliations',
-    summary: 'What reconciling did, newest first',
+    summary: 'List past reconciliations and what they recovered, newest first',
     tag: 'agents',
     access: anyUser,
     query: z.strictObject(pageQuery),

@@ -99,7 +99,7 @@ async function keep(
   });
 }
 
-/** If the plan is made in an issue, queues an update of the planning comment. */
+/** Queues an update of the planning comment if the plan is made in an issue. */
 export async function showPlan(app: App, em: EntityManager, { id, projectId, issueNumber }: Session): Promise<void> {
   if (app.github === undefined || issueNumber === null) return;
   await app.queue.send(em, 'plan', { projectId, sessionId: id, goesOn: false }, { key: id });

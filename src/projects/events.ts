@@ -12,6 +12,7 @@ const ProjectEvent = z.object({ id: z.string(), status: z.string(), at: Timestam
 /**
  * Sends a hint for each change of the project's tasks, runs and sprints, so that the client loads the changed object
  * again.
+ *
  * PostgreSQL assigns the ids of rows before their transactions commit, so a row with a lower id can become visible
  * after one with a higher id. The position in the stream is therefore a transaction number: all changes before it were
  * sent. The position also contains the ids of rows that were already sent from later transactions. So a change that

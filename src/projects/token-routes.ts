@@ -37,7 +37,7 @@ function tokenRoutes(segment: string, noun: string, kind: SecretKind, name: stri
       operationId: `get${noun}`,
       method: 'get',
       path,
-      summary: `Whether a ${name} is set`,
+      summary: `Check whether a ${name} is set`,
       tag,
       access,
       reply: [200, TokenState],

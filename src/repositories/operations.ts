@@ -144,8 +144,8 @@ const explanations: Record<GitFault, string> = {
   auth: 'The host refused the credentials. Check the installation of the App or the git token',
   missing: 'The repository does not exist, or these credentials may not see it',
   unreachable: 'The host could not be reached. Check the address and whether the host is up',
-  not_git: 'The host answered, but not as a git server',
-  slow: 'The host took too long to answer',
+  not_git: 'The host responded, but not as a git server',
+  slow: 'The host took too long to respond',
   rejected: 'The host refused the request',
   broken: 'git failed',
 };
@@ -171,8 +171,8 @@ function whyNot(app: App, error: unknown): string {
   if (error instanceof GitFailed) return `${explanations[error.fault]} (${error.message})`;
   if (error instanceof HostClosed) return `${error.message}; the operator can set ALLOW_PRIVATE_HOSTS to allow it`;
   const { name, status } = error as { name?: string; status?: number };
-  if (name === 'TimeoutError' || name === 'AbortError') return `No answer within ${validationMs / 1000} s`;
-  if (status !== undefined) return `GitHub answered with HTTP ${status} when asked for a token`;
+  if (name === 'TimeoutError' || name === 'AbortError') return `No response within ${validationMs / 1000} s`;
+  if (status !== undefined) return `GitHub responded with HTTP ${status} when asked for a token`;
   app.log.error({ err: error }, 'validation failed');
   return 'The check failed. The log of the service has the details';
 }

@@ -20,7 +20,7 @@ export const readTools = {
     changes: false,
   },
   search: {
-    description: 'Find lines that contain a text, or match a regular expression.',
+    description: 'Find lines that contain a string, or match a regular expression.',
     arguments: z.strictObject({ pattern: z.string().min(1), path: path.optional(), regex: z.boolean().optional() }),
     changes: false,
   },

@@ -39,7 +39,7 @@ export async function conclude(app: App, work: Work, ending: Ending): Promise<vo
   }
   if (proposed.length > 0 || (await hasOpenPull(app.db.manager, task.id)))
     return succeed(app, work, finish, (em) => moveToReview(app, em, task.id));
-  if (!isCalled) throw new RunFailed('no_changes', 'the agent answered without changing anything');
+  if (!isCalled) throw new RunFailed('no_changes', 'the agent replied without changing anything');
   await journal.note('loop', 'nothing had to be changed');
   const facts = { finishedUnchanged: true };
   await succeed(app, work, finish, (em) => tryMoveTask(app, em, task.id, 'finish', { facts }));

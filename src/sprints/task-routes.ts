@@ -35,7 +35,7 @@ export const sprintTaskRoutes: Route[] = [
     operationId: 'addSprintTask',
     method: 'post',
     path: '/sprints/:sprintId/tasks',
-    summary: 'Add a task with its subtasks. It leaves its earlier sprint',
+    summary: 'Add a task with its subtasks to a sprint. They are removed from any other sprint',
     tag,
     access: onSprint('member'),
     body: AddTask,

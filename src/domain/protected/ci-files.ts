@@ -1,8 +1,10 @@
 /**
  * Files that tell a CI system what to run. A CI system runs the commands in a pushed branch with the repository's
  * secrets, so an agent that could change these files could read the secrets.
+ *
  * A path is relative to the root unless it begins with a double star. A star matches any part of a name. A path also
  * covers everything below it.
+ *
  * The list contains the files that only configure a CI, named as in the documentation of each system. It leaves out the
  * configuration of hosting services (netlify.toml, vercel.json, render.yaml, app.json). Those files also contain
  * redirects, headers and other things that agents are asked to change, and those builds run the repository's own

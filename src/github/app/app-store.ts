@@ -19,7 +19,7 @@ export async function insertApp(em: EntityManager, app: StoredApp): Promise<bool
   return rows.length === 1;
 }
 
-/** The table holds at most one row. */
+/** Finds the App of the service. The table holds at most one row. */
 export async function findApp(em: EntityManager): Promise<StoredApp | undefined> {
   const rows: StoredApp[] = await em.query(
     'select app_id::float8 as "appId", slug, client_id as "clientId", key_id as "keyId", ciphertext from github_app',

@@ -67,7 +67,8 @@ export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
 }
 
 /**
- * Probot's error holds the whole event, which does not belong in the log. Its first cause describes what went wrong.
+ * Returns the first cause of Probot's error, which describes what went wrong. The error itself contains the whole
+ * event, which does not belong in the log.
  */
 function withoutPayload(error: unknown): unknown {
   const first = error instanceof AggregateError ? error.errors[0] : error;

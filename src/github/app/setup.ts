@@ -116,7 +116,7 @@ async function fetchNewApp(app: App, code: string): Promise<z.infer<typeof NewAp
   }).catch(() => undefined);
   const made = NewApp.safeParse(await response?.json().catch(() => undefined));
   if (response?.ok && made.success) return made.data;
-  const answer = response === undefined ? 'did not answer' : `answered with HTTP ${response.status}`;
+  const answer = response === undefined ? 'did not respond' : `responded with HTTP ${response.status}`;
   return `GitHub ${answer} when asked for the keys of the new App, so it was not connected.`;
 }
 

@@ -134,7 +134,7 @@ async function obeyAll(app: App, place: Place, hearing: Hearing): Promise<void> 
     await react(place, spoken, 'eyes');
     const refusal =
       i === maxCommands
-        ? `A comment may hold ${maxCommands} commands. This one and those after it were not obeyed.`
+        ? `A comment may contain at most ${maxCommands} commands. This command and those after it were ignored.`
         : await refusalOf(() => obey(app, orderOf(place, hearing, command, key)));
     await insertHandledCommand(em, key);
     isRefused ||= refusal !== undefined;

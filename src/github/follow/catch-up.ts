@@ -81,7 +81,10 @@ async function readComments(app: App, place: Place, since: string): Promise<void
   }
 }
 
-/** GitHub stores a comment in several steps, so its two times may differ slightly even if nobody has edited it. */
+/**
+ * Returns whether somebody edited a comment. GitHub stores a comment in several steps, so the two times of an unedited
+ * one may differ slightly.
+ */
 function isEdited(text: { created_at: string; updated_at: string }): boolean {
   return Date.parse(text.updated_at) - Date.parse(text.created_at) > 1000;
 }

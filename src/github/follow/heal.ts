@@ -137,7 +137,7 @@ async function compare(app: App, place: Place, work: OpenWork): Promise<Recovere
     {
       taskId: work.taskId,
       action: 'caught_up',
-      reason: `GitHub had changed while its events were lost; the task is ${now.status} now`,
+      reason: `events from GitHub were lost; after a comparison with GitHub the task is now ${now.status}`,
     },
   ];
 }

@@ -109,7 +109,7 @@ function addResult({ withoutSecrets }: LoopContext, turn: Turn, call: ToolCall, 
 function takeText(context: LoopContext, reply: Reply, turn: Turn): void {
   if (reply.isCut) {
     turn.errors += 1;
-    const content = 'Your answer was cut because it was too long. Continue in smaller steps.';
+    const content = 'Your reply was cut off because it was too long. Continue in smaller steps.';
     turn.messages.push({ role: 'user', content });
   } else {
     const summary = storableText(reply.text.trim()) || 'Done.';
@@ -118,7 +118,7 @@ function takeText(context: LoopContext, reply: Reply, turn: Turn): void {
 }
 
 async function resultOf(context: LoopContext, call: ToolCall, turn: Turn): Promise<ToolResult> {
-  if (turn.ending !== undefined) return notRun('an earlier call of this answer ended the work');
+  if (turn.ending !== undefined) return notRun('an earlier call in this reply ended the run');
   return callTool(context.host, call, context.offered);
 }
 

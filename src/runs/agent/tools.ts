@@ -14,7 +14,7 @@ const hostTools = {
     changes: true,
   },
   edit_file: {
-    description: 'Replace an exact text in a file. The text must occur exactly once, unless replaceAll is true.',
+    description: 'Replace a string in a file. The string must occur exactly once, unless replaceAll is true.',
     arguments: z.strictObject({ path, old: z.string(), new: z.string(), replaceAll: z.boolean().optional() }),
     changes: true,
   },

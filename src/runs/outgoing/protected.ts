@@ -69,7 +69,7 @@ async function changedFilters(checkout: Checkout, branch: Branch, changes: Chang
 }
 
 /**
- * Returns whether a file has the same filters as on the base branch. A merge may take over the base branch's filters.
+ * Returns whether a merge takes a file's filters from the base branch. `isSame` compares them with the base version.
  */
 async function isAsOnBase(checkout: Checkout, branch: Branch, path: string, isSame: (base: Buffer) => boolean) {
   if (branch.conflicts === undefined) return false;

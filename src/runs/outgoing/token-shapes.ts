@@ -1,6 +1,7 @@
 /**
  * Patterns of tokens, from the formats that their issuers publish. Each begins with a fixed prefix, so ordinary text
  * does not match. For why we maintain this list ourselves, see docs/decisions/0014-token-shapes.md.
+ *
  * Every pattern must limit how far it searches for the end of a token. Otherwise text that begins a thousand tokens and
  * ends none would take minutes.
  */

@@ -101,7 +101,7 @@ function validated({ document, lineOf }: Read): RepositorySettings {
   if (!isMap(contents))
     throw problemAt(
       lineOf(contents),
-      `it must contain keys such as "checks: npm test", not ${isSeq(contents) ? 'a list' : 'a text'}`,
+      `it must contain keys such as "checks: npm test", not ${isSeq(contents) ? 'a list' : 'text'}`,
     );
   for (const { key } of contents.items) assertKnown(key, Object.keys(Settings.shape), lineOf);
   const limits: unknown = contents.get('budget');
