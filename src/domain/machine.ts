@@ -74,7 +74,7 @@ export function nextState<S extends string, E extends string, F>(
   throw new Refused(outcome.kind === 'refused' ? outcome.reason : wrongState(machine, state, event));
 }
 
-/** Words a refusal, for example "Only a task that is in the backlog or ready can be started; this one is done." */
+/** Builds a refusal, for example "Only a task that is in the backlog or ready can be started; this one is done." */
 function wrongState<S extends string, E extends string, F>(machine: Machine<S, E, F>, state: S, event: E): string {
   const { noun, statuses, events, rows } = machine;
   const allowed = new Set(rows.filter((row) => row.on === event).flatMap((row) => row.from));

@@ -24,7 +24,7 @@ const remedies: Record<Exclude<FailureCategory, 'budget' | 'timeout'>, string> =
     'If the message names a limit, make the task smaller or ask the operator to raise the limit. Otherwise ask the operator to run `npm run doctor`.',
   model: 'Retry. If it happens again, choose another model for the agent.',
   checks: 'Look at the draft pull request, then retry with a hint about the failing checks.',
-  gave_up: 'Answer the agent in the description of the task, then retry.',
+  gave_up: 'Add what the agent was missing to the description of the task, then retry.',
   no_changes: 'Describe more precisely what should change, then retry.',
   conflict: 'Retry. The next run merges the base branch again.',
   push_rejected:

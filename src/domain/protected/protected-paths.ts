@@ -39,7 +39,7 @@ const byDefault: [Protection, string[]][] = [
     ['**/.claude/settings.json', '**/.claude/settings.local.json', '**/.claude/hooks'],
   ],
   ...Object.entries(ciFiles).map(([system, files]): [Protection, string[]] => [
-    unlessAllowed(`${system} runs what it says`),
+    unlessAllowed(`${system} runs the commands in it`),
     files,
   ]),
 ];

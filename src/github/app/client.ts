@@ -4,9 +4,7 @@ import type { Probot } from 'probot';
 import type { GitHub, GitHubAccount, Octokit } from '../../app.ts';
 import { keepPace, type Pace } from './pacing.ts';
 
-/**
- * Stands for the App itself where the pace of an installation is kept. GitHub counts the App's own calls separately.
- */
+/** Replaces the installation's number when the App's own calls are paced. GitHub counts those calls separately. */
 const appItself = 0;
 
 interface Parts {

@@ -52,8 +52,8 @@ function organizationForm(nextCode: string, organization: string, problem?: stri
 }
 
 /**
- * Renders a page that says why the set-up cannot continue and what to do. `html` is not escaped here, so it must not contain
- * unescaped input.
+ * Renders a page that says why the set-up cannot continue and what to do. `html` is not escaped here, so callers must
+ * escape input from users.
  */
 export function problemPage(html: string): string {
   return page('Set up Deckhand', `<p class="box">${html}</p>`);

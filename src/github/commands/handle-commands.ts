@@ -27,8 +27,7 @@ export interface Spoken {
   commentId: number | null;
 }
 
-const unreadable =
-  'This comment cannot be read as Markdown in reasonable time. Give the command in a comment of its own.';
+const unreadable = 'This comment takes too long to parse as Markdown. Write the command in a separate comment.';
 
 /**
  * Carries out the commands in a comment or an issue's body. Each command is recorded by its position in the text, so
@@ -164,7 +163,7 @@ async function refusalOf(act: () => Promise<string | undefined>): Promise<string
   }
 }
 
-/** Words the result of a command for people. Returns an empty string when there is nothing to say. */
+/** Describes the result of a command to people. Returns an empty string when there is nothing to say. */
 function answerTo(app: App, { isPull }: Spoken['issue'], hasTask: boolean, { command, refusal }: Outcome): string {
   if (command.verb === 'help') return helpText(app, isPull, hasTask);
   const spelled = `\`${app.config.COMMAND_PREFIX} ${oneLine(command.verb, 30)}\``;

@@ -77,7 +77,7 @@ function folded(title: string, lines: string[]): string[] {
 
 function footer({ status, result }: Session, prefix: string): string {
   if (result !== null)
-    return `Approved: the sprint **${harmlessLine(result.sprint.name, 200, prefix)}** with ${result.tasks.length} tasks. \`${prefix} start\` here starts it.`;
+    return `Approved: created the sprint **${harmlessLine(result.sprint.name, 200, prefix)}** with ${result.tasks.length} tasks. Comment \`${prefix} start\` here to start it.`;
   if (status === 'tasks_ready')
     return `\`${prefix} approve\` creates a sprint, with an issue for each task. \`${prefix} plan <what should be different>\` rewrites it.`;
   return status === 'answered' ? `\`${prefix} plan\` continues.` : '';
