@@ -23,13 +23,16 @@ export async function insertMessage(
     userId?: string | undefined;
     /** The id of the last message that a summary covers. */
     covers?: string;
-    /** The id of the request. When a request is repeated, its message is not stored twice but moves to the end. */
+    /**
+     * The id of the request. When a request is repeated, its message moves to the end and is not stored a second time.
+     */
     request?: string | undefined;
   },
 ): Promise<void> {
   const [column, id] = columns(about);
   await em.query(
-    // The time of the covered message is copied in SQL: the database stores microseconds and JavaScript only milliseconds.
+    // The time of the covered message is copied in SQL, because the database stores microseconds and JavaScript only
+    // milliseconds.
     `insert into chat_messages (id, ${column}, role, user_id, content, at)
      values ($1, $2, $3, $4, $5, coalesce((select at from chat_messages where id = $6), clock_timestamp()))
      on conflict (id) do update set at = excluded.at`,
@@ -44,7 +47,7 @@ export async function insertMessage(
   );
 }
 
-/** The newest summary and everything after it, oldest first. */
+/** Returns the newest summary and all messages after it, oldest first. */
 export async function listMessages(em: EntityManager, about: Subject): Promise<ChatMessage[]> {
   const [column, id] = columns(about);
   return em.query(

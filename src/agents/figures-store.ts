@@ -9,12 +9,12 @@ export interface HealthFacts {
   lastHeartbeat: Date;
 }
 
-/** A `from` clause: the runs of agent a in the projects of user $1. */
+/** SQL `from` clause: the runs of agent a in the projects of user $1. */
 const ownRuns = `from runs r join members m on m.project_id = r.project_id and m.user_id = $1 where r.agent_id = a.id`;
-/** Categories of failures that are not the agent's fault and do not affect its health. */
+/** SQL: failure categories that are not the agent's fault and do not affect its health. */
 const notItsFault = `('auth', 'rate_limit', 'repository')`;
 
-/** In the order of the given ids. */
+/** Returns the facts in the order of the given ids. */
 export async function findHealthFacts(em: EntityManager, userId: string, ids: string[]): Promise<HealthFacts[]> {
   return em.query(
     `select a.id as "agentId",
@@ -32,7 +32,7 @@ export async function findHealthFacts(em: EntityManager, userId: string, ids: st
   );
 }
 
-/** The figures of all agents in one statement, in the order of the given ids. */
+/** Returns the figures of the given agents, in the order of the ids, with one statement. */
 export async function findFigures(
   em: EntityManager,
   userId: string,
@@ -68,7 +68,7 @@ export async function findFigures(
   );
 }
 
-/** How many runs succeeded and failed in each of the last weeks, oldest first. A week begins on Monday, UTC. */
+/** Counts how many runs succeeded and failed in each of the last weeks, oldest first. A week begins on Monday, UTC. */
 export async function listWeeks(
   em: EntityManager,
   userId: string,
@@ -90,7 +90,7 @@ export async function listWeeks(
   );
 }
 
-/** Paths of the files in the stored diffs of the agent's merged tasks. */
+/** Returns the paths of the files in the stored diffs of the agent's merged tasks. */
 export async function listMergedFiles(
   em: EntityManager,
   userId: string,
@@ -106,7 +106,7 @@ export async function listMergedFiles(
   );
 }
 
-/** Failed runs of the last 90 days, newest first. */
+/** Returns the failed runs of the last 90 days, newest first. */
 export async function listFailures(
   em: EntityManager,
   userId: string,
@@ -121,7 +121,7 @@ export async function listFailures(
   );
 }
 
-/** Lets earlier failures of an agent in the projects of a user no longer count. */
+/** Excludes the earlier failures of an agent in a user's projects from its health. */
 export async function resetFailures(em: EntityManager, userId: string, agentId: string): Promise<void> {
   await em.query(
     `insert into health_resets (agent_id, project_id) select $1, project_id from members where user_id = $2

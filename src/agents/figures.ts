@@ -20,7 +20,10 @@ import {
 import { languageOf } from './languages.ts';
 import { listAgents } from './store.ts';
 
-/** The health of agents by their runs in the caller's projects. Two statements, however many agents there are. */
+/**
+ * Computes the health of agents from their runs in the caller's projects. Needs two statements for any number of
+ * agents.
+ */
 async function readHealth(em: EntityManager, userId: string, agentIds: string[]) {
   // One after the other, because in a transaction they share a connection.
   const facts = await findHealthFacts(em, userId, agentIds);
@@ -48,7 +51,10 @@ export async function readAllHealth(em: EntityManager, userId: string) {
   );
 }
 
-/** Clears the failures of an agent in the caller's projects, and lets workers take over its dead runs. */
+/**
+ * Clears the failures of an agent in the caller's projects, and lets workers take over its runs whose workers were
+ * lost.
+ */
 export async function resetHealth(app: App, userId: string, agentId: string) {
   await app.db.transaction(async (em) => {
     await resetFailures(em, userId, agentId);
@@ -76,7 +82,7 @@ export async function readPerformance(em: EntityManager, userId: string, agentId
   };
 }
 
-/** The languages of the files in the agent's merged work, the most used first. */
+/** Returns the languages of the files in the agent's merged work, the most used first. */
 export async function readSkills(em: EntityManager, userId: string, agentId: string) {
   const tasksBy = new Map<string, Set<string>>();
   for (const { taskId, path } of await listMergedFiles(em, userId, agentId)) {
@@ -93,7 +99,7 @@ export async function readSkills(em: EntityManager, userId: string, agentId: str
     }));
 }
 
-/** Suggestions from the agent's failed runs, each with the ids of those runs as evidence. */
+/** Derives suggestions from the agent's failed runs. Each names the ids of those runs as evidence. */
 export async function readSuggestions(em: EntityManager, userId: string, agentId: string) {
   const runsBy = new Map<FailureCategory, string[]>();
   for (const { category, runId } of await listFailures(em, userId, agentId))

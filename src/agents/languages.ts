@@ -2,7 +2,7 @@ import type { Language } from 'linguist-languages';
 
 let byExtension: Promise<Map<string, string>> | undefined;
 
-/** The Linguist name of the language of a file, by its extension; undefined when no language uses it. */
+/** Returns the Linguist name of a file's language, by the file's extension; undefined when no language uses it. */
 export async function languageOf(path: string): Promise<string | undefined> {
   // The package has 830 small modules that take 130 ms to load, so they are loaded at the first call.
   byExtension ??= import('linguist-languages').then((all) => index(Object.values(all as Record<string, Language>)));
@@ -22,7 +22,10 @@ function index(languages: Language[]): Map<string, string> {
   return new Map([...best].map(([extension, { name }]) => [extension, name]));
 }
 
-/** A language's main extension counts most. Then languages rank before dialects, and common before rare ones. */
+/**
+ * Scores a language for an extension. Its main extension counts most. Then languages rank before dialects, and common
+ * ones before rare ones.
+ */
 function scoreOf({ extensions = [], aliases = [], group, codemirrorMode }: Language, extension: string): number {
   const isFirst = extensions[0] === extension;
   const isAlias = aliases.includes(extension.slice(1));

@@ -5,7 +5,7 @@ import type { Model } from '../llm/model.ts';
 import { revealSecret } from '../projects/secrets.ts';
 
 /**
- * The model of an agent, or the default model, with the key of the project or else of the service.
+ * Returns the model of an agent, or the default model, with the key of the project or otherwise of the service.
  * @throws AppError 503 naming the missing setting
  */
 export async function modelFor(app: App, agent: Pick<AgentRow, 'model'>, projectId: string): Promise<Model> {

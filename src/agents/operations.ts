@@ -6,7 +6,10 @@ import { Refused } from '../domain/machine.ts';
 import type { CreateAgent } from './schemas.ts';
 import { type AgentView, findVisibleAgent, insertAgent } from './store.ts';
 
-/** Creates an agent that belongs to the caller. @throws Refused for a name that another agent of the caller has */
+/**
+ * Creates an agent that belongs to the caller.
+ * @throws Refused for a name that another agent of the caller has
+ */
 export async function createAgent(app: App, userId: string, input: z.output<typeof CreateAgent>): Promise<AgentView> {
   const id = newId('agent');
   try {
@@ -18,7 +21,9 @@ export async function createAgent(app: App, userId: string, input: z.output<type
   return shown(app, (await findVisibleAgent(app.db.manager, userId, id)) as AgentView);
 }
 
-/** An agent in a reply. Without a model of its own it shows the default model of the service. */
+/**
+ * Converts an agent to the form that the API returns. An agent without a model shows the default model of the service.
+ */
 export function shown(app: App, agent: AgentView): AgentView {
   return { ...agent, model: agent.model || app.config.OPENAI_MODEL };
 }

@@ -23,7 +23,10 @@ import { assertMayChange, deleteAgent, evolveAgent, updateAgent } from './versio
 
 const tag = 'agents';
 
-/** An agent in the path. It can belong to a person instead of a project, so it has its own rule of visibility. */
+/**
+ * Finds the agent in the path. An agent can belong to a person instead of a project, so a separate rule decides who
+ * sees it.
+ */
 const onAgent: Access<{ user: Caller; agent: AgentView }> = {
   kind: 'object',
   names: 'id',
@@ -36,13 +39,13 @@ const onAgent: Access<{ user: Caller; agent: AgentView }> = {
   },
 };
 
-/** A team in the path. A team is only a word on agents, so a word that no agent has is an empty team and not a 404. */
+/** Accepts any team in the path. A team is only a word on agents, so an unknown word is an empty team and not a 404. */
 const inTeam: Access<{ user: Caller; team: string }> = {
   ...anyUser,
   load: async (app, asked) => ({ ...(await anyUser.load(app, asked)), team: asked.params.team ?? '' }),
 };
 
-/** An agent that the caller may change. */
+/** Finds an agent that the caller may change. */
 const onChangeableAgent: typeof onAgent = {
   ...onAgent,
   load: async (app, asked) => {
@@ -54,7 +57,7 @@ const onChangeableAgent: typeof onAgent = {
 
 const list = (app: App, user: Caller) => listAgents(app.db.manager, user.id);
 
-/** Paths with a fixed word come before `/agents/:id`, which would take the word for an id. */
+/** Paths with a fixed word come before `/agents/:id`, which would otherwise treat the word as an id. */
 export const agentRoutes: Route[] = [
   route({
     operationId: 'listAgents',
@@ -103,7 +106,7 @@ export const agentRoutes: Route[] = [
     operationId: 'listAgentHealth',
     method: 'get',
     path: '/agents/health/all',
-    summary: 'The health of all agents',
+    summary: 'Get the health of all agents',
     tag,
     access: anyUser,
     reply: [200, z.array(AgentHealth)],
@@ -113,7 +116,7 @@ export const agentRoutes: Route[] = [
     operationId: 'listUnhealthyAgents',
     method: 'get',
     path: '/agents/health/unhealthy',
-    summary: 'The health of unhealthy agents',
+    summary: 'Get the health of unhealthy agents',
     tag,
     access: anyUser,
     reply: [200, z.array(AgentHealth)],
@@ -157,7 +160,7 @@ export const agentRoutes: Route[] = [
     operationId: 'getAgentHealth',
     method: 'get',
     path: '/agents/:id/health',
-    summary: 'The health of an agent',
+    summary: 'Get the health of an agent',
     tag,
     access: onAgent,
     reply: [200, AgentHealth],
@@ -167,7 +170,7 @@ export const agentRoutes: Route[] = [
     operationId: 'resetAgentHealth',
     method: 'post',
     path: '/agents/:id/health/reset',
-    summary: 'Clear the failures of an agent and release its dead runs',
+    summary: 'Clear the failures of an agent and release its runs whose workers were lost',
     tag,
     access: onAgent,
     reply: [200, AgentHealth],
@@ -177,7 +180,7 @@ export const agentRoutes: Route[] = [
     operationId: 'getAgentPerformance',
     method: 'get',
     path: '/agents/:id/performance',
-    summary: 'The performance of an agent',
+    summary: 'Get the performance of an agent',
     tag,
     access: onAgent,
     query: PerformanceQuery,
@@ -188,7 +191,7 @@ export const agentRoutes: Route[] = [
     operationId: 'getAgentSkills',
     method: 'get',
     path: '/agents/:id/skills',
-    summary: "The languages of the agent's merged work",
+    summary: "List the languages of the agent's merged work",
     tag,
     access: onAgent,
     reply: [200, z.array(AgentSkill)],
@@ -198,7 +201,7 @@ export const agentRoutes: Route[] = [
     operationId: 'listAgentSuggestions',
     method: 'get',
     path: '/agents/:id/suggestions',
-    summary: 'Suggestions from the failed runs of an agent',
+    summary: 'List suggestions from the failed runs of an agent',
     tag,
     access: onAgent,
     reply: [200, Suggestions],

@@ -47,8 +47,8 @@ export const EvolveAgent = z
   .strictObject({
     improvements: z
       .array(titleText(10_000))
-      .min(1, 'must have 1 to 100 texts')
-      .max(100, 'must have 1 to 100 texts')
+      .min(1, 'must have 1 to 100 entries')
+      .max(100, 'must have 1 to 100 entries')
       .optional(),
     newSystemPrompt: longText().min(1, 'must not be empty').optional(),
   })

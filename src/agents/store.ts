@@ -1,15 +1,15 @@
 import type { EntityManager } from 'typeorm';
 import { type AgentRow, Agents } from '../db/tables.ts';
 
-/** An agent as one caller sees it: busy only with runs in the caller's projects. */
+/** An agent as one caller sees it. It is busy only if it has runs in the caller's projects. */
 export interface AgentView extends AgentRow {
   status: 'available' | 'busy' | 'offline';
   currentTaskId: string | null;
 }
 
 /**
- * The agents that user $1 can see: those of the user's projects, the user's own, and those whose creator has assigned
- * them to a task in a project in which both are members.
+ * SQL: the agents that user $1 can see. These are the agents of the user's projects, the user's own, and those whose
+ * creator has assigned them to a task in a project in which both are members.
  */
 const visible = `
   select a.id, a.project_id as "projectId", a.creator_id as "creatorId", a.name, a.description, a.team, a.model,
@@ -32,12 +32,15 @@ const visible = `
             select a.id union select n.id from agents n join newer o on n.previous_version_id = o.id)
           select id from newer)))))`;
 
-/** A `with` clause: `chain` has the ids of agent $1 and of its earlier versions. */
+/** SQL `with` clause: `chain` has the ids of agent $1 and of its earlier versions. */
 const versions = `with recursive chain (id) as (
   select $1::text union select a.previous_version_id from agents a join chain c on a.id = c.id
   where a.previous_version_id is not null)`;
 
-/** The agents that a person can see; with a project only those that can work there: its own and those of its members. */
+/**
+ * Returns the agents that a person can see. With a project, returns only those that can work there: the project's own
+ * and those of its members.
+ */
 export async function listAgents(
   em: EntityManager,
   userId: string,
@@ -60,7 +63,7 @@ export async function insertAgent(em: EntityManager, agent: Partial<AgentRow>): 
   await em.insert(Agents, agent as AgentRow);
 }
 
-/** An agent, locked until the end of the transaction. */
+/** Locks an agent until the end of the transaction, and returns it. */
 export async function lockAgent(em: EntityManager, id: string): Promise<AgentRow> {
   return em.findOneOrFail(Agents, { where: { id }, lock: { mode: 'pessimistic_write' } });
 }
@@ -79,7 +82,10 @@ export async function findAgent(em: EntityManager, id: string): Promise<AgentRow
   return em.findOneBy(Agents, { id });
 }
 
-/** Whether an agent can own tasks of a project: it is the newest version, and the project's own or a member's. */
+/**
+ * Returns whether an agent can own tasks of a project. It must be the newest version, and belong to the project or to a
+ * member.
+ */
 export async function mayServe(em: EntityManager, agentId: string, projectId: string): Promise<boolean> {
   const [row] = await em.query(
     `select exists (
@@ -91,8 +97,8 @@ export async function mayServe(em: EntityManager, agentId: string, projectId: st
 }
 
 /**
- * The agents that a name can mean in a project: the project's own, else the sender's own, else those of other members.
- * More than one means that the name is ambiguous.
+ * Finds the agents that a name can mean in a project: the project's own, otherwise the sender's own, otherwise those of
+ * other members. If there is more than one, the name is ambiguous.
  */
 export async function findAgentsByName(
   em: EntityManager,
@@ -111,17 +117,17 @@ export async function findAgentsByName(
   return rows.filter((r) => r.rank === rows[0]?.rank);
 }
 
-/** The newest version of one of the project's own agents. */
+/** Finds the newest version of one of the project's own agents. */
 export async function findShippedAgent(em: EntityManager, projectId: string, name: string): Promise<AgentRow | null> {
   return em.findOneBy(Agents, { projectId, name, isNewest: true });
 }
 
-/** The newest versions of the project's own agents, oldest first. */
+/** Returns the newest versions of the project's own agents, oldest first. */
 export async function listProjectAgents(em: EntityManager, projectId: string): Promise<AgentRow[]> {
   return em.find(Agents, { where: { projectId, isNewest: true }, order: { createdAt: 'ASC', id: 'ASC' } });
 }
 
-/** Whether a run of the agent or of an earlier version is queued or running. */
+/** Returns whether a run of the agent or of an earlier version is queued or running. */
 export async function hasLiveRuns(em: EntityManager, agentId: string): Promise<boolean> {
   const rows = await em.query(
     `${versions} select 1 from runs where agent_id in (select id from chain) and status in ('queued', 'running') limit 1`,

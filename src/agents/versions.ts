@@ -22,7 +22,11 @@ import {
   updateAgentRow,
 } from './store.ts';
 
-/** Admins may change the agents of their project; an agent of a person only its creator. @throws AppError 403 */
+/**
+ * Checks that a user may change an agent. Admins may change the agents of their project; only its creator may change a
+ * person's agent.
+ * @throws AppError 403
+ */
 export async function assertMayChange(em: EntityManager, agent: AgentRow, userId: string): Promise<void> {
   if (agent.projectId === null) {
     if (agent.creatorId !== userId) throw new AppError(403, `Only the creator may change agent ${agent.id}`);
@@ -39,7 +43,10 @@ function assertNewest(agent: AgentRow): void {
     );
 }
 
-/** @throws Refused for an old version, and for a name that is taken */
+/**
+ * Changes the given fields of an agent.
+ * @throws Refused for an old version, and for a name that is taken
+ */
 export async function updateAgent(
   app: App,
   agent: AgentView,
@@ -63,7 +70,10 @@ function nameTaken(error: unknown, name: string | undefined): Refused | undefine
   return isTaken ? new Refused(`Another agent is already named ${name}. Choose another name.`) : undefined;
 }
 
-/** Deletes an agent with its earlier versions. Its tasks lose their owner. @throws Refused while a run of it is live */
+/**
+ * Deletes an agent with its earlier versions. Its tasks lose their owner.
+ * @throws Refused while one of its runs is live
+ */
 export async function deleteAgent(app: App, agent: AgentView): Promise<void> {
   await app.db.transaction(async (em) => {
     await lockAgent(em, agent.id);
@@ -74,8 +84,8 @@ export async function deleteAgent(app: App, agent: AgentView): Promise<void> {
 }
 
 /**
- * Creates a new version of an agent. Tasks that are not done move to it, a running one when its run ends. The old version
- * can still be read.
+ * Creates a new version of an agent. Its unfinished tasks move to the new version; a running task moves when its run
+ * ends. The old version can still be read.
  * @throws Refused for an old version
  */
 export async function evolveAgent(

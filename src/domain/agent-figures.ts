@@ -1,6 +1,6 @@
 import type { FailureCategory } from './run.ts';
 
-/** The figures of an agent, counted over the projects of the caller. */
+/** The figures of an agent over the projects of the caller. */
 export interface AgentFigures {
   totalTasks: number;
   completedTasks: number;
@@ -19,7 +19,7 @@ export function successRate({
   return ended === 0 ? 0 : completedTasks / ended;
 }
 
-/** For example `1h 24m`; null becomes `0h 0m`. */
+/** Formats a duration, for example `1h 24m`. Formats null as `0h 0m`. */
 export function hoursAndMinutes(seconds: number | null): string {
   const minutes = Math.round((seconds ?? 0) / 60);
   return `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
@@ -35,7 +35,7 @@ export function healthStatus(consecutiveFailures: number, hasLapsedRun: boolean)
 export const proficiencies = ['novice', 'beginner', 'intermediate', 'advanced', 'expert'] as const;
 export type Proficiency = (typeof proficiencies)[number];
 
-/** The level reached by the number of merged tasks in a language. A success rate below 0.7 lowers it by one. */
+/** Returns the level for a number of merged tasks in a language. A success rate below 0.7 lowers the level by one. */
 export function proficiency(mergedTasks: number, rate: number): Proficiency {
   const level = [1, 2, 5, 15, 40].filter((least) => mergedTasks >= least).length - 1;
   return proficiencies[Math.max(0, rate < 0.7 ? level - 1 : level)] ?? 'novice';
@@ -43,13 +43,13 @@ export function proficiency(mergedTasks: number, rate: number): Proficiency {
 
 export type Priority = 'low' | 'medium' | 'high';
 
-/** How urgent it is to act on a failure that occurred this many times. */
+/** Returns how urgent it is to act on a failure that occurred this many times. */
 export function priority(times: number): Priority {
   if (times >= 5) return 'high';
   return times >= 2 ? 'medium' : 'low';
 }
 
-/** What would help an agent against each category of failure. Categories that are not its fault are left out. */
+/** What would help an agent after a failure of each category. Categories that are not its fault are left out. */
 export const improvements: Partial<Record<FailureCategory, { area: string; suggestion: string }>> = {
   budget: {
     area: 'focus',

@@ -1,6 +1,6 @@
 import { type LimitSetter, limitNote } from './remedies.ts';
 
-/** Limits of one run, and of what all runs of a project may cost in one day (UTC). */
+/** Limits of one run, and the limit for the cost of all runs of a project in one day (UTC). */
 export interface Budgets {
   runMinutes: number;
   runSteps: number;
@@ -22,10 +22,10 @@ export type Limits = Record<keyof Budgets, Limit>;
 
 const names = ['runMinutes', 'runSteps', 'runTokens', 'runCostUsd', 'dayCostUsd'] as const;
 
-/** The budgets that are given; undefined and null give none. */
+/** Some budgets. Undefined and null mean that a budget is not given. */
 export type SomeBudgets = { [key in keyof Budgets]?: number | null | undefined };
 
-/** The budgets that exceed the limits of the service. */
+/** Returns the names of the budgets that exceed the limits of the service. */
 export function aboveLimit(budgets: SomeBudgets, limits: Budgets): (keyof Budgets)[] {
   return names.filter((name) => (budgets[name] ?? 0) > limits[name]);
 }
@@ -34,7 +34,7 @@ export function limitsOfService(budgets: Budgets): Limits {
   return Object.fromEntries(names.map((name) => [name, { value: budgets[name], setBy: 'service' }])) as Limits;
 }
 
-/** The limits after a project or a repository set its own. They can only lower a limit. */
+/** Applies the limits that a project or a repository sets. They can only lower a limit. */
 export function lowerLimits(limits: Limits, setBy: LimitSetter, own: ProjectBudgets): Limits {
   const lower = (name: keyof Budgets): Limit => {
     const value = own[name];
@@ -51,7 +51,9 @@ export interface Spent {
   dayCostUsd: number;
 }
 
-/** The first limit that is used up, as a sentence that names who set it; undefined while there is room in all. */
+/**
+ * Returns a sentence about the first limit that is used up, which names who set it; undefined if no limit is used up.
+ */
 export function exhausted(limits: Limits, spent: Spent): string | undefined {
   const { runSteps, runTokens, runCostUsd, dayCostUsd } = limits;
   const usedUp = (budget: string, { setBy }: Limit) => `the budget of ${budget} is used up ${limitNote(setBy)}`;
@@ -61,7 +63,7 @@ export function exhausted(limits: Limits, spent: Spent): string | undefined {
   return exhaustedDay(dayCostUsd, spent.dayCostUsd);
 }
 
-/** The same for the cost of a project's day alone. */
+/** Returns the same sentence, but checks only the cost of the project's day. */
 export function exhaustedDay({ value, setBy }: Limit, spentUsd: number): string | undefined {
   if (spentUsd < value) return undefined;
   return `the project's budget of $${value} a day is used up ${limitNote(setBy, true)}`;

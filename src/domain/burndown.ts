@@ -1,5 +1,5 @@
 const dayMs = 86_400_000;
-/** The last time whose year has four digits, as the format of the API requires. */
+/** The last time with a four-digit year, which the format of the API requires. */
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
 export interface BurndownPoint {
@@ -9,7 +9,9 @@ export interface BurndownPoint {
   actual: number;
 }
 
-/** Adds the ideal line to the actual counts. It falls evenly from `count` on the first day to 0 on the last day. */
+/**
+ * Adds the ideal line to the actual counts. The line falls evenly from `count` on the first day to 0 on the last day.
+ */
 export function burndown(
   days: { date: string; actual: number }[],
   { count, startDate, endDate }: { count: number; startDate: string; endDate: string },
@@ -21,7 +23,7 @@ export function burndown(
   });
 }
 
-/** Whole days from one date to another, both `YYYY-MM-DD`. */
+/** Counts the days from one date to another, both `YYYY-MM-DD`. */
 export function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / dayMs);
 }
@@ -35,8 +37,8 @@ interface Progress {
 }
 
 /**
- * When all tasks will be done at the average rate since the first day. While nothing is completed that is the last day;
- * when everything is, it is the last completion.
+ * Estimates when all tasks will be done, at the average rate since the first day. Returns the last day if nothing is
+ * completed, and the time of the last completion if everything is.
  */
 export function estimatedCompletion(progress: Progress, now: Date): Date {
   const { total, completed, lastCompletion, startDate, endDate } = progress;

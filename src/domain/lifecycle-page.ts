@@ -3,7 +3,7 @@ import { sprintMachine, sprintStatuses } from './sprint.ts';
 import { taskMachine, taskStatuses } from './task.ts';
 import { wizardMachine, wizardStatuses } from './wizard.ts';
 
-/** docs/lifecycle.md: the tables of tasks, sprints and planning sessions as Markdown. */
+/** Renders docs/lifecycle.md: the state machines of tasks, sprints and planning sessions as Markdown tables. */
 export function lifecyclePage(): string {
   return `# Lifecycles
 

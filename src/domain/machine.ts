@@ -1,4 +1,4 @@
-/** Thrown when a state forbids what was asked. The server answers 409 with the reason. */
+/** Thrown when the current state forbids a request. The server responds with 409 and the reason. */
 export class Refused extends Error {
   constructor(reason: string) {
     super(reason);
@@ -8,13 +8,17 @@ export class Refused extends Error {
 
 /** A condition for a row of a state machine. */
 export interface Check<F> {
-  /** The condition as the end of "only if …", for readers of the table. */
+  /** The condition in words. It completes the phrase "only if …" for readers of the table. */
   rule: string;
-  /** How the facts break the rule and what to do about it, in whole sentences; undefined when they meet it. */
+  /**
+   * Returns how the facts violate the condition and what to do about it, in whole sentences; undefined if they meet it.
+   */
   refusal(facts: F): string | undefined;
 }
 
-/** One row of a state machine. `to` may depend on the facts; `because` describes that rule for readers of the table. */
+/**
+ * One row of a state machine. `to` may depend on the facts; in that case `because` explains it to readers of the table.
+ */
 export interface Row<S extends string, E extends string, F> {
   on: E;
   from: readonly S[];
@@ -23,23 +27,23 @@ export interface Row<S extends string, E extends string, F> {
   onlyIf?: readonly Check<F>[];
 }
 
-/** A state machine, with the words from which refusals are made: "Only a task that is ready can be started; …". */
+/** A state machine, with the phrases from which refusals are built: "Only a task that is ready can be started; …". */
 export interface Machine<S extends string, E extends string, F> {
   noun: string;
-  /** Each status as the end of "a task that …". */
+  /** A phrase for each status. It completes "a task that …". */
   statuses: Record<S, string>;
-  /** Each event as the end of "a task that is ready can …". */
+  /** A phrase for each event. It completes "a task that is ready can …". */
   events: Record<E, string>;
   rows: readonly Row<S, E, F>[];
 }
 
-/** What an event does in a state. `no-row`: the machine has no row for the two. */
+/** The result of an event in a state. `no-row` means that the machine has no row for the two. */
 export type Outcome<S extends string> =
   | { kind: 'moves'; to: S }
   | { kind: 'refused'; reason: string }
   | { kind: 'no-row' };
 
-/** Looks an event up. The first row for the event and the state decides. */
+/** Finds the result of an event. The first row for the event and the state decides. */
 export function decide<S extends string, E extends string, F>(
   machine: Machine<S, E, F>,
   state: S,
@@ -56,7 +60,7 @@ export function decide<S extends string, E extends string, F>(
 }
 
 /**
- * The next state after an event that a person asked for.
+ * Returns the next state after an event that a person requested.
  * @throws Refused saying what is required and what was found
  */
 export function nextState<S extends string, E extends string, F>(
@@ -70,7 +74,7 @@ export function nextState<S extends string, E extends string, F>(
   throw new Refused(outcome.kind === 'refused' ? outcome.reason : wrongState(machine, state, event));
 }
 
-/** For example "Only a task that is in the backlog or ready can be started; this one is done." */
+/** Builds a refusal, for example "Only a task that is in the backlog or ready can be started; this one is done." */
 function wrongState<S extends string, E extends string, F>(machine: Machine<S, E, F>, state: S, event: E): string {
   const { noun, statuses, events, rows } = machine;
   const allowed = new Set(rows.filter((row) => row.on === event).flatMap((row) => row.from));
@@ -78,7 +82,7 @@ function wrongState<S extends string, E extends string, F>(machine: Machine<S, E
   return `Only a ${noun} that ${oneOf(phrases)} can ${events[event]}; this one ${statuses[state]}.`;
 }
 
-/** Joins phrases with "or". A verb that the phrase before begins with too is not repeated. */
+/** Joins phrases with "or". Omits a verb that the previous phrase also begins with. */
 function oneOf(phrases: string[]): string {
   const verb = (phrase: string | undefined) => phrase?.split(' ')[0] ?? '';
   const short = phrases.map((phrase, i) =>

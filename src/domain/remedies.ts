@@ -1,6 +1,6 @@
 import type { Failure, FailureCategory } from './run.ts';
 
-/** Who set a limit, and therefore who can raise it. `repository` stands for its .deckhand.yml. */
+/** Who set a limit, and therefore who can raise it. `repository` means the repository's .deckhand.yml. */
 export type LimitSetter = 'service' | 'project' | 'repository';
 
 const noteOf: Record<LimitSetter, string> = {
@@ -10,8 +10,8 @@ const noteOf: Record<LimitSetter, string> = {
 };
 
 /**
- * Says who set a limit, at the end of the message of a failure. A stored failure has only its category and its message,
- * so `remedyFor` recognises the limit by this note.
+ * Names who set a limit, as the end of a failure's message. Only the category and the message of a failure are stored,
+ * so `remedyFor` recognizes the limit by this note.
  */
 export function limitNote(setBy: LimitSetter, isDaily = false): string {
   return `(${isDaily ? 'daily ' : ''}${noteOf[setBy]})`;
@@ -24,7 +24,7 @@ const remedies: Record<Exclude<FailureCategory, 'budget' | 'timeout'>, string> =
     'If the message names a limit, make the task smaller or ask the operator to raise the limit. Otherwise ask the operator to run `npm run doctor`.',
   model: 'Retry. If it happens again, choose another model for the agent.',
   checks: 'Look at the draft pull request, then retry with a hint about the failing checks.',
-  gave_up: 'Answer the agent in the description of the task, then retry.',
+  gave_up: 'Add what the agent was missing to the description of the task, then retry.',
   no_changes: 'Describe more precisely what should change, then retry.',
   conflict: 'Retry. The next run merges the base branch again.',
   push_rejected:
@@ -47,7 +47,10 @@ const raiseMinutes: Record<LimitSetter | 'unknown', string> = {
   unknown: 'ask the operator to raise MAX_RUN_MINUTES',
 };
 
-/** What people can do about a failure. The status comment, the digest and the dashboard show it beside the failure. */
+/**
+ * Returns what people can do about a failure. The status comment, the digest and the dashboard show it beside the
+ * failure.
+ */
 export function remedyFor({ category, message }: Pick<Failure, 'category' | 'message'>): string {
   const setBy = limitSetter(message) ?? 'unknown';
   if (category === 'timeout') return `Retry. If it happens again, ${raiseMinutes[setBy]}, or make the task smaller.`;
@@ -57,7 +60,7 @@ export function remedyFor({ category, message }: Pick<Failure, 'category' | 'mes
   return `${raiseBudget[setBy]}, or make the task smaller. Then retry.`;
 }
 
-/** Who set the limit that a message tells of; undefined when it names none. */
+/** Returns who set the limit that a message mentions; undefined when it mentions none. */
 export function limitSetter(message: string): LimitSetter | undefined {
   return (Object.keys(noteOf) as LimitSetter[]).find((setBy) => message.includes(`${noteOf[setBy]})`));
 }

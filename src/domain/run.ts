@@ -23,7 +23,7 @@ export const failureCategories = [
 ] as const;
 export type FailureCategory = (typeof failureCategories)[number];
 
-/** Why a run failed, as its task shows it. `retryable`: the same run may succeed when it is tried again. */
+/** Why a run failed, as shown on its task. `retryable` means that another attempt may succeed. */
 export interface Failure {
   category: FailureCategory;
   message: string;
@@ -40,16 +40,16 @@ const retryableCategories = new Set<FailureCategory>([
   'no_changes',
 ]);
 
-/** Characters of a failure's message; a task and its status comment show all of them. */
+/** Longer messages of failures are cut to this many characters. A task and its status comment show all that is kept. */
 const maxMessage = 2000;
 
-/** `isPassing`: the cause goes away with time, so a retry may succeed whatever the category is. */
+/** Builds a failure. `isPassing` means that the cause is temporary, so a retry may succeed in any category. */
 export function failure(category: FailureCategory, message: string, isPassing = false): Failure {
   const retryable = isPassing || retryableCategories.has(category);
   return { category, message: storableText(message).slice(0, maxMessage), retryable };
 }
 
-/** Thrown by the part of a run that finds the reason to fail; the run then ends as failed with it. */
+/** Thrown by any part of a run to end the run as failed with this failure. */
 export class RunFailed extends Error {
   readonly failure: Failure;
 

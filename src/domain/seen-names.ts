@@ -1,7 +1,7 @@
 /**
- * A path normalized as the most lenient file system would: in lower case (NTFS, APFS), without the characters that HFS+
- * ignores, and without the characters that NTFS drops from the end of a name. Two paths that some file system treats as
- * one become equal.
+ * Normalizes a path as the most lenient file system would: to lower case (NTFS, APFS), without the characters that HFS+
+ * ignores, and without those that NTFS drops from the end of a name. Two paths that some file system treats as equal
+ * become equal.
  */
 export function seenAs(path: string): string {
   const letters = /^[\x20-\x7e]*$/.test(path)
@@ -22,7 +22,7 @@ function withoutEnd(name: string): string {
   return before.slice(0, end);
 }
 
-/** Whether some file system treats a path as inside the .git folder (core.protectHFS, core.protectNTFS). */
+/** Returns whether some file system treats a path as inside the .git folder (core.protectHFS, core.protectNTFS). */
 export function isInGitFolder(path: string): boolean {
   const names = seenAs(path).split('/');
   return names.includes('.git') || names.includes('git~1');

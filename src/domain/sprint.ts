@@ -6,12 +6,12 @@ export type SprintStatus = (typeof sprintStatuses)[number];
 
 export type SprintEvent = 'start' | 'complete' | 'cancel' | 'delete' | 'change';
 
-/** What decides about a move of a sprint besides its status. */
+/** The facts besides its status that decide whether a sprint may change its status. */
 export interface SprintFacts {
   /** The id of another sprint of the project that is active. */
   otherActive: string | undefined;
   unfinishedTasks: readonly string[];
-  /** The request says where the unfinished tasks go. */
+  /** Whether the request says where the unfinished tasks go. */
   carriesOver: boolean;
   isForced: boolean;
 }
@@ -36,7 +36,7 @@ const isForced: Check<SprintFacts> = {
     f.isForced ? undefined : 'The sprint is active. Complete or cancel it first, or delete it with force=true.',
 };
 
-/** The lifecycle of a sprint. */
+/** The state machine of a sprint. */
 export const sprintMachine: Machine<SprintStatus, SprintEvent, SprintFacts> = {
   noun: 'sprint',
   statuses: {
@@ -58,15 +58,15 @@ export const sprintMachine: Machine<SprintStatus, SprintEvent, SprintFacts> = {
     { on: 'cancel', from: ['active'], to: 'cancelled' },
     { on: 'change', from: ['planning'], to: 'planning' },
     { on: 'change', from: ['active'], to: 'active' },
-    // The runs of an active sprint are cancelled. A sprint in any other status is deleted without asking this table.
+    // Cancels the runs of an active sprint. A sprint in any other status is deleted without this state machine.
     { on: 'delete', from: ['active'], to: 'cancelled', because: 'deleted, its runs cancelled', onlyIf: [isForced] },
   ],
 };
 
-/** Ten years. A longer sprint is a typing error, and its burndown has a point for each day. */
+/** Ten years. A longer sprint is probably a typing error, and its burndown would have a point for each day. */
 const maxDays = 3653;
 
-/** What is wrong with the first and last day of a sprint, both `YYYY-MM-DD`; undefined when nothing is. */
+/** Returns what is wrong with the first and last day of a sprint, both `YYYY-MM-DD`; undefined when nothing is. */
 export function lengthProblem(startDate: string, endDate: string): string | undefined {
   if (endDate < startDate) return 'must not be before startDate';
   return daysBetween(startDate, endDate) > maxDays ? `must be at most ${maxDays} days after startDate` : undefined;

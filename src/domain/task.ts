@@ -21,8 +21,8 @@ export type TaskEvent =
   | 'to_done';
 
 /**
- * What decides about a move of a task besides its status. Pull requests that were merged or closed before the task last
- * left `done` or `waiting_on_subtasks` are not counted.
+ * The facts besides its status that decide whether a task may change its status. They exclude pull requests that were
+ * merged or closed before the task last left `done` or `waiting_on_subtasks`.
  */
 export interface TaskFacts {
   /** The id of the agent that owns the task. */
@@ -30,18 +30,18 @@ export interface TaskFacts {
   /** False once the person who created the owner has left the project. */
   ownerMayWork: boolean;
   openDependencies: readonly string[];
-  /** The repository is connected, and its host is the GitHub that this service works with. */
+  /** Whether the repository is connected and its host is the GitHub that this service works with. */
   repositoryOnGitHub: boolean;
   /** Null before the first run. */
   latestRun: RunStatus | null;
-  /** A run of the task is queued or running. */
+  /** Whether a run of the task is queued or running. */
   liveRun: boolean;
   openPullRequests: number;
   mergedPullRequests: number;
-  /** The run changed nothing and the model called `finish`. */
+  /** Whether the run changed nothing and the model called `finish`. */
   finishedUnchanged: boolean;
   isSubtask: boolean;
-  /** The subtasks were created by the task's own agent. */
+  /** Whether the task's own agent created the subtasks. */
   splitByAgent: boolean;
   openSubtasks: number;
 }
@@ -135,7 +135,7 @@ function joined(f: TaskFacts): TaskStatus {
   return f.mergedPullRequests > 0 ? 'done' : 'ready';
 }
 
-/** The rows of a task's lifecycle. `npm run docs` prints them to docs/lifecycle.md. */
+/** The rows of a task's state machine. `npm run docs` writes them to docs/lifecycle.md. */
 const rows: Machine<TaskStatus, TaskEvent, TaskFacts>['rows'] = [
   {
     on: 'start',
@@ -193,7 +193,7 @@ const rows: Machine<TaskStatus, TaskEvent, TaskFacts>['rows'] = [
   { on: 'to_done', from: ['backlog', 'ready', 'in_review'], to: 'done', onlyIf: [noLiveRun] },
 ];
 
-/** The lifecycle of a task. */
+/** The state machine of a task. */
 export const taskMachine: Machine<TaskStatus, TaskEvent, TaskFacts> = {
   noun: 'task',
   statuses: {

@@ -12,16 +12,16 @@ export type WizardStatus = (typeof wizardStatuses)[number];
 
 export type WizardEvent = 'answer' | 'generate_prd' | 'generate_plan' | 'generate_tasks' | 'finalize';
 
-/** What decides about a step of planning besides the status of the session. */
+/** The facts besides its status that decide the next step of a planning session. */
 export interface WizardFacts {
-  /** The answer just given was to the last question. */
+  /** Whether the answer just given was to the last question. */
   isLast: boolean;
 }
 
 const unfinished: readonly WizardStatus[] = wizardStatuses.filter((s) => s !== 'finalized');
 const from = (first: WizardStatus) => unfinished.slice(unfinished.indexOf(first));
 
-/** The lifecycle of a planning session. Each step can be repeated, which drops what was built on it. */
+/** The state machine of a planning session. Each step can be repeated, which discards everything based on it. */
 export const wizardMachine: Machine<WizardStatus, WizardEvent, WizardFacts> = {
   noun: 'planning session',
   statuses: {
@@ -70,7 +70,7 @@ const asked = (id: string, question: string, labels: string[]): Question => ({
   options: labels.map((label, i) => ({ id: `${id}_${i + 1}`, label })),
 });
 
-/** The questions that the wizard asks in every session, with or without a model. */
+/** The fixed questions of every session, with or without a model. */
 const ownQuestions: readonly Question[] = [
   asked('users', 'Who are the users?', [
     'Developers of this team',
@@ -97,15 +97,15 @@ const ownQuestions: readonly Question[] = [
   asked('deadline', 'By when?', ['This week', 'In two weeks', 'This month', 'No deadline']),
 ];
 
-/** At most this many questions in a session, the model's included; it should never feel like a form. */
+/** At most this many questions in a session, including the model's, so that it does not feel like a form. */
 export const maxQuestions = 9;
 
-/** The next of the wizard's own questions; undefined when all were asked. */
+/** Returns the next of the fixed questions; undefined when all were asked. */
 export function nextOwnQuestion(steps: readonly Step[]): Question | undefined {
   return ownQuestions.find(({ id }) => !steps.some((step) => step.id === id));
 }
 
-/** A question of the model, with ids of its own for the step and its options. */
+/** Builds a step from a question of the model, with new ids for the step and its options. */
 export function modelQuestion(question: string, labels: string[], steps: readonly Step[]): Question {
   return asked(`step_${steps.length + 1}`, question, labels);
 }

@@ -11,9 +11,9 @@ import { refreshPull } from './follow/refresh-pull.ts';
 const methods = ['squash', 'merge', 'rebase'] as const;
 
 /**
- * Merges every open pull request of a task, in the order in which their repositories were connected. Each is merged only
- * while its head is the commit that we saw last. `isAgain` says that an earlier attempt was interrupted; then having
- * nothing left to merge is a success.
+ * Merges every open pull request of a task, in the order in which their repositories were connected. Each is merged
+ * only if its head is still the commit that we saw last. `isAgain` means that an earlier attempt was interrupted; then
+ * it is a success if nothing is left to merge.
  * @throws Refused with GitHub's reason and a list of what is merged already; AppError 503 without a credential
  */
 export async function mergeTask(app: App, taskId: string, isAgain = false): Promise<TaskView> {
@@ -48,7 +48,7 @@ async function mergePull(app: App, pull: PullRequestRow, merged: string[]): Prom
     await mergeByAllowed(octokit, name, pull);
   } catch (error) {
     const { status, message } = error as { status?: number; message?: string };
-    // Somebody may have merged it already, or only GitHub's answer got lost. Its state on GitHub decides.
+    // Somebody may have merged it already, or GitHub's response may have been lost. Its state on GitHub decides.
     if ((await refreshPull(app, octokit, name, pull)).status === 'merged') return;
     if (![403, 404, 405, 409, 422].includes(status ?? 0)) throw error;
     const already = merged.length > 0 ? ` (merged already: ${merged.join(', ')})` : '';
@@ -64,7 +64,7 @@ async function mergeByAllowed(
 ): Promise<void> {
   const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);
   const allowed = { squash: data.allow_squash_merge, merge: data.allow_merge_commit, rebase: data.allow_rebase_merge };
-  // Without admin rights GitHub does not say which methods are allowed, so each is tried.
+  // GitHub shows the allowed methods only to admins, so each method that is not known to be forbidden is tried.
   const candidates = methods.filter((method) => allowed[method] !== false);
   for (const [i, merge_method] of candidates.entries())
     try {

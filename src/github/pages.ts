@@ -1,9 +1,12 @@
-/** The items of a paged answer of GitHub. One page is in memory at a time: all pages may be hundreds of megabytes. */
+/**
+ * Yields the items of a paged response from GitHub. Holds one page in memory at a time, because all pages together may
+ * be hundreds of megabytes.
+ */
 export async function* itemsOf<T>(pages: AsyncIterable<{ data: T[] }>): AsyncIterable<T> {
   for await (const { data } of pages) yield* data;
 }
 
-/** The first item that fits. No page is read beyond the one that holds it. */
+/** Finds the first item that matches. Reads no page after the one that contains it. */
 export async function findItem<T>(
   pages: AsyncIterable<{ data: T[] }>,
   fits: (item: T) => boolean | undefined,

@@ -5,7 +5,7 @@ import { findRepository } from '../repositories/store.ts';
 import { observeInstallation } from './app/installation.ts';
 import { findActiveInstallationOf, findInstalledRepository } from './store.ts';
 
-/** A connected repository that an installation of the App covers, and the client that acts there. */
+/** A connected repository that an installation of the App covers, and the client for it. */
 export interface Place {
   octokit: Octokit;
   installationId: number;
@@ -14,8 +14,8 @@ export interface Place {
 }
 
 /**
- * Where an event happened; undefined when no installation of ours covers it. When the event names the repository
- * differently than we do, one of the names is out of date, so GitHub is asked which one is right.
+ * Finds the repository of an event. Returns undefined when none of our installations covers it. When the name in the
+ * event differs from the stored name, one of them is out of date, so GitHub is asked which one is right.
  */
 export async function placeOfEvent(
   app: App,
@@ -39,7 +39,10 @@ function isCalled({ name }: Place, fullName: string): boolean {
   return `${name.owner}/${name.repo}`.toLowerCase() === fullName.toLowerCase();
 }
 
-/** Whether the stored name is the repository's current one. GitHub redirects old names, and others may take them over. */
+/**
+ * Returns whether the stored name is the repository's current one. GitHub redirects old names, but another repository
+ * may take one over.
+ */
 async function isNameCurrent(place: Place): Promise<boolean> {
   try {
     const { data } = await place.octokit.request('GET /repos/{owner}/{repo}', place.name);
@@ -50,7 +53,10 @@ async function isNameCurrent(place: Place): Promise<boolean> {
   }
 }
 
-/** A connected repository as a place; undefined when the installation of its project does not cover it. */
+/**
+ * Finds a connected repository and creates the client for it. Returns undefined when the installation of its project
+ * does not cover it.
+ */
 export async function placeOfRepository(app: App, repositoryId: string): Promise<Place | undefined> {
   const row = await findRepository(app.db.manager, repositoryId);
   if (row === null || !row.isInstalled) return undefined;
@@ -64,12 +70,12 @@ async function placeAt(app: App, repository: RepositoryRow, installationId: numb
   return { octokit: await app.github.asInstallation(installationId), installationId, name, repository };
 }
 
-/** The HTTP status of a failed request; 0 when the error has none. */
+/** Returns the HTTP status of a failed request; 0 when the error has none. */
 export function httpStatusOf(error: unknown): number {
   return (error as { status?: number }).status ?? 0;
 }
 
-/** An issue or pull request, as GitHub's routes about issues take it. */
+/** An issue or pull request, in the form that GitHub's routes about issues expect. */
 export interface IssueRef {
   owner: string;
   repo: string;

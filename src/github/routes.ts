@@ -34,7 +34,7 @@ export const githubRoutes: Route[] = [
     tag: 'agents',
     access: anyUser,
     reply: [200, Reconciliation],
-    // A repetition is harmless: it finds nothing left to recover.
+    // Repeating this is harmless: the second call finds nothing left to recover.
     waits: 'between writes',
     handle: (app, { user }) => reconcileFor(app, user.id),
   }),
@@ -42,7 +42,7 @@ export const githubRoutes: Route[] = [
     operationId: 'listReconciliations',
     method: 'get',
     path: '/agents/pool/reconciliations',
-    summary: 'What reconciling did, newest first',
+    summary: 'List past reconciliations and what they recovered, newest first',
     tag: 'agents',
     access: anyUser,
     query: z.strictObject(pageQuery),

@@ -13,7 +13,7 @@ export async function listActiveInstallations(em: EntityManager): Promise<Instal
   return em.findBy(Installations, { status: 'active' });
 }
 
-/** A repository that an active installation covers, by GitHub's number. */
+/** Finds a repository that an active installation covers, by GitHub's number. */
 export async function findInstalledRepository(em: EntityManager, installationId: number, githubId: number) {
   const rows: RepositoryRow[] = await em.query(
     `select ${repositoryColumns} from repositories r join installations i on i.project_id = r.project_id
@@ -23,7 +23,7 @@ export async function findInstalledRepository(em: EntityManager, installationId:
   return rows[0];
 }
 
-/** GitHub's number of the active installation that a project belongs to. */
+/** Finds GitHub's number of the active installation that a project belongs to. */
 export async function findActiveInstallationOf(em: EntityManager, projectId: string): Promise<number | undefined> {
   const rows: { id: number }[] = await em.query(
     `select installation_id::float8 as id from installations where project_id = $1 and status = 'active'`,
@@ -32,7 +32,7 @@ export async function findActiveInstallationOf(em: EntityManager, projectId: str
   return rows[0]?.id;
 }
 
-/** The id of the task that an issue belongs to. */
+/** Finds the id of the task that an issue belongs to. */
 export async function findTaskOfIssue(
   em: EntityManager,
   repositoryId: string,
@@ -45,7 +45,7 @@ export async function findTaskOfIssue(
   return rows[0]?.id;
 }
 
-/** The id of the task that a pull request belongs to. */
+/** Finds the id of the task that a pull request belongs to. */
 export async function findTaskOfPull(
   em: EntityManager,
   repositoryId: string,
@@ -54,7 +54,7 @@ export async function findTaskOfPull(
   return (await em.findOneBy(PullRequests, { repositoryId, number }))?.taskId;
 }
 
-/** A pull request on GitHub as every project stores it that connected its repository. */
+/** Finds a pull request by GitHub's numbers. Returns one row for each project that connected its repository. */
 export async function findPullsByGitHub(em: EntityManager, githubId: number, number: number) {
   const rows: (PullRequestRow & { projectId: string })[] = await em.query(
     `select p.task_id as "taskId", p.repository_id as "repositoryId", p.number, p.url, p.status,
@@ -76,17 +76,17 @@ export async function unlinkIssue(em: EntityManager, repositoryId: string, numbe
   await em.query('delete from mirrored where repository_id = $1 and number = $2', [repositoryId, number]);
 }
 
-/** The open pull requests of a repository with this commit as their head. */
+/** Finds the open pull requests of a repository with this commit as their head. */
 export async function findOpenPullsByHead(em: EntityManager, repositoryId: string, sha: string) {
   return em.findBy(PullRequests, { repositoryId, headSha: sha, status: In(['open', 'draft']) });
 }
 
-/** The open pull requests of a repository. */
+/** Finds the open pull requests of a repository. */
 export async function listOpenPullsOf(em: EntityManager, repositoryId: string) {
   return em.findBy(PullRequests, { repositoryId, status: In(['open', 'draft']) });
 }
 
-/** The reviews of a task that a successful run has worked on and that we have not answered yet. */
+/** Finds the reviews of a task that a successful run has worked on and that we have not replied to yet. */
 export async function listUnansweredReviews(em: EntityManager, taskId: string) {
   const rows: { id: string; cause: string; headSha: string }[] = await em.query(
     `select v.id, v.cause, p.head_sha as "headSha"
@@ -102,7 +102,7 @@ export async function markAnswered(em: EntityManager, revisionId: string): Promi
   await em.query('update revisions set answered_at = now() where id = $1', [revisionId]);
 }
 
-/** The task and the pull request that our check run is about. */
+/** Finds the task and the pull request that our check run is about. */
 export async function findTaskOfCheck(em: EntityManager, repositoryId: string, checkRunId: number) {
   const rows: { taskId: string; number: number }[] = await em.query(
     'select task_id as "taskId", number from mirrored where repository_id = $1 and check_run_id = $2',
@@ -112,8 +112,8 @@ export async function findTaskOfCheck(em: EntityManager, repositoryId: string, c
 }
 
 /**
- * The ids of the repositories that installations cover: in the projects of a user, or in all with null. The order is
- * random, so that no repository always comes last.
+ * Returns the ids of the repositories that installations cover: in the projects of a user, or in all with null. The
+ * order is random, so that no repository always comes last.
  */
 export async function listRepositoriesOf(em: EntityManager, userId: string | null): Promise<string[]> {
   const rows: { id: string }[] = await em.query(
@@ -131,13 +131,13 @@ export interface OpenWork {
   status: TaskStatus;
   issueRepositoryId: string | null;
   issueNumber: number | null;
-  /** Numbers of its issue and pull requests in the repository. */
+  /** Numbers of the task's issue and pull requests in the repository. */
   numbers: number[];
 }
 
 /**
- * The tasks with an issue or pull request in this repository that are not done, or became done in the last day. Those
- * that were not compared with GitHub for longest come first.
+ * Finds the tasks with an issue or pull request in this repository that are not done, or were finished in the last day.
+ * Those whose last comparison with GitHub is oldest come first.
  */
 export async function listOpenWork(em: EntityManager, repositoryId: string): Promise<OpenWork[]> {
   return em.query(
@@ -161,17 +161,17 @@ export async function markCompared(em: EntityManager, repositoryId: string, task
   );
 }
 
-/** The pull requests of a task that may still change. A closed one may be reopened. */
+/** Finds the pull requests of a task that may still change. A closed one may be reopened. */
 export async function listUnsettledPulls(em: EntityManager, taskId: string, repositoryId: string) {
   return em.findBy(PullRequests, { taskId, repositoryId, status: In(['open', 'draft', 'closed']) });
 }
 
-/** Holds others off the task of an issue until the end of the transaction, also while it has none. */
+/** Locks the task of an issue until the end of the transaction, even before the issue has a task. */
 export async function lockIssue(em: EntityManager, repositoryId: string, number: number): Promise<void> {
   await lockUntilCommit(em, 'issue', `${repositoryId}#${number}`);
 }
 
-/** The names of agents by their ids. */
+/** Returns the names of agents by their ids. */
 export async function listAgentNames(em: EntityManager, ids: string[]): Promise<Map<string, string>> {
   const rows: { id: string; name: string }[] = await em.query('select id, name from agents where id = any($1)', [ids]);
   return new Map(rows.map(({ id, name }) => [id, name]));

@@ -11,7 +11,7 @@ import { parseArguments, specsOf } from '../repositories/read-tools.ts';
 const line = z.string().trim().min(1).max(500);
 const text = z.string().max(50_000);
 
-/** The functions of planning. Each request forces the model to call one of them. */
+/** The functions that the model can call in planning. Each request forces it to call one particular function. */
 export const functions = {
   ask_question: {
     description: 'Ask the next question with two to six options, or set done when enough is known.',
@@ -58,7 +58,7 @@ export const functions = {
 
 type FunctionName = keyof typeof functions;
 
-/** What each function delivers, for messages to people. */
+/** What each function produces, as used in messages to people. */
 const nouns: Record<FunctionName, string> = {
   ask_question: 'question',
   write_prd: 'requirements document',
@@ -66,13 +66,13 @@ const nouns: Record<FunctionName, string> = {
   write_tasks: 'list of tasks',
 };
 
-/** What is wrong with the dependencies of tasks, in words for the model. */
+/** Returns what is wrong with the dependencies of tasks, as a message for the model. */
 function orderProblem(tasks: { ref: string; dependsOn: string[] }[]): string | undefined {
   const byRef = new Map(tasks.map((task) => [task.ref, task]));
   if (byRef.size < tasks.length) return 'each task needs a ref of its own';
   const unknown = tasks.flatMap((t) => t.dependsOn).find((ref) => !byRef.has(ref));
   if (unknown !== undefined) return `dependsOn contains ${unknown}, but no task in this list has that ref`;
-  // Remove the tasks that depend on no remaining task, again and again. Tasks that cannot be removed form a cycle.
+  // Repeatedly removes the tasks that depend on no remaining task. Tasks that are never removed form a cycle.
   let left = tasks;
   for (;;) {
     const open = new Set(left.map((t) => t.ref));
@@ -84,20 +84,23 @@ function orderProblem(tasks: { ref: string; dependsOn: string[] }[]): string | u
   }
 }
 
-/** How often the model is asked until its answer is valid. */
+/** How many times the model is asked. An invalid reply is sent back with the reason. */
 const maxTries = 3;
-/** How long all its answers together may take, while a person waits. */
+/** Time limit for all replies together, because a person is waiting. */
 const answerMs = 180_000;
 
-/** The model for planning in a project, which is that of its Software Architect. @throws AppError 503 */
+/**
+ * Returns the model for planning in a project, which is that of the project's Software Architect.
+ * @throws AppError 503
+ */
 export async function planningModel(app: App, projectId: string): Promise<Model> {
   const architect = await findShippedAgent(app.db.manager, projectId, 'Software Architect');
   return modelFor(app, architect ?? { model: '' }, projectId);
 }
 
 /**
- * Makes the model call one function and returns the checked arguments.
- * @throws AppError 502 when the model fails, or gives no valid answer in three attempts
+ * Makes the model call one function and returns the validated arguments.
+ * @throws AppError 502 when the model fails, or gives no valid reply in three attempts
  */
 export async function askModel<N extends FunctionName>(
   app: App,

@@ -14,15 +14,15 @@ import { showPlan } from './operations.ts';
 import type { CreatePlannedSprint, FinalizeWizard } from './schemas.ts';
 import { lockSession, type PlannedSprint, type PlannedTask, type Session, updateSession } from './store.ts';
 
-/** The length of a sprint for which no dates are given: two weeks. */
+/** The length of a sprint without given dates: two weeks. */
 const sprintDays = 14;
 const dayMs = 86_400_000;
-/** The last day whose year has four digits, as the format of the API requires. */
+/** The last day with a four-digit year, which the format of the API requires. */
 const lastDay = Date.parse('9999-12-31');
 
 /**
- * Creates the sprint, its tasks and their dependencies, all or none. For a session that is already finalized it returns
- * the same sprint. `also` joins the transaction.
+ * Creates the sprint, its tasks and their dependencies, all or none. For a session that is already finalized, returns
+ * the existing sprint. `also` is called in the same transaction.
  * @throws Refused until the tasks are generated; AppError 400
  */
 export async function finalizeWizard(
@@ -33,13 +33,13 @@ export async function finalizeWizard(
   also?: (em: EntityManager) => Promise<void>,
 ): Promise<{ made: PlannedSprint; isRepeated: boolean }> {
   return app.db.transaction(async (em) => {
-    // The second of two requests at once waits here and finds the session finalized.
+    // Of two simultaneous requests, the second waits for this lock and then finds the session finalized.
     const now = await lockSession(em, session.projectId, session.id);
     if (now.result !== null) return { made: now.result, isRepeated: true };
     const status = nextState(wizardMachine, now.status, 'finalize', { isLast: false });
     const planned: PlannedTask[] = [];
     for (const task of input.tasks ?? now.tasks ?? []) {
-      // An agent that was deleted since it was suggested leaves its task without an owner.
+      // If the suggested agent was deleted since, its task gets no owner.
       const isUsable = (await ownerProblems(em, now.projectId, userId, task.owner ?? undefined)).length === 0;
       planned.push({ ...task, owner: isUsable ? task.owner : null });
     }
@@ -49,7 +49,7 @@ export async function finalizeWizard(
       startDate: input.startDate,
       endDate: input.endDate,
       repositoryId: now.repositoryId ?? now.issueRepositoryId ?? undefined,
-      // A plan that was made in an issue gets its tasks as issues too.
+      // A plan that was made in an issue gets issues for its tasks too.
       issue: now.issueNumber !== null && now.issueRepositoryId !== null,
       tasks: planned,
     });

@@ -24,10 +24,13 @@ import { getSession, insertSession, type Session, setRepositoryNotes, updateSess
 
 export type Answer = z.output<typeof AnswerWizard>['answer'];
 
-/** A change that joins the same transaction. */
+/** A change to make in the same transaction. */
 type Also = (em: EntityManager, sessionId: string) => Promise<void>;
 
-/** Starts a session with the first of the wizard's own questions. @throws AppError 400 for an unknown repository */
+/**
+ * Starts a session with the first of the fixed questions.
+ * @throws AppError 400 for an unknown repository
+ */
 export async function startWizard(
   app: App,
   projectId: string,
@@ -49,14 +52,14 @@ export async function startWizard(
   return getSession(em, projectId, id);
 }
 
-/** The open question; undefined when all are answered. */
+/** Returns the open question; undefined when all are answered. */
 export function currentStep(session: Session): Step | undefined {
   return session.steps.find((step) => step.answer === null);
 }
 
 /**
- * Stores an answer and asks the next question. A new answer to an earlier question drops everything after it. When the
- * wizard's own questions are answered, the model asks more until it knows enough.
+ * Stores an answer and asks the next question. A new answer to an earlier question discards everything after it. When
+ * the fixed questions are answered, the model asks more until it knows enough.
  * @throws AppError 400 for an unknown step or option, 502 when the model fails; then nothing has changed
  */
 export async function answerWizard(app: App, session: Session, answer: Answer, also?: Also): Promise<Session> {
@@ -96,7 +99,7 @@ async function keep(
   });
 }
 
-/** Queues an update of the plan in the issue in which it is made, if it is made in one. */
+/** Queues an update of the planning comment if the plan is made in an issue. */
 export async function showPlan(app: App, em: EntityManager, { id, projectId, issueNumber }: Session): Promise<void> {
   if (app.github === undefined || issueNumber === null) return;
   await app.queue.send(em, 'plan', { projectId, sessionId: id, goesOn: false }, { key: id });
@@ -106,7 +109,7 @@ function after(session: Session, event: WizardEvent, isLast = false) {
   return nextState(wizardMachine, session.status, event, { isLast });
 }
 
-/** The model's next question; undefined when it knows enough, and without a model. */
+/** Asks the model for its next question. Returns undefined when the model knows enough, or without a model. */
 async function modelsQuestion(app: App, session: Session): Promise<Question | undefined> {
   if (session.steps.length >= maxQuestions) return undefined;
   const model = await planningModel(app, session.projectId).catch((error) => {
@@ -119,7 +122,7 @@ async function modelsQuestion(app: App, session: Session): Promise<Question | un
   return done ? undefined : modelQuestion(question, options, session.steps);
 }
 
-/** The session with notes on its repository, which are read once for all its steps. */
+/** Returns the session with notes on its repository. The repository is read once, and all steps use the notes. */
 async function withNotes(app: App, session: Session): Promise<Session> {
   if (session.repositoryNotes !== null) return session;
   const repositoryNotes = await describeRepository(app, session.repositoryId);
@@ -130,7 +133,7 @@ async function withNotes(app: App, session: Session): Promise<Session> {
 type Part = 'prd' | 'plan' | 'tasks';
 
 /**
- * Lets the model write the requirements, the plan or the tasks. Writing a part again drops what was built on it.
+ * Lets the model write the requirements, the plan or the tasks. Rewriting a part discards the parts based on it.
  * @throws Refused out of order; AppError 503 without a model, 502 when it fails; then nothing has changed
  */
 export async function generate(app: App, session: Session, part: Part, feedback: string): Promise<Session> {

@@ -17,7 +17,7 @@ and lists its acceptance criteria, names in dependsOn the refs of the tasks it n
 this list whose skill fits best:`,
 };
 
-/** The messages that ask for one function: the order, and everything that is known. */
+/** Writes the messages that ask for one function: the instruction, and everything known so far. */
 export function planningPrompt(
   name: keyof typeof orders,
   session: Session,
@@ -44,7 +44,7 @@ export function planningPrompt(
   };
 }
 
-/** The version that was generated before, if this one replaces it. */
+/** Returns the version that the new one replaces, if there is one. */
 function previous(name: keyof typeof orders, { prd, plan, tasks }: Session): string {
   const before = { ask_question: null, write_prd: prd, write_plan: plan, write_tasks: tasks }[name];
   return before === null ? '' : `# What you wrote before\n${JSON.stringify(before)}`;

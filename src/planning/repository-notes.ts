@@ -4,12 +4,15 @@ import { credentialFor, nameOnGitHub, octokitFor } from '../repositories/credent
 import { openReader } from '../repositories/reader.ts';
 import { findRepository } from '../repositories/store.ts';
 
-/** The characters kept of each part. */
+/** Characters kept of each part. */
 const partChars = 6000;
 const readMs = 60_000;
 const maxIssues = 30;
 
-/** What the model should know about a repository to plan: files, README, instructions and open issues. Empty if it cannot be read. */
+/**
+ * Describes a repository to the model that plans: files, README, instructions and open issues. Returns an empty string
+ * if the repository cannot be read.
+ */
 export async function describeRepository(app: App, repositoryId: string | null): Promise<string> {
   const repository = repositoryId === null ? null : await findRepository(app.db.manager, repositoryId);
   if (repository === null) return '';
@@ -44,7 +47,7 @@ async function openIssues(app: App, repository: Parameters<typeof credentialFor>
     const issues = data.filter((issue) => issue.pull_request === undefined);
     return issues.map((issue) => `- #${issue.number} ${issue.title}`).join('\n');
   } catch (error) {
-    // Without a credential or without GitHub, planning goes on without the issues.
+    // Without a credential or without GitHub, planning continues without the issues.
     if (error instanceof AppError || (error as Error).name === 'HttpError') return '';
     throw error;
   }

@@ -19,7 +19,7 @@ import { getSession, listOpenSessions, type Session } from './store.ts';
 const tag = 'planning';
 const inside = inProject('member');
 
-/** A session in the path. */
+/** Finds the session in the path. */
 const onSession: Access<InProject & { session: Session }> = {
   ...inside,
   load: async (app, asked) => {
@@ -29,7 +29,7 @@ const onSession: Access<InProject & { session: Session }> = {
   },
 };
 
-/** A session that the body may name. */
+/** Finds the session that the body may name. */
 const onSessionOfBody: Access<InProject & { session: Session | undefined }> = {
   ...inside,
   load: async (app: App, asked: Asked) => {
@@ -41,7 +41,10 @@ const onSessionOfBody: Access<InProject & { session: Session | undefined }> = {
   },
 };
 
-/** The named session, or the only open one of the project. @throws Refused when none or several are open */
+/**
+ * Returns the named session, or the only open one of the project.
+ * @throws Refused when none or several are open
+ */
 async function chosen(app: App, projectId: string, named: Session | undefined): Promise<Session> {
   if (named !== undefined) return named;
   const [first, second] = await listOpenSessions(app.db.manager, projectId);
@@ -53,7 +56,7 @@ async function chosen(app: App, projectId: string, named: Session | undefined): 
   );
 }
 
-/** A session as the API shows it. */
+/** Converts a session to the form that the API returns. */
 function view(session: Session) {
   const open = currentStep(session);
   return {
@@ -96,7 +99,7 @@ export const planningRoutes: Route[] = [
     operationId: 'startWizard',
     method: 'post',
     path: `${wizard}/initialize`,
-    summary: 'Start planning from a goal. The reply has the first question',
+    summary: 'Start planning from a goal. The reply contains the first question',
     tag,
     access: inside,
     body: InitializeWizard,
@@ -127,7 +130,7 @@ export const planningRoutes: Route[] = [
     operationId: 'getWizard',
     method: 'get',
     path: `${wizard}/:sessionId`,
-    summary: 'The state of a planning session',
+    summary: 'Get the state of a planning session',
     tag,
     access: onSession,
     reply: [200, WizardSession],
@@ -137,7 +140,7 @@ export const planningRoutes: Route[] = [
     operationId: 'answerWizard',
     method: 'post',
     path: `${wizard}/:sessionId/answer`,
-    summary: 'Answer a question. A new answer to an earlier one drops what followed',
+    summary: 'Answer a question. A new answer to an earlier question discards everything after it',
     tag,
     access: onSession,
     body: AnswerWizard,
@@ -151,12 +154,12 @@ export const planningRoutes: Route[] = [
     operationId: 'finalizeWizard',
     method: 'post',
     path: `${wizard}/:sessionId/finalize`,
-    summary: 'Create the sprint with all tasks. A repetition replies the same with 200',
+    summary: 'Create the sprint with all its tasks. If it is already created, return it with status 200',
     tag,
     access: onSession,
     body: FinalizeWizard,
     reply: [201, PlannedSprint],
-    repeats: 'The session was already finalized; the same reply',
+    repeats: 'The session was already finalized. The reply is the same',
     errors: { 409: 'The tasks are not generated yet' },
     handle: async (app, { session, user, body }) => {
       const { made, isRepeated } = await finalizeWizard(app, session, user.id, body);

@@ -75,7 +75,10 @@ export async function insertSession(
   return id;
 }
 
-/** @throws AppError 404, also for a session of another project */
+/**
+ * Finds a session.
+ * @throws AppError 404, also for a session of another project
+ */
 export async function getSession(em: EntityManager, projectId: string, id: string): Promise<Session> {
   const rows: Session[] = await em.query(
     `select ${columns} from wizard_sessions w where w.id = $1 and w.project_id = $2`,
@@ -85,18 +88,24 @@ export async function getSession(em: EntityManager, projectId: string, id: strin
   return rows[0];
 }
 
-/** A session, locked until the end of the transaction. @throws AppError 404 */
+/**
+ * Locks a session until the end of the transaction, and returns it.
+ * @throws AppError 404
+ */
 export async function lockSession(em: EntityManager, projectId: string, id: string): Promise<Session> {
   await em.query('select 1 from wizard_sessions where id = $1 for update', [id]);
   return getSession(em, projectId, id);
 }
 
-/** Stores notes for later steps. They are not shown, so they do not count as a change of the session. */
+/** Stores notes for later steps. People do not see the notes, so this does not count as a change of the session. */
 export async function setRepositoryNotes(em: EntityManager, id: string, notes: string): Promise<void> {
   await em.query('update wizard_sessions set repository_notes = $2 where id = $1', [id, notes]);
 }
 
-/** The sessions of a project that are not finalized, at most two: more than one is ambiguous. */
+/**
+ * Returns the sessions of a project that are not finalized, at most two. The caller only needs to know whether there is
+ * more than one.
+ */
 export async function listOpenSessions(em: EntityManager, projectId: string): Promise<Session[]> {
   return em.query(
     `select ${columns} from wizard_sessions w where w.project_id = $1 and w.status <> 'finalized'
@@ -105,7 +114,7 @@ export async function listOpenSessions(em: EntityManager, projectId: string): Pr
   );
 }
 
-/** The open session of an issue, or the one that was finalized last. */
+/** Finds the open session of an issue, or else the one that was finalized last. */
 export async function findSessionOfIssue(
   em: EntityManager,
   repositoryId: string,
@@ -121,7 +130,10 @@ export async function findSessionOfIssue(
   return rows[0];
 }
 
-/** Stores the changes of a session. @throws Refused if somebody else changed it since it was read */
+/**
+ * Stores the changes of a session.
+ * @throws Refused if somebody else changed it since it was read
+ */
 export async function updateSession(
   em: EntityManager,
   session: Session,

@@ -10,7 +10,7 @@ import {
 import { badRequest } from '../errors.ts';
 import { findProject, ownBudgets } from './store.ts';
 
-/** The setting behind each limit of the service. */
+/** The environment variable that sets each limit of the service. */
 const settings = {
   runMinutes: 'MAX_RUN_MINUTES',
   runSteps: 'MAX_RUN_STEPS',
@@ -19,7 +19,7 @@ const settings = {
   dayCostUsd: 'MAX_PROJECT_DAY_COST_USD',
 } as const satisfies Record<keyof Budgets, keyof App['config']>;
 
-/** The limits of this service, which no project can exceed. */
+/** Returns the limits of this service, which no project can exceed. */
 export function serviceLimits({ config }: App): Budgets {
   return {
     runMinutes: config[settings.runMinutes],
@@ -30,13 +30,16 @@ export function serviceLimits({ config }: App): Budgets {
   };
 }
 
-/** The limits that apply to the runs of a project: the service's, lowered by the project's own. */
+/** Returns the limits for the runs of a project: those of the service, lowered by the project's own. */
 export async function limitsOf(app: App, projectId: string): Promise<Limits> {
   const own = ownBudgets(await findProject(app.db.manager, projectId));
   return lowerLimits(limitsOfService(serviceLimits(app)), 'project', own);
 }
 
-/** @throws AppError 400 naming each budget that exceeds the limit of the service */
+/**
+ * Checks budgets against the limits of the service.
+ * @throws AppError 400 naming each budget that exceeds its limit
+ */
 export function assertWithinLimits(app: App, budgets: SomeBudgets): void {
   const limits = serviceLimits(app);
   const problems = aboveLimit(budgets, limits).map((key) => ({

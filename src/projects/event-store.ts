@@ -11,8 +11,8 @@ export interface ProjectEventRow {
 }
 
 /**
- * Transaction numbers as of now: all transactions before `settled` have ended, and none has the number `next` or a
- * higher one yet.
+ * Returns the current transaction numbers. All transactions before `settled` have ended, and no transaction has the
+ * number `next` or a higher one yet.
  */
 export async function transactionNumbers(em: EntityManager): Promise<{ settled: number; next: number }> {
   const [row] = await em.query(
@@ -23,8 +23,8 @@ export async function transactionNumbers(em: EntityManager): Promise<{ settled: 
 }
 
 /**
- * The changes of a project by transactions from the number `from` on. All transactions before `settled` have ended, so
- * nothing can be added to their changes.
+ * Returns the changes of a project by transactions from the number `from` on. All transactions before `settled` have
+ * ended, so no changes can be added to theirs.
  */
 export async function listChanges(
   em: EntityManager,
@@ -43,7 +43,7 @@ export async function listChanges(
 /** How far back a client can resume with `Last-Event-ID`. */
 export const resumeMinutes = 60;
 
-/** Deletes events that no client can ask for any more. */
+/** Deletes events that are too old for any client to request. */
 export async function forgetOldEvents(em: EntityManager): Promise<void> {
   await em.query('delete from project_events where at < now() - make_interval(mins => $1)', [2 * resumeMinutes]);
 }

@@ -10,23 +10,25 @@ import { listChanges, resumeMinutes, transactionNumbers } from './event-store.ts
 const ProjectEvent = z.object({ id: z.string(), status: z.string(), at: Timestamp }).meta({ id: 'ProjectEvent' });
 
 /**
- * Sends each change of the project's tasks, runs and sprints as a hint to look at it again.
+ * Sends a hint for each change of the project's tasks, runs and sprints, so that the client loads the changed object
+ * again.
  *
- * Numbers of rows are taken before their transactions commit, so a row with a lower number can appear after one with a
- * higher number. The position in the stream is therefore a transaction number: everything before it was sent. With it go
- * the ids of the rows already sent from later transactions. A change that commits late is sent late and not lost.
+ * PostgreSQL assigns the ids of rows before their transactions commit, so a row with a lower id can become visible
+ * after one with a higher id. The position in the stream is therefore a transaction number: all changes before it were
+ * sent. The position also contains the ids of rows that were already sent from later transactions. So a change that
+ * commits late is sent late, but is not lost.
  */
 async function sendChanges(app: App, projectId: string, out: EventStream): Promise<void> {
   const em = app.db.manager;
   const { isReset, ...start } = await startOf(em, out.lastEventId);
   let { from, sent } = start;
   if (isReset) out.send({ id: positionAt(from, []), event: 'reset', data: {} });
-  // A new stream begins with the next change; the changes before it count as sent.
+  // A new stream starts with the next change, so the changes before it are marked as sent.
   if (out.lastEventId === undefined || isReset)
     sent = new Set((await listChanges(em, projectId, from)).rows.map((row) => row.id));
   const look = async () => {
     const { rows, settled } = await listChanges(em, projectId, from);
-    // Rows of transactions that are not settled will be read again, so the stream remembers which of them it sent.
+    // Rows of unsettled transactions will be read again, so the stream remembers which of them it has sent.
     const unsettled = new Set(rows.filter((row) => row.transaction >= settled).map((row) => row.id));
     const sentUnsettled = [...unsettled].filter((id) => sent.has(id));
     for (const { id, kind, objectId, status, at } of rows.filter((row) => !sent.has(row.id))) {
@@ -42,10 +44,13 @@ async function sendChanges(app: App, projectId: string, out: EventStream): Promi
   await follow(out.signal, (hear) => app.db.listen(`project ${projectId}`, hear), look);
 }
 
-/** How many ids a position holds. With more unsettled changes than this, a client that resumes gets some of them twice. */
+/** Maximum number of ids in a position. With more unsettled changes, a client that resumes gets some of them twice. */
 const maxRemembered = 40;
 
-/** `<transaction>-<second>` or `<transaction>-<second>-<id>.<id>…`; the second tells how old the position is. */
+/**
+ * Formats a position as `<transaction>-<second>` or `<transaction>-<second>-<id>.<id>…`. The second is the time of the
+ * position, which tells how old it is.
+ */
 function positionAt(transaction: number, sent: number[]): string {
   const position = `${transaction}-${Math.floor(Date.now() / 1000)}`;
   return sent.length === 0 || sent.length > maxRemembered ? position : `${position}-${sent.join('.')}`;
@@ -55,7 +60,7 @@ interface Start {
   /** The first transaction to read. */
   from: number;
   sent: Set<number>;
-  /** Changes since `Last-Event-ID` may be deleted already, so the client has to load everything again. */
+  /** Changes since `Last-Event-ID` may already be deleted, so the client has to load everything again. */
   isReset: boolean;
 }
 

@@ -1,6 +1,9 @@
 import type { EntityManager } from 'typeorm';
 
-/** Makes a user an owner because they administer the account on GitHub. The role they had is kept for when that ends. */
+/**
+ * Makes a user an owner because they administer the account on GitHub. Their previous role is stored and applies again
+ * when that ends.
+ */
 export async function grantOwnership(em: EntityManager, projectId: string, userId: string): Promise<void> {
   await em.query(
     `insert into members as m (project_id, user_id, role, is_granted) values ($1, $2, 'owner', true)
@@ -10,7 +13,7 @@ export async function grantOwnership(em: EntityManager, projectId: string, userI
   );
 }
 
-/** Takes granted ownership from all users except `butOf`. A role that a person gave them applies again. */
+/** Revokes ownership granted by GitHub from all users except `butOf`. A role that a person gave them applies again. */
 export async function takeBackGrants(em: EntityManager, projectId: string, butOf: string[]): Promise<void> {
   const taken = 'project_id = $1 and is_granted and not (user_id = any($2))';
   await em.query(`delete from members where ${taken} and given_role is null`, [projectId, butOf]);
@@ -28,7 +31,7 @@ export async function isGranted(em: EntityManager, projectId: string, userId: st
   return rows.length > 0;
 }
 
-/** Lets a granted owner stay an owner when they no longer administer the account on GitHub. */
+/** Lets an owner whom GitHub granted the role stay an owner even after they stop administering the account. */
 export async function keepOwner(em: EntityManager, projectId: string, userId: string): Promise<void> {
   await em.query(`update members set given_role = 'owner' where project_id = $1 and user_id = $2 and is_granted`, [
     projectId,
@@ -36,7 +39,10 @@ export async function keepOwner(em: EntityManager, projectId: string, userId: st
   ]);
 }
 
-/** Records that a granted owner left, so that the next comparison with GitHub does not add them again. */
+/**
+ * Records that an owner whom GitHub granted the role has left, so that the next comparison with GitHub does not add
+ * them again.
+ */
 export async function insertDeparture(em: EntityManager, projectId: string, userId: string): Promise<void> {
   await em.query('insert into departures (project_id, user_id) values ($1, $2) on conflict do nothing', [
     projectId,

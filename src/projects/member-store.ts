@@ -8,7 +8,7 @@ export interface MemberView {
   name: string;
   avatarUrl: string;
   role: Role;
-  /** They are an owner because they administer the account on GitHub. */
+  /** Whether the member is an owner because they administer the account on GitHub. */
   isGranted: boolean;
   createdAt: Date;
 }
@@ -39,7 +39,10 @@ export async function findMember(
   return (await listMembers(em, projectId)).find((m) => m.userId === userId);
 }
 
-/** The ids of the owners. Their rows are locked, so that two who leave at once cannot leave a project without an owner. */
+/**
+ * Locks the owners' rows and returns the owners' ids. Without the lock, two owners who leave at the same time could
+ * leave a project without an owner.
+ */
 export async function lockOwners(em: EntityManager, projectId: string): Promise<string[]> {
   const rows: { userId: string }[] = await em.query(
     `select user_id as "userId" from members where project_id = $1 and role = 'owner' order by user_id for update`,

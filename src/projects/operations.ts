@@ -30,12 +30,14 @@ import {
   viewProject,
 } from './store.ts';
 
-/** A project in a reply, with the limits of the service beside its own budgets. */
+/**
+ * Converts a project to the form that the API returns, with the limits of the service beside the project's own budgets.
+ */
 export function shown(app: App, project: ProjectView) {
   return { ...project, limits: serviceLimits(app) };
 }
 
-/** Creates a project with its shipped agents. Its creator becomes its owner. */
+/** Creates a project with its built-in agents. Its creator becomes its owner. */
 export async function createProject(
   app: App,
   userId: string,
@@ -48,7 +50,7 @@ export async function createProject(
   });
 }
 
-/** A project with its agents but without members. The members of an installation's project come from GitHub. */
+/** Inserts a project with its agents but without members. The members of an installation's project come from GitHub. */
 export async function insertProject(
   em: EntityManager,
   input: { name: string; description: string },
@@ -60,7 +62,10 @@ export async function insertProject(
   return findProject(em, id);
 }
 
-/** Changes the fields that are given. Budgets that are not given stay. @throws AppError 400 for one above its limit */
+/**
+ * Changes the given fields. Budgets that are not given stay.
+ * @throws AppError 400 for a budget above its limit
+ */
 export async function updateProject(
   app: App,
   projectId: string,
@@ -78,7 +83,10 @@ export async function updateProject(
   });
 }
 
-/** @throws Refused while a run of the project is queued or running */
+/**
+ * Deletes a project.
+ * @throws Refused while a run of the project is queued or running
+ */
 export async function deleteProject(app: App, projectId: string): Promise<void> {
   await app.db.transaction(async (em) => {
     await lockProject(em, projectId);
@@ -88,7 +96,10 @@ export async function deleteProject(app: App, projectId: string): Promise<void> 
   });
 }
 
-/** Adds a member by login. With GitHub on, the login must exist there. @throws Refused for a member */
+/**
+ * Adds a member by login. If GitHub is configured, the login must exist there.
+ * @throws Refused for somebody who is a member already
+ */
 export async function addMember(
   app: App,
   projectId: string,
@@ -111,7 +122,10 @@ export async function addMember(
   });
 }
 
-/** The GitHub account of a login; undefined with GitHub off. @throws AppError 400 for a login that does not exist */
+/**
+ * Finds the GitHub account of a login. Returns undefined if GitHub is not configured.
+ * @throws AppError 400 for a login that does not exist
+ */
 export async function resolveLogin(app: App, login: string): Promise<GitHubUser | undefined> {
   if (app.github === undefined) return undefined;
   const account = await app.github.findUser(login);
@@ -119,7 +133,10 @@ export async function resolveLogin(app: App, login: string): Promise<GitHubUser 
   return account;
 }
 
-/** @throws Refused for the only owner, and for an owner whom GitHub granted that role; AppError 403 */
+/**
+ * Changes or removes the role of a member.
+ * @throws Refused for the only owner, and for an owner whom GitHub granted that role; AppError 403
+ */
 export async function changeRole(app: App, projectId: string, caller: Role, userId: string, role: Role | undefined) {
   return app.db.transaction(async (em) => {
     const owners = await lockOwners(em, projectId);

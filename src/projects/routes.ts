@@ -32,7 +32,7 @@ import { mintApiToken } from './tokens.ts';
 
 const tag = 'projects';
 
-/** A member in the path below a project; `me` stands for the caller. */
+/** Finds the member in the path below a project. `me` means the caller. */
 function onMember(role: 'member' | 'admin'): Access<InProject & { member: MemberView }> {
   const project = inProject('member');
   return {
@@ -44,7 +44,7 @@ function onMember(role: 'member' | 'admin'): Access<InProject & { member: Member
       const id = userId === 'me' ? found.user.id : userId;
       const member = await findMember(app.db.manager, found.projectId, id);
       if (member === undefined) throw notFound('Member', id);
-      // Members may remove themselves and nobody else.
+      // Members without the admin role may remove themselves and nobody else.
       if (!hasRole(found.role, 'admin') && (role === 'admin' || id !== found.user.id)) throw requiresRole('admin');
       return { ...found, member };
     },
@@ -68,7 +68,7 @@ export const projectRoutes: Route[] = [
     operationId: 'getMe',
     method: 'get',
     path: '/me',
-    summary: 'Who the token belongs to',
+    summary: 'Get the user that the token belongs to',
     tag,
     access: anyUser,
     reply: [200, Me],
@@ -90,7 +90,7 @@ export const projectRoutes: Route[] = [
     operationId: 'createToken',
     method: 'post',
     path: '/me/tokens',
-    summary: 'Create an API token. Only this reply shows it',
+    summary: 'Create an API token. Only this reply contains it',
     tag,
     access: anyUser,
     body: CreateToken,
@@ -107,7 +107,7 @@ export const projectRoutes: Route[] = [
     access: onOwnToken,
     reply: [204],
     handle: async (app, { user, ownTokenId }) => {
-      // Another request may have revoked it since the access check.
+      // Another request may have revoked the token since the access check.
       if (!(await revokeToken(app.db.manager, user.id, ownTokenId))) throw notFound('Token', ownTokenId);
     },
   }),
@@ -206,7 +206,7 @@ export const projectRoutes: Route[] = [
     operationId: 'removeMember',
     method: 'delete',
     path: '/projects/:projectId/members/:userId',
-    summary: 'Remove a member. Anyone may leave, with `me` as the user',
+    summary: 'Remove a member. Members can leave by using `me` as the user',
     tag,
     access: onMember('member'),
     reply: [204],

@@ -32,7 +32,9 @@ export const Project = z
     description: z.string(),
     role: z.enum(roles),
     addedBy: z.object({ id: z.string(), login: z.string() }).nullable(),
-    budgets: z.object(Budgets).meta({ description: "the project's own limits; null leaves one to the service" }),
+    budgets: z
+      .object(Budgets)
+      .meta({ description: "the project's own limits; null means that the limit of the service applies" }),
     limits: Limits,
     sharePrivateContext: z.boolean(),
     createdAt: Timestamp,

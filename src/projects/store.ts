@@ -38,7 +38,7 @@ export function viewProject(
   return { ...project, budgets: ownBudgets(project), role, addedBy };
 }
 
-/** The budgets that a project sets for itself; null where the limit of the service applies. */
+/** Returns the budgets that a project sets; null where the limit of the service applies. */
 export function ownBudgets({ budgets }: ProjectRow): ProjectBudgets {
   return { ...noBudgets, ...budgets };
 }
@@ -49,7 +49,10 @@ const asMember = `select p.id, p.name, p.slug, p.description, p.budgets, p.share
   from members m join projects p on p.id = m.project_id left join users a on a.id = m.added_by`;
 type AsMember = ProjectRow & Pick<ProjectView, 'role' | 'addedBy'>;
 
-/** A project as one of its members sees it. @throws AppError 404 */
+/**
+ * Finds a project and what one of its members may see of it.
+ * @throws AppError 404
+ */
 export async function getProject(em: EntityManager, id: string, userId: string): Promise<ProjectView> {
   const [row]: AsMember[] = await em.query(`${asMember} where p.id = $1 and m.user_id = $2`, [id, userId]);
   if (row === undefined) throw notFound('Project', id);
@@ -89,7 +92,7 @@ export async function insertAgents(
   await em.insert(Agents, agents);
 }
 
-/** A project, locked until the end of the transaction. */
+/** Locks a project until the end of the transaction, and returns it. */
 export async function lockProject(em: EntityManager, id: string): Promise<ProjectRow> {
   return em.findOneOrFail(Projects, { where: { id }, lock: { mode: 'pessimistic_write' } });
 }
@@ -117,8 +120,8 @@ export interface GitHubUser {
 }
 
 /**
- * The user of a GitHub account, created if needed. A user who was known only by this login is bound to the account. An
- * account that had the login before, and was renamed since, gives it up.
+ * Finds the user of a GitHub account, or creates one. A user who was known only by this login is bound to the account.
+ * If another account had the login before and was renamed since, its user loses the login.
  */
 export async function upsertUser(em: EntityManager, from: GitHubUser): Promise<UserRow> {
   await em.query(
@@ -130,8 +133,8 @@ export async function upsertUser(em: EntityManager, from: GitHubUser): Promise<U
        and not exists (select 1 from users where github_id = $2)`,
     [from.login, from.id],
   );
-  // Two requests at once conflict on the account number or on the login, whichever index is checked first. Any conflict
-  // means that the other request inserted the row.
+  // Two simultaneous requests can conflict on the account number or on the login, whichever index is checked first. Any
+  // conflict means that the other request inserted the row.
   await em.query(
     `insert into users (id, github_id, login, name, avatar_url) values ($1, $2, $3, $4, $5) on conflict do nothing`,
     [newId('user'), from.id, from.login, from.name ?? '', from.avatar_url ?? ''],
@@ -154,7 +157,7 @@ export async function findUserByLogin(em: EntityManager, login: string): Promise
   return row === undefined ? undefined : em.findOneByOrFail(Users, { id: row.id });
 }
 
-/** A user known only by a login, for services without GitHub. */
+/** Creates a user known only by a login, for services without GitHub. */
 export async function insertUser(em: EntityManager, login: string): Promise<UserRow> {
   const id = newId('user');
   await em.query('insert into users (id, login) values ($1, $2) on conflict ((lower(login))) do nothing', [id, login]);
@@ -171,7 +174,7 @@ export async function insertToken(
   );
 }
 
-/** The tokens of a user that are not revoked, newest first. */
+/** Returns the tokens of a user that are not revoked, newest first. */
 export async function listTokens(em: EntityManager, userId: string, page: { limit: number; offset: number }) {
   const rows: ApiTokenRow[] = await em.query(
     `select id, name, prefix, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt"
@@ -182,7 +185,7 @@ export async function listTokens(em: EntityManager, userId: string, page: { limi
   return rows;
 }
 
-/** Whether the user has this token and has not revoked it. */
+/** Returns whether the user has this token and has not revoked it. */
 export async function hasToken(em: EntityManager, userId: string, id: string): Promise<boolean> {
   const rows = await em.query('select 1 from api_tokens where id = $1 and user_id = $2 and revoked_at is null', [
     id,
@@ -191,7 +194,7 @@ export async function hasToken(em: EntityManager, userId: string, id: string): P
   return rows.length > 0;
 }
 
-/** Revokes a token; false when the user has no such token. */
+/** Revokes a token. Returns false when the user has no such token. */
 export async function revokeToken(em: EntityManager, userId: string, id: string): Promise<boolean> {
   const [, count] = await em.query(
     'update api_tokens set revoked_at = now() where id = $1 and user_id = $2 and revoked_at is null',

@@ -6,7 +6,10 @@ import { dropSecret, keepSecret, secretState } from './secrets.ts';
 
 const tag = 'projects';
 
-/** A project's own tokens for git hosts and for models. They are stored encrypted and never shown. */
+/**
+ * The operations on a project's own tokens for git hosts and for models. The tokens are stored encrypted and never
+ * returned.
+ */
 export const projectTokenRoutes: Route[] = [
   ...tokenRoutes('git-token', 'GitToken', 'git_token', 'git token'),
   ...tokenRoutes('model-token', 'ModelToken', 'model_token', 'model token'),
@@ -34,7 +37,7 @@ function tokenRoutes(segment: string, noun: string, kind: SecretKind, name: stri
       operationId: `get${noun}`,
       method: 'get',
       path,
-      summary: `Whether a ${name} is set`,
+      summary: `Check whether a ${name} is set`,
       tag,
       access,
       reply: [200, TokenState],

@@ -5,7 +5,7 @@ import { readClaims, signToken } from '../http/access/auth.ts';
 import { resolveLogin } from './operations.ts';
 import { findUserByLogin, insertToken, insertUser, revokeToken, upsertUser } from './store.ts';
 
-/** Creates an API token. Its text is returned here and stored nowhere. */
+/** Creates an API token. Its secret is returned here and not stored. */
 export function mintApiToken(app: App, userId: string, name: string, days: number) {
   return mint(app, userId, { name, lifeMs: days * 86_400_000, isSession: false });
 }
@@ -32,7 +32,10 @@ export async function endSession(app: App, token: string): Promise<void> {
   if (claims !== undefined) await revokeToken(app.db.manager, claims.sub, claims.jti);
 }
 
-/** The user with a login, created if needed. With GitHub on, the user is bound to the GitHub account of that login. */
+/**
+ * Finds the user with a login, or creates one. If GitHub is configured, the user is bound to the GitHub account of that
+ * login.
+ */
 export async function userOfLogin(app: App, login: string): Promise<UserRow> {
   const account = await resolveLogin(app, login);
   const em = app.db.manager;

@@ -1,6 +1,6 @@
 /**
- * The payload of each job. It names what to look at and never carries a state, because the state may have changed when the
- * job is taken. How each job is handled and retried is declared in jobs.ts.
+ * The payload of each job. It names what to look at and contains no state, because the state may have changed when a
+ * worker claims the job. How each job is handled and retried is declared in jobs.ts.
  */
 export interface Jobs {
   /** Handle a stored webhook delivery. */
@@ -9,25 +9,28 @@ export interface Jobs {
   run: Record<string, never>;
   /** Continue a task whose subtasks are done. */
   continue: { taskId: string };
-  /** Make GitHub show the task as it is; `recheck`: read first what it shows, because somebody may have changed it. */
+  /**
+   * Make GitHub show the task's current state. With `recheck`, first read what GitHub shows, because somebody may have
+   * changed it.
+   */
   mirror: { taskId: string; recheck: boolean };
   /** Start the tasks of the project's active sprint that can start now. */
   sprint: { projectId: string };
   /** Let a model improve the report of a completed sprint. */
   digest: { sprintId: string };
-  /** Make GitHub's milestones show the sprints as they are. */
+  /** Make GitHub's milestones show the current state of the sprints. */
   milestones: Record<string, never>;
-  /** Update a plan in its issue; `goesOn`: also write the parts of it that are missing. */
+  /** Update a plan in its issue. With `goesOn`, also write the missing parts of the plan. */
   plan: { projectId: string; sessionId: string; goesOn: boolean };
   /** Stop a run of a sprint that has ended. */
   cancel: { taskId: string; runId: string };
-  /** Propose the requirements of a finalized plan to the documentation repository. */
+  /** Open a pull request with the requirements of a finalized plan in the documentation repository. */
   prd: { projectId: string; sessionId: string };
   /** Read a pull request again from GitHub. */
   pull: { repositoryId: string; number: number };
   /** Ask GitHub to deliver failed webhooks again. */
   redeliver: Record<string, never>;
-  /** Repair what nobody reported: lapsed leases, unhandled deliveries, unknown installations. Remove old rows. */
+  /** Repair what no event reported: expired leases, unhandled deliveries, unknown installations. Delete old rows. */
   sweep: Record<string, never>;
 }
 
@@ -35,15 +38,15 @@ export type JobName = keyof Jobs;
 
 /** How the queue treats the jobs of one name. */
 export interface JobPolicy {
-  /** One queued job per key is enough. */
+  /** Whether at most one job per key may be waiting. */
   once: boolean;
-  /** How often a job that failed is tried again. */
+  /** How many times a failed job is retried. */
   retries: number;
 }
 
 /** What a process needs to work on the jobs of one name. */
 export interface Worker<N extends JobName> {
-  /** Jobs this process works on at once. */
+  /** Number of jobs that this process handles at the same time. */
   concurrency: number;
   handle(data: Jobs[N]): Promise<void>;
 }

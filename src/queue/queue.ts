@@ -3,33 +3,38 @@ import type { EntityManager } from 'typeorm';
 import type { JobName, JobPolicies, JobPolicy, Jobs, Workers } from './names.ts';
 
 export interface SendOptions {
-  /** At most one job with the same key waits at a time. Another one is not added. */
+  /** At most one job with the same key waits at a time. A second one is not added. */
   key?: string;
   afterSeconds?: number;
-  /** Adds no job while another one of this name waits. Applies only within a transaction. */
+  /** Adds no job while another one of this name waits. Works only within a transaction. */
   unlessWaiting?: boolean;
 }
 
 /**
- * Jobs in PostgreSQL. A job sent within a transaction exists if and only if that transaction commits. Without `em` it
- * belongs to the ambient transaction, if there is one.
+ * Stores jobs in PostgreSQL. A job sent within a transaction exists if and only if that transaction commits. Without
+ * `em`, `send` uses the ambient transaction, if there is one.
  */
 export interface Queue {
   send<N extends JobName>(em: EntityManager | undefined, name: N, data: Jobs[N], options?: SendOptions): Promise<void>;
-  /** Starts to take jobs. */
+  /** Starts to handle jobs. */
   work(workers: Workers): Promise<void>;
-  /** @throws Error when the queue's connection is gone, or one of its workers no longer looks for jobs */
+  /**
+   * Checks that the queue works.
+   * @throws Error when the queue's connection is lost, or one of its workers no longer polls for jobs
+   */
   check(): Promise<void>;
-  /** Takes no more jobs and waits for those under way, `timeoutMs` at most. */
+  /** Claims no more jobs and waits at most `timeoutMs` for those under way. */
   stop(timeoutMs: number): Promise<void>;
 }
 
-/** A queue counts as stuck when it has not looked for jobs this long. Idle ones look every 2 s. */
+/** A worker counts as stuck when it has not polled for jobs for this long. Idle workers poll every 2 s. */
 const idleMs = 60_000;
 
 type ErrorSink = (error: unknown, what: string) => void;
 
-/** Connects the queue and creates its tables if they are missing. Only workers take jobs and supervise them. */
+/**
+ * Connects the queue and creates its tables if they are missing. Only processes with workers claim and supervise jobs.
+ */
 export async function openQueue(
   url: string,
   policies: JobPolicies,
@@ -42,13 +47,13 @@ export async function openQueue(
     application_name: 'deckhand-queue',
     max: 6,
     supervise: isWorker,
-    // The jobs of a killed worker come back after the 10 s of their heartbeat plus this interval. With the default of 60 s
-    // GitHub showed an old state of a task for over a minute.
+    // The jobs of a killed worker become available again after the 10 s of their heartbeat plus this interval. With the
+    // default of 60 s, GitHub showed an old state of a task for over a minute.
     superviseIntervalSeconds: 5,
     monitorIntervalSeconds: 5,
     schedule: false,
     useListenNotify: isWorker,
-    // No request waits for these connections, only jobs and the start of the service.
+    // Only jobs and the start of the service wait for these connections, never a request.
     connectionTimeoutMillis: 15_000,
   });
   boss.on('error', (error) => onError(error, 'queue'));
@@ -92,7 +97,7 @@ async function send(boss: PgBoss, em: EntityManager | undefined, job: NewJob): P
   };
   const isAdded = async () => (await boss.send(name, data, options)) !== null;
   if (em === undefined || key === undefined) await isAdded();
-  // When a job with this key waits already, it serves as ours, unless a worker takes it before it is locked.
+  // If a job with this key is already waiting, it replaces ours. If a worker claims it before it is locked, try again.
   else while (!(await isAdded())) if (await lockWaiting(em, name, key)) return;
 }
 
@@ -105,9 +110,10 @@ async function check(boss: PgBoss): Promise<void> {
 }
 
 /**
- * Locks the waiting job with this key until our transaction commits. A worker that took it earlier would see the state
- * from before the transaction, and no other job would follow. Workers skip locked jobs. The lock is shared, so that
- * transactions that ask for the same job do not wait for one another. False when a worker has taken the job already.
+ * Locks the waiting job with this key until our transaction commits. A worker that claimed the job earlier would see
+ * the state from before the transaction, and no other job would follow. Workers skip locked jobs. The lock is shared,
+ * so transactions that send the same job do not wait for each other. Returns false when a worker has already claimed
+ * the job.
  */
 async function lockWaiting(em: EntityManager, name: JobName, key: string): Promise<boolean> {
   const waiting = await em.query(
@@ -132,7 +138,7 @@ async function startWorker<N extends JobName>(
   handle: (data: Jobs[N]) => Promise<void>,
   onError: ErrorSink,
 ): Promise<void> {
-  // pg-boss notifies workers of new jobs only, and would look for repeated and delayed ones every 30 s.
+  // pg-boss notifies workers only of new jobs, and by default would poll for retried and delayed jobs every 30 s.
   const often = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
   const id = await boss.work<Jobs[N]>(name, often, async ([job]) => {
     if (job === undefined) return;
@@ -142,7 +148,7 @@ async function startWorker<N extends JobName>(
       onError(error, `job ${name}`);
       throw error;
     } finally {
-      // Without it the worker would wait for the next poll after each job: two jobs a second instead of hundreds.
+      // Without this, the worker would wait for the next poll after each job: two jobs a second instead of hundreds.
       boss.notifyWorker(id);
     }
   });

@@ -6,14 +6,16 @@ import type { Checkout, Remote } from '../git/engine.ts';
 import { removeTree } from '../sandbox/remove-tree.ts';
 import type { Confinement, ToolHost } from '../sandbox/sandbox.ts';
 
-/** A repository in its own folder, until `remove` is called. */
+/** A repository in a separate folder, until `remove` is called. */
 export interface OpenCheckout {
   checkout: Checkout;
-  /** Never throws. A folder that cannot be removed now is removed at a later start of the service. */
+  /**
+   * Deletes the folder. Never throws: a folder that cannot be deleted now is deleted at a later start of the service.
+   */
   remove(): Promise<void>;
 }
 
-/** Opens a repository in a new folder with a random name, because the mounts inside a sandbox reveal the name. */
+/** Opens a repository in a new folder. Its name is random, because the mounts inside a sandbox reveal it. */
 export async function openCheckout(app: App, remote: Remote, signal: AbortSignal): Promise<OpenCheckout> {
   const folder = join(app.workDir, randomBytes(6).toString('hex'));
   const clear = () =>
@@ -37,8 +39,8 @@ export async function openCheckout(app: App, remote: Remote, signal: AbortSignal
 }
 
 /**
- * Starts the tools of a checkout while `place` writes its files. Both take 60 ms and more, and nobody calls a tool before
- * the files are there.
+ * Starts the tools of a checkout while `place` writes its files. Both take at least 60 ms, and no tool is called before
+ * the files exist.
  */
 export async function startToolsIn<T>(
   confinement: Confinement,
@@ -46,7 +48,7 @@ export async function startToolsIn<T>(
   place: () => Promise<T>,
 ): Promise<{ host: ToolHost; placed: T }> {
   const starting = confinement.open(workTree, gitDir);
-  // It is awaited below. Until then, a failure must not count as an unhandled rejection.
+  // The promise is awaited below. Until then, a failure must not become an unhandled rejection.
   starting.catch(() => {});
   try {
     const placed = await place();
@@ -61,7 +63,7 @@ export async function startToolsIn<T>(
   }
 }
 
-/** Starts the tools of a checkout in a confinement of their own, which ends with them or when `signal` aborts. */
+/** Starts the tools of a checkout in a new sandbox, which ends with the tools or when `signal` aborts. */
 export async function startTools<T>(
   app: App,
   checkout: Checkout,

@@ -8,7 +8,7 @@ import { findUser, upsertUser } from '../projects/store.ts';
 import { rightOf } from './permission.ts';
 import { findActiveInstallation, setGitHubId } from './store.ts';
 
-/** What the service authenticates with at a repository. */
+/** The credential with which the service authenticates at a repository. */
 export type Credential =
   | { kind: 'installation'; installationId: number; owner: string; repo: string; githubId: number | null }
   | { kind: 'git-token'; token: string; owner: string; repo: string }
@@ -26,9 +26,10 @@ export function nameOnGitHub(app: App, url: string): { owner: string; repo: stri
 }
 
 /**
- * What a project may use for a repository. The installation's token serves the project of that installation, and any
- * other project whose repository was connected by a person who can write to it now; otherwise a project could reach
- * foreign repositories through the App. In all other cases the project's own git token is used.
+ * Chooses the credential of a project for a repository. The installation's token may be used by the installation's own
+ * project. Another project may use it only if the person who connected the repository can write to it now; otherwise
+ * the project could reach other people's repositories through the App. In all other cases, the project's own git token
+ * is used.
  */
 export async function credentialFor(app: App, repository: RepositoryRow): Promise<Credential> {
   const name = nameOnGitHub(app, repository.url);
@@ -54,8 +55,8 @@ export async function credentialFor(app: App, repository: RepositoryRow): Promis
 }
 
 /**
- * Whether the person who connected a repository can write to it now, even under a new login, and whether its address
- * still belongs to the repository that they connected and not to another one that took over the name.
+ * Returns whether the person who connected a repository can write to it now, even under a new login. Also checks that
+ * the address still belongs to the repository that they connected, and not to one that took over the name.
  */
 async function connectorMayWrite(
   app: App,
@@ -87,13 +88,14 @@ async function isSame(
     );
     return false;
   }
-  // GitHub could not be asked when it was connected, or it is just being connected and this changes no row.
+  // The number is missing when GitHub could not be asked at connection time. During the connection itself the row does
+  // not exist yet, so this updates nothing.
   const { id, url } = repository;
   if (repository.githubId === null) await setGitHubId(app.db.manager, { id, url }, githubId);
   return true;
 }
 
-/** Where to fetch from, with a token that has only the given permissions. */
+/** Returns where to fetch from, with a token that has only the given permissions. */
 export async function remoteFor(
   app: App,
   repository: RepositoryRow,
@@ -116,7 +118,10 @@ async function tokenOf(
   return { token, tokenEndsAt: endsAt };
 }
 
-/** A client of GitHub's API that uses a credential. @throws AppError 503 without one */
+/**
+ * Creates a client of GitHub's API that uses a credential.
+ * @throws AppError 503 without a credential
+ */
 export async function octokitFor(app: App, credential: Credential): Promise<Octokit> {
   if (credential.kind === 'git-token') return app.githubWithToken(credential.token);
   if (credential.kind === 'installation' && app.github !== undefined)
@@ -124,7 +129,7 @@ export async function octokitFor(app: App, credential: Credential): Promise<Octo
   throw noCredential();
 }
 
-/** 503 with the settings that would help. */
+/** Builds the error 503, which names the settings that would help. */
 export function noCredential() {
   return notConfigured(
     'No git credential for the repository: install the GitHub App on it, or set the git token of the project (POST /projects/:projectId/git-token)',

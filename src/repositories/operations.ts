@@ -20,10 +20,12 @@ import {
   updateRepositoryRow,
 } from './store.ts';
 
-/** How long a check of a connection waits for the host. */
+/** How long the check of a connection waits for the host. */
 const validationMs = 10_000;
 
-/** Connects a repository. The first one of a project becomes its primary one unless the caller says otherwise. */
+/**
+ * Connects a repository. The first repository of a project becomes its primary one unless the request says otherwise.
+ */
 export async function connectRepository(app: App, userId: string, input: z.output<typeof ConnectRepository>) {
   const problem = urlProblem(input.url, hostRules(app));
   if (problem !== undefined) throw badField('url', `url: ${problem}`);
@@ -52,8 +54,8 @@ export async function connectRepository(app: App, userId: string, input: z.outpu
 }
 
 /**
- * Changes the fields that are given. A new URL counts as a new connection: the same rules apply, and the caller becomes
- * the person who connected the repository.
+ * Changes the given fields. A new URL counts as a new connection: the same rules apply, and the caller becomes the
+ * person who connected the repository.
  * @throws Refused for a new URL while a task has a branch in the repository
  */
 export async function updateRepository(
@@ -97,7 +99,10 @@ export async function updateRepository(
   });
 }
 
-/** Disconnects a repository; nothing changes on its host. @throws Refused while a task has a live run or an open pull request */
+/**
+ * Disconnects a repository. Nothing changes on its host.
+ * @throws Refused while a task has a live run or an open pull request
+ */
 export async function disconnectRepository(app: App, repository: RepositoryRow): Promise<void> {
   await app.db.transaction(async (em) => {
     const { live, open } = await findUses(em, repository.id);
@@ -109,7 +114,10 @@ export async function disconnectRepository(app: App, repository: RepositoryRow):
   });
 }
 
-/** The repository's number on GitHub and whether it is public. One that cannot be read counts as private. */
+/**
+ * Reads the repository's number on GitHub and whether it is private. A repository that cannot be read counts as
+ * private.
+ */
 async function lookUp(app: App, row: RepositoryRow): Promise<Pick<RepositoryRow, 'isPrivate' | 'githubId'>> {
   try {
     const credential = await credentialFor(app, row);
@@ -136,13 +144,13 @@ const explanations: Record<GitFault, string> = {
   auth: 'The host refused the credentials. Check the installation of the App or the git token',
   missing: 'The repository does not exist, or these credentials may not see it',
   unreachable: 'The host could not be reached. Check the address and whether the host is up',
-  not_git: 'The host answered, but not as a git server',
-  slow: 'The host took too long to answer',
+  not_git: 'The host responded, but not as a git server',
+  slow: 'The host took too long to respond',
   rejected: 'The host refused the request',
   broken: 'git failed',
 };
 
-/** Asks the host for the repository's branches. A failure is a result and not an error. */
+/** Asks the host for the repository's branches. A failure is returned as a result, not thrown. */
 export async function validateRepository(app: App, repository: RepositoryRow) {
   try {
     const credential = await credentialFor(app, repository);
@@ -163,8 +171,8 @@ function whyNot(app: App, error: unknown): string {
   if (error instanceof GitFailed) return `${explanations[error.fault]} (${error.message})`;
   if (error instanceof HostClosed) return `${error.message}; the operator can set ALLOW_PRIVATE_HOSTS to allow it`;
   const { name, status } = error as { name?: string; status?: number };
-  if (name === 'TimeoutError' || name === 'AbortError') return `No answer within ${validationMs / 1000} s`;
-  if (status !== undefined) return `GitHub answered with HTTP ${status} when asked for a token`;
+  if (name === 'TimeoutError' || name === 'AbortError') return `No response within ${validationMs / 1000} s`;
+  if (status !== undefined) return `GitHub responded with HTTP ${status} when asked for a token`;
   app.log.error({ err: error }, 'validation failed');
   return 'The check failed. The log of the service has the details';
 }

@@ -1,6 +1,6 @@
 import type { Octokit } from '../app.ts';
 
-/** A person on GitHub. The id is permanent; after a renaming, the login may belong to somebody else. */
+/** A person on GitHub. The id is permanent. The login may belong to somebody else after the person is renamed. */
 export interface Person {
   id: number | bigint;
   login: string;
@@ -14,9 +14,9 @@ interface Name {
 }
 
 /**
- * What a person may do in a repository according to GitHub's collaborator endpoint, and their current login. The endpoint
- * takes a login, so the id in its answer decides whether it is the same person. A person who was renamed is looked up by
- * id. Users unknown to the host have no permissions.
+ * Returns a person's permission in a repository according to GitHub's collaborator endpoint, and their current login.
+ * The endpoint takes a login, so the id in its response shows whether it is about the same person. If not, the person
+ * was renamed and is looked up by id. Users unknown to the host have no permissions.
  */
 export async function rightOf(
   octokit: Octokit,
@@ -31,7 +31,7 @@ export async function rightOf(
   return { right: renamed?.userId === Number(id) ? renamed.right : 'none', login: now };
 }
 
-/** The person with their current login if they have write permission, otherwise undefined. */
+/** Returns the person with their current login if they have write permission, otherwise undefined. */
 export async function asWriter<P extends Person>(octokit: Octokit, name: Name, person: P): Promise<P | undefined> {
   const { right, login } = await rightOf(octokit, name, person);
   return right === 'write' ? { ...person, login } : undefined;
@@ -41,17 +41,17 @@ async function permissionOf(octokit: Octokit, name: Name, login: string) {
   const path = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
   const data = await unlessUnknown(octokit.request(path, { ...name, username: login }));
   if (data === undefined) return undefined;
-  // `permission` reports maintain as write and a custom role as its base role; `role_name` has the name of the role.
+  // `permission` reports maintain as write, and a custom role as its base role. `role_name` has the name of the role.
   const isWriter =
     ['admin', 'write'].includes(data.permission) || ['admin', 'maintain', 'write'].includes(data.role_name);
   const right: Right = isWriter ? 'write' : data.permission === 'none' ? 'none' : 'read';
-  // GitHub may leave out the user. The owner of the login is then looked up.
+  // GitHub may leave out the user. In that case, the owner of the login is looked up.
   const userId =
     data.user?.id ?? (await unlessUnknown(octokit.request('GET /users/{username}', { username: login })))?.id;
   return { right, userId: Number(userId) };
 }
 
-/** The current login of an account; undefined when the account is deleted. */
+/** Finds the current login of an account. Returns undefined when the account is deleted. */
 async function loginOf(octokit: Octokit, id: number): Promise<string | undefined> {
   return (await unlessUnknown(octokit.request('GET /user/{account_id}', { account_id: id })))?.login;
 }

@@ -16,13 +16,13 @@ interface WantedPull {
   title: string;
   body: string;
   draft: boolean;
-  /** Aborted when the asking worker loses the lease of its run. */
+  /** Aborted when the calling worker loses the lease of its run. */
   signal?: AbortSignal;
 }
 
 /**
- * The open pull request of a branch, created if there is none. One from a fork's branch of the same name does not count.
- * If GitHub's reply to the creation is lost, calling this again finds the pull request.
+ * Finds the open pull request of a branch, or creates one. Ignores pull requests from a fork's branch of the same name.
+ * If GitHub's response to the creation is lost, calling this again finds the pull request.
  */
 export async function ensurePull(octokit: Octokit, { signal, ...wanted }: WantedPull): Promise<OpenedPull> {
   const request = signal === undefined ? {} : { signal };
@@ -62,7 +62,7 @@ async function findPull(
   return { number: own.number, url: own.html_url, status: pullStatus(own), headSha: own.head.sha, nodeId: own.node_id };
 }
 
-/** The status of a pull request of GitHub's API in the words of this service. */
+/** Converts the state of a pull request in GitHub's API to our status. */
 export function pullStatus(pull: {
   state: string;
   draft?: boolean | undefined;

@@ -5,8 +5,8 @@ const path = z.string().describe("relative to the repository's root");
 const line = z.int().min(1);
 
 /**
- * The tools that only read, which are all that a chat offers. Names and parameters are part of the published interface,
- * and prompts refer to them.
+ * The tools that only read. A chat offers only these. Their names and parameters are part of the published interface,
+ * and prompts mention them.
  */
 export const readTools = {
   list_files: {
@@ -20,13 +20,13 @@ export const readTools = {
     changes: false,
   },
   search: {
-    description: 'Find lines that contain a text, or match a regular expression.',
+    description: 'Find lines that contain a string, or match a regular expression.',
     arguments: z.strictObject({ pattern: z.string().min(1), path: path.optional(), regex: z.boolean().optional() }),
     changes: false,
   },
 } as const;
 
-/** The descriptions of tools that are sent to a model. */
+/** Converts tools to the descriptions that are sent to a model. */
 export function specsOf(tools: Record<string, { description: string; arguments: z.ZodType }>): ToolSpec[] {
   return Object.entries(tools).map(([name, { description, arguments: schema }]) => {
     const { $schema: _, ...parameters } = z.toJSONSchema(schema);
@@ -34,7 +34,7 @@ export function specsOf(tools: Record<string, { description: string; arguments: 
   });
 }
 
-/** Parses the arguments of a call by the schema of its tool. The problem is written for the model. */
+/** Validates the arguments of a call with the schema of its tool. The problem is a message for the model. */
 export function parseArguments<S extends z.ZodType>(
   schema: S,
   text: string,

@@ -6,14 +6,17 @@ import type { ToolAnswer, ToolHost } from '../sandbox/sandbox.ts';
 import { openCheckout, startTools } from './checkout.ts';
 import { credentialFor, remoteFor } from './credentials.ts';
 
-/** Reads files of a repository from inside a sandbox, like a run. */
+/** Reads the files of a repository inside a sandbox, as a run does. */
 export interface Reader {
-  /** Clones at the first call. A repository that cannot be read is an answer for the model, not an error. */
+  /**
+   * Calls a tool. The first call clones the repository. If the repository cannot be read, the result tells the model
+   * so; no error is thrown.
+   */
   call(tool: string, args: object): Promise<ToolAnswer>;
   close(): Promise<void>;
 }
 
-/** A reader at a branch, or at the default branch if that branch does not exist. */
+/** Opens a reader at a branch, or at the default branch if that branch does not exist. */
 export function openReader(app: App, repository: RepositoryRow, branch: string | null, signal: AbortSignal): Reader {
   let opened: Promise<{ host: ToolHost; remove(): Promise<void> }> | undefined;
   return {

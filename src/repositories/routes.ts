@@ -71,7 +71,7 @@ export const repositoryRoutes: Route[] = [
     operationId: 'disconnectRepository',
     method: 'delete',
     path: '/repositories/:id',
-    summary: 'Disconnect a repository. It stays on its host',
+    summary: 'Disconnect a repository. Nothing changes on its host',
     tag,
     access: onRepository('admin'),
     reply: [204],
@@ -88,19 +88,19 @@ export const repositoryRoutes: Route[] = [
     tag,
     access: onRepository('member'),
     reply: [200, Validation],
-    // It writes nothing at all.
+    // The validation writes nothing.
     waits: 'between writes',
     handle: (app, { repository }) => validateRepository(app, repository),
   }),
 ];
 
-/** The route of the one repository of a project that has a flag. */
+/** Builds the route for the one repository of a project that has a flag. */
 function flagged(operationId: string, segment: string, name: string, find: typeof findPrimary): Route {
   return route({
     operationId,
     method: 'get',
     path: `/repositories/${segment}/:projectId`,
-    summary: `The ${name.toLowerCase()} of a project`,
+    summary: `Get the ${name.toLowerCase()} of a project`,
     tag,
     access: inProject('member'),
     reply: [200, Repository],

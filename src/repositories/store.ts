@@ -40,7 +40,7 @@ export async function deleteRepositoryRow(em: EntityManager, id: string): Promis
   await em.delete(Repositories, { id });
 }
 
-/** Locks a project, so that of several repositories connected at once only one becomes the first. */
+/** Locks a project, so that only one of several repositories connected at the same time counts as the first. */
 export async function lockProject(em: EntityManager, projectId: string): Promise<void> {
   await em.query('select 1 from projects where id = $1 for no key update', [projectId]);
 }
@@ -56,12 +56,12 @@ export async function hasRepositories(em: EntityManager, projectId: string): Pro
   return em.existsBy(Repositories, { projectId });
 }
 
-/** Oldest first. */
+/** Returns the repositories of a project, oldest first. */
 export async function listProjectRepositories(em: EntityManager, projectId: string): Promise<RepositoryRow[]> {
   return em.find(Repositories, { where: { projectId }, order: { createdAt: 'ASC', id: 'ASC' } });
 }
 
-/** The repositories of a project, or of all projects of the user if it is null. Oldest first. */
+/** Returns the repositories of a project, or of all projects of the user if the project is null. Oldest first. */
 export async function listRepositories(
   em: EntityManager,
   userId: string,
@@ -84,7 +84,7 @@ export async function findPrimary(em: EntityManager, projectId: string): Promise
   return em.findOneBy(Repositories, { projectId, isPrimary: true });
 }
 
-/** The repository of a project with this URL, ignoring case. */
+/** Finds the repository of a project with this URL, ignoring case. */
 export async function findByUrl(em: EntityManager, projectId: string, url: string): Promise<RepositoryRow | undefined> {
   const rows: RepositoryRow[] = await em.query(
     `select ${repositoryColumns} from repositories r where r.project_id = $1 and lower(r.url) = lower($2)`,
@@ -93,7 +93,7 @@ export async function findByUrl(em: EntityManager, projectId: string, url: strin
   return rows[0];
 }
 
-/** The active installation of the App on an account, if any. */
+/** Finds the active installation of the App on an account. */
 export async function findActiveInstallation(em: EntityManager, accountLogin: string): Promise<InstallationRow | null> {
   return em
     .createQueryBuilder(Installations, 'i')
@@ -106,7 +106,9 @@ export async function findDocs(em: EntityManager, projectId: string): Promise<Re
   return em.findOneBy(Repositories, { projectId, isDocsRepo: true });
 }
 
-/** How tasks use a repository: one of their branches, and whether a run is live or a pull request open. */
+/**
+ * Returns how tasks use a repository: one of their branches, whether a run is live, and whether a pull request is open.
+ */
 export async function findUses(em: EntityManager, repositoryId: string) {
   const [row]: { branch: string | null; live: boolean; open: boolean }[] = await em.query(
     `select (select t.branch_name from tasks t where t.repository_id = $1 and t.branch_name is not null limit 1) as branch,

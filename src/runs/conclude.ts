@@ -15,15 +15,15 @@ import { endRun } from './store.ts';
 import { allWorks, type Work } from './work.ts';
 
 /**
- * Publishes what the agent made and moves its task: to its subtasks when the agent split it, to review with a pull
- * request, or to done when nothing had to change.
- * @throws RunFailed when the host refuses the change, the checks fail, or the agent only answered with text
+ * Publishes the agent's work and moves its task: to waiting if the agent split it into subtasks, to review with a pull
+ * request, or to done if nothing had to change.
+ * @throws RunFailed when the host refuses the change, the checks fail, or the agent only replied with text
  */
 export async function conclude(app: App, work: Work, ending: Ending): Promise<void> {
   const { finish, isCalled, subtasks, checks = [] } = ending;
   const { task, journal } = work;
   for (const each of allWorks(work)) await refreshRemote(app, each);
-  // The agent is no longer at work, so the files that were judged are still the ones to push.
+  // The agent has stopped, so the judged files are still the ones to push.
   const treeOf = ending.treeOf ?? readOnce();
   const changed = await changedWorks(work, treeOf);
   if (changed.length > 0) {
@@ -39,31 +39,37 @@ export async function conclude(app: App, work: Work, ending: Ending): Promise<vo
   }
   if (proposed.length > 0 || (await hasOpenPull(app.db.manager, task.id)))
     return succeed(app, work, finish, (em) => moveToReview(app, em, task.id));
-  if (!isCalled) throw new RunFailed('no_changes', 'the agent answered without changing anything');
+  if (!isCalled) throw new RunFailed('no_changes', 'the agent replied without changing anything');
   await journal.note('loop', 'nothing had to be changed');
   const facts = { finishedUnchanged: true };
   await succeed(app, work, finish, (em) => tryMoveTask(app, em, task.id, 'finish', { facts }));
 }
 
-/** The repositories in which the run changed something. */
+/** Finds the repositories in which the run changed something. */
 export async function changedWorks(work: Work, treeOf: TreeOf): Promise<Work[]> {
   const changed: Work[] = [];
   for (const each of allWorks(work)) if ((await changesOf(each, treeOf)).length > 0) changed.push(each);
   return changed;
 }
 
-/** @throws RunFailed when the host refuses the change or a check fails */
+/**
+ * Checks whether a change can be proposed.
+ * @throws RunFailed when the host refuses the change or a check fails
+ */
 async function assertFit(work: Work, treeOf: TreeOf, checks: CheckResult[]): Promise<void> {
   const found = await objections(work, treeOf);
   if (found !== undefined) throw rejection(found);
   const failing = failed(checks);
   if (failing === undefined) return;
-  // The draft pull request shows the results.
+  // A draft pull request shows the results even though the run fails.
   giveChecks(work, checks);
   throw new RunFailed('checks', `${failing.command} still fails: ${failing.output.trim().slice(-500)}`);
 }
 
-/** The changed repositories, and the task's own when an earlier run left commits on its branch. */
+/**
+ * Finds the repositories to open pull requests in: the changed ones, and the task's own if an earlier run left commits
+ * on its branch.
+ */
 async function worksToPropose(work: Work, changed: Work[]): Promise<Work[]> {
   const { branch, checkout } = work;
   const isAhead =
@@ -71,7 +77,7 @@ async function worksToPropose(work: Work, changed: Work[]): Promise<Work[]> {
   return isAhead ? [...new Set([work, ...changed])] : changed;
 }
 
-/** Each pull request shows the results of the checks of its repository. */
+/** Gives each repository the results of its checks, which its pull request shows. */
 function giveChecks(work: Work, checks: CheckResult[]): void {
   for (const each of allWorks(work))
     each.checks = checks.filter(({ repositoryId = work.repository.id }) => repositoryId === each.repository.id);
@@ -81,7 +87,7 @@ async function moveToReview(app: App, em: EntityManager, taskId: string): Promis
   if ((await tryMoveTask(app, em, taskId, 'propose')) === 'in_review') await followRevisions(app, em, taskId);
 }
 
-/** Ends the run, leaves its handoff and moves the task, in one transaction. */
+/** Ends the run, stores its handoff and moves the task, in one transaction. */
 async function succeed(
   app: App,
   { run, journal }: Work,

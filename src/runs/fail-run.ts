@@ -25,8 +25,8 @@ export async function failRun(app: App, run: RunRow, journal: Journal, failure: 
 }
 
 /**
- * Pushes what was made before the failure, unless the host refuses it. After a used-up budget or failing checks a draft
- * pull request shows it. Never throws: the run has failed for another reason already.
+ * Pushes the work made before the failure, unless the host refuses it. After a used-up budget or failing checks, opens
+ * a draft pull request for it. Never throws, because the run's own failure is the one to report.
  */
 export async function keepWork(app: App, work: Work, failure: Failure): Promise<void> {
   try {

@@ -18,8 +18,8 @@ const gitCategories: Record<GitFault, FailureCategory> = {
 };
 
 /**
- * The failure that an error means for its run. Undefined when the run itself did not fail: it was cancelled or taken over,
- * the process stops, or the worker lacks a resource. Then another worker continues it.
+ * Converts an error to the failure of its run. Returns undefined when another worker should continue the run: it was
+ * taken over, the process stops, or the worker lacks a resource. Also returns undefined for a cancelled run.
  */
 export function asFailure(error: unknown, outer: AbortSignal): Failure | undefined {
   if (error instanceof LeaseLost || outer.aborted || lackOf(error) !== undefined) return undefined;
@@ -44,7 +44,7 @@ const lacks: [RegExp, string][] = [
   ],
 ];
 
-/** Names the resource that the worker lacks, for the log of the run; undefined for other errors. */
+/** Names the resource that the worker lacks, for the log of the run. Returns undefined for other errors. */
 export function lackOf(error: unknown): string | undefined {
   if (isDatabaseAway(error)) return 'the database cannot be reached, or cannot write';
   const { code, message } = error as { code?: unknown; message?: unknown };
@@ -61,7 +61,7 @@ function fromGitHub(status: number, error: Error): Failure {
   return failure(status === 422 ? 'push_rejected' : 'internal', said);
 }
 
-/** Octokit also reports network errors as status 500, but without a response. */
+/** Says how a request to GitHub failed. Octokit also reports network errors as status 500, but without a response. */
 function saidBy(error: Error, status: number): string {
   const isAnswer = status < 500 || (error as { response?: unknown }).response !== undefined;
   const what = isAnswer ? `answered HTTP ${status}` : 'could not be reached';
@@ -69,8 +69,8 @@ function saidBy(error: Error, status: number): string {
 }
 
 /**
- * For an error that may go away: what to tell people, and the pause in milliseconds that the host asked for. Undefined for
- * errors that stay.
+ * Describes a temporary error: the text for people, and the pause in milliseconds that the host asked for. Returns
+ * undefined for permanent errors.
  */
 export function passing(error: unknown): { says: string; afterMs: number | undefined } | undefined {
   if (error instanceof GitFailed)

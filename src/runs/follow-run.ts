@@ -3,14 +3,14 @@ import { type EventStream, follow } from '../http/events.ts';
 import { listEvents } from './lease/journal-store.ts';
 import { findRun } from './store.ts';
 
-/** Events read at once. A log of thousands must not wait in memory for a slow reader. */
+/** Events read per query, so that a log of thousands of events does not wait in memory for a slow reader. */
 const pageSize = 50;
 
 /** Streams the log of a run from its beginning, or from after `Last-Event-ID`, until the run has ended. */
 export async function followRun(app: App, runId: string, out: EventStream): Promise<void> {
   let last = /^\d{1,15}$/.test(out.lastEventId ?? '') ? String(out.lastEventId) : '0';
   const look = async () => {
-    // Read before the events, so that whatever a run wrote before it ended is sent.
+    // The run is read before the events. If it has ended, all of its events are stored and will be sent.
     const run = await findRun(app.db.manager, runId);
     last = await sendEvents(app, runId, last, out);
     if (out.signal.aborted) return true;

@@ -10,10 +10,10 @@ import { noSettings, readSettings } from './settings/repository-settings.ts';
 import type { Work } from './work.ts';
 import { openWorkspace, type Signals } from './workspace/workspace.ts';
 
-/** Time for one operation of git, however short the run may be. A run of seconds has to clone too. */
+/** Minimum time limit for one git operation. Even a run limited to seconds has to clone. */
 const leastSeconds = 60;
 
-/** What the repositories of a run share. */
+/** What all repositories of a run share. */
 export interface Shared {
   journal: Journal;
   signals: Signals;
@@ -25,7 +25,7 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
   const { run } = given;
   const { journal, signals, patience } = shared;
   const credential = await credentialFor(app, repository);
-  // No operation of git may take longer than the whole run.
+  // No git operation may take longer than the whole run.
   const limitSeconds = Math.min(remoteSeconds, Math.max(leastSeconds, given.limits.runMinutes.value * 60));
   const remote = { ...(await remoteFor(app, repository, credential, { contents: 'write' })), limitSeconds };
   const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals });
@@ -56,10 +56,13 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
   }
 }
 
-/** A token must last this long for the steps that follow. Tokens of an installation expire after an hour; runs may not. */
+/**
+ * A token must last at least this long for the steps that follow. Installation tokens expire after an hour, possibly
+ * during a run.
+ */
 const spareMs = 10 * 60_000;
 
-/** Gets a new token for git when the present one is about to expire. */
+/** Gets a new token for git if the current one is about to expire. */
 export async function refreshRemote(app: App, work: Work): Promise<void> {
   if (work.tokenEndsAt === undefined || work.tokenEndsAt.getTime() - Date.now() > spareMs) return;
   const renewed = () => remoteFor(app, work.repository, work.credential, { contents: 'write' });

@@ -11,18 +11,18 @@ import { endRun, findLiveRun, insertRun, listLiveSubtasks, lockForCancel, lockRu
 
 interface Starting {
   taskId: string;
-  /** The user who asked for it; null when nobody did. */
+  /** The user who asked for the run; null when nobody did. */
   startedBy: string | null;
   kind: Extract<RunKind, 'start' | 'retry'>;
   instructions?: string | undefined;
   /** The agent that becomes the owner of the task, unless the start is refused. */
   owner?: string | undefined;
-  /** Runs in the same transaction, after the run is queued. */
+  /** Called in the same transaction, after the run is queued. */
   also?: (em: EntityManager) => Promise<void>;
 }
 
 /**
- * Starts or retries a task: moves it to in_progress and queues a run, both or neither.
+ * Starts or retries a task: moves it to in_progress and queues a run, in one transaction.
  * @throws Refused when the task's state or its repository forbids it; AppError 503 when a model or a git credential is
  * missing
  */
@@ -31,7 +31,7 @@ export async function startTask(app: App, starting: Starting): Promise<TaskView>
   const problem = await startProblem(app, starting);
   return app.db.transaction(async (em) => {
     if (owner !== undefined) await setTaskFields(em, taskId, { owner });
-    // The state of the task is reported before what else is missing.
+    // If the task's state forbids the start, report that rather than other problems.
     await moveTask(app, em, taskId, kind);
     if (problem !== undefined) throw problem;
     await queueRun(app, em, taskId, starting);
@@ -41,8 +41,8 @@ export async function startTask(app: App, starting: Starting): Promise<TaskView>
 }
 
 /**
- * Queues a run for a task that was just moved to in_progress. The run takes up the waiting revisions, and a task that was
- * made before its project had a repository now gets the primary one.
+ * Queues a run for a task that was just moved to in_progress. The run takes up the waiting revisions. A task that was
+ * created before its project had a repository now gets the primary one.
  */
 export async function queueRun(
   app: App,
@@ -69,9 +69,9 @@ export async function queueRun(
 }
 
 /**
- * Asks for a change of work in review: a new run on the same branch. While a run is live the revision is stored, and one
- * run with all stored revisions follows when the live run leaves the task in review. Does nothing for a cause that is
- * known already.
+ * Asks for a change of work in review, which starts a new run on the same branch. During a live run, the revision is
+ * stored. If that run leaves the task in review, one run handles all stored revisions. Does nothing if a revision with
+ * the same cause is already stored.
  * @throws Refused when the task's state or its repository forbids it; AppError 503 when a model or a git credential is
  * missing
  */
@@ -84,7 +84,7 @@ export async function reviseTask(
   const problem = await startProblem(app, { taskId });
   return app.db.transaction(async (em) => {
     const live = await findLiveRun(em, taskId);
-    // A run that ends locks the run and then its task. The same order here prevents a deadlock.
+    // A run that ends locks the run first and then its task. Using the same order here prevents a deadlock.
     if (live !== null) await lockRun(em, live.id);
     const isNew = await insertRevision(em, revision);
     const isLive = live !== null && (await findLiveRun(em, taskId)) !== null;
@@ -106,15 +106,16 @@ export async function followRevisions(app: App, em: EntityManager, taskId: strin
 }
 
 /**
- * Cancels the live run of a task, or those of its subtasks while it waits for them; the branch stays. A push that is under
- * way gets a moment to end before it is aborted, although the remote may accept it even then. No push begins afterwards.
+ * Cancels the live run of a task, or those of its subtasks while it waits for them. The branch stays. A push that is
+ * under way gets a few seconds to finish before it is aborted; the remote may accept it even then. No push begins
+ * afterwards.
  * @throws Refused when there is no live run
  */
 export async function cancelTask(app: App, taskId: string): Promise<TaskView> {
   if ((await getTask(app.db.manager, taskId)).status === 'waiting_on_subtasks') return cancelSubtasks(app, taskId);
   const run = await findLiveRun(app.db.manager, taskId);
   const task = await app.db.transaction(async (em) => {
-    // A run that ends locks the run and then its task. The same order here prevents a deadlock.
+    // A run that ends locks the run first and then its task. Using the same order here prevents a deadlock.
     if (run !== null) await lockForCancel(em, run.id);
     await moveTask(app, em, taskId, 'cancel');
     const live = await findLiveRun(em, taskId);
@@ -127,7 +128,7 @@ export async function cancelTask(app: App, taskId: string): Promise<TaskView> {
   return task;
 }
 
-/** Cancels the live run of a task, if there is one. A run that ends at the same moment stays as it ended. */
+/** Cancels the live run of a task, if there is one. A run that ends at the same moment keeps its result. */
 export async function cancelIfRunning(app: App, taskId: string): Promise<void> {
   if ((await findLiveRun(app.db.manager, taskId)) === null) return;
   await cancelTask(app, taskId).catch((error) => {
@@ -135,7 +136,7 @@ export async function cancelIfRunning(app: App, taskId: string): Promise<void> {
   });
 }
 
-/** The parent keeps waiting, but no run of its own follows when its subtasks are done. */
+/** Cancels the runs of subtasks. The parent keeps waiting, but it gets no further run when its subtasks are done. */
 async function cancelSubtasks(app: App, parentId: string): Promise<TaskView> {
   const em = app.db.manager;
   const live = await listLiveSubtasks(em, parentId);

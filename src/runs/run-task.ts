@@ -17,10 +17,10 @@ import { budgetsOfRepository } from './settings/repository-settings.ts';
 import { allWorks, type Work } from './work.ts';
 
 /**
- * Carries out a claimed run: workspace, branch, conversation with the model, checks, commit, push, pull request, handoff.
- * An earlier worker may have begun it, so every step asks the journal first. `outer` aborts when this worker no longer
- * holds the run.
- * @throws whatever took the run from this worker. A failure of the run is stored as its result instead.
+ * Carries out a claimed run: workspace, branch, conversation with the model, checks, commit, push, pull request,
+ * handoff. An earlier worker may have begun the run, so every step checks the journal first. `outer` aborts when this
+ * worker no longer holds the run.
+ * @throws the error that took the run from this worker. A failure of the run is stored as its result instead.
  */
 export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promise<void> {
   const journal = openJournal(app, run);
@@ -34,7 +34,7 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     const given = await findAssignment(app, run);
     clock.open(given.limits.runMinutes);
     confinement = await app.sandbox.confine(AbortSignal.any([outer, clock.working]));
-    // Git does not obey `clock.working`: when the time is up, the work made so far is still pushed.
+    // `clock.working` does not abort git, because the work made so far is still pushed when the time is up.
     const signals = { git: AbortSignal.any([outer, clock.opening]), tools: confinement.signal, confinement };
     work = await patience(() => openWork(app, given, given.repository, { journal, signals, patience }));
     const limits = lowerLimits(given.limits, 'repository', budgetsOfRepository(work.settings));
@@ -54,7 +54,10 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
   }
 }
 
-/** Ends a run that may kill every worker that takes it, or that needs a resource which no worker has. */
+/**
+ * Builds the failure for a run with too many interruptions. It may crash every worker that claims it, or need a
+ * resource that no worker has.
+ */
 async function tooOftenInterrupted(app: App, { id, interruptions }: RunRow): Promise<RunFailed> {
   const why = await lastInterruption(app.db.manager, id);
   const message = `the run was interrupted ${interruptions} times without progress`;

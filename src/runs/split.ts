@@ -17,7 +17,7 @@ export async function splitTask(
   subtasks: NewSubtask[],
 ): Promise<void> {
   const status = await tryMoveTask(app, em, parent.id, 'split', { facts: { splitByAgent: true } });
-  // Its pull request may have been merged or closed during the run. Then there is nothing left to split.
+  // The task's pull request may have been merged or closed during the run. Then there is nothing left to split.
   if (status !== 'waiting_on_subtasks') return;
   await setTaskFields(em, parent.id, { splitByAgent: true });
   const { owner, repositoryId, sprintId } = await getTask(em, parent.id);
@@ -30,7 +30,7 @@ export async function splitTask(
       repositoryId: repositoryId ?? undefined,
       sprintId: sprintId ?? undefined,
       parentId: parent.id,
-      // Marks subtasks made by a model; their runs count against the budget of the parent.
+      // Null marks subtasks created by a model. Their runs count against the budget of the parent.
       createdBy: null,
     });
     if (owner === null) continue;
@@ -39,12 +39,15 @@ export async function splitTask(
   }
 }
 
-/** Continues a task that its own agent had split, once its subtasks are done; the handler of the `continue` job. */
+/** Handles the `continue` job: continues a task that its own agent had split, once its subtasks are done. */
 export async function continueTask(app: App, taskId: string): Promise<void> {
   await app.db.transaction((em) => continueIn(app, em, taskId));
 }
 
-/** The same inside a transaction. Returns false when there is nothing to continue. */
+/**
+ * Continues a task that its own agent had split, in the caller's transaction. Returns false when there is nothing to
+ * continue.
+ */
 export async function continueIn(app: App, em: EntityManager, taskId: string): Promise<boolean> {
   await lockTask(em, taskId);
   const task = await findTask(em, taskId);

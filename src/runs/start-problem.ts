@@ -12,10 +12,10 @@ import { findPrimary, findRepository } from '../repositories/store.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
 
 /**
- * Judges whether an agent could work on a task now, and returns why it could not: Refused (409) when the repository
- * forbids it, AppError 503 when a model or a git credential is missing. Changes nothing. A missing agent or repository is
- * not judged here, because the state machine of the task refuses the start then. GitHub may be asked, so call it outside
- * of transactions.
+ * Returns why an agent could not work on a task now: Refused (409) when the repository forbids it, AppError 503 when a
+ * model or a git credential is missing. Changes nothing. Does not check for a missing agent or repository, because the
+ * state machine of the task refuses the start in that case. May send requests to GitHub, so call it outside of
+ * transactions.
  */
 export async function startProblem(
   app: App,
@@ -42,12 +42,14 @@ export async function startProblem(
   }
 }
 
-/** The repository that a run of the task would work on: its own, else the primary one of its project. */
+/**
+ * Finds the repository that a run of the task would work on: the task's own, otherwise the primary one of its project.
+ */
 export async function repositoryFor(em: EntityManager, task: TaskView): Promise<RepositoryRow | null> {
   return task.repositoryId === null ? findPrimary(em, task.projectId) : findRepository(em, task.repositoryId);
 }
 
-/** Whether a public issue would show what a run reads in a private repository. */
+/** Returns whether a public issue would show what a run reads in a private repository. */
 async function wouldReveal(app: App, task: TaskView, repository: RepositoryRow): Promise<boolean> {
   if (task.issueRepositoryId === null) return false;
   const ofIssue = await findRepository(app.db.manager, task.issueRepositoryId);

@@ -7,13 +7,13 @@ import { type RunRow, Runs } from '../db/work-tables.ts';
 import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
 import { releaseRevisionsOf } from '../tasks/revision-store.ts';
 
-/** A run that one worker holds. Every write checks the fence, so a worker that has lost the run cannot write any more. */
+/** A run that a worker holds. Every write checks the fence, so a worker that has lost the run can no longer write. */
 export interface Held {
   id: string;
   fence: number;
 }
 
-/** Thrown when a write finds that the run was taken over, cancelled or has ended. */
+/** Thrown when a write finds that the run was taken over, was cancelled or has ended. */
 export class LeaseLost extends Error {
   constructor(runId: string) {
     super(`run ${runId} is no longer held by this worker`);
@@ -56,14 +56,14 @@ export async function assertHeld(em: EntityManager, held: Held): Promise<void> {
 const pushLock = lockKey('push');
 
 /**
- * Keeps a run from being cancelled while it pushes. A cancel waits for the end of this transaction; a push that begins
- * after a cancel finds that the run has ended.
+ * Prevents a run from being cancelled while it pushes. A cancel waits for the end of this transaction. A push that
+ * begins after a cancel finds that the run has ended.
  */
 export async function lockForPush(em: EntityManager, runId: string): Promise<void> {
   await em.query(`select pg_advisory_xact_lock_shared(${pushLock})`, [runId]);
 }
 
-/** How long a cancel waits for a push that is under way. A remote may take minutes to answer one. */
+/** How long a cancel waits for a push that is under way. A remote may take minutes to respond to a push. */
 const patienceMs = 3000;
 const pollMs = 100;
 
@@ -72,7 +72,7 @@ export async function lockRun(em: EntityManager, runId: string): Promise<void> {
   await em.query('select 1 from runs where id = $1 for update', [runId]);
 }
 
-/** Waits for a push that is under way, for three seconds at most, then locks the run's row. */
+/** Waits at most three seconds for a push that is under way, then locks the run's row. */
 export async function lockForCancel(em: EntityManager, runId: string): Promise<void> {
   for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(pollMs)) {
     const [{ isLocked }] = await em.query(`select pg_try_advisory_xact_lock(${pushLock}) as "isLocked"`, [runId]);
@@ -82,8 +82,8 @@ export async function lockForCancel(em: EntityManager, runId: string): Promise<v
 }
 
 /**
- * Ends a live run; returns false when it has ended already. Its revisions wait for the next run unless it succeeded. When
- * the agent was evolved during the run, the task goes to the newest version.
+ * Ends a live run; returns false when it has ended already. Unless it succeeded, its revisions are left to the next
+ * run. If the agent got a new version during the run, the task moves to the newest version.
  */
 export async function endRun(
   em: EntityManager,
@@ -114,7 +114,7 @@ export async function findRun(em: EntityManager, id: string): Promise<RunRow | n
   return em.findOneBy(Runs, { id });
 }
 
-/** The user who started a run; undefined when the account was deleted. */
+/** Finds the user who started a run. Returns undefined when the account was deleted. */
 export async function findStarter(em: EntityManager, userId: string): Promise<UserRow | undefined> {
   return (await em.findOneBy(Users, { id: userId })) ?? undefined;
 }
@@ -126,7 +126,7 @@ export async function findLiveRun(em: EntityManager, taskId: string): Promise<Ru
     .getOne();
 }
 
-/** The subtasks of a task that have a queued or running run. */
+/** Finds the subtasks of a task that have a queued or running run. */
 export async function listLiveSubtasks(em: EntityManager, parentId: string): Promise<string[]> {
   const rows: { id: string }[] = await em.query(
     `select t.id from tasks t where t.parent_id = $1
@@ -137,7 +137,10 @@ export async function listLiveSubtasks(em: EntityManager, parentId: string): Pro
   return rows.map((r) => r.id);
 }
 
-/** Newest first. Reads one row more than the limit, so that the caller can tell whether there is another page. */
+/**
+ * Returns the runs, newest first. Reads one row more than the limit, so that the caller can tell whether there is
+ * another page.
+ */
 export async function listRuns(
   em: EntityManager,
   taskId: string,
@@ -151,7 +154,7 @@ export async function listRuns(
   });
 }
 
-/** Adds one turn to the figures of a run. A turn is progress, so the count of interruptions starts over. */
+/** Adds one turn to the figures of a run. A turn is progress, so this resets the count of interruptions. */
 export async function addUsage(
   em: EntityManager,
   runId: string,
@@ -165,8 +168,9 @@ export async function addUsage(
 }
 
 /**
- * What the other runs of a task that was split by its agent have used: all runs of the task and of its subtasks since the
- * split, except the given one. The run that made the split counts. Zero when no agent has split the task.
+ * Sums what the other runs of a task that was split by its agent have used: all runs of the task and of its subtasks
+ * since the split, including the run that made the split, but excluding the given one. Returns zero when no agent has
+ * split the task.
  */
 export async function spentByFamily(em: EntityManager, parentId: string, run: { id: string }) {
   const [row] = await em.query(
@@ -181,7 +185,7 @@ export async function spentByFamily(em: EntityManager, parentId: string, run: { 
   return row as { tokens: number; costUsd: number };
 }
 
-/** What the runs of a project that were created today (UTC) have cost so far, in US dollars. */
+/** Sums what the runs of a project that were created today (UTC) have cost so far, in US dollars. */
 export async function costOfDay(em: EntityManager, projectId: string): Promise<number> {
   const [row] = await em.query(
     `select coalesce(sum(cost_usd), 0)::float8 as cost from runs

@@ -8,31 +8,31 @@ import type { CheckResult } from './publish/verify.ts';
 import type { RepositorySettings } from './settings/repository-settings.ts';
 import type { Workspace } from './workspace/workspace.ts';
 
-/** One repository that a run has open, with all that is needed to change it, check it and publish the change. */
+/** One repository that a run has open, with everything needed to change it, check it and publish the change. */
 export interface Work extends Workspace {
   run: RunRow;
   task: TaskView;
   agent: AgentRow;
   repository: RepositoryRow;
   credential: Credential;
-  /** When the token for git expires; undefined for one that does not. */
+  /** When the token for git expires; undefined for a token that does not expire. */
   tokenEndsAt: Date | undefined;
-  /** The other repositories that the run has opened; empty in those themselves. */
+  /** The other repositories that the run has opened. Empty in the `Work` of those repositories. */
   also: Work[];
   journal: Journal;
   /** The live credentials that must not leave the service. */
   secrets: string[];
-  /** For steps that need the git host or GitHub. */
+  /** Retries steps that need the git host or GitHub. */
   patience: Patience;
   /** Aborted when this worker no longer holds the run. */
   signal: AbortSignal;
   /** The .deckhand.yml of the base branch. */
   settings: RepositorySettings;
-  /** The results of its checks, once the agent has finished. */
+  /** The results of the repository's checks, once the agent has finished. */
   checks?: CheckResult[];
 }
 
-/** The repository of the task, then the others in the order in which they were opened. */
+/** Returns the repository of the task, then the others in the order in which they were opened. */
 export function allWorks(work: Work): Work[] {
   return [work, ...work.also];
 }

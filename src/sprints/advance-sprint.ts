@@ -11,9 +11,9 @@ import { listProjectsWithActiveSprint, listStartable, setFailure } from './advan
 import { findActiveSprint } from './store.ts';
 
 /**
- * Starts the tasks of a project's active sprint that have an owner, whose dependencies are done, and that have never run;
- * only a person starts a task again. A task that cannot start gets the reason as its failure and is tried again at the
- * next call.
+ * Starts the tasks of a project's active sprint that have an owner, whose dependencies are done, and that have never
+ * run. A task that has run is started again only by a person. If a task cannot start, the reason is stored as its
+ * failure, and the next call tries again.
  */
 export async function advanceSprint(app: App, projectId: string): Promise<void> {
   const sprint = await findActiveSprint(app.db.manager, projectId);
@@ -34,16 +34,16 @@ export async function advanceSprint(app: App, projectId: string): Promise<void> 
   }
 }
 
-/** Why no further run may start today; undefined while the project's budget for the day lasts. */
+/** Returns why no further run may start today; undefined while the project's budget for the day lasts. */
 async function dayIsOver(app: App, projectId: string): Promise<string | undefined> {
   const { dayCostUsd } = await limitsOf(app, projectId);
   const usedUp = exhaustedDay(dayCostUsd, await costOfDay(app.db.manager, projectId));
   return usedUp && `${usedUp}; the task starts tomorrow`;
 }
 
-/** Why a start was refused; undefined for any other error. */
+/** Returns why a start was refused; undefined for any other error. */
 function reasonOf(error: unknown): Failure | undefined {
-  // Listed tasks meet the other conditions of a start, so the repository or the owner is the reason.
+  // Listed tasks meet all other conditions of a start, so the reason is the repository or the owner.
   if (error instanceof Refused) return failure('repository', `The task could not be started. ${error.message}`);
   if (!(error instanceof AppError)) return undefined;
   return failure(error.status === 503 ? 'auth' : 'repository', `The task could not be started. ${error.message}`);
@@ -53,7 +53,7 @@ async function showFailure(app: App, taskId: string, why: Failure): Promise<void
   if (await setFailure(app.db.manager, taskId, why)) await showTask(app, undefined, taskId);
 }
 
-/** Queues a look at every active sprint. Called from time to time, in case an event was lost. */
+/** Queues a check of every active sprint. Called periodically, because an event may have been lost. */
 export async function advanceAllSprints(app: App): Promise<void> {
   for (const projectId of await listProjectsWithActiveSprint(app.db.manager))
     await app.queue.send(undefined, 'sprint', { projectId }, { key: projectId });

@@ -1,7 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import type { Failure } from '../domain/run.ts';
 
-/** The tasks of a sprint with an owner and all dependencies done that have never run, oldest first. */
+/**
+ * Returns the ids of the sprint's tasks that can start: they have an owner, all their dependencies are done, and they
+ * have never run. Oldest first.
+ */
 export async function listStartable(em: EntityManager, sprintId: string): Promise<string[]> {
   const rows: { id: string }[] = await em.query(
     `select t.id from tasks t
@@ -15,7 +18,7 @@ export async function listStartable(em: EntityManager, sprintId: string): Promis
   return rows.map((r) => r.id);
 }
 
-/** Stores why a task could not start, unless it was started since. Returns whether this changed anything. */
+/** Stores why a task could not start, unless it has started since. Returns whether this changed anything. */
 export async function setFailure(em: EntityManager, taskId: string, failure: Failure): Promise<boolean> {
   const [, changed] = await em.query(
     `update tasks set failure = $2, updated_at = now()

@@ -6,12 +6,12 @@ import { findPrimary } from '../repositories/store.ts';
 import { burndownOf, metricsOf } from './figures-store.ts';
 import { listSprintTasks, type SprintView } from './store.ts';
 
-/** The model gets at most this many tasks and the burndown of at most this many days. */
+/** The prompt lists at most this many tasks, and covers at most this many days of the burndown. */
 const maxTasks = 100;
 const maxDays = 60;
 
 /**
- * Asks the project's Software Architect about a sprint. It gets the tasks, failures, metrics and burndown.
+ * Asks the project's Software Architect about a sprint. The prompt contains the tasks, failures, metrics and burndown.
  * @throws AppError 502, 503
  */
 export async function chatAboutSprint(app: App, sprint: SprintView, asking: Asking): Promise<string> {

@@ -22,7 +22,7 @@ export interface DigestTask {
   failure: Failure | null;
 }
 
-/** The tasks of a sprint, oldest first. */
+/** Returns the tasks of a sprint, oldest first. */
 export async function listDigestTasks(em: EntityManager, sprintId: string): Promise<DigestTask[]> {
   return em.query(
     `select t.id, t.title, t.status = 'done' as "isDone", t.failure from tasks t where t.sprint_id = $1
@@ -31,7 +31,7 @@ export async function listDigestTasks(em: EntityManager, sprintId: string): Prom
   );
 }
 
-/** The cost in US dollars of the runs of a sprint's tasks since the sprint began. */
+/** Returns the cost in US dollars of the runs of a sprint's tasks since the sprint began. */
 export async function costOfSprint(em: EntityManager, sprint: SprintView): Promise<number> {
   const [{ cost }] = await em.query(
     `select coalesce(sum(r.cost_usd), 0)::float8 as cost from runs r join tasks t on t.id = r.task_id
@@ -55,7 +55,10 @@ export async function insertDigest(em: EntityManager, digest: Omit<DigestView, '
   );
 }
 
-/** @throws AppError 404 until the sprint is completed */
+/**
+ * Finds the report of a sprint.
+ * @throws AppError 404 until the sprint is completed
+ */
 export async function getDigest(em: EntityManager, sprintId: string): Promise<DigestView> {
   const rows: DigestView[] = await em.query(
     `select sprint_id as "sprintId", created_at as "createdAt", markdown, completed, carried_over as "carriedOver",

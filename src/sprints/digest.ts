@@ -6,7 +6,7 @@ import { costOfSprint, type DigestTask, insertDigest, listDigestTasks } from './
 import type { SprintView } from './store.ts';
 
 /**
- * Stores the report of a sprint: what was done, what was not and why, and what it cost. It needs no model. The links to
+ * Stores the report of a sprint: what was done, what was not and why, and what it cost. Needs no model. The links to
  * tasks begin with `baseUrl`.
  */
 export async function storeDigest(

@@ -17,7 +17,10 @@ import {
   setSprintStatus,
 } from './store.ts';
 
-/** Cancels a sprint and its runs. Its unfinished tasks leave it. @throws Refused unless it is active */
+/**
+ * Cancels a sprint and its runs. Removes its unfinished tasks from it.
+ * @throws Refused unless it is active
+ */
 export async function cancelSprint(app: App, sprintId: string): Promise<SprintView> {
   const live = await app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, sprintId);
@@ -32,7 +35,7 @@ export async function cancelSprint(app: App, sprintId: string): Promise<SprintVi
 }
 
 /**
- * Deletes a sprint; its tasks stay, without a sprint. Deleting an active sprint takes `isForced` and the admin role.
+ * Deletes a sprint. Its tasks stay, without a sprint. Deleting an active sprint requires `isForced` and the admin role.
  * @throws Refused; AppError 403
  */
 export async function deleteSprint(app: App, { id }: SprintView, role: Role, isForced: boolean): Promise<void> {
@@ -49,14 +52,17 @@ export async function deleteSprint(app: App, { id }: SprintView, role: Role, isF
   for (const { taskId, runId } of live) await cancelRun(app, taskId, runId);
 }
 
-/** Queues the cancellation of live runs, so that it survives a crash. Returns them, to be cancelled right away. */
+/**
+ * Queues the cancellation of live runs, so that it survives a crash. Returns the runs, so that the caller can also
+ * cancel them immediately.
+ */
 async function queueCancels(app: App, em: EntityManager, taskIds: string[]): Promise<LiveRun[]> {
   const live = await listLiveRuns(em, taskIds);
   for (const run of live) await app.queue.send(em, 'cancel', run, { afterSeconds: 5 });
   return live;
 }
 
-/** Cancels a run unless it has ended or another one has followed. The handler of the `cancel` job. */
+/** Handles the `cancel` job: cancels a run, unless it has ended or the task has a newer run. */
 export async function cancelRun(app: App, taskId: string, runId: string): Promise<void> {
   if ((await findLiveRun(app.db.manager, taskId))?.id !== runId) return;
   await cancelIfRunning(app, taskId);

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { type BurndownPoint, burndown, estimatedCompletion } from '../domain/burndown.ts';
 import { latest, type SprintView } from './store.ts';
 
-/** The figures of a sprint at its end, or now while it is open. They are computed from its history alone. */
+/** Computes the figures of a sprint at its end, or now while it is open, from its history alone. */
 export async function metricsOf(em: EntityManager, sprint: SprintView, now = new Date()) {
   const [row] = await em.query(
     `select count(*) filter (where l.status is not null)::int as total,
@@ -25,8 +25,8 @@ export async function metricsOf(em: EntityManager, sprint: SprintView, now = new
 }
 
 /**
- * For each day, the number of tasks in the sprint that were not done when the day ended. Each row of the history becomes
- * the difference it made, so that 10,000 rows are summed in one pass.
+ * Counts for each day the tasks in the sprint that were not done when the day ended. Each row of the history is
+ * converted to the change that it made to the count, so that 10,000 rows are summed in one pass.
  */
 export async function burndownOf(em: EntityManager, sprint: SprintView, now = new Date()): Promise<BurndownPoint[]> {
   const rows: { date: string; actual: number; scope: number }[] = await em.query(
@@ -50,7 +50,7 @@ export async function burndownOf(em: EntityManager, sprint: SprintView, now = ne
   return burndown(rows, { count: rows[0]?.scope ?? 0, startDate: sprint.startDay, endDate: sprint.endDay });
 }
 
-/** How many tasks were completed in each of the last completed sprints, oldest first. */
+/** Counts the tasks completed in each of the last completed sprints, oldest first. */
 export async function velocityOf(em: EntityManager, projectId: string, count: number) {
   const rows: { sprintId: string; name: string; velocity: number }[] = await em.query(
     `select s.id as "sprintId", s.name, (select count(*)::int from (${latest}) l where l.status = 'done') as velocity

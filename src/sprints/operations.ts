@@ -34,7 +34,10 @@ import {
 
 const defaultFacts: SprintFacts = { otherActive: undefined, unfinishedTasks: [], carriesOver: false, isForced: false };
 
-/** The status after an event that a person asked for. @throws Refused by the table */
+/**
+ * Returns the status after an event that a person requested.
+ * @throws Refused when the state machine forbids the event
+ */
 export function sprintAfter(status: SprintStatus, event: SprintEvent, facts: Partial<SprintFacts> = {}): SprintStatus {
   return nextState(sprintMachine, status, event, { ...defaultFacts, ...facts });
 }
@@ -49,7 +52,10 @@ export async function createSprint(
   return getSprint(app.db.manager, id);
 }
 
-/** @throws Refused for a sprint that has ended; AppError 400 for a last day before the first */
+/**
+ * Changes the given fields of a sprint.
+ * @throws Refused for a sprint that has ended; AppError 400 for a last day before the first
+ */
 export async function updateSprint(app: App, id: string, input: z.output<typeof UpdateSprint>): Promise<SprintView> {
   return app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
@@ -63,7 +69,10 @@ export async function updateSprint(app: App, id: string, input: z.output<typeof 
   });
 }
 
-/** Starts a sprint; its tasks start as soon as they can. `also` joins the transaction. @throws Refused by the table */
+/**
+ * Starts a sprint. Its tasks start as soon as they can. `also` is called in the same transaction.
+ * @throws Refused when the state machine forbids the event
+ */
 export async function startSprint(
   app: App,
   id: string,
@@ -72,7 +81,7 @@ export async function startSprint(
 ): Promise<SprintView> {
   return app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
-    // If two sprints of a project start at once, the second waits here and finds the first one active.
+    // If two sprints of a project start at the same time, the second waits here and finds the first one active.
     await lockProject(em, sprint.projectId);
     const otherActive = (await findActiveSprint(em, sprint.projectId))?.id;
     await setSprintStatus(em, id, sprintAfter(sprint.status, 'start', { otherActive }), userId);
@@ -84,9 +93,10 @@ export async function startSprint(
 }
 
 /**
- * Completes a sprint and freezes its figures. Then its unfinished tasks move to the backlog or to a sprint in planning;
- * their runs continue.
- * @throws Refused by the table; AppError 400 when `unfinished` names no sprint of the project
+ * Completes a sprint and freezes its figures. Then moves its unfinished tasks to the backlog or to a sprint in
+ * planning. Their runs continue.
+ * @throws Refused when the state machine forbids the event; AppError 400 when `unfinished` is neither "backlog" nor a
+ * sprint of the project
  */
 export async function completeSprint(app: App, id: string, unfinished: string | undefined): Promise<SprintView> {
   return app.db.transaction(async (em) => {
@@ -148,7 +158,10 @@ export async function addTasks(
   });
 }
 
-/** Removes a task with its subtasks from a sprint. A live run continues. @throws AppError 404; Refused */
+/**
+ * Removes a task with its subtasks from a sprint. A live run continues.
+ * @throws AppError 404; Refused
+ */
 export async function removeTask(app: App, id: string, taskId: string): Promise<void> {
   await app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
@@ -164,7 +177,7 @@ export async function removeTask(app: App, id: string, taskId: string): Promise<
   });
 }
 
-/** Queues an update of what GitHub shows of a sprint and its tasks. */
+/** Queues the jobs that update a sprint and its tasks on GitHub. */
 export async function showSprint(app: App, em: EntityManager, sprintId: string): Promise<void> {
   if (app.github === undefined) return;
   for (const id of await listTaskIds(em, sprintId)) await showTask(app, em, id);

@@ -26,7 +26,7 @@ import { findActiveSprint, listSprints, listSprintTasks, type SprintView, sprint
 const tag = 'sprints';
 const ended = { 409: 'The sprint is completed or cancelled' };
 
-/** A sprint in the path, for callers who have the role in its project. */
+/** Finds the sprint in the path, for callers who have the role in its project. */
 export const onSprint = accessTo<SprintView, 'sprint'>({
   kind: 'Sprint',
   as: 'sprint',
@@ -65,7 +65,7 @@ export const sprintRoutes: Route[] = [
     operationId: 'getActiveSprint',
     method: 'get',
     path: '/projects/:projectId/sprints/active',
-    summary: 'The active sprint, or null',
+    summary: 'Get the active sprint, or null',
     tag,
     access: inProject('member'),
     reply: [200, Sprint.nullable()],
@@ -75,7 +75,7 @@ export const sprintRoutes: Route[] = [
     operationId: 'getVelocity',
     method: 'get',
     path: '/projects/:projectId/velocity',
-    summary: 'Tasks completed in each of the last completed sprints, oldest first',
+    summary: 'Count the tasks completed in each of the last completed sprints, oldest first',
     tag,
     access: inProject('member'),
     query: VelocityQuery,
@@ -86,7 +86,7 @@ export const sprintRoutes: Route[] = [
     operationId: 'listBacklog',
     method: 'get',
     path: '/projects/:projectId/backlog',
-    summary: 'The tasks without a sprint, newest first',
+    summary: 'List the tasks without a sprint, newest first',
     tag,
     access: inProject('member'),
     query: BacklogPage,
@@ -144,7 +144,7 @@ export const sprintRoutes: Route[] = [
     operationId: 'getSprintMetrics',
     method: 'get',
     path: '/sprints/:sprintId/metrics',
-    summary: 'The progress of a sprint',
+    summary: 'Get the progress of a sprint',
     tag,
     access: onSprint('member'),
     reply: [200, SprintMetrics],
@@ -154,7 +154,7 @@ export const sprintRoutes: Route[] = [
     operationId: 'getBurndown',
     method: 'get',
     path: '/sprints/:sprintId/burndown',
-    summary: 'Open tasks at the end of each day (UTC), and the ideal line',
+    summary: 'Get the open tasks at the end of each day (UTC), and the ideal line',
     tag,
     access: onSprint('member'),
     reply: [200, z.array(BurndownPoint)],
@@ -164,7 +164,7 @@ export const sprintRoutes: Route[] = [
     operationId: 'getDigest',
     method: 'get',
     path: '/sprints/:sprintId/digest',
-    summary: 'The report of a completed sprint',
+    summary: 'Get the report of a completed sprint',
     tag,
     access: onSprint('member'),
     reply: [200, Digest],
@@ -174,7 +174,7 @@ export const sprintRoutes: Route[] = [
     operationId: 'chatAboutSprint',
     method: 'post',
     path: '/sprints/:sprintId/chat-with-dev-lead',
-    summary: 'Talk with the Software Architect about a sprint',
+    summary: 'Chat with the Software Architect about a sprint',
     tag,
     access: onSprint('member'),
     body: ChatMessage,
@@ -182,7 +182,7 @@ export const sprintRoutes: Route[] = [
     errors: { 502: 'The model answered with an error', 503: 'No model is configured' },
     costs: 'model',
     waits: 'before it writes',
-    streams: 'Events `text` with `{ text }`, one per piece of the answer, then `done` with the whole reply, or `error`',
+    streams: 'Events `text` with `{ text }`, each a piece of the reply, then `done` with the whole reply, or `error`',
     stream: async (app, { sprint, user, body, keyed }, { signal, send }) => {
       const onText = (text: string) => send({ event: 'text', data: { text } });
       const asking = { userId: user.id, message: body.message, keyed, onText, signal };

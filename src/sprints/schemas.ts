@@ -64,7 +64,7 @@ export const BacklogPage = z.strictObject({
     .optional()
     .meta({
       override: { type: 'integer', minimum: 1, maximum: 100 },
-      description: 'results per page; without it all results',
+      description: 'results per page; if missing, all results are returned',
     }),
   offset: pageQuery.offset,
 });

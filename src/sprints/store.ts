@@ -23,7 +23,7 @@ export interface SprintView {
   completedCount: number;
 }
 
-/** The latest status of each task of sprint s in its history; null for a task that left. */
+/** SQL: the latest status of each task in the history of sprint s; null for a task that was removed from it. */
 export const latest = `select distinct on (h.task_id) h.task_id, h.status, h.at from sprint_history h
   where h.sprint_id = s.id order by h.task_id, h.at desc, h.id desc`;
 
@@ -59,7 +59,7 @@ export interface LiveRun {
   runId: string;
 }
 
-/** The queued and running runs of tasks. */
+/** Returns the queued and running runs of tasks. */
 export async function listLiveRuns(em: EntityManager, taskIds: string[]): Promise<LiveRun[]> {
   return em.query(
     `select task_id as "taskId", id as "runId" from runs where task_id = any($1) and status in ('queued', 'running')`,
@@ -67,7 +67,10 @@ export async function listLiveRuns(em: EntityManager, taskIds: string[]): Promis
   );
 }
 
-/** Locks a sprint against other changes of it and against tasks that are being added. @throws AppError 404 */
+/**
+ * Locks a sprint, so that nobody else can change it or add tasks to it, and returns it.
+ * @throws AppError 404
+ */
 export async function lockSprint(em: EntityManager, id: string): Promise<SprintView> {
   await em.query('select 1 from sprints where id = $1 for no key update', [id]);
   return getSprint(em, id);
@@ -102,7 +105,7 @@ export async function updateSprintRow(
   );
 }
 
-/** Sets the status with the time of the start or end. From the end on, the history of the sprint is frozen. */
+/** Sets the status with the time of the start or end. When a sprint ends, its history is frozen. */
 export async function setSprintStatus(
   em: EntityManager,
   id: string,
@@ -117,7 +120,7 @@ export async function setSprintStatus(
   );
 }
 
-/** The sprints of a project in planning or active, newest first. */
+/** Returns the sprints of a project in planning or active, newest first. */
 export async function listOpenSprints(em: EntityManager, projectId: string): Promise<{ id: string; name: string }[]> {
   return em.query(
     `select id, name from sprints where project_id = $1 and status in ('planning', 'active') order by created_at desc, id desc`,
@@ -125,7 +128,10 @@ export async function listOpenSprints(em: EntityManager, projectId: string): Pro
   );
 }
 
-/** Newest first, one row more than the limit. */
+/**
+ * Returns the sprints of a project, newest first. Reads one row more than the limit, so that the caller can tell
+ * whether there is another page.
+ */
 export async function listSprints(
   em: EntityManager,
   projectId: string,
@@ -139,7 +145,10 @@ export async function listSprints(
   );
 }
 
-/** The tasks of a sprint, or those of a project without a sprint. Newest first, one row more than the limit. */
+/**
+ * Returns the tasks of a sprint, or those of a project that are in no sprint. Newest first, one row more than the
+ * limit.
+ */
 export async function listSprintTasks(
   em: EntityManager,
   where: { sprintId: string } | { backlogOf: string },
@@ -159,8 +168,8 @@ export async function listSprintTasks(
 }
 
 /**
- * The ids of a sprint's tasks that are not done. Locks all its tasks, subtasks first: deleting a task locks in the same
- * order, so the two cannot deadlock.
+ * Returns the ids of a sprint's tasks that are not done. Locks all its tasks, subtasks first. Deleting a task locks in
+ * the same order, so the two cannot deadlock.
  */
 export async function lockUnfinished(em: EntityManager, sprintId: string): Promise<string[]> {
   const rows: { id: string; status: TaskStatus }[] = await em.query(
@@ -179,10 +188,10 @@ export async function moveToSprint(em: EntityManager, taskIds: string[], sprintI
   );
 }
 
-/** The given tasks of a project by id, with what decides whether they can be added to a sprint. */
+/** Returns the given tasks of a project by id, with the facts that decide whether they can be added to a sprint. */
 export async function tasksForSprint(em: EntityManager, projectId: string, ids: string[]) {
   const rows: { id: string; parentId: string | null; sprintId: string | null }[] = await em.query(
-    // Locked with their subtasks, subtasks first, in the order in which deleting a task locks.
+    // Locks the tasks with their subtasks, subtasks first, in the same order as deleting a task does.
     `select id, parent_id as "parentId", sprint_id as "sprintId" from tasks
      where project_id = $1 and (id = any($2) or parent_id = any($2))
      order by parent_id is null, id for no key update`,

@@ -10,14 +10,14 @@ import { listSprintTasks } from './store.ts';
 const tag = 'sprints';
 const ended = { 409: 'The sprint is completed or cancelled' };
 
-/** A sprint, and the id of a task in the path behind it. */
+/** Finds the sprint in the path, and returns it with the id of the task in the path. */
 const entered = onSprint('member');
 const onTaskOfSprint: Access<Awaited<ReturnType<typeof entered.load>> & { taskId: string }> = {
   ...entered,
   load: async (app, asked) => ({ ...(await entered.load(app, asked)), taskId: asked.params.taskId ?? '' }),
 };
 
-/** The tasks of a sprint. */
+/** The operations on the tasks of a sprint. */
 export const sprintTaskRoutes: Route[] = [
   route({
     operationId: 'listSprintTasks',
@@ -35,7 +35,7 @@ export const sprintTaskRoutes: Route[] = [
     operationId: 'addSprintTask',
     method: 'post',
     path: '/sprints/:sprintId/tasks',
-    summary: 'Add a task with its subtasks. It leaves its earlier sprint',
+    summary: 'Add a task with its subtasks to a sprint. They are removed from any other sprint',
     tag,
     access: onSprint('member'),
     body: AddTask,

@@ -6,7 +6,7 @@ import { ModelFailed } from '../llm/model.ts';
 import { getDigest, setDigestText } from './digest-store.ts';
 import { findSprint } from './store.ts';
 
-/** How long the model may take. Nobody waits for it. */
+/** Time limit for the model. It is generous, because nobody waits for the report. */
 const answerMs = 120_000;
 const order = `Write a short report on a sprint for the team, in Markdown: what was done, what was carried over, what
 failed and why, what it cost, and what to do next. Keep every fact of the draft, add none, and stay under 400 words.

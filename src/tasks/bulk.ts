@@ -9,14 +9,14 @@ import { getTasks, replaceDependencies, type TaskView, tasksAmong } from './stor
 type NewTask = z.output<typeof CreateTasks>['tasks'][number];
 
 /**
- * Creates several tasks in the given order, all or none. A dependency may name the `ref` of another of them.
+ * Creates several tasks in the given order, all or none. A dependency may be the `ref` of another task in the list.
  * @throws AppError 400 naming each field that is wrong
  */
 export async function createTasks(app: App, projectId: string, userId: string, tasks: NewTask[]): Promise<TaskView[]> {
   return app.db.transaction((em) => createTasksIn(app, em, projectId, userId, tasks));
 }
 
-/** The same inside a transaction of the caller. */
+/** Creates several tasks, like `createTasks`, in the caller's transaction. */
 export async function createTasksIn(
   app: App,
   em: EntityManager,
@@ -37,7 +37,7 @@ export async function createTasksIn(
   return getTasks(em, ids);
 }
 
-/** Refs that are used twice, and cycles of dependencies among the new tasks. */
+/** Finds refs that are used twice, and cycles of dependencies among the new tasks. */
 function refProblems(tasks: NewTask[]): Problem[] {
   const problems: Problem[] = [];
   const byRef = new Map<string, NewTask>();

@@ -9,13 +9,13 @@ import { findDiff, listHandoffs, listLatestRuns, listPulls } from './work-store.
 
 /** Characters of the diff in the prompt. The agent can read the files to see the rest. */
 const diffChars = 20_000;
-/** The prompt names at most this many runs, the latest. */
+/** The prompt names at most this many of the latest runs. */
 const maxRuns = 5;
 
 /**
- * Asks the agent of a task about the task and returns its answer. The agent sees the runs, diff and handoffs, can read
- * the repository at the branch of the task, and changes nothing. `isAlone`: the question is asked without the conversation
- * so far and does not become part of it.
+ * Asks the agent of a task about the task and returns its reply. The agent sees the runs, the diff and the handoffs,
+ * and can read the repository at the branch of the task. It changes nothing. With `isAlone`, the question is asked
+ * without the earlier conversation and does not become part of it.
  * @throws AppError 502 when the model fails, 503 when none is configured
  */
 export async function chatAboutTask(app: App, task: TaskView, asking: Asking, isAlone = false): Promise<string> {

@@ -14,8 +14,8 @@ interface Move {
 }
 
 /**
- * The only place where the status of a task changes: by its state machine, by compare-and-swap, and with the job that
- * shows the change on GitHub in the same transaction.
+ * Changes the status of a task. This is the only place that does so. It uses the state machine and compare-and-swap,
+ * and queues in the same transaction the job that shows the change on GitHub.
  * @throws Refused when the state machine forbids the event
  */
 export async function moveTask(app: App, em: EntityManager, taskId: string, event: TaskEvent, move: Move = {}) {
@@ -26,8 +26,8 @@ export async function moveTask(app: App, em: EntityManager, taskId: string, even
 }
 
 /**
- * The same for an event of GitHub or of a run. Nobody waits for a reply there, so an event that the state machine forbids
- * changes nothing. Returns the new status, or undefined when nothing changed.
+ * Changes the status of a task because of an event from GitHub or a run. Nobody waits for a reply then, so an event
+ * that the state machine forbids changes nothing. Returns the new status, or undefined when nothing changed.
  */
 export async function tryMoveTask(app: App, em: EntityManager, taskId: string, event: TaskEvent, move: Move = {}) {
   const facts = await factsOf(app, em, taskId, move);
@@ -42,19 +42,19 @@ export async function showTask(app: App, em: EntityManager | undefined, taskId: 
   if (app.github !== undefined) await app.queue.send(em, 'mirror', { taskId, recheck: false }, { key: taskId });
 }
 
-/** The same when somebody may have changed on GitHub what it shows, so that has to be read first. */
+/** Queues the same job after somebody may have changed on GitHub what we show. The job then reads from GitHub first. */
 export async function recheckTask(app: App, taskId: string): Promise<void> {
   if (app.github !== undefined)
     await app.queue.send(undefined, 'mirror', { taskId, recheck: true }, { key: `${taskId} recheck` });
 }
 
-/** Queues the job that starts what can start in the active sprint of a project, if there is one. */
+/** Queues the job that starts the startable tasks in the active sprint of a project, if there is one. */
 export async function advanceSprints(app: App, em: EntityManager | undefined, projectId: string): Promise<void> {
   if (await hasActiveSprint(em ?? app.db.manager, projectId))
     await app.queue.send(em, 'sprint', { projectId }, { key: projectId });
 }
 
-/** Moves a parent on when none of its subtasks is open any more; otherwise nothing changes. */
+/** Moves a parent out of `waiting_on_subtasks` when its last open subtask is done. Otherwise changes nothing. */
 export async function joinParent(app: App, em: EntityManager, parentId: string): Promise<void> {
   const status = await tryMoveTask(app, em, parentId, 'join');
   if (status === 'in_progress') await app.queue.send(em, 'continue', { taskId: parentId }, { key: parentId });

@@ -22,7 +22,7 @@ export interface IssueLink {
 }
 
 /**
- * Creates a task. Whatever it refers to must be visible to the user and belong to the same project.
+ * Creates a task. Everything that the task refers to must be visible to the user and belong to the same project.
  * @throws AppError 400 naming the field; Refused when the sprint has ended; AppError 503 when an issue needs the App
  */
 export async function createTask(
@@ -45,7 +45,9 @@ export async function createTask(
   });
 }
 
-/** Inserts a task whose references are checked already. Without a repository it gets the primary one of the project. */
+/**
+ * Inserts a task whose references are already checked. A task without a repository gets the primary one of the project.
+ */
 export async function insertTask(
   app: App,
   em: EntityManager,
@@ -91,7 +93,10 @@ export async function insertTask(
   return id;
 }
 
-/** The agent must be visible to the user, and belong to the project or to one of its members. */
+/**
+ * Returns what is wrong with an owner: the agent must be visible to the user, and belong to the project or to one of
+ * its members.
+ */
 export async function ownerProblems(em: EntityManager, projectId: string, userId: string, owner: string | undefined) {
   if (owner === undefined) return [];
   const id = storableText(owner);
@@ -122,7 +127,10 @@ export async function sprintProblems(em: EntityManager, projectId: string, id: s
   return [{ path: 'sprintId', message: `sprintId: no sprint ${id} in this project` }];
 }
 
-/** @throws Refused when the sprint has ended */
+/**
+ * Returns the id of the sprint that a new task joins.
+ * @throws Refused when the sprint has ended
+ */
 async function openSprint(em: EntityManager, projectId: string, id: string | undefined): Promise<string | null> {
   if (id === undefined) return null;
   const status = await lockSprintForTask(em, projectId, id);
@@ -131,7 +139,7 @@ async function openSprint(em: EntityManager, projectId: string, id: string | und
   return id;
 }
 
-/** The diff as of the last push; empty while the task has no branch. */
+/** Returns the diff as of the last push. It is empty while the task has no branch. */
 export async function readDiff(app: App, task: TaskView) {
   const stored = await findDiff(app.db.manager, task.id);
   if (stored !== undefined) {

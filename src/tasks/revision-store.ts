@@ -8,12 +8,15 @@ export interface Revision {
   taskId: string;
   source: RevisionSource;
   text: string;
-  /** Identifies what asked for it. The same cause counts once, even when GitHub delivers it several times. */
+  /**
+   * Identifies the event that requested the revision. A second revision with the same cause is ignored, because GitHub
+   * may deliver an event several times.
+   */
   cause: string | null;
   askedBy: string | null;
 }
 
-/** Stores a revision until a run takes it up. Returns false when its cause is known already. */
+/** Stores a revision until a run takes it up. Returns false when a revision with the same cause is already stored. */
 export async function insertRevision(em: EntityManager, revision: Revision): Promise<boolean> {
   const rows = await em.query(
     `insert into revisions (id, task_id, source, text, cause, asked_by) values ($1, $2, $3, $4, $5, $6)
@@ -23,7 +26,7 @@ export async function insertRevision(em: EntityManager, revision: Revision): Pro
   return rows.length === 1;
 }
 
-/** The revisions that no run has taken up yet, oldest first. */
+/** Returns the revisions that no run has taken up yet, oldest first. */
 export async function listWaitingRevisions(em: EntityManager, taskId: string) {
   const rows: { id: string; source: RevisionSource; text: string; askedBy: string | null }[] = await em.query(
     `select id, source, text, asked_by as "askedBy" from revisions where task_id = $1 and run_id is null
@@ -38,12 +41,12 @@ export async function giveRevisionsTo(em: EntityManager, runId: string, ids: str
   await em.query('update revisions set run_id = $1 where id = any($2)', [runId, ids]);
 }
 
-/** Leaves the revisions of a run that did not succeed to the next one. */
+/** Makes the revisions of a run that did not succeed available to the next run. */
 export async function releaseRevisionsOf(em: EntityManager, runId: string): Promise<void> {
   await em.query('update revisions set run_id = null where run_id = $1', [runId]);
 }
 
-/** Deletes the revisions that no run has taken up; called when the task is done. */
+/** Deletes the revisions that no run has taken up. Called when the task is done. */
 export async function dropWaitingRevisions(em: EntityManager, taskId: string): Promise<void> {
   await em.query('delete from revisions where task_id = $1 and run_id is null', [taskId]);
 }
@@ -62,7 +65,7 @@ export async function countRevisions(
   return row.count;
 }
 
-/** Whether a run has taken up a revision from a source. */
+/** Returns whether a run has taken up a revision from a source. */
 export async function isAskedFor(em: EntityManager, runId: string, source: RevisionSource): Promise<boolean> {
   return (
     (await em.query('select 1 from revisions where run_id = $1 and source = $2 limit 1', [runId, source])).length > 0

@@ -24,7 +24,7 @@ import { listHandoffs, listPulls } from './work-store.ts';
 
 const tag = 'tasks';
 
-/** Access to a task by its id, for users with a role in its project. */
+/** Finds the task in the path, for users with a role in its project. */
 export const onTask = accessTo<TaskView, 'task'>({
   kind: 'Task',
   as: 'task',
@@ -117,7 +117,7 @@ export const taskRoutes: Route[] = [
     operationId: 'listSubtasks',
     method: 'get',
     path: '/tasks/:id/subtasks',
-    summary: 'The subtasks of a task, oldest first',
+    summary: 'List the subtasks of a task, oldest first',
     tag,
     access: onTask('member'),
     reply: [200, z.array(Task)],
@@ -139,7 +139,7 @@ export const taskRoutes: Route[] = [
     operationId: 'getTaskDiff',
     method: 'get',
     path: '/tasks/:id/diff',
-    summary: 'What the task changed, from the merge base to the head of its branch',
+    summary: 'Get the changes of a task, from the merge base to the head of its branch',
     tag,
     access: onTask('member'),
     reply: [200, TaskDiff],
@@ -149,7 +149,7 @@ export const taskRoutes: Route[] = [
     operationId: 'listHandoffs',
     method: 'get',
     path: '/tasks/:id/handoffs',
-    summary: 'What the runs of the task left for the next one',
+    summary: 'List what each run of the task left for later runs',
     tag,
     access: onTask('member'),
     reply: [200, Handoffs],
@@ -159,7 +159,7 @@ export const taskRoutes: Route[] = [
     operationId: 'listPullRequests',
     method: 'get',
     path: '/tasks/:id/prs',
-    summary: 'The pull requests of the task, oldest first',
+    summary: 'List the pull requests of a task, oldest first',
     tag,
     access: onTask('member'),
     reply: [200, z.array(PullRequestEntry)],
@@ -169,7 +169,7 @@ export const taskRoutes: Route[] = [
     operationId: 'chatAboutTask',
     method: 'post',
     path: '/tasks/:id/chat',
-    summary: 'Talk with the agent of a task; it reads and changes nothing',
+    summary: 'Chat with the agent of a task. The agent can read the repository but changes nothing',
     tag,
     access: onTask('member'),
     body: ChatMessage,
@@ -177,7 +177,7 @@ export const taskRoutes: Route[] = [
     errors: { 502: 'The model answered with an error', 503: 'No model is configured' },
     costs: 'model',
     waits: 'before it writes',
-    streams: 'Events `text` with `{ text }`, a piece of the answer each, then `done` with the whole reply, or `error`',
+    streams: 'Events `text` with `{ text }`, each a piece of the reply, then `done` with the whole reply, or `error`',
     stream: async (app, { task, user, body, keyed }, { signal, send }) => {
       const onText = (text: string) => send({ event: 'text', data: { text } });
       const asking = { userId: user.id, message: body.message, keyed, onText, signal };

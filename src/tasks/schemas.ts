@@ -38,10 +38,10 @@ export const CreateTask = z.strictObject({
   dependsOn: z.array(IdText).max(100, 'must have at most 100 ids').default([]),
   repositoryId: IdText.optional(),
   sprintId: IdText.optional(),
-  issue: z.boolean().default(false).meta({ description: 'make a GitHub issue for it' }),
+  issue: z.boolean().default(false).meta({ description: 'create a GitHub issue for it' }),
 });
 
-/** Here `dependsOn` may also name the `ref` of a task in the same request. */
+/** In this request, `dependsOn` may also contain the `ref` of another task in the same request. */
 export const CreateTasks = z.strictObject({
   tasks: z
     .array(CreateTask.extend({ ref: IdText.optional() }))

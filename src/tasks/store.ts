@@ -26,14 +26,17 @@ export async function findTask(em: EntityManager, id: string): Promise<TaskView 
   return rows[0];
 }
 
-/** @throws AppError 404 */
+/**
+ * Finds a task.
+ * @throws AppError 404
+ */
 export async function getTask(em: EntityManager, id: string): Promise<TaskView> {
   const task = await findTask(em, id);
   if (task === undefined) throw notFound('Task', id);
   return task;
 }
 
-/** Tasks in the order of the given ids; unknown ids are left out. */
+/** Returns tasks in the order of the given ids. Unknown ids are left out. */
 export async function getTasks(em: EntityManager, ids: string[]): Promise<TaskView[]> {
   return em.query(`select ${taskColumns} from tasks t where t.id = any($1) order by array_position($1, t.id)`, [ids]);
 }
@@ -47,7 +50,10 @@ export interface TaskSearch {
   offset: number;
 }
 
-/** Newest first. Reads one row more than the limit, so that the caller can tell whether there is another page. */
+/**
+ * Returns the tasks of a project, newest first. Reads one row more than the limit, so that the caller can tell whether
+ * there is another page.
+ */
 export async function listTasks(em: EntityManager, projectId: string, by: TaskSearch): Promise<TaskView[]> {
   const values: unknown[] = [projectId, by.limit + 1, by.offset];
   const bind = (value: unknown) => `$${values.push(value)}`;
@@ -56,7 +62,7 @@ export async function listTasks(em: EntityManager, projectId: string, by: TaskSe
   if (by.owner !== undefined) where.push(`t.owner = ${bind(by.owner)}`);
   if (by.sprintId !== undefined) where.push(`t.sprint_id = ${bind(by.sprintId)}`);
   if (by.search !== undefined) where.push(`position(lower(${bind(by.search)}) in lower(t.title)) > 0`);
-  // The page is selected first, so that dependencies, pull requests and runs are looked up for its tasks only.
+  // Selects the page first, so that dependencies, pull requests and runs are looked up for its tasks only.
   return em.query(
     `select ${taskColumns} from (
        select * from tasks t where ${where.join(' and ')} order by t.created_at desc, t.id desc limit $2 offset $3) t
@@ -75,17 +81,17 @@ export async function countByStatus(em: EntityManager, projectId: string) {
   return { total: rows.reduce((sum, r) => sum + r.count, 0), byStatus };
 }
 
-/** Oldest first. */
+/** Returns the subtasks of a task, oldest first. */
 export async function listSubtasks(em: EntityManager, parentId: string): Promise<TaskView[]> {
   return em.query(`select ${taskColumns} from tasks t where t.parent_id = $1 order by t.created_at, t.id`, [parentId]);
 }
 
-/** Lets changes of dependencies in a project happen one at a time: two at once could close a cycle together. */
+/** Locks the dependencies of a project, because two simultaneous changes could together close a cycle. */
 export async function lockDependencies(em: EntityManager, projectId: string): Promise<void> {
   await lockUntilCommit(em, 'dependencies', projectId);
 }
 
-/** The given tasks and all that they wait for, directly or indirectly. A parent waits for its subtasks. */
+/** Returns the given tasks and all that they wait for, directly or indirectly. A parent waits for its subtasks. */
 export async function reachableFrom(em: EntityManager, ids: string[]): Promise<Set<string>> {
   const rows: { id: string }[] = await em.query(
     `with recursive reached (id) as (
@@ -112,15 +118,15 @@ export async function lockTask(em: EntityManager, taskId: string): Promise<void>
 }
 
 /**
- * Locks a task and its subtasks for deletion. Subtasks come first: a subtask that becomes done holds its own row when it
- * asks for its parent's, so the other order would deadlock.
+ * Locks a task and its subtasks for deletion, subtasks first. A subtask that becomes done also locks its own row before
+ * its parent's, so the other order would deadlock.
  */
 export async function lockForDeletion(em: EntityManager, taskId: string): Promise<void> {
   const family = 'select 1 from tasks where id = $1 or parent_id = $1';
   await em.query(`${family} order by parent_id is null, id for update`, [taskId]);
 }
 
-/** Changes fields that no rule depends on; a status is changed by `swapStatus` only. */
+/** Changes fields that no rule depends on. The status is changed only by `swapStatus`. */
 export async function setTaskFields(
   em: EntityManager,
   id: string,
@@ -129,13 +135,13 @@ export async function setTaskFields(
   await em.update(Tasks, { id }, fields);
 }
 
-/** Whether the task has a queued or running run. */
+/** Returns whether the task has a queued or running run. */
 export async function hasLiveRun(em: EntityManager, taskId: string): Promise<boolean> {
   const rows = await em.query(`select 1 from runs where task_id = $1 and status in ('queued', 'running')`, [taskId]);
   return rows.length > 0;
 }
 
-/** The same for the task and its subtasks. */
+/** Returns whether the task or one of its subtasks has a queued or running run. */
 export async function hasLiveRunBelow(em: EntityManager, taskId: string): Promise<boolean> {
   const [row] = await em.query(
     `select exists (select 1 from runs r join tasks t on t.id = r.task_id
@@ -145,7 +151,7 @@ export async function hasLiveRunBelow(em: EntityManager, taskId: string): Promis
   return row.live;
 }
 
-/** The given ids that are tasks of the project. */
+/** Returns those of the given ids that are tasks of the project. */
 export async function tasksAmong(em: EntityManager, projectId: string, ids: string[]): Promise<Set<string>> {
   const rows: { id: string }[] = await em.query('select id from tasks where project_id = $1 and id = any($2)', [
     projectId,
@@ -154,12 +160,15 @@ export async function tasksAmong(em: EntityManager, projectId: string, ids: stri
   return new Set(rows.map((r) => r.id));
 }
 
-/** Whether the project has an active sprint. Only there can a change of one task start another. */
+/** Returns whether the project has an active sprint. Only in one can a change of one task start another task. */
 export async function hasActiveSprint(em: EntityManager, projectId: string): Promise<boolean> {
   return (await em.query(`select 1 from sprints where project_id = $1 and status = 'active'`, [projectId])).length > 0;
 }
 
-/** Keeps a sprint from ending while a task joins it. Returns its status; undefined when the project has no such sprint. */
+/**
+ * Locks a sprint, so that it cannot end while a task joins it. Returns its status; undefined when the project has no
+ * sprint with this id.
+ */
 export async function lockSprintForTask(em: EntityManager, projectId: string, sprintId: string) {
   const rows: { status: SprintStatus }[] = await em.query(
     'select status from sprints where id = $1 and project_id = $2 for share',
@@ -181,7 +190,7 @@ interface FactRow extends TaskFacts {
   parentId: string | null;
 }
 
-/** The status of a task and the facts that its state machine asks for. Locks the task's row. */
+/** Locks the task's row. Returns the task's status and the facts that its state machine needs. */
 export async function lockFacts(em: EntityManager, taskId: string, githubOrigin: string): Promise<FactRow | undefined> {
   await lockTask(em, taskId);
   const rows: FactRow[] = await em.query(

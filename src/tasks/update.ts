@@ -24,17 +24,18 @@ import {
 
 type Update = z.output<typeof UpdateTask>;
 
-/** The statuses that a person may set, and the event that does it. */
+/** The statuses that a person may set, each with the event that sets it. */
 const byHand: Partial<Record<TaskStatus, TaskEvent>> = { backlog: 'to_backlog', ready: 'to_ready', done: 'to_done' };
 
 /**
- * Changes the given fields and no others. While a run is live only title and description may change, because the run works
- * by the rest.
+ * Changes only the given fields. During a live run only the title and the description may change, because the run
+ * depends on the other fields.
  * @throws Refused; AppError 400 naming the field
  */
 export async function updateTask(app: App, taskId: string, userId: string, input: Update): Promise<TaskView> {
   return app.db.transaction(async (em) => {
-    // Locked before the task: otherwise two changes that make tasks depend on each other would deadlock.
+    // Dependencies are locked before the task. Otherwise two changes that make tasks depend on each other would
+    // deadlock.
     if (input.dependsOn !== undefined) await lockDependencies(em, (await getTask(em, taskId)).projectId);
     await lockTask(em, taskId);
     const task = await getTask(em, taskId);
@@ -80,7 +81,10 @@ async function assertMayChange(em: EntityManager, task: TaskView, input: Update)
     );
 }
 
-/** @throws AppError 400 when the task would depend on itself */
+/**
+ * Replaces the dependencies of a task.
+ * @throws AppError 400 when the task would depend on itself
+ */
 async function setDependencies(em: EntityManager, task: TaskView, dependsOn: string[]): Promise<void> {
   const ids = [...new Set(dependsOn)];
   if ((await reachableFrom(em, ids)).has(task.id))
@@ -95,7 +99,10 @@ async function moveByHand(app: App, em: EntityManager, task: TaskView, status: T
   await moveTask(app, em, task.id, event);
 }
 
-/** Adds a subtask, which gets the owner and the repository of its parent. The parent waits for it. @throws Refused */
+/**
+ * Adds a subtask with the owner and the repository of its parent. The parent waits for it.
+ * @throws Refused
+ */
 export async function addSubtask(
   app: App,
   parentId: string,
@@ -112,7 +119,7 @@ export async function addSubtask(
       status: 'backlog',
       owner: parent.owner ?? undefined,
       repositoryId: parent.repositoryId ?? undefined,
-      // No task can join a sprint that has ended; the subtask is then in no sprint.
+      // No task can join a sprint that has ended. In that case, the subtask is in no sprint.
       sprintId: await openSprintOf(em, parent),
       parentId,
       createdBy: userId,
@@ -128,7 +135,10 @@ async function openSprintOf(em: EntityManager, { sprintId, projectId }: TaskView
   return status === 'planning' || status === 'active' ? sprintId : undefined;
 }
 
-/** Deletes a task and its subtasks; tasks that depended on them no longer do. @throws Refused while a run is live */
+/**
+ * Deletes a task and its subtasks. Removes them from the dependencies of other tasks.
+ * @throws Refused while a run is live
+ */
 export async function deleteTask(app: App, task: TaskView): Promise<void> {
   await app.db.transaction(async (em) => {
     await lockForDeletion(em, task.id);

@@ -13,8 +13,8 @@ import { storableJson } from '../domain/text/storable.ts';
 import type { TreeDiff } from '../git/diff.ts';
 
 /**
- * Excludes the pull requests that are merged or closed from the task's lifecycle. Called when a task leaves `done` or
- * `waiting_on_subtasks`: otherwise a pull request merged long ago would finish the new work at once.
+ * Excludes pull requests that are merged or closed from the task's lifecycle. Called when a task leaves `done` or
+ * `waiting_on_subtasks`. Otherwise an old merged pull request would finish the new work immediately.
  */
 export async function discountSettledPulls(em: EntityManager, taskId: string): Promise<void> {
   await em.query(`update pull_requests set counts = false where task_id = $1 and status in ('merged', 'closed')`, [
@@ -22,12 +22,12 @@ export async function discountSettledPulls(em: EntityManager, taskId: string): P
   ]);
 }
 
-/** Oldest first. */
+/** Returns the handoffs of a task, oldest first. */
 export async function listHandoffs(em: EntityManager, taskId: string): Promise<HandoffRow[]> {
   return em.find(Handoffs, { where: { taskId }, order: { createdAt: 'ASC', id: 'ASC' } });
 }
 
-/** The latest runs of a task, newest first. */
+/** Returns the latest runs of a task, newest first. */
 export async function listLatestRuns(em: EntityManager, taskId: string, limit: number): Promise<RunRow[]> {
   return em.find(Runs, { where: { taskId }, order: { createdAt: 'DESC', id: 'DESC' }, take: limit });
 }
@@ -39,7 +39,10 @@ export async function insertHandoff(
   await em.insert(Handoffs, { id: newId('handoff'), ...handoff });
 }
 
-/** The last handoff of each task that this one waited for, its dependencies and its subtasks. At most 30 tasks. */
+/**
+ * Returns the last handoff of each task that this one waited for, that is of its dependencies and subtasks. Covers at
+ * most 30 tasks.
+ */
 export async function listRelatedHandoffs(em: EntityManager, taskId: string) {
   const rows: { title: string; summary: string; nextSteps: string[] }[] = await em.query(
     `select o.title, h.summary, h.next_steps as "nextSteps"
@@ -52,7 +55,7 @@ export async function listRelatedHandoffs(em: EntityManager, taskId: string) {
   return rows;
 }
 
-/** Oldest first. */
+/** Returns the pull requests of a task, oldest first. */
 export async function listPulls(em: EntityManager, taskId: string) {
   const rows: { repositoryId: string; repositoryName: string; prUrl: string; prNumber: number; status: PullStatus }[] =
     await em.query(
@@ -64,7 +67,10 @@ export async function listPulls(em: EntityManager, taskId: string) {
   return rows;
 }
 
-/** Open and draft pull requests in the order in which their repositories were connected. They are merged in this order. */
+/**
+ * Returns open and draft pull requests in the order in which their repositories were connected. They are merged in this
+ * order.
+ */
 export async function listOpenPulls(em: EntityManager, taskId: string) {
   return em
     .createQueryBuilder(PullRequests, 'p')
@@ -75,22 +81,22 @@ export async function listOpenPulls(em: EntityManager, taskId: string) {
     .getMany();
 }
 
-/** Whether a merged pull request still counts for the task's lifecycle. */
+/** Returns whether a merged pull request still counts for the task's lifecycle. */
 export async function hasMergedPull(em: EntityManager, taskId: string): Promise<boolean> {
   return em.existsBy(PullRequests, { taskId, status: 'merged', counts: true });
 }
 
-/** Whether a pull request of the task is open; drafts do not count. */
+/** Returns whether a pull request of the task is open. Drafts do not count. */
 export async function hasOpenPull(em: EntityManager, taskId: string): Promise<boolean> {
   return em.existsBy(PullRequests, { taskId, status: 'open' });
 }
 
-/** The pull requests of a task in one repository, newest first. */
+/** Returns the pull requests of a task in one repository, newest first. */
 export async function listPullsIn(em: EntityManager, taskId: string, repositoryId: string): Promise<PullRequestRow[]> {
   return em.find(PullRequests, { where: { taskId, repositoryId }, order: { createdAt: 'DESC', number: 'DESC' } });
 }
 
-/** Stores a pull request that a run has opened, or found open. */
+/** Stores a pull request that a run has opened or found. */
 export async function upsertPull(
   em: EntityManager,
   pull: Pick<PullRequestRow, 'taskId' | 'repositoryId' | 'number' | 'url' | 'status' | 'headBranch' | 'headSha'>,

@@ -54,7 +54,7 @@ export type Project = {
         id: string;
         login: string;
     } | null;
-    /** the project's own limits; null leaves one to the service */
+    /** the project's own limits; null means that the limit of the service applies */
     budgets: {
         runMinutes: number | null;
         runSteps: number | null;
@@ -391,7 +391,7 @@ export type Reconciliation = {
     }[];
 };
 /**
- * Who the token belongs to
+ * Get the user that the token belongs to
  */
 export function getMe(opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -443,7 +443,7 @@ export function listTokens({ limit, offset }: {
     }));
 }
 /**
- * Create an API token. Only this reply shows it
+ * Create an API token. Only this reply contains it
  */
 export function createToken(body: {
     name: string;
@@ -831,7 +831,7 @@ export function updateMember(projectId: string, userId: string, body?: {
     })));
 }
 /**
- * Remove a member. Anyone may leave, with `me` as the user
+ * Remove a member. Members can leave by using `me` as the user
  */
 export function removeMember(projectId: string, userId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -915,7 +915,7 @@ export function setGitToken(projectId: string, body: {
     })));
 }
 /**
- * Whether a git token is set
+ * Check whether a git token is set
  */
 export function getGitToken(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1028,7 +1028,7 @@ export function setModelToken(projectId: string, body: {
     })));
 }
 /**
- * Whether a model token is set
+ * Check whether a model token is set
  */
 export function getModelToken(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1281,7 +1281,7 @@ export function updateRepository(id: string, body?: {
     })));
 }
 /**
- * Disconnect a repository. It stays on its host
+ * Disconnect a repository. Nothing changes on its host
  */
 export function disconnectRepository(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1313,7 +1313,7 @@ export function disconnectRepository(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * The primary repository of a project
+ * Get the primary repository of a project
  */
 export function getPrimaryRepository(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1342,7 +1342,7 @@ export function getPrimaryRepository(projectId: string, opts?: Oazapfts.RequestO
     }));
 }
 /**
- * The documentation repository of a project
+ * Get the documentation repository of a project
  */
 export function getDocsRepository(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1548,7 +1548,7 @@ export function listTeamAgents(team: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * The health of all agents
+ * Get the health of all agents
  */
 export function listAgentHealth(opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1571,7 +1571,7 @@ export function listAgentHealth(opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * The health of unhealthy agents
+ * Get the health of unhealthy agents
  */
 export function listUnhealthyAgents(opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1701,7 +1701,7 @@ export function deleteAgent(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * The health of an agent
+ * Get the health of an agent
  */
 export function getAgentHealth(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1730,7 +1730,7 @@ export function getAgentHealth(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * Clear the failures of an agent and release its dead runs
+ * Clear the failures of an agent and release its runs whose workers were lost
  */
 export function resetAgentHealth(id: string, { idempotencyKey }: {
     idempotencyKey?: string;
@@ -1777,7 +1777,7 @@ export function resetAgentHealth(id: string, { idempotencyKey }: {
     }));
 }
 /**
- * The performance of an agent
+ * Get the performance of an agent
  */
 export function getAgentPerformance(id: string, { weeks }: {
     weeks?: number;
@@ -1810,7 +1810,7 @@ export function getAgentPerformance(id: string, { weeks }: {
     }));
 }
 /**
- * The languages of the agent's merged work
+ * List the languages of the agent's merged work
  */
 export function getAgentSkills(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1839,7 +1839,7 @@ export function getAgentSkills(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * Suggestions from the failed runs of an agent
+ * List suggestions from the failed runs of an agent
  */
 export function listAgentSuggestions(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -1931,7 +1931,7 @@ export function createTask(projectId: string, body: {
     dependsOn?: string[];
     repositoryId?: string;
     sprintId?: string;
-    /** make a GitHub issue for it */
+    /** create a GitHub issue for it */
     issue?: boolean;
 }, { idempotencyKey }: {
     idempotencyKey?: string;
@@ -2033,7 +2033,7 @@ export function createTasks(projectId: string, body: {
         dependsOn?: string[];
         repositoryId?: string;
         sprintId?: string;
-        /** make a GitHub issue for it */
+        /** create a GitHub issue for it */
         issue?: boolean;
         ref?: string;
     }[];
@@ -2220,7 +2220,7 @@ export function deleteTask(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * The subtasks of a task, oldest first
+ * List the subtasks of a task, oldest first
  */
 export function listSubtasks(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -2300,7 +2300,7 @@ export function createSubtask(id: string, body: {
     })));
 }
 /**
- * What the task changed, from the merge base to the head of its branch
+ * Get the changes of a task, from the merge base to the head of its branch
  */
 export function getTaskDiff(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -2329,7 +2329,7 @@ export function getTaskDiff(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * What the runs of the task left for the next one
+ * List what each run of the task left for later runs
  */
 export function listHandoffs(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -2360,7 +2360,7 @@ export function listHandoffs(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * The pull requests of the task, oldest first
+ * List the pull requests of a task, oldest first
  */
 export function listPullRequests(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -2389,7 +2389,7 @@ export function listPullRequests(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * Talk with the agent of a task; it reads and changes nothing
+ * Chat with the agent of a task. The agent can read the repository but changes nothing
  */
 export function chatAboutTask(id: string, body: {
     message: string;
@@ -2532,7 +2532,7 @@ export function listSprints(projectId: string, { status, limit, offset }: {
     }));
 }
 /**
- * The active sprint, or null
+ * Get the active sprint, or null
  */
 export function getActiveSprint(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -2561,7 +2561,7 @@ export function getActiveSprint(projectId: string, opts?: Oazapfts.RequestOpts) 
     }));
 }
 /**
- * Tasks completed in each of the last completed sprints, oldest first
+ * Count the tasks completed in each of the last completed sprints, oldest first
  */
 export function getVelocity(projectId: string, { count }: {
     count?: number;
@@ -2594,7 +2594,7 @@ export function getVelocity(projectId: string, { count }: {
     }));
 }
 /**
- * The tasks without a sprint, newest first
+ * List the tasks without a sprint, newest first
  */
 export function listBacklog(projectId: string, { limit, offset }: {
     limit?: number;
@@ -2702,7 +2702,7 @@ export function updateSprint(sprintId: string, body?: {
     })));
 }
 /**
- * Delete a sprint but not its tasks. An active one needs `force=true` and the admin role
+ * Delete a sprint but keep its tasks. Deleting an active sprint requires `force=true` and the admin role
  */
 export function deleteSprint(sprintId: string, { force }: {
     force?: boolean;
@@ -2836,7 +2836,7 @@ export function completeSprint(sprintId: string, body?: {
     })));
 }
 /**
- * The progress of a sprint
+ * Get the progress of a sprint
  */
 export function getSprintMetrics(sprintId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -2865,7 +2865,7 @@ export function getSprintMetrics(sprintId: string, opts?: Oazapfts.RequestOpts) 
     }));
 }
 /**
- * Open tasks at the end of each day (UTC), and the ideal line
+ * Get the open tasks at the end of each day (UTC), and the ideal line
  */
 export function getBurndown(sprintId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -2894,7 +2894,7 @@ export function getBurndown(sprintId: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * The report of a completed sprint
+ * Get the report of a completed sprint
  */
 export function getDigest(sprintId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -2923,7 +2923,7 @@ export function getDigest(sprintId: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * Talk with the Software Architect about a sprint
+ * Chat with the Software Architect about a sprint
  */
 export function chatAboutSprint(sprintId: string, body: {
     message: string;
@@ -3013,7 +3013,7 @@ export function listSprintTasks(sprintId: string, { status, limit, offset }: {
     }));
 }
 /**
- * Add a task with its subtasks. It leaves its earlier sprint
+ * Add a task with its subtasks to a sprint. They are removed from any other sprint
  */
 export function addSprintTask(sprintId: string, body: {
     taskId: string;
@@ -3145,7 +3145,7 @@ export function removeSprintTask(sprintId: string, taskId: string, opts?: Oazapf
     }));
 }
 /**
- * Start planning from a goal. The reply has the first question
+ * Start planning from a goal. The reply contains the first question
  */
 export function startWizard(projectId: string, body: {
     goal: string;
@@ -3419,7 +3419,7 @@ export function createPlannedSprint(projectId: string, body: {
     })));
 }
 /**
- * The state of a planning session
+ * Get the state of a planning session
  */
 export function getWizard(projectId: string, sessionId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -3448,7 +3448,7 @@ export function getWizard(projectId: string, sessionId: string, opts?: Oazapfts.
     }));
 }
 /**
- * Answer a question. A new answer to an earlier one drops what followed
+ * Answer a question. A new answer to an earlier question discards everything after it
  */
 export function answerWizard(projectId: string, sessionId: string, body: {
     answer: {
@@ -3505,7 +3505,7 @@ export function answerWizard(projectId: string, sessionId: string, body: {
     })));
 }
 /**
- * Create the sprint with all tasks. A repetition replies the same with 200
+ * Create the sprint with all its tasks. If it is already created, return it with status 200
  */
 export function finalizeWizard(projectId: string, sessionId: string, body?: {
     name?: string;
@@ -3568,7 +3568,7 @@ export function finalizeWizard(projectId: string, sessionId: string, body?: {
     })));
 }
 /**
- * Start a task: its agent works on it and proposes a pull request
+ * Start a task: its agent works on it and opens a pull request
  */
 export function startTask(id: string, { idempotencyKey }: {
     idempotencyKey?: string;
@@ -3671,7 +3671,7 @@ export function retryTask(id: string, body?: {
     })));
 }
 /**
- * Ask for a change of work in review; asked while a run is live, it follows that run
+ * Request a change to work in review. During a live run, the request waits for the next run
  */
 export function reviseTask(id: string, body: {
     text: string;
@@ -3724,7 +3724,7 @@ export function reviseTask(id: string, body: {
     })));
 }
 /**
- * Stop the run of a task; its branch stays
+ * Cancel the run of a task. Its branch is kept
  */
 export function cancelTask(id: string, { idempotencyKey }: {
     idempotencyKey?: string;
@@ -3835,7 +3835,7 @@ export function getRun(runId: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * The log of a run, oldest first
+ * Get the log of a run, oldest first
  */
 export function listRunEvents(runId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -3864,7 +3864,7 @@ export function listRunEvents(runId: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * Cancel a sprint. Its runs are cancelled and its unfinished tasks leave it
+ * Cancel a sprint and its runs. Its unfinished tasks are removed from it
  */
 export function cancelSprint(sprintId: string, { idempotencyKey }: {
     idempotencyKey?: string;
@@ -4005,7 +4005,7 @@ export function reconcileAgents({ idempotencyKey }: {
     }));
 }
 /**
- * What reconciling did, newest first
+ * List past reconciliations and what they recovered, newest first
  */
 export function listReconciliations({ limit, offset }: {
     limit?: number;

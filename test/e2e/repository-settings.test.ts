@@ -149,7 +149,7 @@ test('a run that ends because of its budget does not push protected files either
   const [run] = await world.get<{ id: string }[]>(`/tasks/${task.id}/runs`);
   const events = await world.get<{ type: string; text: string }[]>(`/runs/${run?.id}/events`);
   expect(events.filter((e) => e.type === 'push').map((e) => e.text)).toEqual([
-    'nothing was pushed:\n- .travis.yml is protected by default, because Travis CI runs what it says; restore it',
+    'nothing was pushed:\n- .travis.yml is protected by default, because Travis CI runs the commands in it; restore it',
   ]);
   await push('main', '.deckhand.yml', '{}\n');
 });

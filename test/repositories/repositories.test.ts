@@ -91,7 +91,7 @@ test('every failed validation is reported as a result that says what to check', 
     ['v-moved', `http://127.0.0.1:${port}/moved/r`, /./],
     ['v-closed', 'https://127.0.0.1:1/a/r', /could not be reached/],
     ['v-unknown', 'https://nowhere.invalid/a/r', /could not be reached|unknown/],
-    ['v-silent', `http://127.0.0.1:${(silent.address() as AddressInfo).port}/a/r`, /No answer within 10 s/],
+    ['v-silent', `http://127.0.0.1:${(silent.address() as AddressInfo).port}/a/r`, /No response within 10 s/],
   ];
   const validate = async ([name, url, error]: (typeof cases)[number]) => {
     const { id } = (await connect(name, { url })).body;

@@ -53,7 +53,7 @@ describe('endings', () => {
     await start(given);
     expect(given.called).toEqual(['read_file']);
     expect(given.kept[0]?.turn.slice(3)).toMatchObject(
-      Array(2).fill({ role: 'tool', content: 'not run: an earlier call of this answer ended the work' }),
+      Array(2).fill({ role: 'tool', content: 'not run: an earlier call in this reply ended the run' }),
     );
   });
 });

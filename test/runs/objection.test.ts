@@ -65,7 +65,7 @@ test.each<[string, Files, Files]>([
   ['moved there', { a: 'x' }, { '.travis.yml': 'x' }],
 ])('a protected file is refused when %s', async (_how, before, now) => {
   expect(await said(workOn({ before, now }))).toMatch(
-    /^- \.travis\.yml(\/a)? is protected by default, because Travis CI runs what it says; restore it$/m,
+    /^- \.travis\.yml(\/a)? is protected by default, because Travis CI runs the commands in it; restore it$/m,
   );
 });
 

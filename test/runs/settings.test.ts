@@ -43,7 +43,7 @@ test.each([
   ['budget: { steps: "9" }', 'line 1: budget.steps: must be a number, not text'],
   ['budget: 5', 'line 1: budget: must contain limits such as { minutes: 20 }, not the number 5'],
   ['- x', 'line 1: it must contain keys such as "checks: npm test", not a list'],
-  ['just text', 'line 1: it must contain keys such as "checks: npm test", not a text'],
+  ['just text', 'line 1: it must contain keys such as "checks: npm test", not text'],
   ['agent: ""', 'line 1: agent: must not be empty'],
   ['setup: a\nsetup: b', 'line 2: the key "setup" occurs twice'],
   ['budget: { steps: 1, steps: 2 }', 'line 1: the key "steps" occurs twice'],

@@ -5,9 +5,10 @@
  * A path is relative to the root unless it begins with a double star. A star matches any part of a name. A path also
  * covers everything below it.
  *
- * The list has the files that only configure a CI, named as in the documentation of each system. Configuration of
- * hosting services (netlify.toml, vercel.json, render.yaml, app.json) is left out: it also holds redirects, headers and
- * the like, which agents are asked to change, and those builds run the repository's own scripts anyway.
+ * The list contains the files that only configure a CI, named as in the documentation of each system. It leaves out the
+ * configuration of hosting services (netlify.toml, vercel.json, render.yaml, app.json). Those files also contain
+ * redirects, headers and other things that agents are asked to change, and those builds run the repository's own
+ * scripts anyway.
  */
 export const ciFiles: Record<string, string[]> = {
   // https://docs.gitlab.com/ci/

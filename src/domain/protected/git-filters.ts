@@ -2,8 +2,8 @@
 const maxDepth = 20;
 
 /**
- * The lines of a .gitattributes file that choose a filter for files, in their order (gitattributes(5)). Filters run
- * commands. `known` has the macros with a filter that are defined elsewhere, since only the file at the root defines any.
+ * Returns the lines of a .gitattributes file that choose a filter for files, in their order (gitattributes(5)). Filters
+ * run commands. Only the file at the root defines macros, so `known` has those macros that contain a filter.
  */
 export function filterLines(text: string, known: ReadonlySet<string> = new Set()): string[] {
   const lines = linesOf(text);
@@ -11,7 +11,7 @@ export function filterLines(text: string, known: ReadonlySet<string> = new Set()
   return lines.filter(({ attributes }) => attributes.some((each) => isFilter(each, macros))).map(({ line }) => line);
 }
 
-/** The names of the macros with a filter that a .gitattributes file defines. */
+/** Returns the names of the macros with a filter that a .gitattributes file defines. */
 export function filterMacros(text: string): Set<string> {
   return macrosOf(linesOf(text), new Set());
 }
@@ -28,8 +28,8 @@ function linesOf(text: string): Line[] {
     const words = raw.split(/[ \t\r]+/).filter(Boolean);
     const [pattern] = words;
     if (pattern === undefined || pattern.startsWith('#')) continue;
-    // A quoted pattern may contain spaces, and finding its end means parsing every escape. Treating all words as
-    // attributes can only find too many filters, never too few.
+    // A quoted pattern may contain spaces, and finding its end would require parsing every escape. Treating all words
+    // as attributes may find too many filters, but never too few.
     const isQuoted = pattern.startsWith('"');
     const attributes = isQuoted ? words.flatMap((word) => word.split('"')) : words.slice(1);
     found.push({ line: words.join(' '), pattern, attributes });
@@ -52,7 +52,7 @@ function macrosOf(lines: Line[], known: ReadonlySet<string>): Set<string> {
   return macros;
 }
 
-/** Whether an attribute is `filter=name`, `filter`, `-filter` or `!filter`, or the same with a macro. */
+/** Returns whether an attribute is `filter=name`, `filter`, `-filter` or `!filter`, or the same with a macro. */
 function isFilter(attribute: string, macros: ReadonlySet<string>): boolean {
   const name = attribute.replace(/^[-!]/, '').split('=', 1)[0] ?? '';
   return name === 'filter' || macros.has(name);

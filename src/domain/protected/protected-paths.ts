@@ -3,7 +3,7 @@ import { ciFiles } from './ci-files.ts';
 
 /** Why agents may not change a path. */
 export interface Protection {
-  /** The reason as the end of "because …". */
+  /** The reason. It completes the phrase "because …". */
   why: string;
   /** Whether `allowed` in .deckhand.yml can lift the protection. */
   mayBeAllowed: boolean;
@@ -12,7 +12,7 @@ export interface Protection {
 const never = (why: string): Protection => ({ why, mayBeAllowed: false });
 const unlessAllowed = (why: string): Protection => ({ why, mayBeAllowed: true });
 
-/** What is protected unless a repository configures otherwise. The paths are written as in `ciFiles`. */
+/** The paths that are protected unless a repository configures otherwise, in the syntax of `ciFiles`. */
 const byDefault: [Protection, string[]][] = [
   [never('it sets what agents may do in this repository'), ['.deckhand.yml']],
   [never('it makes git fetch from other hosts'), ['.gitmodules', '.lfsconfig']],
@@ -39,36 +39,44 @@ const byDefault: [Protection, string[]][] = [
     ['**/.claude/settings.json', '**/.claude/settings.local.json', '**/.claude/hooks'],
   ],
   ...Object.entries(ciFiles).map(([system, files]): [Protection, string[]] => [
-    unlessAllowed(`${system} runs what it says`),
+    unlessAllowed(`${system} runs the commands in it`),
     files,
   ]),
 ];
 
 const rules = byDefault.map(([protection, paths]) => ({ protection, paths, pattern: patternOf(paths) }));
-/** All rules in one pattern, because most paths match none of them. */
+/** Combines all rules in one pattern, because most paths match none of them. */
 const anyRule = patternOf(rules.flatMap(({ paths }) => paths));
 
-/** Issue and pull request templates, which are only text for people. Compared exactly: a look-alike name stays protected. */
+/**
+ * Issue and pull request templates, which are only text for people. Names are compared exactly, so a look-alike name
+ * stays protected.
+ */
 const template = /^\.github\/(issue|pull_request)_template(\/.*|\.(md|txt))?$/is;
 
-/** The protection of a path, if any. Names that some file system treats as the same are protected alike. */
+/**
+ * Finds the protection of a path, if any. Also protects names that some file system treats as equal to a protected one.
+ */
 export function protectionOf(path: string): Protection | undefined {
   const seen = seenAs(path);
   if (!anyRule.test(seen) || template.test(path)) return undefined;
   return rules.find(({ pattern }) => pattern.test(seen))?.protection;
 }
 
-/** Whether a path is a .gitattributes file, in any folder. */
+/** Returns whether a path is a .gitattributes file, in any folder. */
 export function isAttributesFile(path: string): boolean {
   return /(^|\/)\.gitattributes$/.test(seenAs(path));
 }
 
-/** Whether `allowed` lists a path or a folder above it. Compared exactly. */
+/** Returns whether `allowed` lists a path or a folder above it. Names are compared exactly. */
 export function isAllowed(allowed: readonly string[], path: string): boolean {
   return allowed.some((entry) => path === entry || path.startsWith(`${entry}/`));
 }
 
-/** What is wrong with an entry of `allowed`, in words for people; undefined for an entry that lifts a protection. */
+/**
+ * Returns what is wrong with an entry of `allowed`, in a sentence for people; undefined for an entry that lifts a
+ * protection.
+ */
 export function problemWithAllowed(entry: string): string | undefined {
   if (isAttributesFile(entry))
     return 'filters in .gitattributes cannot be allowed; other changes to the file need no entry';

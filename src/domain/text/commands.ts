@@ -11,23 +11,23 @@ export interface Command {
   line: number;
 }
 
-/** What a command begins with: the prefix, or a mention of the App (`@slug text` means `ask text`). */
+/** What a command starts with: the prefix, or a mention of the App (`@slug text` means `ask text`). */
 export interface Marks {
   prefix: string;
   slug: string | undefined;
 }
 
-/** How many commands of one comment are run. */
+/** At most this many commands of one comment are carried out. */
 export const maxCommands = 5;
 
-/** Whether any line looks like a command. A linear check that spares most comments the parser. */
+/** Returns whether any line looks like a command. This linear check avoids parsing most comments. */
 export function mayHoldCommands(body: string, marks: Marks): boolean {
   return linesOf(body).some((line) => commandOf(line, marks) !== undefined);
 }
 
 /**
- * Finds the commands in a comment: lines that begin with a mark, outside what GitHub renders as code, quote or HTML.
- * Hostile Markdown keeps the parser busy for seconds, so call this in a worker thread.
+ * Finds the commands in a comment: lines that begin with the prefix or a mention, outside of what GitHub renders as
+ * code, quote or HTML. Malicious Markdown can keep the parser busy for seconds, so call this in a worker thread.
  */
 export function parseCommands(body: string, marks: Marks): Command[] {
   const tree = fromMarkdown(body, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
@@ -51,7 +51,7 @@ function commandOf(line: string, { prefix, slug }: Marks): { verb: string; argum
   return { verb: verb.toLowerCase() || 'help', argument: argument.trim() };
 }
 
-/** The text after a mention of the App at the beginning of a line; undefined for other lines. */
+/** Returns the text after a mention of the App at the beginning of a line; undefined for other lines. */
 function mentionOf(line: string, slug: string): string | undefined {
   const name = `@${slug.toLowerCase()}`;
   if (!line.toLowerCase().startsWith(name)) return undefined;
@@ -59,7 +59,7 @@ function mentionOf(line: string, slug: string): string | undefined {
   return /^[\s,:]/.test(rest) ? rest.replace(/^[\s,:]+/, '').trim() : undefined;
 }
 
-/** What is needed of a node of mdast. */
+/** The fields of a Markdown (mdast) node that we use. */
 interface Node {
   type: string;
   position?: { start: { line: number }; end: { line: number } } | undefined;
@@ -68,12 +68,12 @@ interface Node {
 
 const hiding = new Set(['blockquote', 'code', 'inlineCode', 'html']);
 
-/** Adds the lines, from 0, that begin inside something that hides commands. */
+/** Adds the numbers of the lines, from 0, that begin inside code, quotes or HTML. */
 function hide(node: Node, hidden: Set<number>): void {
   const { position } = node;
   if (hiding.has(node.type) && position !== undefined)
-    // The node's first line needs no entry: it begins with the node's own mark or with text before it. AST lines start
-    // at 1 and ours at 0, so starting at `start.line` skips that first line.
+    // The node's first line is not added, because it begins with the node's own marker or with text before the node.
+    // Lines of the AST start at 1 and ours at 0, so starting at `start.line` skips that first line.
     for (let { line } = position.start; line < position.end.line; line++) hidden.add(line);
   else for (const child of node.children ?? []) hide(child, hidden);
 }

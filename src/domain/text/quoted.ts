@@ -1,5 +1,5 @@
 /**
- * Makes text of people or of a model harmless in a comment or pull request: it mentions nobody, closes and links no
+ * Makes text by people or a model harmless in a comment or pull request. The text mentions nobody, closes and links no
  * issue, runs no command and opens no HTML comment. It looks the same to a reader.
  */
 export function harmless(text: string, commandPrefix: string): string {
@@ -23,8 +23,8 @@ export function harmless(text: string, commandPrefix: string): string {
 }
 
 /**
- * Text as its reader sees it: without HTML comments, invisible characters and characters that change the direction of
- * text. Whatever is hidden from the people who read a comment must not reach a model as an instruction.
+ * Returns text as readers of the rendered comment see it: without HTML comments, invisible characters, and characters
+ * that change the direction of text. Anything hidden from those readers must not reach a model as an instruction.
  */
 export function plain(text: string): string {
   return withoutComments(text)
@@ -45,20 +45,25 @@ function withoutComments(text: string): string {
   }
 }
 
-/** Text as a code block with a fence longer than any run of backticks inside, so that the text cannot close it. */
+/**
+ * Wraps text in a code block. The fence is longer than any run of backticks in the text, so the text cannot close it.
+ */
 export function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}\n${text}\n${fence}`;
 }
 
-/** Harmless text in one line of at most `max` characters that begins no fence, heading, quote, table or list. */
+/**
+ * Makes text harmless and puts it on one line of at most `max` characters, which begins no fence, heading, quote, table
+ * or list.
+ */
 export function harmlessLine(text: string, max: number, commandPrefix: string): string {
   const line = harmless(oneLine(text, max), commandPrefix).slice(0, max + 50);
   return /^[`~#>|+*=-]|^\d+[.)]/.test(line) ? `\u2060${oneLine(line, max - 1)}` : oneLine(line, max);
 }
 
-/** Closes a code block that the text leaves open, so that text after it is not part of the block. */
+/** Closes a code block that the text leaves open, so that later text is not part of the block. */
 export function closedBlocks(text: string): string {
   let fence: string | undefined;
   for (const line of text.split('\n')) {
@@ -70,7 +75,9 @@ export function closedBlocks(text: string): string {
   return fence === undefined ? text : `${text}\n${fence}`;
 }
 
-/** Text in one line of at most `max` characters. An ellipsis marks a cut. Of a long text only the beginning is read. */
+/**
+ * Puts text on one line of at most `max` characters. An ellipsis marks a cut. Reads only the beginning of long text.
+ */
 export function oneLine(text: string, max: number): string {
   const read = text.slice(0, max * 10);
   const line = read.replace(/\s+/g, ' ').trim();

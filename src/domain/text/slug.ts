@@ -1,4 +1,7 @@
-/** A title as lower case letters and digits joined by dashes, without accents. Empty for a title without any. */
+/**
+ * Converts a title to lower-case letters and digits joined by dashes, without accents. Returns an empty string for a
+ * title with no letters or digits.
+ */
 export function slug(title: string, max = 40): string {
   return title
     .normalize('NFKD')

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 
-/** The App that the set-up page created, its secrets sealed. */
+/** The App that the set-up page created. Its secrets are encrypted. */
 export interface StoredApp {
   appId: number;
   slug: string;
@@ -9,7 +9,7 @@ export interface StoredApp {
   ciphertext: Buffer;
 }
 
-/** Stores the App of the service; false when there is one already. */
+/** Stores the App of the service. Returns false when an App is stored already. */
 export async function insertApp(em: EntityManager, app: StoredApp): Promise<boolean> {
   const rows = await em.query(
     `insert into github_app (app_id, slug, client_id, key_id, ciphertext)
@@ -19,7 +19,7 @@ export async function insertApp(em: EntityManager, app: StoredApp): Promise<bool
   return rows.length === 1;
 }
 
-/** The table holds one row at most. */
+/** Finds the App of the service. The table holds at most one row. */
 export async function findApp(em: EntityManager): Promise<StoredApp | undefined> {
   const rows: StoredApp[] = await em.query(
     'select app_id::float8 as "appId", slug, client_id as "clientId", key_id as "keyId", ciphertext from github_app',
@@ -39,13 +39,13 @@ export async function updateAppSecrets(
   await em.query('update github_app set key_id = $2, ciphertext = $3 where app_id = $1', [appId, keyId, ciphertext]);
 }
 
-/** Stores the digest of a set-up code, and forgets those that are older than a day. */
+/** Stores the digest of a set-up code, and deletes the digests that are older than a day. */
 export async function insertSetupCode(em: EntityManager, codeDigest: string): Promise<void> {
   await em.query(`delete from setup_codes where created_at < now() - interval '1 day'`);
   await em.query('insert into setup_codes (code_digest) values ($1)', [codeDigest]);
 }
 
-/** Removes a set-up code; false when it is unknown or older than a day. */
+/** Deletes a set-up code. Returns false when it is unknown or older than a day. */
 export async function deleteSetupCode(em: EntityManager, codeDigest: string): Promise<boolean> {
   const [rows] = await em.query(
     `delete from setup_codes where code_digest = $1 and created_at > now() - interval '1 day' returning 1`,

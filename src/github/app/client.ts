@@ -4,18 +4,18 @@ import type { Probot } from 'probot';
 import type { GitHub, GitHubAccount, Octokit } from '../../app.ts';
 import { keepPace, type Pace } from './pacing.ts';
 
-/** The number that stands for the App itself in the pace. GitHub counts the App's own calls separately. */
+/** Replaces the installation's number when the App's own calls are paced. GitHub counts those calls separately. */
 const appItself = 0;
 
 interface Parts {
   probot: Probot;
-  /** Mints installation tokens for git, limited to one repository, unlike those of Probot's clients. */
+  /** Mints installation tokens for git. Each is limited to one repository, unlike the tokens of Probot's clients. */
   appAuth: ReturnType<typeof createAppAuth>;
   pace: Pace;
   anonymous: Octokit;
 }
 
-/** The App's access to GitHub, on Probot's clients. */
+/** Creates the App's access to GitHub from Probot's clients. */
 export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
   // Probot returns the same client each time. Wrapping it once is enough.
   let app: Promise<Octokit> | undefined;
@@ -64,7 +64,10 @@ export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
   return github;
 }
 
-/** Probot's error holds the whole event, which does not belong in the log. Its first cause says what happened. */
+/**
+ * Returns the first cause of Probot's error, which describes what went wrong. The error itself contains the whole
+ * event, which does not belong in the log.
+ */
 function withoutPayload(error: unknown): unknown {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   if (first instanceof Error) for (const name of ['event', 'request', 'response']) Reflect.deleteProperty(first, name);
@@ -84,7 +87,7 @@ async function readBot(github: GitHub): Promise<{ login: string; id: number }> {
   return { login: user.login, id: user.id };
 }
 
-/** The App's own token works for `/app` only, so users are looked up by any installation, or without a token. */
+/** Finds a user with the client of any installation, or without a token: the App's own token works for `/app` only. */
 async function readUser(github: GitHub, anonymous: Octokit, username: string): Promise<GitHubAccount | undefined> {
   const { data: installations } = await (await github.asApp()).request('GET /app/installations', { per_page: 1 });
   const octokit = installations[0] ? await github.asInstallation(installations[0].id) : anonymous;

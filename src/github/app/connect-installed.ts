@@ -6,7 +6,7 @@ import { findByUrl, hasRepositories, insertRepository, lockProject } from '../..
 import { listenFromNow } from '../inbox/delivery-store.ts';
 import { findByGitHubId, isNameTaken, setMovedAside, updateRepository } from './installation-store.ts';
 
-/** What we need of GitHub's repository object. */
+/** The fields of GitHub's repository object that we use. */
 export interface GitHubRepository {
   id: number;
   name: string;
@@ -16,7 +16,7 @@ export interface GitHubRepository {
   default_branch?: string;
 }
 
-/** Connects the repositories that an installation covers to its project, and updates those that are connected. */
+/** Connects the repositories that an installation covers to its project. Updates those that are already connected. */
 export async function connectInstalled(
   app: App,
   em: EntityManager,
@@ -25,7 +25,7 @@ export async function connectInstalled(
 ): Promise<void> {
   await lockProject(em, projectId);
   const urlOf = (r: GitHubRepository) => normalUrl(`${app.config.GITHUB_SERVER_URL}/${r.full_name}`);
-  // Repositories that moved give up their old addresses before others take them.
+  // Renamed repositories give up their old addresses first, because another repository may have taken one over.
   await setMovedAside(
     em,
     projectId,
@@ -59,7 +59,9 @@ async function connect(em: EntityManager, projectId: string, repository: GitHubR
   });
 }
 
-/** GitHub's name of the repository, with its owner in front when the project has another one of that name. */
+/**
+ * Returns GitHub's name of the repository. Prefixes the owner when the project already has a repository of that name.
+ */
 async function freeName(em: EntityManager, projectId: string, { name, full_name }: GitHubRepository): Promise<string> {
   return (await isNameTaken(em, projectId, name)) ? full_name.replace('/', '-').slice(0, 100) : name;
 }

@@ -8,7 +8,7 @@ import {
   type RepositoryRow,
 } from '../../db/tables.ts';
 
-/** Holds others off the installation of an account until the end of the transaction, also while it has no row. */
+/** Locks the installation of an account until the end of the transaction, even before the installation has a row. */
 export async function lockAccount(em: EntityManager, accountId: number): Promise<void> {
   await lockUntilCommit(em, 'account', `installation ${accountId}`);
 }
@@ -19,7 +19,8 @@ export async function findInstallationOfAccount(em: EntityManager, accountId: nu
 
 /** Stores the installation of an account. */
 export async function saveInstallation(em: EntityManager, row: InstallationRow): Promise<void> {
-  // Another account that had this login before has a new one by now; its own next comparison learns which.
+  // Logins are unique here, but GitHub lets accounts exchange them. Another account that is stored under this login has
+  // a different one now, so it gets a placeholder until its own next comparison with GitHub.
   await em.query(
     `update installations set account_login = account_login || '~' || account_id
      where lower(account_login) = lower($1) and account_id <> $2`,
@@ -53,8 +54,8 @@ export async function updateRepository(
 }
 
 /**
- * Gives the repositories of a project whose address belongs to another one now an address that leads nowhere. Two may
- * have swapped their names, and a new one may have the name of one that is gone.
+ * Gives placeholder addresses to the project's repositories whose stored address now belongs to another repository on
+ * GitHub. This makes room for two repositories that swapped names, and for a new one with a deleted one's name.
  */
 export async function setMovedAside(
   em: EntityManager,
@@ -69,7 +70,7 @@ export async function setMovedAside(
   );
 }
 
-/** Whether the project has a repository of that name, whatever its letter case. */
+/** Returns whether the project has a repository of that name, ignoring letter case. */
 export async function isNameTaken(em: EntityManager, projectId: string, name: string): Promise<boolean> {
   const rows = await em.query('select 1 from repositories where project_id = $1 and lower(name) = lower($2)', [
     projectId,
@@ -78,7 +79,7 @@ export async function isNameTaken(em: EntityManager, projectId: string, name: st
   return rows.length > 0;
 }
 
-/** Marks the repositories of a project that the installation no longer covers; answers their ids. */
+/** Marks the project's repositories that the installation no longer covers. Returns the ids of those repositories. */
 export async function markUninstalled(em: EntityManager, projectId: string, covered: number[]): Promise<string[]> {
   const [rows]: [{ id: string }[]] = await em.query(
     `update repositories set is_installed = false
@@ -88,7 +89,10 @@ export async function markUninstalled(em: EntityManager, projectId: string, cove
   return rows.map((r) => r.id);
 }
 
-/** Sets the default branch of a repository, unless somebody chose another one than `before`. */
+/**
+ * Changes the stored default branch of a repository from `before` to `now`. A branch that somebody chose here in place
+ * of `before` is kept.
+ */
 export async function followDefaultBranch(
   em: EntityManager,
   { projectId, githubId, before, now }: { projectId: string; githubId: number; before: string; now: string },
@@ -96,7 +100,7 @@ export async function followDefaultBranch(
   await em.update(Repositories, { projectId, githubId, defaultBranch: before }, { defaultBranch: now });
 }
 
-/** The tasks in these repositories that have a queued or running run. */
+/** Returns the ids of the tasks in these repositories that have a queued or running run. */
 export async function listTasksWithLiveRuns(em: EntityManager, repositoryIds: string[]): Promise<string[]> {
   const tasks: { taskId: string }[] = await em.query(
     `select r.task_id as "taskId" from runs r join tasks t on t.id = r.task_id

@@ -18,7 +18,7 @@ import {
 } from './installation-store.ts';
 import { administers, adminsOf, settleOwners, welcome } from './ownership.ts';
 
-/** What we need of GitHub's installation object. */
+/** The fields of GitHub's installation object that we use. */
 export interface InstallationInfo {
   id: number;
   account: { id: number; login: string; type?: string } | null;
@@ -26,14 +26,14 @@ export interface InstallationInfo {
 }
 
 /**
- * Makes the database agree with an installation. Each account has one project, which is found again by the account's
- * number; the installed repositories are connected to it, and the account's admins own it. `isNew` says that somebody
- * has just installed the App, which also brings back an account whose project was deleted here.
+ * Updates the database to match an installation. Each account has one project, identified by the account's number. The
+ * installed repositories are connected to that project, and the account's admins own it. `isNew` means that somebody
+ * has just installed the App; this also restores a project that was deleted here.
  */
 export async function syncInstallation(app: App, info: InstallationInfo, isNew = false): Promise<void> {
   const { account } = info;
   if (app.github === undefined || account === null) return;
-  // Reading GitHub and writing what it said are one turn, so that an older reading cannot overwrite a newer one.
+  // One lock covers reading GitHub and storing the result, so that an older reading cannot overwrite a newer one.
   await app.db.turn(`installation ${account.id}`, () => readAndStore(app, { ...info, account }, isNew));
 }
 
@@ -73,7 +73,7 @@ async function storeInstallation(
   return row;
 }
 
-/** Stores who owns the project and what is installed; answers the installed repositories. */
+/** Stores the project's owners and the installed repositories. Returns those repositories. */
 async function storeContents(
   app: App,
   octokit: Octokit,
@@ -93,7 +93,7 @@ async function storeContents(
   return repositories;
 }
 
-/** The App was uninstalled or suspended: its runs are cancelled, its history stays. */
+/** Handles an App that was uninstalled or suspended: cancels its runs and keeps its history. */
 async function endInstallation(app: App, installationId: number, status: InstallationStatus): Promise<void> {
   const installation = await findInstallation(app.db.manager, installationId);
   if (installation === null || installation.status === 'ignored') return;
@@ -102,7 +102,7 @@ async function endInstallation(app: App, installationId: number, status: Install
   await cancelRunsIn(app, await markUninstalled(app.db.manager, installation.projectId, []));
 }
 
-/** Asks GitHub for the current state of an installation, because events about it may come late and in any order. */
+/** Reads the current state of an installation from GitHub, because events about it may arrive late and in any order. */
 export async function observeInstallation(app: App, installationId: number): Promise<void> {
   if (app.github === undefined) return;
   const octokit = await app.github.asApp();
@@ -122,7 +122,9 @@ async function cancelRunsIn(app: App, repositoryIds: string[]): Promise<void> {
   for (const taskId of await listTasksWithLiveRuns(app.db.manager, repositoryIds)) await cancelIfRunning(app, taskId);
 }
 
-/** Reads all installations of the App: events about some may be lost, and some are older than this service. */
+/**
+ * Reads all installations of the App, because events may be lost and some installations are older than this service.
+ */
 export async function syncInstallations(app: App): Promise<void> {
   if (app.github === undefined) return;
   const octokit = await app.github.asApp();
@@ -132,8 +134,9 @@ export async function syncInstallations(app: App): Promise<void> {
 }
 
 /**
- * Makes a person owner of the projects whose accounts they administer. GitHub is asked each time they sign in. Where a
- * person administers an account no longer, its list of admins is read again, and they lose what GitHub had granted.
+ * Makes a person owner of the projects whose accounts they administer. GitHub is asked at each sign-in. If the person
+ * no longer administers an account, the account's list of admins is read again, and they lose the ownership that came
+ * from it.
  */
 export async function claimOwnerships(app: App, user: UserRow): Promise<void> {
   if (app.github === undefined || user.githubId === null) return;
@@ -142,7 +145,7 @@ export async function claimOwnerships(app: App, user: UserRow): Promise<void> {
     if (projectId === null) continue;
     if (await administers(app, user, installation)) await app.db.transaction((em) => welcome(em, projectId, user.id));
     else if (await isGranted(app.db.manager, projectId, user.id))
-      // The regular sweep tries again; a GitHub that does not answer must not keep anybody from signing in.
+      // A failure of GitHub must not prevent a sign-in. The regular sweep tries again.
       await observeInstallation(app, installation.installationId).catch((error) =>
         app.log.warn({ err: error }, 'the admins of an account could not be read'),
       );

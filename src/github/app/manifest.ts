@@ -2,8 +2,8 @@ import { parse } from 'yaml';
 import { webhookUrl } from './webhook-address.ts';
 
 /**
- * The manifest from which GitHub creates the App: app.yml with the addresses of this service
- * (docs.github.com, "Registering a GitHub App from a manifest").
+ * Builds the manifest from which GitHub creates the App: app.yml plus the addresses of this service (docs.github.com,
+ * "Registering a GitHub App from a manifest").
  */
 export function manifestFrom(appYml: string, baseUrl: string): object {
   const { name, description, public: isPublic, default_permissions, default_events } = parse(appYml) as AppFile;

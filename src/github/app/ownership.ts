@@ -13,8 +13,8 @@ interface Account {
 }
 
 /**
- * The admins of an account. Undefined when GitHub's answer cannot be right: an organization without admins does not
- * exist, and another organization may have taken over the name.
+ * Returns the admins of an account. Returns undefined when GitHub's response cannot be about this account: every
+ * organization has admins, and another organization may have taken over the name.
  */
 export async function adminsOf(octokit: Octokit, account: Account): Promise<GitHubUser[] | undefined> {
   if (account.type !== 'Organization') return [account];
@@ -31,15 +31,15 @@ async function isStillCalled(octokit: Octokit, { id, login }: Account): Promise<
   try {
     return (await octokit.request('GET /orgs/{org}', { org: login })).data.id === id;
   } catch (error) {
-    // The request for its members will fail in the same way.
+    // The later request for the organization's members fails in the same way.
     if (isRefusedWith(error, 404)) return true;
     throw error;
   }
 }
 
 /**
- * Makes the admins of the account owners of its project, and takes ownership back from people who have it only because
- * they used to be admins. Admins who left the project are not brought back, unless it would have no owner otherwise.
+ * Makes the admins of the account owners of its project. People who own the project only because they used to be admins
+ * lose the ownership. Admins who left the project stay out, unless it would have no owner otherwise.
  */
 export async function settleOwners(em: EntityManager, projectId: string, admins: GitHubUser[]): Promise<void> {
   const ids = [];
@@ -50,13 +50,16 @@ export async function settleOwners(em: EntityManager, projectId: string, admins:
   if ((await lockOwners(em, projectId)).length === 0) for (const id of ids) await welcome(em, projectId, id);
 }
 
-/** Makes an admin of the account an owner, even one who had left the project. */
+/** Makes an admin of the account an owner of the project, even if they had left it. */
 export async function welcome(em: EntityManager, projectId: string, userId: string): Promise<void> {
   await deleteDeparture(em, projectId, userId);
   await grantOwnership(em, projectId, userId);
 }
 
-/** Whether a person is an admin of the account; false too when GitHub's answer is about another person or account. */
+/**
+ * Returns whether a person is an admin of the account. Also returns false when GitHub's response is about another
+ * person or account.
+ */
 export async function administers(app: App, user: UserRow, installation: InstallationRow): Promise<boolean> {
   if (installation.accountType === 'User') return installation.accountId === user.githubId;
   const octokit = await app.github?.asInstallation(installation.installationId);

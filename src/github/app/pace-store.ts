@@ -1,9 +1,9 @@
 import type { Database } from '../../db/database.ts';
 
 /**
- * Takes the next free turn for a write, which moves the following turn by `intervalMs`; answers the time until it comes,
- * in milliseconds. Undefined when the installation is parked for longer than `longestWaitMs`: then no turn is taken, so
- * that later writes do not queue behind one that nobody waits for.
+ * Reserves the next free write slot of an installation; the slot after it starts `intervalMs` later. Returns the time
+ * until the slot, in milliseconds. When the installation is parked for longer than `longestWaitMs`, reserves nothing
+ * and returns undefined, so that later writes do not queue behind an abandoned slot.
  */
 export async function takeWriteTurn(
   db: Database,
@@ -26,7 +26,7 @@ export async function takeWriteTurn(
   return row && inMilliseconds(row.seconds);
 }
 
-/** How long an installation stays parked, in milliseconds; 0 when it is not. */
+/** Returns how long an installation stays parked, in milliseconds; 0 when it is not parked. */
 export async function readParkedTime(db: Database, installationId: number): Promise<number> {
   const [row] = await db.prepared<{ seconds: string }>(
     'pace read',
@@ -36,7 +36,7 @@ export async function readParkedTime(db: Database, installationId: number): Prom
   return row === undefined ? 0 : inMilliseconds(row.seconds);
 }
 
-/** Parks an installation: nothing may be asked of GitHub for this many seconds. */
+/** Parks an installation: no request is sent to GitHub for this many seconds. */
 export async function parkInstallation(db: Database, installationId: number, seconds: number): Promise<void> {
   await db.prepared(
     'park',
@@ -50,7 +50,7 @@ export async function parkInstallation(db: Database, installationId: number, sec
 /** GitHub allows about this many writes per hour that create content (docs.github.com, "Rate limits"). */
 const writesPerHour = 500;
 
-/** How many writes the installation has left in this hour. */
+/** Returns how many writes the installation has left in this hour. */
 export async function writesLeft(db: Database, installationId: number): Promise<number> {
   const [row] = await db.prepared<{ writes: number }>(
     'writes left',

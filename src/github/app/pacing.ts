@@ -9,18 +9,18 @@ import { parkInstallation, readParkedTime, takeWriteTurn } from './pace-store.ts
 export interface Pace {
   db: Database;
   metrics: Metrics;
-  /** Minimum time between two writes of one installation. GitHub asks for a second. */
+  /** Minimum time between two writes of one installation. GitHub asks for one second. */
   intervalMs: number;
 }
 
-/** A call that would have to wait longer fails with `Parked` instead, and its job is tried again later. */
+/** A call that would have to wait longer fails with `Parked`, and its job is retried later. */
 const longestWaitMs = 60_000;
 /** GitHub itself gives up on a request after 10 s. */
 const answerMs = 20_000;
 /** Pauses before a read is repeated. Writes are never repeated: whether they arrived is unknown. */
 const readRetriesMs = [300, 1000];
 
-/** Proxies in front of GitHub may answer with a web page while GitHub is down, sometimes with status 200. */
+/** Thrown when a proxy in front of GitHub responds with a web page. Some do so with status 200 while GitHub is down. */
 class PageAnswered extends Error {
   readonly status = 502;
   readonly response = { headers: {} };
@@ -35,16 +35,16 @@ class PageAnswered extends Error {
 interface Call<Response> {
   installationId: number;
   isWrite: boolean;
-  /** Aborted when the caller no longer wants the answer. */
+  /** Aborted when the caller no longer needs the response. */
   signal: AbortSignal | undefined;
   send(signal: AbortSignal): Promise<Response>;
 }
 
 /**
- * Keeps the pace GitHub asks for (docs.github.com, "Best practices for using the REST API"): the writes of an
- * installation come one at a time and a second apart, over all workers together, and nothing is sent during a
- * `retry-after`. Reads are repeated when GitHub fails to answer. Writes are not: code that writes looks first whether
- * the result is there already.
+ * Keeps the pace that GitHub asks for (docs.github.com, "Best practices for using the REST API"). The writes of an
+ * installation are sent one at a time and a second apart, across all workers, and nothing is sent during a
+ * `retry-after`. Reads are retried when GitHub fails to respond. Writes are not retried: code that writes first checks
+ * whether the result already exists.
  */
 export function keepPace(octokit: Octokit, installationId: number, pace: Pace): Octokit {
   octokit.hook.wrap('request', async (request, options) => {
@@ -76,19 +76,22 @@ async function perform<Response extends Answer>(pace: Pace, call: Call<Response>
   }
 }
 
-/** @throws Parked when it would take too long, TurnLost, or the reason of the caller's signal */
+/**
+ * Waits for the write slot of a call, or until its installation is no longer parked.
+ * @throws Parked when the wait would be too long, TurnLost, or the reason of the caller's signal
+ */
 async function awaitTurn<Response>(pace: Pace, { installationId, isWrite, signal }: Call<Response>): Promise<void> {
   const waitMs = isWrite
     ? await takeWriteTurn(pace.db, installationId, pace.intervalMs, longestWaitMs)
     : await readParkedTime(pace.db, installationId);
   if (waitMs === undefined || waitMs > longestWaitMs) throw new Parked(waitMs ?? longestWaitMs);
   if (waitMs > 0) await sleep(waitMs, undefined, signal === undefined ? {} : { signal });
-  // A worker that was suspended for a while may have lost its job to another worker, which then does the write.
+  // While this worker was suspended, another worker may have taken over its job. That worker then does the write.
   if (isWrite) await assertTurn();
   signal?.throwIfAborted();
 }
 
-/** Sends the call once. When GitHub asks for a pause, all calls of the installation wait. */
+/** Sends the call once. When GitHub asks for a pause, parks the installation, so that all of its calls wait. */
 async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>): Promise<Response> {
   const { installationId, isWrite, signal, send } = call;
   try {

@@ -1,6 +1,6 @@
 /**
- * A page that needs neither scripts nor the built dashboard, in the dashboard's look. The colours, sizes and fonts are
- * those of Primer's light and dark themes (@primer/primitives), which the dashboard uses.
+ * Renders a page that needs neither scripts nor the built dashboard, but looks like the dashboard. The colours, sizes
+ * and fonts are those of Primer's light and dark themes (@primer/primitives), which the dashboard uses.
  */
 export function page(title: string, body: string): string {
   return `<!doctype html>
@@ -24,12 +24,12 @@ export function page(title: string, body: string): string {
 `;
 }
 
-/** Text as it may stand in HTML, also inside quoted attributes. */
+/** Escapes text for HTML, including quoted attributes. */
 export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
-/** The policy of such a page. `formOrigins` are the sites that its forms lead to. */
+/** Returns the Content-Security-Policy of a page without scripts. Its forms may submit to `formOrigins`. */
 export function pagePolicy(formOrigins: string[]): string {
   return [
     "default-src 'none'",

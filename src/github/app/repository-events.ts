@@ -11,8 +11,8 @@ interface RepositoryEvent {
 }
 
 /**
- * A repository was renamed, transferred, archived, deleted, made public or private, or got another default branch. The
- * installation is read again, which finds the repository by its number.
+ * Handles a repository that was renamed, transferred, archived, deleted, made public or private, or got another default
+ * branch. Reads the installation again, which finds the repository by its number.
  */
 export async function followRepository(app: App, payload: RepositoryEvent): Promise<void> {
   if (payload.installation === undefined || app.github === undefined) return;
@@ -21,7 +21,8 @@ export async function followRepository(app: App, payload: RepositoryEvent): Prom
   if (known === null || known.projectId === null) return;
   const before = (payload.changes as { default_branch?: { from: string } } | undefined)?.default_branch?.from;
   const { id: githubId, default_branch: now } = payload.repository;
-  // GitHub's change counts only for repositories that still have the branch it changed from.
+  // The new default branch is stored only where the previous one was, because people may have chosen another branch
+  // here.
   if (before !== undefined && now !== undefined)
     await followDefaultBranch(em, { projectId: known.projectId, githubId, before, now });
   await observeInstallation(app, payload.installation.id);

@@ -1,18 +1,18 @@
 import { escaped, page } from './page.ts';
 
 interface SetupForms {
-  /** Where the manifest goes at GitHub. */
+  /** The address at GitHub that the form sends the manifest to. */
   action: string;
   manifest: string;
-  /** The organization that the App is for; empty for the own account. */
+  /** The organization that will own the App; empty for the user's own account. */
   organization: string;
-  /** Opens the set-up page once more, for another organization. */
+  /** A one-time code that opens the set-up page again for another organization. */
   nextCode: string;
-  /** What GitHub will not accept about the service's address. */
+  /** Why GitHub will not accept the service's address. */
   warning: string | undefined;
 }
 
-/** The page that sends the manifest to GitHub. Each step is a form, so it needs no script. */
+/** Renders the page that sends the manifest to GitHub. Each step is a form, so the page needs no script. */
 export function setupPage({ action, manifest, organization, nextCode, warning }: SetupForms): string {
   const owner = organization === '' ? 'your own account' : `the organization ${organization}`;
   return page(
@@ -28,7 +28,9 @@ export function setupPage({ action, manifest, organization, nextCode, warning }:
   );
 }
 
-/** What is shown when the name in the organization field cannot be one. `problem` ends the sentence "The name …". */
+/**
+ * Renders the error for an organization name that GitHub does not allow. `problem` completes the sentence "The name …".
+ */
 export function badOrganizationPage(nextCode: string, organization: string, problem: string): string {
   return page('Set up Deckhand', organizationForm(nextCode, organization, problem));
 }
@@ -49,12 +51,15 @@ function organizationForm(nextCode: string, organization: string, problem?: stri
       </section>`;
 }
 
-/** A page that says in a sentence why set-up cannot go on, and what to do. `html` must not hold text from outside. */
+/**
+ * Renders a page that says why the set-up cannot continue and what to do. `html` is not escaped here, so callers must
+ * escape input from users.
+ */
 export function problemPage(html: string): string {
   return page('Set up Deckhand', `<p class="box">${html}</p>`);
 }
 
-/** Where GitHub leads after an installation. */
+/** Renders the page that GitHub redirects to after an installation. */
 export function installedPage(): string {
   return page(
     'Deckhand is installed',

@@ -14,7 +14,7 @@ import { mintSetupCode, storeApp, takeSetupCode } from './stored-app.ts';
 import { webhookProblem } from './webhook-address.ts';
 
 const setupCookie = 'deckhand_setup';
-/** GitHub's code for fetching a new App's keys is valid for an hour. */
+/** The code from GitHub with which we fetch a new App's keys is valid for an hour. */
 const setupMs = 3_600_000;
 const appFile = new URL('../../../app.yml', import.meta.url);
 
@@ -28,9 +28,9 @@ const problems = {
 };
 
 /**
- * Creates the service's GitHub App by GitHub's manifest flow (docs.github.com, "Registering a GitHub App from a
- * manifest"): /setup, which a one-time code opens, /setup/callback, and /installed, where GitHub sends people who have
- * installed the App. Once there is an App, the first two answer 404.
+ * Serves the set-up, which creates the service's GitHub App by GitHub's manifest flow (docs.github.com, "Registering a
+ * GitHub App from a manifest"). The routes are /setup, which requires a one-time code; /setup/callback; and /installed,
+ * where GitHub sends people who have installed the App. Once an App exists, the first two respond with 404.
  */
 export function setupRoutes(app: App): Router {
   const router = express.Router();
@@ -42,7 +42,7 @@ export function setupRoutes(app: App): Router {
 
 async function begin(app: App, req: Request, res: Response): Promise<void> {
   const { code, organization } = req.query;
-  // Chat programs look at addresses that are pasted into them. That must not use the code up.
+  // Chat programs preview addresses that are pasted into them with a HEAD request. A preview must not use the code up.
   if (req.method === 'HEAD') return void res.status(204).end();
   if (app.github !== undefined) return send(app, res, 404, problemPage(problems.hasApp));
   if (typeof code !== 'string' || code === '') return send(app, res, 404, problemPage(problems.missingCode));
@@ -65,10 +65,11 @@ async function begin(app: App, req: Request, res: Response): Promise<void> {
 
 const impossibleName = 'must be one that GitHub allows: letters, digits and dashes, at most 39';
 
-/** Binds the set-up to this browser; answers the state by which the callback finds it. */
+/** Binds the set-up to this browser. Returns the state by which the callback recognizes it. */
 async function rememberSetup(app: App, req: Request, res: Response): Promise<string> {
   const state = random();
-  // The same browser may open the page again for an organization and then return to the first form.
+  // The cookie is reused, because a browser may open the page again for an organization and then return to the first
+  // form.
   const browser = readCookie(req, app.config.BASE_URL, setupCookie) || random();
   const begun = { stateDigest: digest(state), browserDigest: digest(browser), verifier: 'setup', returnTo: '/' };
   await insertSignIn(app.db.manager, begun);
@@ -102,7 +103,10 @@ const NewApp = z.object({
   pem: z.string(),
 });
 
-/** Exchanges GitHub's code for the new App and its keys. Answers a sentence when GitHub does not give them. */
+/**
+ * Exchanges GitHub's code for the new App and its keys. When GitHub does not return them, returns a sentence for the
+ * user.
+ */
 async function fetchNewApp(app: App, code: string): Promise<z.infer<typeof NewApp> | string> {
   const url = `${app.config.GITHUB_API_URL}/app-manifests/${encodeURIComponent(code)}/conversions`;
   const response = await fetchFromGitHub(url, {
@@ -112,7 +116,7 @@ async function fetchNewApp(app: App, code: string): Promise<z.infer<typeof NewAp
   }).catch(() => undefined);
   const made = NewApp.safeParse(await response?.json().catch(() => undefined));
   if (response?.ok && made.success) return made.data;
-  const answer = response === undefined ? 'did not answer' : `answered with HTTP ${response.status}`;
+  const answer = response === undefined ? 'did not respond' : `responded with HTTP ${response.status}`;
   return `GitHub ${answer} when asked for the keys of the new App, so it was not connected.`;
 }
 

@@ -4,7 +4,7 @@ import type { SecretPlace } from '../../db/secret-box.ts';
 import { digest, random } from '../sign-in/one-time.ts';
 import { deleteSetupCode, findApp, insertApp, insertSetupCode, lockApp, updateAppSecrets } from './app-store.ts';
 
-/** What GitHub answers about a new App (docs.github.com, "Registering a GitHub App from a manifest"). */
+/** GitHub's description of a new App (docs.github.com, "Registering a GitHub App from a manifest"). */
 export interface NewApp {
   id: number;
   slug: string;
@@ -14,7 +14,7 @@ export interface NewApp {
   pem: string;
 }
 
-/** What the ciphertext of a stored App holds, as JSON. */
+/** The decrypted secrets of a stored App. They are encrypted as JSON. */
 interface Secrets {
   privateKey: string;
   webhookSecret: string;
@@ -28,7 +28,7 @@ const place = (appId: number): SecretPlace => ({
   project: '',
 });
 
-/** Stores a new App, its secrets encrypted, and connects it; false when there is one already. */
+/** Stores a new App with its secrets encrypted, and starts using it. Returns false when an App is stored already. */
 export async function storeApp(app: App, made: NewApp): Promise<boolean> {
   const { id: appId, slug, client_id: clientId } = made;
   const secrets: Secrets = {
@@ -42,7 +42,7 @@ export async function storeApp(app: App, made: NewApp): Promise<boolean> {
   return isFirst;
 }
 
-/** Connects the App that the set-up page stored, if there is one and none is connected yet. */
+/** Starts using the App that the set-up page stored, unless an App is in use already. */
 export async function adoptStoredApp(app: App): Promise<void> {
   if (app.github !== undefined) return;
   const stored = await findApp(app.db.manager);
@@ -56,7 +56,7 @@ export async function adoptStoredApp(app: App): Promise<void> {
   });
 }
 
-/** Encrypts the stored App's secrets with the newest key; answers the number of Apps, 0 or 1. */
+/** Encrypts the stored App's secrets with the newest key. Returns the number of Apps, 0 or 1. */
 export async function resealApp(app: App): Promise<number> {
   return app.db.transaction(async (em) => {
     await lockApp(em);
@@ -69,20 +69,23 @@ export async function resealApp(app: App): Promise<number> {
   });
 }
 
-/** The address of the set-up page with a new one-time code, valid for a day; undefined once there is an App. */
+/**
+ * Returns the address of the set-up page with a new one-time code, valid for a day. Returns undefined once an App
+ * exists.
+ */
 export async function setupAddress(app: App): Promise<string | undefined> {
   if (app.github !== undefined) return undefined;
   return `${app.config.BASE_URL}/setup?code=${await mintSetupCode(app.db.manager)}`;
 }
 
-/** A new one-time code for the set-up page. Only its digest is stored. */
+/** Creates a one-time code for the set-up page. Only its digest is stored. */
 export async function mintSetupCode(em: EntityManager): Promise<string> {
   const code = random();
   await insertSetupCode(em, digest(code));
   return code;
 }
 
-/** Uses a one-time code up; false when it is unknown, used or older than a day. */
+/** Uses up a one-time code. Returns false when it is unknown, used or older than a day. */
 export async function takeSetupCode(em: EntityManager, code: string): Promise<boolean> {
   return deleteSetupCode(em, digest(code));
 }

@@ -1,14 +1,14 @@
 import { isClosedHost } from '../../git/remote-url.ts';
 
-/** Where GitHub delivers the webhooks of this service. */
+/** Returns the address to which GitHub delivers the webhooks of this service. */
 export function webhookUrl(baseUrl: string): string {
   return `${baseUrl}/api/github/webhooks`;
 }
 
 /**
- * Why GitHub could not deliver webhooks to this service, and what to do about it, in sentences for the operator; undefined
- * when nothing speaks against the address. github.com refuses to create an App whose webhook address is not public. A
- * GitHub Enterprise Server may share a private network with this service, but never its loopback address.
+ * Tells the operator why GitHub could not deliver webhooks to this service, and what to do about it. Returns undefined
+ * when the address is fine. github.com refuses to create an App whose webhook address is not public. A GitHub
+ * Enterprise Server may share a private network with this service, but never its loopback address.
  */
 export function webhookProblem(config: { BASE_URL: string; GITHUB_SERVER_URL: string }): string | undefined {
   const host = hostOf(config.BASE_URL);

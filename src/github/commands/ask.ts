@@ -14,7 +14,9 @@ import { sayOnce } from './replies.ts';
 
 const maxAnswer = 20_000;
 
-/** Answers a question in a comment of its own. The task's agent answers, or the Developer where there is no task. */
+/**
+ * Replies to a question in a separate comment. The task's agent writes the reply; without a task, the Developer does.
+ */
 export async function ask(app: App, order: Order): Promise<void> {
   const { at, spoken, commentId } = order;
   const message = plain(order.command.argument);
@@ -24,7 +26,7 @@ export async function ask(app: App, order: Order): Promise<void> {
   const text =
     taskId === undefined ? await withoutTask(app, order, asking) : await aboutTask(app, order, taskId, asking);
   const answer = closedBlocks(harmless(text, app.config.COMMAND_PREFIX).slice(0, maxAnswer));
-  // Each question has one answer. The marker finds it when the command is repeated after a crash.
+  // Each question gets one reply. If the command is repeated after a crash, the marker finds the reply.
   const marker = `<!-- deckhand:answer ${commentId ?? 'body'}/${order.command.line} -->`;
   const place = { ...at.name, issue_number: spoken.issue.number };
   await sayOnce(app, at.octokit, place, marker, `${marker}\n${answer}`);
@@ -33,13 +35,13 @@ export async function ask(app: App, order: Order): Promise<void> {
 async function aboutTask(app: App, { repository }: Order, taskId: string, asking: Asking): Promise<string> {
   const task = await getTask(app.db.manager, taskId);
   const connected = task.repositoryId === null ? null : await findRepository(app.db.manager, task.repositoryId);
-  // A repository that is no longer connected may have been private. A task without a branch has read none.
+  // Treats a repository that is no longer connected as private. A task without a branch has not read its repository.
   const source = connected ?? { isPrivate: task.branchName !== null };
   if (!mayReveal(source, repository, await findProject(app.db.manager, task.projectId)))
     throw new Refused(
       'The task works in a private repository, and this comment is public. Ask in the dashboard, or turn on the project setting sharePrivateContext.',
     );
-  // Messages that members wrote in the dashboard stay out of public answers.
+  // Messages that members wrote in the dashboard are not shown to the model when its reply is public.
   return chatAboutTask(app, task, asking, !repository.isPrivate);
 }
 

@@ -9,7 +9,7 @@ import { setNotice } from '../mirror/mirror-store.ts';
 import type { Place } from '../place.ts';
 import { findTaskOfCheck } from '../store.ts';
 
-/** Handles the buttons Retry and Cancel of our check run. Only people with write permission may use them. */
+/** Handles the buttons Retry and Cancel of our check run. Only people with write permission can use them. */
 export async function takeButton(
   app: App,
   { octokit, name, repository }: Place,

@@ -16,28 +16,28 @@ import { readCommands } from './read-commands.ts';
 import { reply } from './replies.ts';
 import { obey, planVerbs, verbs } from './verbs.ts';
 
-/** A text on GitHub that may hold commands: a new comment, or the body of a new issue. */
+/** Text on GitHub that may contain commands: a new comment, or the body of a new issue. */
 export interface Spoken {
   installationId: number;
   repository: { id: number; private: boolean; full_name?: string };
   issue: { number: number; title: string; body: string; url: string; isPull: boolean };
   sender: GitHubUser & { type?: string };
   body: string;
-  /** The comment that holds it; null for the body of the issue. */
+  /** The comment that contains the text; null for the body of the issue. */
   commentId: number | null;
 }
 
-const unreadable =
-  'This comment cannot be read as Markdown in reasonable time. Give the command in a comment of its own.';
+const unreadable = 'This comment takes too long to parse as Markdown. Write the command in a separate comment.';
 
 /**
- * Obeys the commands of a text. Each is remembered by its place in the text, so that another delivery of the same text
- * does not repeat it.
+ * Carries out the commands in a comment or an issue's body. Each command is recorded by its position in the text, so
+ * that a second delivery of the same text does not repeat it.
  */
 export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
   if (spoken.sender.type === 'Bot' || app.github === undefined) return;
   const { body } = spoken;
-  // The App's slug is looked up only if the text holds a mention, to be matched against it.
+  // The App's slug is needed only to recognize mentions of the App, so it is looked up only if the text mentions
+  // anybody.
   const slug = body.includes('@') ? await app.github.slug() : undefined;
   const marks = { prefix: app.config.COMMAND_PREFIX, slug };
   if (!mayHoldCommands(body, marks)) return;
@@ -46,7 +46,7 @@ export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
   const { right, login } = await rightOf(place.octokit, place.name, spoken.sender);
   const isPrivate = spoken.repository.private;
   const refuse = () => react(place, spoken, 'confused');
-  // Strangers in a public repository get no answer at all, so that nobody can make the App flood it.
+  // Users without write permission get no reply in a public repository, so that they cannot make the App flood it.
   if (right === 'none' || (right === 'read' && !isPrivate)) return isPrivate ? refuse() : undefined;
   const commands = await readCommands(body, marks);
   if (commands === undefined) {
@@ -61,8 +61,8 @@ export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
 }
 
 /**
- * Obeys commands while no other delivery of the same text is being handled, which would not know yet what is obeyed.
- * Commands about one plan take turns too.
+ * Carries out commands under a lock. Without it, two deliveries of the same text could both find a command not yet
+ * recorded. Commands about one plan share a lock too.
  */
 async function obeyInTurn(app: App, place: Place, hearing: Omit<Hearing, 'textKey'>): Promise<void> {
   const { repository, issue, commentId } = hearing.spoken;
@@ -74,7 +74,7 @@ async function obeyInTurn(app: App, place: Place, hearing: Omit<Hearing, 'textKe
 
 const isForReaders = ({ verb }: Command) => verb === 'help' || verb === 'status';
 
-/** Handles the label that starts a task, like the command `start` of the person who put it on. */
+/** Handles the label that starts a task, like the command `start` from the person who added the label. */
 export async function handleLabel(app: App, place: Place, number: number, user: { id: string }): Promise<void> {
   const { octokit, name, repository } = place;
   const { data } = await octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', {
@@ -96,17 +96,17 @@ export async function handleLabel(app: App, place: Place, number: number, user: 
   await tell(app, place, issue, { command, refusal });
 }
 
-/** The commands of a text by a person who may give them. */
+/** The commands of one text, and the person who wrote them. */
 interface Hearing {
   spoken: Spoken;
   commands: Command[];
   userId: string;
-  /** Begins the keys by which the commands of this text are remembered. */
+  /** Prefix of the keys by which the commands of this text are recorded. */
   textKey: string;
   right: 'write' | 'read';
 }
 
-/** Whether the comment still exists. A deleted one is no longer obeyed. */
+/** Returns whether the comment still exists. The commands of a deleted comment are not carried out. */
 async function isStillThere({ octokit, name }: Place, commentId: number | null): Promise<boolean> {
   if (commentId === null) return true;
   const path = 'GET /repos/{owner}/{repo}/issues/comments/{comment_id}';
@@ -128,16 +128,16 @@ async function obeyAll(app: App, place: Place, hearing: Hearing): Promise<void> 
     const key = `${textKey}/${command.line}`;
     if (await wasCommandHandled(em, key)) continue;
     isNew = true;
-    // Only the first command over the limit is answered; the rest would get the same answer.
+    // Only the first command over the limit gets a reply; the others would get the same one.
     if (i > maxCommands) break;
     await react(place, spoken, 'eyes');
     const refusal =
       i === maxCommands
-        ? `A comment may hold ${maxCommands} commands. This one and those after it were not obeyed.`
+        ? `A comment may contain at most ${maxCommands} commands. This command and those after it were ignored.`
         : await refusalOf(() => obey(app, orderOf(place, hearing, command, key)));
     await insertHandledCommand(em, key);
     isRefused ||= refusal !== undefined;
-    // People who may only read get a reaction and what they asked for, but no reasons.
+    // People with only read permission get a reaction, and the help if they asked for it, but no reasons.
     if (right === 'write' || command.verb === 'help') await tell(app, place, spoken.issue, { command, refusal });
   }
   if (isNew) await react(place, spoken, isRefused ? 'confused' : 'rocket');
@@ -153,7 +153,7 @@ function orderOf(
   return { command, spoken, commentId: spoken.commentId, at: { octokit, name }, repository, userId, remember };
 }
 
-/** Obeys a command. Answers the reason of a refusal, or undefined when it was done. Failures of the service are thrown. */
+/** Carries out a command. Returns the reason when it is refused, otherwise undefined. Other failures are thrown. */
 async function refusalOf(act: () => Promise<string | undefined>): Promise<string | undefined> {
   try {
     return await act();
@@ -163,7 +163,7 @@ async function refusalOf(act: () => Promise<string | undefined>): Promise<string
   }
 }
 
-/** What became of a command, for people; empty when there is nothing to say. */
+/** Describes the result of a command to people. Returns an empty string when there is nothing to say. */
 function answerTo(app: App, { isPull }: Spoken['issue'], hasTask: boolean, { command, refusal }: Outcome): string {
   if (command.verb === 'help') return helpText(app, isPull, hasTask);
   const spelled = `\`${app.config.COMMAND_PREFIX} ${oneLine(command.verb, 30)}\``;
@@ -180,7 +180,7 @@ async function tell(app: App, place: Place, issue: Spoken['issue'], outcome: Out
   await say(app, place, issue, answerTo(app, issue, taskId !== undefined, outcome));
 }
 
-/** Puts a text into the status comment, or where there is none into one reply, which is edited from then on. */
+/** Shows text in the status comment. Without a status comment, shows it in a reply, which later calls edit. */
 async function say(app: App, place: Place, issue: Spoken['issue'], text: string): Promise<void> {
   const { octokit, name, repository } = place;
   const taskId = await taskOfPlace(app, repository.id, issue.number, issue.isPull);
@@ -189,12 +189,14 @@ async function say(app: App, place: Place, issue: Spoken['issue'], text: string)
     await showTask(app, undefined, taskId);
   } else if (text !== '')
     await reply(app, octokit, { ...name, issue_number: issue.number }, text).catch((error) => {
-      // The issue was locked or deleted, so nothing can be said there.
+      // The issue was locked or deleted, so no comment can be written.
       if (!isRefusedWith(error, 403, 404, 410)) throw error;
     });
 }
 
-/** Reacts to the comment or issue. GitHub keeps one reaction of a kind, so a failed attempt may be repeated. */
+/**
+ * Adds a reaction to the comment or issue. GitHub keeps one reaction of each kind, so a failed attempt can be retried.
+ */
 async function react(
   { octokit, name }: Place,
   { commentId, issue }: Spoken,
@@ -212,7 +214,7 @@ async function react(
           comment_id: commentId,
           content,
         });
-  // A reaction is a courtesy. The comment may be deleted, or the issue locked; that must not stop the command.
+  // A failed reaction must not stop the command: the comment may be deleted, or the issue locked.
   await give().catch((error) => (httpStatusOf(error) >= 500 ? give().catch(() => {}) : undefined));
 }
 

@@ -6,26 +6,32 @@ import type { Command } from '../../domain/text/commands.ts';
 import { findTaskOfIssue, findTaskOfPull } from '../store.ts';
 import type { Spoken } from './handle-commands.ts';
 
-/** A command of a person who may give it, and the place where they gave it. */
+/** A command, the person who gave it and is allowed to, and the place where they gave it. */
 export interface Order {
   command: Command;
   spoken: Pick<Spoken, 'issue'>;
-  /** The comment that holds it; null for the body of the issue. */
+  /** The comment that contains the command; null for the body of the issue. */
   commentId: number | null;
   at: { octokit: Octokit; name: { owner: string; repo: string } };
   repository: RepositoryRow;
   userId: string;
-  /** Marks the command as handled. Called in the transaction of what the command does, so that both happen or neither. */
+  /**
+   * Records the command as handled. Call it in the transaction that carries the command out, so that both are stored or
+   * neither.
+   */
   remember(em: EntityManager): Promise<void>;
 }
 
-/** The argument of a command that cannot do without. @throws Refused when there is none */
+/**
+ * Returns the argument of a command that needs one.
+ * @throws Refused when the command has no argument
+ */
 export function requiredArgument({ command }: Order, what: string): string {
   if (command.argument === '') throw new Refused(`Write ${what} after \`${command.verb}\`.`);
   return command.argument;
 }
 
-/** The id of the task that an issue or pull request belongs to. */
+/** Finds the id of the task that an issue or pull request belongs to. */
 export async function taskOfPlace(
   app: App,
   repositoryId: string,
@@ -37,12 +43,17 @@ export async function taskOfPlace(
     : findTaskOfIssue(app.db.manager, repositoryId, number);
 }
 
-/** The id of the task where a command was given; undefined where there is none. */
+/**
+ * Finds the id of the task whose issue or pull request the command was given on. Returns undefined when there is none.
+ */
 export function taskOfOrder(app: App, { repository, spoken }: Order): Promise<string | undefined> {
   return taskOfPlace(app, repository.id, spoken.issue.number, spoken.issue.isPull);
 }
 
-/** The id of the task where a command was given. @throws Refused where there is none */
+/**
+ * Finds the id of the task whose issue or pull request the command was given on.
+ * @throws Refused when there is none
+ */
 export async function requiredTask(app: App, order: Order): Promise<string> {
   const taskId = await taskOfOrder(app, order);
   if (taskId === undefined) throw new Refused('This issue has no task yet. Use `create` or `start` first.');

@@ -1,12 +1,12 @@
 import { closedBlocks, harmless, harmlessLine } from '../../domain/text/quoted.ts';
 import type { Session } from '../../planning/store.ts';
 
-/** The first line of the planning comment. The comment is found again by this line and its author. */
+/** The first line of the planning comment. We find the comment again by this line and its author. */
 export const planMarker = '<!-- deckhand:plan -->';
 
 const maxComment = 60_000;
 
-/** The one comment of a planning session: the open question, the answers, the plan, and what became of it. */
+/** Renders the one comment of a planning session: the open question, the answers, the plan, and the result. */
 export function planComment(session: Session, prefix: string, agents: Map<string, string>, notice = ''): string {
   const line: Line = (text, max = 300) => harmlessLine(text, max, prefix);
   const sections = [
@@ -26,7 +26,9 @@ export function planComment(session: Session, prefix: string, agents: Map<string
   return text.length <= maxComment ? text : `${text.slice(0, maxComment - 100)}\n\n</details>\n\n… (cut)`;
 }
 
-/** Text by people and models on one line of at most `max` characters, with nothing in it that could take effect. */
+/**
+ * Puts text by people and models on one line of at most `max` characters. Disables commands, mentions and markup in it.
+ */
 type Line = (text: string, max?: number) => string;
 
 function openQuestion({ steps }: Session, line: Line, prefix: string): string[] {
@@ -75,7 +77,7 @@ function folded(title: string, lines: string[]): string[] {
 
 function footer({ status, result }: Session, prefix: string): string {
   if (result !== null)
-    return `Approved: the sprint **${harmlessLine(result.sprint.name, 200, prefix)}** with ${result.tasks.length} tasks. \`${prefix} start\` here starts it.`;
+    return `Approved: created the sprint **${harmlessLine(result.sprint.name, 200, prefix)}** with ${result.tasks.length} tasks. Comment \`${prefix} start\` here to start it.`;
   if (status === 'tasks_ready')
     return `\`${prefix} approve\` creates a sprint, with an issue for each task. \`${prefix} plan <what should be different>\` rewrites it.`;
   return status === 'answered' ? `\`${prefix} plan\` continues.` : '';

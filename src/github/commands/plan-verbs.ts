@@ -15,9 +15,9 @@ import { planComment, planMarker } from './plan-comment.ts';
 import { sayOnce } from './replies.ts';
 
 /**
- * Starts a planning session from an issue, continues it, or rewrites its plan with a text that says what should be
- * different. The command is marked as handled in the transaction of its change. A job shows the result on GitHub, so a
- * failure of GitHub does not repeat the command.
+ * Starts a planning session from an issue, continues it, or rewrites its plan as the command's argument asks. The
+ * command is recorded as handled in the transaction of its change. A job then shows the result on GitHub, so a failure
+ * of GitHub does not repeat the command.
  */
 export async function plan(app: App, order: Order): Promise<void> {
   const { issue } = order.spoken;
@@ -46,14 +46,14 @@ export async function plan(app: App, order: Order): Promise<void> {
   await app.db.transaction((em) => continueLater(app, order, em, known.id));
 }
 
-/** Marks the command as handled and queues the job that shows and continues the plan. */
+/** Records the command as handled and queues the job that shows and continues the plan. */
 async function continueLater(app: App, order: Order, em: EntityManager, sessionId: string): Promise<void> {
   const { projectId } = order.repository;
   await order.remember(em);
   await app.queue.send(em, 'plan', { projectId, sessionId, goesOn: true }, { key: `${sessionId} on` });
 }
 
-/** Answers the open question. After the last answer the plan is written. */
+/** Answers the open question. After the last answer, the plan is written. */
 export async function answerPlan(app: App, order: Order): Promise<void> {
   const session = await sessionOf(app, order);
   const step = currentStep(session);
@@ -76,7 +76,7 @@ export async function approvePlan(app: App, order: Order): Promise<void> {
   await finalizeWizard(app, await sessionOf(app, order), order.userId, {}, order.remember);
 }
 
-/** Starts the sprint of the issue's last approved plan; false when the issue has none. */
+/** Starts the sprint of the issue's most recently approved plan. Returns false when the issue has no such plan. */
 export async function startPlanned(app: App, order: Order): Promise<boolean> {
   const { repository, spoken } = order;
   const made = await findSessionOfIssue(app.db.manager, repository.id, spoken.issue.number, 'finalized');
@@ -91,7 +91,10 @@ function findOpenSession(app: App, { repository, spoken }: Order): Promise<Sessi
   return findSessionOfIssue(app.db.manager, repository.id, spoken.issue.number, 'open');
 }
 
-/** The open plan of the issue, else the one approved last. @throws Refused when there is neither */
+/**
+ * Finds the open plan of the issue, or else the one approved last.
+ * @throws Refused when there is neither
+ */
 async function sessionOf(app: App, order: Order): Promise<Session> {
   const { repository, spoken, command } = order;
   const session =
@@ -104,8 +107,8 @@ async function sessionOf(app: App, order: Order): Promise<Session> {
 const parts = ['prd', 'plan', 'tasks'] as const;
 
 /**
- * Shows a plan in its issue and, once all questions are answered, writes the parts that are missing. Handles the `plan`
- * job. When the model fails, the comment says so, and the command `plan` continues from there.
+ * Handles the `plan` job: shows a plan in its issue and, once all questions are answered, writes the missing parts.
+ * When the model fails, the comment says so, and the command `plan` continues from that point.
  */
 export async function advancePlan(
   app: App,
@@ -136,7 +139,7 @@ async function show(app: App, session: Session, notice: string): Promise<void> {
   const body = planComment(session, app.config.COMMAND_PREFIX, agents, notice);
   const at = { ...place.name, issue_number: session.issueNumber };
   await sayOnce(app, place.octokit, at, planMarker, body).catch((error) => {
-    // The issue was locked, deleted or transferred, so nothing can be shown there.
+    // The issue was locked, deleted or transferred, so no comment can be written.
     if (!isRefusedWith(error, 403, 404, 410)) throw error;
   });
 }

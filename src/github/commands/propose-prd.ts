@@ -14,8 +14,8 @@ import { findDocs, findRepository } from '../../repositories/store.ts';
 import { authorFor } from '../../runs/publish/publish.ts';
 
 /**
- * Opens a pull request with the requirements of a finalized plan in the project's documentation repository. Branch, file
- * and pull request are looked for before they are created, so a repetition creates nothing twice.
+ * Opens a pull request that adds the requirements of a finalized plan to the project's documentation repository. The
+ * branch, the file and the pull request are each created only if missing, so a retry creates nothing twice.
  */
 export async function proposePrd(app: App, projectId: string, sessionId: string): Promise<void> {
   const session = await getSession(app.db.manager, projectId, sessionId).catch((error) => {
@@ -55,13 +55,14 @@ interface DocsAccess {
   credential: Credential;
 }
 
-/** How long git may take. Then the job fails and is tried again. */
+/** Time limit for git. Beyond it the job fails and is retried. */
 const gitMs = 300_000;
 
 async function mayShowIn(app: App, session: Session, docs: RepositoryRow): Promise<boolean> {
   const { repositoryId, repositoryNotes, projectId } = session;
   const connected = repositoryId === null ? null : await findRepository(app.db.manager, repositoryId);
-  // A repository that is no longer connected may have been private. Without notes none was read.
+  // Treats a repository that is no longer connected as private. A plan without repository notes contains nothing from
+  // one.
   const source = connected ?? { isPrivate: Boolean(repositoryNotes) };
   return mayReveal(source, docs, await findProject(app.db.manager, projectId));
 }
@@ -77,8 +78,8 @@ function bodyOf({ goal, result }: Session, prefix: string): string {
 }
 
 /**
- * Makes sure that a branch holds the document, on top of the default branch; false when there is no default branch. The
- * file is written inside the sandbox, because the repository may have a link where the folder should be.
+ * Ensures that a branch on top of the default branch contains the document. Returns false when there is no default
+ * branch. The file is written inside the sandbox, because the folder's path may be a symbolic link in the repository.
  */
 async function ensureBranch(app: App, docs: DocsAccess, branch: string, prd: Prd): Promise<boolean> {
   const { repository, credential } = docs;

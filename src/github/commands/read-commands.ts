@@ -10,11 +10,12 @@ const parser = apart<typeof import('../../domain/text/commands.ts')>(
 );
 
 /**
- * The commands of a comment; undefined when its Markdown cannot be parsed within two seconds (64 kB of `1. ` take the
- * parser minutes). Call it only for people who may give commands, so that nobody else can keep the threads busy.
+ * Parses the commands of a comment. Returns undefined when its Markdown cannot be parsed within two seconds: for 64 kB
+ * of `1. ` the parser takes minutes. Call it only for people who are allowed to give commands, so that nobody else can
+ * keep the threads busy.
  */
 export async function readCommands(body: string, marks: Marks): Promise<Command[] | undefined> {
   if (body.length > maxChars) return undefined;
-  // Markdown that is nested too deeply makes the parser throw.
+  // The parser throws on Markdown that is nested too deeply.
   return parser.call('parseCommands', body, marks).catch(() => undefined);
 }

@@ -3,7 +3,7 @@ import { harmless } from '../../domain/text/quoted.ts';
 import { findItem } from '../pages.ts';
 import type { IssueRef } from '../place.ts';
 
-/** Our own comment on an issue or pull request that begins with this marker. */
+/** Finds our comment on an issue or pull request that begins with this marker. */
 export async function findOwnComment(app: App, octokit: Octokit, issue: IssueRef, marker: string) {
   const bot = await app.github?.bot();
   const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
@@ -13,7 +13,7 @@ export async function findOwnComment(app: App, octokit: Octokit, issue: IssueRef
 
 const replyMarker = '<!-- deckhand:reply -->';
 
-/** Replies where no task is shown. All replies on an issue share one comment, which is edited. */
+/** Replies on an issue that has no status comment. All replies on an issue share one comment, which is edited. */
 export async function reply(app: App, octokit: Octokit, issue: IssueRef, text: string): Promise<void> {
   await sayOnce(app, octokit, issue, replyMarker, `${replyMarker}\n${harmless(text, app.config.COMMAND_PREFIX)}`);
 }

@@ -22,7 +22,7 @@ import { type Order, requiredArgument, requiredTask, taskOfOrder } from './order
 import { answerPlan, approvePlan, plan, startPlanned } from './plan-verbs.ts';
 
 interface Verb {
-  /** What follows the verb, as help shows it. */
+  /** The argument of the command, as the help shows it. */
   takes: string;
   does: string;
   act(app: App, order: Order): Promise<unknown>;
@@ -92,7 +92,10 @@ export const verbs: Record<string, Verb> = {
   },
 };
 
-/** Obeys a command. Answers the reason of a refusal, or undefined. @throws Refused, AppError as the operation does */
+/**
+ * Carries out a command. Returns the reason when it is refused, otherwise undefined.
+ * @throws Refused, or an AppError from the operation
+ */
 export async function obey(app: App, order: Order): Promise<string | undefined> {
   const name = order.command.verb;
   if (name === 'help') return undefined;
@@ -165,7 +168,7 @@ async function agentNamed(em: EntityManager, { repository, userId }: Order, name
   return agent;
 }
 
-/** Creates the task of an issue, or answers the one there is: two commands at once create one task. */
+/** Creates the task of an issue, or returns the existing one. Two simultaneous commands create one task. */
 async function createForIssue(
   app: App,
   { spoken, repository, userId, remember }: Order,
@@ -180,7 +183,8 @@ async function createForIssue(
     if (status === 'backlog') await remember(em);
     return insertTask(app, em, repository.projectId, {
       title: oneLine(plain(issue.title), 200) || `Issue ${issue.number}`,
-      // The text as it is now. Edits after the command, which nobody may have reviewed, never reach the agent.
+      // The issue's text at the time of the command. Later edits, which nobody may have reviewed, never reach the
+      // agent.
       description: plain(issue.body).slice(0, 50_000),
       status,
       owner: agent?.id,
@@ -191,7 +195,7 @@ async function createForIssue(
   });
 }
 
-/** The agent named in the repository's settings file, else the shipped Developer. */
+/** Returns the agent named in the repository's settings file, otherwise the built-in Developer. */
 async function defaultAgent(em: EntityManager, order: Order): Promise<AgentRow> {
   const { octokit, name } = order.at;
   const path = 'GET /repos/{owner}/{repo}/contents/{path}';
@@ -204,14 +208,14 @@ async function defaultAgent(em: EntityManager, order: Order): Promise<AgentRow> 
   );
   const content = file !== undefined && 'content' in file ? file.content : '';
   const settings = await parseSettings(Buffer.from(content, 'base64')).catch((error) => {
-    // The settings file is invalid. The run will fail with the reason.
+    // The settings file is invalid. The run will fail and give the reason.
     if (error instanceof RunFailed) return undefined;
     throw error;
   });
   return agentNamed(em, order, settings?.agent ?? defaultAgentName);
 }
 
-/** The agent for a task without an owner; undefined when the task has one. */
+/** Returns the agent for a task without an owner. Returns undefined when the task has an owner. */
 async function agentIfUnowned(
   em: EntityManager,
   order: Order,

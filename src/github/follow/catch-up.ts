@@ -12,9 +12,9 @@ interface Person extends GitHubUser {
 }
 
 /**
- * Reads the issues and comments that were created since the last call and obeys their commands, in case their events got
- * lost. Commands that an event has brought already are skipped, and so is everything older than the installation.
- * Answers the numbers of the issues and pull requests that changed.
+ * Reads the issues and comments created since the last call and carries out their commands, because their events may
+ * have been lost. Skips commands that were handled already, and everything older than the installation. Returns the
+ * numbers of the issues and pull requests that changed.
  */
 export async function catchUp(app: App, place: Place): Promise<Set<number>> {
   const since = await heardUntil(app.db.manager, place.repository.id);
@@ -61,7 +61,7 @@ async function readComments(app: App, place: Place, since: string): Promise<void
   const path = 'GET /repos/{owner}/{repo}/issues/comments';
   const query = { ...name, since, sort: 'created', direction: 'asc', per_page: 100 } as const;
   for await (const comment of itemsOf(octokit.paginate.iterator(path, query))) {
-    // Edited comments are never obeyed, because somebody else may have edited them.
+    // Commands in edited comments are ignored, because somebody else may have edited them.
     if (comment.user === null || comment.created_at < since || isEdited(comment)) continue;
     const body = comment.body ?? '';
     if (!mayAddressUs(body)) continue;
@@ -81,7 +81,10 @@ async function readComments(app: App, place: Place, since: string): Promise<void
   }
 }
 
-/** GitHub stores a text in several steps, so the two times of an unedited one may differ by a moment. */
+/**
+ * Returns whether somebody edited a comment. GitHub stores a comment in several steps, so the two times of an unedited
+ * one may differ slightly.
+ */
 function isEdited(text: { created_at: string; updated_at: string }): boolean {
   return Date.parse(text.updated_at) - Date.parse(text.created_at) > 1000;
 }

@@ -7,11 +7,14 @@ import type { Place } from '../place.ts';
 import { findOpenPullsByHead } from '../store.ts';
 import { reviseUnasked } from './revise-unasked.ts';
 
-/** Failing checks start at most this many revisions of one pull request. Then a person is asked to look. */
+/** At most this many revisions of one pull request are started by failing checks. Then a person is asked to look. */
 const maxRevisions = 3;
-/** At most this many failing checks are quoted. With more, the rest usually fail for the same reason. */
+/** At most this many failing checks are quoted. If more fail, they usually fail for the same reason. */
 const maxChecks = 10;
-/** How much of the end of a log is quoted, where the reason is, and how much of it is read. A log can be of any length. */
+/**
+ * Lines and characters quoted from the end of a log, where the reason usually is, and characters read of it. Logs have
+ * no maximum length.
+ */
 const [logLines, logChars, readChars] = [60, 6000, 100_000];
 
 interface FailedCheck {
@@ -19,7 +22,7 @@ interface FailedCheck {
   log: string;
 }
 
-/** Starts a revision of each agent's pull request that has this commit as its head, if the commit's checks failed. */
+/** Starts a revision of each agent's pull request whose head is this commit, if the commit's checks failed. */
 export async function lookAtChecks(app: App, place: Place, sha: string): Promise<void> {
   for (const pull of await findOpenPullsByHead(app.db.manager, place.repository.id, sha)) {
     const failed = await failedChecks(place, sha);
@@ -27,7 +30,7 @@ export async function lookAtChecks(app: App, place: Place, sha: string): Promise
   }
 }
 
-/** The failed checks and statuses of a commit; none while some are still running. */
+/** Returns the failed checks and statuses of a commit; an empty list while some are still running. */
 async function failedChecks(place: Place, sha: string): Promise<FailedCheck[]> {
   const { octokit, name } = place;
   const runs = await octokit.paginate('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', {
@@ -47,7 +50,10 @@ async function failedChecks(place: Place, sha: string): Promise<FailedCheck[]> {
   return failed.slice(0, maxChecks);
 }
 
-/** Commit statuses come from services that do not use check runs. None when we may not read them. */
+/**
+ * Returns the statuses of a commit. Services that do not use check runs report statuses instead. Returns an empty list
+ * without permission to read them.
+ */
 async function statusesOf({ octokit, name }: Place, sha: string) {
   try {
     const path = 'GET /repos/{owner}/{repo}/commits/{ref}/status';

@@ -3,13 +3,16 @@ import type { PullRequestRow } from '../../db/work-tables.ts';
 import { countMergeableAsk, resetMergeableAsks } from './pull-store.ts';
 import { reviseUnasked } from './revise-unasked.ts';
 
-/** The base branch is merged into one pull request at most this often. Then a person is asked to look. */
+/** The base branch is merged into one pull request at most this many times. Then a person is asked to look. */
 const maxMerges = 2;
-/** GitHub computes in the background whether a pull request can be merged. How often and how soon we ask again. */
+/**
+ * GitHub computes in the background whether a pull request can be merged. Until it knows, we ask again after this many
+ * seconds, at most this many times.
+ */
 const askAgainSeconds = 15;
 const maxAsks = 8;
 
-/** Starts a revision that merges the base branch in, if a pull request conflicts with it. */
+/** Starts a revision that merges the base branch into a pull request, if the two conflict. */
 export async function lookForConflict(
   app: App,
   pull: PullRequestRow,

@@ -17,9 +17,9 @@ import { takeReview } from './reviews.ts';
 type Recovered = Reconciliation['recovered'];
 
 /**
- * Compares tasks with GitHub, in case events got lost, then recovers stuck tasks and runs of our own. Covers the projects
- * of a user, or all with a null `userId`. Concurrent calls take turns. What fails because GitHub does not answer is left
- * to the next time.
+ * Compares tasks with GitHub, because events may have been lost, then recovers stuck tasks and runs. Covers the
+ * projects of a user, or all projects if `userId` is null. A lock lets one call run at a time. Whatever fails because
+ * GitHub does not respond is left to the next call.
  */
 export async function reconcileAll(
   app: App,
@@ -33,8 +33,8 @@ export async function reconcileAll(
 const underWay = new Map<string, Promise<Reconciliation>>();
 
 /**
- * Reconciles the projects of a user who asked for it. A second request while one is under way shares its result, because
- * each takes minutes and all users' take turns.
+ * Reconciles the projects of a user who asked for it. A second request during a reconciliation shares its result,
+ * because each takes minutes and only one runs at a time across all users.
  */
 export function reconcileFor(app: App, userId: string): Promise<Reconciliation> {
   const known = underWay.get(userId);
@@ -45,8 +45,8 @@ export function reconcileFor(app: App, userId: string): Promise<Reconciliation> 
 }
 
 /**
- * How many tasks that GitHub says nothing new of are compared in one pass, for each installation. A comparison takes up
- * to ten calls; four passes an hour leave more than half of the 5,000 calls that GitHub allows.
+ * Tasks without news from GitHub that one pass compares, for each installation. A comparison takes up to ten calls, so
+ * four passes an hour leave more than half of the 5,000 calls that GitHub allows.
  */
 const unaskedComparisons = 50;
 
@@ -55,14 +55,14 @@ async function heal(app: App, userId: string | null): Promise<Recovered> {
   const healed: Recovered = [];
   const unasked = new Map<number, number>();
   const repositoryIds = await listRepositoriesOf(app.db.manager, userId);
-  // Who has none need not wait for a comparison that is under way.
+  // A user without repositories need not wait for the lock.
   if (repositoryIds.length === 0) return [];
   await app.db.turn('heal', async () => {
     await syncMilestones(app).catch((error) => app.log.warn({ err: error }, 'milestones could not be shown'));
     for (const repositoryId of repositoryIds) {
       const place = await placeOfRepository(app, repositoryId);
       if (place === undefined || place.repository.isArchived) continue;
-      // A failure in one part must not keep the others from being compared.
+      // If one part fails, the others are still compared.
       const part = <T>(what: string, act: () => Promise<T>) =>
         act().catch((error) => {
           app.log.warn({ err: error, repositoryId }, `${what} could not be compared with GitHub`);
@@ -85,7 +85,7 @@ async function heal(app: App, userId: string | null): Promise<Recovered> {
 const isTouched = (work: Pick<OpenWork, 'numbers'>, touched?: Set<number>) =>
   work.numbers.some((number) => touched?.has(number));
 
-/** Everything that changed on GitHub is due, and up to `most` others in their order. */
+/** Chooses the tasks to compare: all that changed on GitHub, and the first `most` of the others. */
 export function chooseWork<W extends Pick<OpenWork, 'numbers'>>(
   work: W[],
   touched: Set<number> | undefined,
@@ -97,7 +97,7 @@ export function chooseWork<W extends Pick<OpenWork, 'numbers'>>(
   return { due, others: quiet.slice(most) };
 }
 
-/** Obeys `agent:ready` and `agent:backlog` that a person put on while events did not reach us. */
+/** Handles the labels `agent:ready` and `agent:backlog` that a person added while events did not reach us. */
 async function obeyLabels(app: App, place: Place, { number, labels, status }: SeenIssue): Promise<void> {
   for (const label of [labelOf.ready, labelOf.backlog]) {
     if (label === labelOf[status] || !labels.includes(label)) continue;
@@ -112,7 +112,7 @@ interface SeenIssue {
   status: OpenWork['status'];
 }
 
-/** Compares one task with its issue and its pull requests, their reviews and checks. */
+/** Compares one task with its issue, its pull requests, their reviews and checks. */
 async function compare(app: App, place: Place, work: OpenWork): Promise<Recovered> {
   const { octokit, name } = place;
   for (const pull of await listUnsettledPulls(app.db.manager, work.taskId, place.repository.id)) {
@@ -137,7 +137,7 @@ async function compare(app: App, place: Place, work: OpenWork): Promise<Recovere
     {
       taskId: work.taskId,
       action: 'caught_up',
-      reason: `GitHub had changed while its events were lost; the task is ${now.status} now`,
+      reason: `events from GitHub were lost; after a comparison with GitHub the task is now ${now.status}`,
     },
   ];
 }

@@ -12,7 +12,7 @@ import { refreshPullsOf } from './refresh-pull.ts';
 /** The label that starts a task. */
 export const runLabel = 'agent:run';
 
-/** Reads the issue of a task and brings the task in line with it. Answers the names of the issue's labels. */
+/** Reads the issue of a task and updates the task to match it. Returns the names of the issue's labels. */
 export async function observeIssue(app: App, place: Place, number: number): Promise<string[]> {
   const taskId = await findTaskOfIssue(app.db.manager, place.repository.id, number);
   if (taskId === undefined) return [];
@@ -30,7 +30,8 @@ async function readIssue({ octokit, name, repository }: Place, number: number) {
   try {
     const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
     const { data } = await octokit.request(path, { ...name, issue_number: number });
-    // GitHub redirects to the new place of a transferred issue, and of a renamed repository. Only the latter is ours.
+    // GitHub redirects both a transferred issue and a renamed repository to the new address. Only in the second case
+    // does the issue still belong to this repository.
     const isHere = data.repository_url.toLowerCase().endsWith(`/repos/${name.owner}/${name.repo}`.toLowerCase());
     if (isHere || repository.githubId === null) return data;
     const now = await octokit.request('GET /repos/{owner}/{repo}', name);
@@ -41,12 +42,15 @@ async function readIssue({ octokit, name, repository }: Place, number: number) {
   }
 }
 
-/** The issue was deleted or transferred. The task stays, without an issue. */
+/** Unlinks the issue of a task after it was deleted or transferred. The task stays, without an issue. */
 export async function forgetIssue(app: App, { repository }: Place, number: number): Promise<void> {
   await app.db.transaction((em) => unlinkIssue(em, repository.id, number));
 }
 
-/** The issue was closed. A merged pull request finishes the task; otherwise its run is cancelled and its status stays. */
+/**
+ * Handles a closed issue. If a pull request was merged, the task is done; otherwise its run is cancelled and its status
+ * stays.
+ */
 async function settleClosed(app: App, taskId: string): Promise<void> {
   await refreshPullsOf(app, taskId);
   const { status } = await getTask(app.db.manager, taskId);
@@ -54,7 +58,7 @@ async function settleClosed(app: App, taskId: string): Promise<void> {
   await recheckTask(app, taskId);
 }
 
-/** Somebody reopened the issue. A task that was done becomes ready again. */
+/** Handles a reopened issue: a task that was done becomes ready again. */
 export async function issueReopened(app: App, place: Place, number: number): Promise<void> {
   const taskId = await findTaskOfIssue(app.db.manager, place.repository.id, number);
   if (taskId === undefined) return;
@@ -72,8 +76,8 @@ export async function issueReopened(app: App, place: Place, number: number): Pro
 const byLabel = { [labelOf.ready]: 'to_ready', [labelOf.backlog]: 'to_backlog' } as const;
 
 /**
- * Somebody with write permission put one of our labels on the issue or pull request of a task. Ready and backlog move the
- * task; the mirror undoes every other change.
+ * Handles one of our labels that somebody with write permission added to a task's issue or pull request. The labels for
+ * ready and backlog move the task. The mirror reverts every other change.
  */
 export async function obeyLabel(
   app: App,

@@ -20,9 +20,9 @@ interface LabelChange {
 }
 
 /**
- * One of our labels was put on or taken off. What GitHub shows now counts, not what the event says: `agent:run` starts
- * the task once and is taken off, ready and backlog are obeyed when somebody with write permission put them on, and
- * every other change is undone.
+ * Handles one of our labels that was added or removed. The labels on GitHub now decide, not the event. `agent:run`
+ * starts the task once and is then removed. The labels for ready and backlog move the task if somebody with write
+ * permission added them. Every other change is reverted.
  */
 export async function labelChanged(app: App, place: Place, change: LabelChange): Promise<void> {
   const { label, number, sender } = change;
@@ -30,7 +30,8 @@ export async function labelChanged(app: App, place: Place, change: LabelChange):
   if (sender.id === botId || (label !== runLabel && !ownLabels.has(label))) return;
   const put = await lastPut(place, number, label, botId);
   const isOn = await hasLabel(place, number, label);
-  // The person who put the label on counts. The sender may be another one: the event may be late, or about a removal.
+  // The person who added the label needs the permission, not the event's sender: the event may be late, or about a
+  // removal by somebody else.
   const person = put?.person ?? (isOn ? sender : undefined);
   if (person !== undefined && person.id === botId) return;
   const writer = await writerOf(place, person);
@@ -40,12 +41,14 @@ export async function labelChanged(app: App, place: Place, change: LabelChange):
   if (writer && !change.isPull) await handleLabel(app, place, number, await upsertUser(app.db.manager, writer));
 }
 
-/** The person under their current login, if they are human and have write permission. */
+/** Returns the person with their current login, if they are human and have write permission. */
 async function writerOf({ octokit, name }: Place, person: Person | undefined): Promise<Person | undefined> {
   return person === undefined || person.type === 'Bot' ? undefined : asWriter(octokit, name, person);
 }
 
-/** Obeys a label that stands for a status, once, if a writer put it on; otherwise shows the task's own status again. */
+/**
+ * Handles a status label once, if somebody with write permission added it. Otherwise shows the task's own status again.
+ */
 async function followStatusLabel(
   app: App,
   place: Place,
@@ -61,16 +64,16 @@ async function followStatusLabel(
   if (key !== undefined) await insertHandledCommand(app.db.manager, key);
 }
 
-/** The moment at which a label was put on. */
+/** An event in which somebody added a label. */
 interface Put {
-  /** GitHub's id of the event. Each is obeyed once, however often we hear of it. */
+  /** GitHub's id of the event. Each event is handled once, no matter how many times it reaches us. */
   eventId: number;
   person: Person;
 }
 
 /**
- * Who put a label on last, by the events of the issue. It still counts when we took the label off ourselves before we
- * heard of it, but not when a person did. Undefined where the events do not tell.
+ * Finds the event in which a label was last added. The event counts even if we removed the label before we learned of
+ * it, but not if a person removed it. Returns undefined when the issue's events do not show who added the label.
  */
 async function lastPut(
   { octokit, name }: Place,
@@ -93,7 +96,7 @@ async function lastPut(
   }
 }
 
-/** Who put a label on last, for callers that have no event. */
+/** Finds the person who last added a label, for callers that have no event. */
 export async function labellerOf(app: App, place: Place, number: number, label: string) {
   return (await lastPut(place, number, label, (await app.github?.bot())?.id))?.person;
 }
@@ -107,7 +110,7 @@ async function hasLabel({ octokit, name }: Place, number: number, label: string)
 async function takeOff({ octokit, name }: Place, number: number, label: string): Promise<void> {
   const path = 'DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}';
   await octokit.request(path, { ...name, issue_number: number, name: label }).catch((error) => {
-    // A repeated delivery of the event has taken it off already.
+    // An earlier delivery of the same event has already removed the label.
     if (httpStatusOf(error) !== 404) throw error;
   });
 }

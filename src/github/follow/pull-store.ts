@@ -4,7 +4,7 @@ import { type PullRequestRow, PullRequests } from '../../db/work-tables.ts';
 
 type PullKey = Pick<PullRequestRow, 'repositoryId' | 'number'>;
 
-/** The pull requests of a task that are not merged, in all repositories. */
+/** Finds the pull requests of a task that are not merged, in all repositories. */
 export async function listUnmergedPulls(em: EntityManager, taskId: string): Promise<PullRequestRow[]> {
   return em.findBy(PullRequests, { taskId, status: Not('merged') });
 }
@@ -17,12 +17,15 @@ export async function findPull(
   return em.findOneBy(PullRequests, { repositoryId, number });
 }
 
-/** @throws EntityNotFoundError when it is not stored */
+/**
+ * Finds a stored pull request.
+ * @throws EntityNotFoundError when it is not stored
+ */
 export async function getPull(em: EntityManager, repositoryId: string, number: number): Promise<PullRequestRow> {
   return em.findOneByOrFail(PullRequests, { repositoryId, number });
 }
 
-/** Locks a pull request's row until the end of the transaction, and reads it. */
+/** Locks a pull request's row until the end of the transaction, and returns it. */
 export async function lockPull(em: EntityManager, repositoryId: string, number: number): Promise<PullRequestRow> {
   const lock = { mode: 'pessimistic_write' } as const;
   return em.findOneOrFail(PullRequests, { where: { repositoryId, number }, lock });
@@ -36,7 +39,10 @@ export async function updatePull(
   await em.update(PullRequests, { repositoryId, number }, seen);
 }
 
-/** Counts that GitHub did not know yet whether a pull request can be merged; answers how often that was so in a row. */
+/**
+ * Counts a reading in which GitHub did not know yet whether a pull request can be merged. Returns how many such
+ * readings there were in a row.
+ */
 export async function countMergeableAsk(db: Database, { repositoryId, number }: PullKey): Promise<number> {
   const [row] = await db.prepared<{ asks: number }>(
     'ask mergeable',

@@ -10,11 +10,11 @@ import { lookForConflict } from './conflicts.ts';
 import { findPull, getPull, listUnmergedPulls, lockPull, updatePull } from './pull-store.ts';
 
 /**
- * Reads a pull request and moves its task accordingly: a merge finishes it, closing closes it, reopening reopens it. No
- * state is taken from the event that made us look, so lost, repeated and late events do no harm.
+ * Reads a pull request from GitHub and moves its task accordingly. A merge finishes the task, closing closes it, and
+ * reopening reopens it. The state comes from GitHub, not from an event, so lost, repeated and late events do no harm.
  */
 export async function refreshPull(app: App, octokit: Octokit, name: Name, { repositoryId, number }: PullRequestRow) {
-  // A newer reading must not be overwritten by an older one, so reading and writing are one turn.
+  // One lock covers reading and storing, so that an older reading cannot overwrite a newer one.
   return app.db.turn(`pull ${repositoryId}#${number}`, async () => {
     const stored = await getPull(app.db.manager, repositoryId, number);
     return readAndSettle(app, octokit, name, stored);
@@ -41,7 +41,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
       headSha: data.head.sha,
       additions: data.additions,
       mergedAt: data.merged_at === null ? null : new Date(data.merged_at),
-      // A pull request of an earlier start no longer counts for the task, unless it is open again.
+      // The pull request of an earlier run no longer counts for the task, unless somebody reopened it.
       counts: before.counts || !isSettled,
     });
     for (const event of eventsOf(before.status, status)) await tryMoveTask(app, em, stored.taskId, event);
@@ -54,7 +54,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
   return { status, headSha: data.head.sha };
 }
 
-/** Reads every pull request of a task that may still change. */
+/** Reads every pull request of a task that is not merged. */
 export async function refreshPullsOf(app: App, taskId: string): Promise<void> {
   for (const pull of await listUnmergedPulls(app.db.manager, taskId)) {
     const place = await placeOfRepository(app, pull.repositoryId);
@@ -62,17 +62,20 @@ export async function refreshPullsOf(app: App, taskId: string): Promise<void> {
   }
 }
 
-/** The handler of the `pull` job. */
+/** Handles the `pull` job. */
 export async function refreshPullJob(app: App, at: { repositoryId: string; number: number }): Promise<void> {
   const stored = await findPull(app.db.manager, at.repositoryId, at.number);
   const place = stored && (await placeOfRepository(app, at.repositoryId));
   if (stored && place) await refreshPull(app, place.octokit, place.name, stored);
 }
 
-/** What a change of status means for the task. One that was closed before must not disturb a run that has started since. */
+/**
+ * Returns what a pull request's change of status means for its task. A pull request that was already closed returns no
+ * event, because a new run may have started since.
+ */
 function eventsOf(before: PullRequestRow['status'], now: PullRequestRow['status']): TaskEvent[] {
   if (now === 'merged') return ['finish'];
-  // A task whose other pull requests are merged is finished when the last open one is closed.
+  // When the last open pull request is closed and others were merged, the task is done.
   if (now === 'closed') return before === 'closed' ? [] : ['close', 'finish'];
   return before === 'closed' ? ['reopen'] : [];
 }

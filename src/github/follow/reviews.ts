@@ -13,12 +13,12 @@ import { itemsOf } from '../pages.ts';
 import { type Place, placeOfRepository } from '../place.ts';
 import { listUnansweredReviews, markAnswered } from '../store.ts';
 
-/** Begins each of our comments in review threads, so that no thread is answered twice. */
+/** The first line of each of our replies in review threads. It prevents a second reply in the same thread. */
 const answerMarker = '<!-- deckhand:answer -->';
 
 /**
- * Starts one revision for a review in which somebody with write permission asks for changes; it gets the review and all
- * of its comments. Each review starts one revision, however often we hear of it.
+ * Starts one revision for a review in which somebody with write permission requests changes. The agent gets the review
+ * with all of its comments. Each review starts one revision, no matter how many times it reaches us.
  */
 export async function takeReview(app: App, place: Place, pull: PullRequestRow, reviewId: number): Promise<void> {
   const { octokit, name } = place;
@@ -65,7 +65,9 @@ function lineOf({ line, original_line }: { line?: number; original_line?: number
   return at ? `:${at}` : '';
 }
 
-/** Once a run has worked on a review: answers the review's threads and asks the reviewer for another review, once. */
+/**
+ * Replies in the threads of the reviews that a run has worked on, and requests another review from each reviewer, once.
+ */
 export async function answerReviews(app: App, taskId: string): Promise<void> {
   for (const { id, cause, headSha } of await listUnansweredReviews(app.db.manager, taskId)) {
     const [, repositoryId = '', number = '', reviewId = ''] = cause.split('/');
@@ -101,7 +103,7 @@ async function answerReview(app: App, { octokit, name }: Place, number: number, 
   }
 }
 
-/** Asks the author of a review for another one, under their current login. */
+/** Requests another review from the author of a review, under their current login. */
 async function askAgain(octokit: Octokit, at: { owner: string; repo: string; pull_number: number }, reviewId: number) {
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}';
   const { user: reviewer } = (await octokit.request(path, { ...at, review_id: reviewId })).data;

@@ -10,15 +10,15 @@ import { setNotice } from '../mirror/mirror-store.ts';
 
 interface Unasked {
   source: Extract<RevisionSource, 'checks' | 'conflict'>;
-  /** Identifies what happened on this pull request. The same cause starts one revision. */
+  /** Identifies what happened on this pull request. Each cause starts at most one revision. */
   cause: string;
   text: string;
-  /** At most this many revisions of one pull request. Beyond it, `tooOften` is shown to people instead. */
+  /** At most this many revisions of one pull request. After that, people see the text in `tooOften` instead. */
   most: number;
   tooOften: string;
 }
 
-/** Starts a revision that no person asked for: checks failed, or the pull request conflicts with its base. */
+/** Starts a revision that nobody asked for, because checks failed or the pull request conflicts with its base. */
 export async function reviseUnasked(app: App, pull: PullRequestRow, about: Unasked): Promise<void> {
   const { taskId, repositoryId, number } = pull;
   const em = app.db.manager;

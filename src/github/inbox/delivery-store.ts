@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 
-/** Stores a delivery; false when one with this GUID is stored already. */
+/** Stores a delivery. Returns false when a delivery with this GUID is stored already. */
 export async function insertDelivery(
   em: EntityManager,
   delivery: { guid: string; event: string; signature: string; payload: string },
@@ -16,7 +16,7 @@ export async function wasDelivered(em: EntityManager, guid: string): Promise<boo
   return (await em.query('select 1 from deliveries where guid = $1', [guid])).length > 0;
 }
 
-/** Counts that GitHub is asked to repeat a delivery; answers how often it was asked so far. */
+/** Counts a request to GitHub to repeat a delivery. Returns the number of such requests so far. */
 export async function countRedelivery(em: EntityManager, guid: string): Promise<number> {
   const rows: { mark: string }[] = await em.query(
     `insert into read_marks (name, mark) values ('redelivered ' || $1, '1')
@@ -43,7 +43,7 @@ export async function markHandled(em: EntityManager, guid: string): Promise<void
   await em.query('update deliveries set handled_at = now() where guid = $1', [guid]);
 }
 
-/** Deliveries that were stored over ten minutes ago and never handled: their jobs were lost. */
+/** Finds deliveries that were stored over ten minutes ago and never handled, because their jobs were lost. */
 export async function listForgottenDeliveries(em: EntityManager): Promise<string[]> {
   const rows: { guid: string }[] = await em.query(
     `select guid from deliveries where handled_at is null
@@ -52,7 +52,7 @@ export async function listForgottenDeliveries(em: EntityManager): Promise<string
   return rows.map((r) => r.guid);
 }
 
-/** Deletes up to `limit` handled deliveries that are older than `days`, oldest first; answers how many. */
+/** Deletes up to `limit` handled deliveries that are older than `days`, oldest first. Returns the number deleted. */
 export async function deleteOldDeliveries(em: EntityManager, days: number, limit: number): Promise<number> {
   const [, count] = await em.query(
     `delete from deliveries where guid in (
@@ -72,15 +72,17 @@ export async function insertHandledCommand(em: EntityManager, key: string): Prom
 }
 
 const heard = (repositoryId: string) => `heard ${repositoryId}`;
-/** GitHub's clock may differ from ours, so the last minute is read again. */
+/** GitHub's clock may differ from ours, so each catch-up also reads the minute before. */
 const clocksDifferMs = 60_000;
 
-/** The time up to which a repository's comments have been read; undefined before the App was installed there. */
+/**
+ * Returns the time up to which a repository's comments have been read; undefined before the App was installed there.
+ */
 export function heardUntil(em: EntityManager, repositoryId: string): Promise<string | undefined> {
   return readMark(em, heard(repositoryId));
 }
 
-/** Sets that time: commands in a repository that were written before it are not obeyed. */
+/** Sets the time up to which a repository's comments count as read. Older commands are not carried out. */
 export function listenFromNow(em: EntityManager, repositoryId: string, now = Date.now()): Promise<void> {
   return setMark(em, heard(repositoryId), new Date(now - clocksDifferMs).toISOString());
 }

@@ -16,9 +16,9 @@ import { findPullsByGitHub, listOpenPullsOf } from '../store.ts';
 
 type Named = { installation?: { id: number } | undefined; repository?: { id: number; full_name: string } | undefined };
 
-/** Registers what happens on which event. Handlers take ids from a payload, and ask GitHub for the rest. */
+/** Registers the handlers of webhook events. They take only ids from a payload and ask GitHub for the rest. */
 export function registerWebhooks(probot: Probot, app: App): void {
-  /** Runs `act` at the repository of the event, if an installation of ours covers it. */
+  /** Calls `act` with the repository of the event, if one of our installations covers it. */
   const inPlace = async (payload: object, act: (place: Place) => Promise<unknown>) => {
     const { installation, repository } = payload as Named;
     const place = await placeOfEvent(app, installation, repository);
@@ -62,7 +62,7 @@ function registerInstallation(probot: Probot, app: App): void {
       'installation.deleted',
       'installation.suspend',
       'installation_repositories',
-      // Somebody joined or left the organization, or it was renamed.
+      // Sent when somebody joined or left the organization, or when it was renamed.
       'organization',
     ],
     async ({ payload }) => {
@@ -90,7 +90,7 @@ function registerIssues(probot: Probot, app: App, inPlace: InPlace): void {
   });
   probot.on('issues.opened', async ({ payload }) => {
     const { issue, repository, installation } = payload;
-    // A transferred issue was written elsewhere, and the person who moved it did not write it.
+    // The event of a transferred issue names the person who moved it, and that person did not write it.
     if (installation === undefined || issue.user === null || hasMoved(payload)) return;
     const { number, title, html_url: url } = issue;
     const sender = personOf(issue.user as { id: number; login: string });
@@ -103,7 +103,7 @@ function registerIssues(probot: Probot, app: App, inPlace: InPlace): void {
       body,
       commentId: null,
     });
-    // The author put on the labels that the issue was opened with.
+    // The author added the labels that the issue was opened with.
     for (const { name } of issue.labels ?? [])
       await inPlace(payload, (place) => labelChanged(app, place, { number, label: name, sender, isPull: false }));
   });

@@ -1,8 +1,8 @@
 import { apart } from '../../threads/apart.ts';
 
-/** Parsing JSON blocks the event loop: about 10 ms for this much, a quarter of a second for 25 MB. */
+/** Parsing JSON blocks the event loop: about 10 ms for this many bytes, a quarter of a second for 25 MB. */
 const largeBytes = 1_000_000;
-/** Parses large payloads in a thread of their own. 25 MB of JSON can become hundreds of MB of small objects. */
+/** Parses large payloads in a separate thread. 25 MB of JSON can become hundreds of MB of small objects. */
 const reader = apart<typeof import('./read-payload.ts')>(new URL('./read-payload.ts', import.meta.url), {
   seconds: 10,
   heapMb: 768,
@@ -14,7 +14,10 @@ export function isLarge(bytes: number): boolean {
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Does work on large payloads one at a time, because it needs several times their size in memory; other work at once. */
+/**
+ * Does work on large payloads one at a time, because it needs several times their size in memory. Starts work on other
+ * payloads immediately.
+ */
 export function inTurn<T>(isLarge: boolean, work: () => Promise<T>): Promise<T> {
   if (!isLarge) return work();
   const done = last.then(work);
@@ -22,7 +25,9 @@ export function inTurn<T>(isLarge: boolean, work: () => Promise<T>): Promise<T> 
   return done;
 }
 
-/** The JSON object of a payload; undefined when it is not an object. Lists in a large payload are cut to 100 entries. */
+/**
+ * Parses a payload. Returns undefined when it is not a JSON object. Lists in a large payload are cut to 100 entries.
+ */
 export async function parsePayload(text: string): Promise<object | undefined> {
   const value = isLarge(text.length) ? await reader.call('readPayload', text) : parsed(text);
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;

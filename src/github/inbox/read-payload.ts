@@ -4,10 +4,13 @@ import { JsonCost } from '../../outgoing/json-cost.ts';
 /** Longer lists in a payload are cut. An issue has at most this many labels. */
 const maxEntries = 100;
 
-/** More than any of GitHub's payloads has. */
+/** Payloads with more values are rejected. None of GitHub's has as many. */
 const maxValues = 3_000_000;
 
-/** Parses a large payload, in a thread; undefined when it is not JSON, or nested as no payload of GitHub is. */
+/**
+ * Parses a large payload in a thread. Returns undefined when it is not JSON, or is nested more deeply than GitHub's
+ * payloads are.
+ */
 export function readPayload(text: string): unknown {
   try {
     // 24 MB of brackets took a gigabyte and ten seconds to parse.
@@ -20,8 +23,8 @@ export function readPayload(text: string): unknown {
 }
 
 /**
- * A push can list thousands of commits and files. No handler reads them, and copying them out of the thread would block
- * the event loop for as long as parsing them.
+ * Shortens lists: a push can list thousands of commits and files. No handler reads them, and copying them out of the
+ * thread would block the event loop for as long as parsing them.
  */
 function withShortLists(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, maxEntries).map(withShortLists);

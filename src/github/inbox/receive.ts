@@ -10,22 +10,24 @@ import { adoptStoredApp } from '../app/stored-app.ts';
 import { findUnhandledDelivery, insertDelivery, listForgottenDeliveries, markHandled } from './delivery-store.ts';
 import { inTurn, isLarge, parsePayload } from './payload.ts';
 
-/** GitHub sends at most 25 MB (docs.github.com, "Webhook events and payloads") and waits 10 s for the answer. */
+/** GitHub sends at most 25 MB (docs.github.com, "Webhook events and payloads") and waits 10 s for the response. */
 const limits: BodyLimits = {
   maxBytes: 25 * 1024 * 1024,
   withinMs: 10_000,
-  // One address may send a body of the maximum size and a few more at the same time.
+  // One address may send one body of the maximum size and a few smaller ones at the same time.
   budget: bodyBudget({ total: 64 * 1024 * 1024, each: 32 * 1024 * 1024 }),
 };
-/** How long storing may take, so that GitHub learns early that the database is down. Storing 25 MB takes some seconds. */
+/**
+ * Time limit for storing, so that GitHub soon gets an error if the database is down. Storing 25 MB takes some seconds.
+ */
 const storeMs = 1800;
 const storedBytesPerMs = 10_000;
 
 /**
- * Receives webhooks. The signature is checked over the raw bytes; the delivery is stored and its job queued in one
- * transaction; then GitHub gets its 202, and a worker handles the content. Anybody can send to this address, so the
+ * Receives webhooks. Checks the signature over the raw bytes, stores the delivery and queues its job in one
+ * transaction, and responds with 202. A worker handles the content later. Anybody can send to this address, so the
  * headers are checked before the body is read. A wrong signature does not count against the sender's address, because
- * GitHub sends the events of strangers' Apps from the same addresses as ours.
+ * GitHub sends the events of other people's Apps from the same addresses as ours.
  */
 export function webhookReceiver(app: App): RequestHandler[] {
   return [
@@ -61,7 +63,10 @@ interface Claim {
   signature: string;
 }
 
-/** What the headers say about a delivery; undefined when they hold no signature. @throws AppError 400 */
+/**
+ * Reads what the headers say about a delivery. Returns undefined when they contain no signature.
+ * @throws AppError 400
+ */
 function readClaim({ headers }: Request): Claim | undefined {
   const signature = header(headers['x-hub-signature-256']);
   if (!/^sha256=[0-9a-f]{64}$/.test(signature)) return undefined;
@@ -72,13 +77,16 @@ function readClaim({ headers }: Request): Claim | undefined {
   return { event, guid, signature };
 }
 
-/** Octokit's `verify` takes a string, and so refuses valid signatures over bytes that are not UTF-8. We hash the bytes. */
+/**
+ * Compares a signature with hashes of the raw bytes. Octokit's `verify` takes a string, so it rejects valid signatures
+ * over bytes that are not UTF-8.
+ */
 function isOneOf(signature: string, hashes: Hmac[]): boolean {
   const given = Buffer.from(signature);
   return hashes.some((hash) => timingSafeEqual(Buffer.from(`sha256=${hash.digest('hex')}`), given));
 }
 
-/** Stores a signed delivery; false when it was stored before. */
+/** Stores a signed delivery. Returns false when it was stored before. */
 async function keep(app: App, claim: Claim, body: ArrivedBody): Promise<boolean> {
   const { size } = body;
   return inTurn(isLarge(size), async () => {
@@ -104,7 +112,8 @@ async function withinTime<T>(work: Promise<T>, ms: number): Promise<T> {
       headers: { 'Retry-After': '5' },
     });
   });
-  // When it is too late, nobody waits for the work any more. Its failure must not end the process.
+  // After the time limit nobody awaits the work, so its failure must not become an unhandled rejection and end the
+  // process.
   work.catch(() => {});
   try {
     return await Promise.race([work, tooLate]);
@@ -122,9 +131,9 @@ function badHeader(name: string, what: string): AppError {
   return badRequest([{ path: name, message: `${name} must be ${what}` }]);
 }
 
-/** Handles a stored delivery once; the handler of the `delivery` job. */
+/** Handles the `delivery` job: handles a stored delivery once. */
 export async function handleDelivery(app: App, guid: string): Promise<void> {
-  // The App may have been set up by another process.
+  // Another process may have set up the App.
   await adoptStoredApp(app);
   if (app.github === undefined) return;
   const delivery = await findUnhandledDelivery(app.db.manager, guid);
@@ -135,7 +144,7 @@ export async function handleDelivery(app: App, guid: string): Promise<void> {
   await markHandled(app.db.manager, guid);
 }
 
-/** Queues the jobs of stored deliveries again whose first jobs were lost. */
+/** Queues new jobs for stored deliveries whose jobs were lost. */
 export async function requeueForgotten(app: App): Promise<void> {
   for (const guid of await listForgottenDeliveries(app.db.manager))
     await app.queue.send(undefined, 'delivery', { guid });

@@ -4,9 +4,15 @@ import { countRedelivery, forgetOldRedeliveries, readMark, setMark, wasDelivered
 
 const markName = 'hook deliveries';
 const pageSize = 100;
-/** At most 30,000 deliveries are read in one go. Beyond that, the comparison with GitHub (heal.ts) finds what was missed. */
+/**
+ * At most 30,000 deliveries are read in one call. Beyond that, the comparison with GitHub (heal.ts) finds what was
+ * missed.
+ */
 const maxPages = 300;
-/** A delivery is asked for at most this often, because one that always fails, such as a too large one, is listed forever. */
+/**
+ * A repetition is requested at most this many times. A delivery that always fails, for example because it is too large,
+ * is listed again each time.
+ */
 const maxTries = 10;
 
 interface HookDelivery {
@@ -17,7 +23,7 @@ interface HookDelivery {
 
 /**
  * Asks GitHub to repeat the deliveries that failed since the previous call (docs.github.com, "Handling failed webhook
- * deliveries"). Two processes take turns.
+ * deliveries"). A lock keeps two processes from doing this at the same time.
  */
 export async function redeliverFailed(app: App): Promise<void> {
   if (app.github === undefined) return;
@@ -27,14 +33,15 @@ export async function redeliverFailed(app: App): Promise<void> {
     await forgetOldRedeliveries(em);
     const upTo = Number((await readMark(em, markName)) ?? 0);
     const { newest, failed } = await listFailed(octokit, upTo);
-    // Oldest first. The mark is set last, so if this is interrupted the next call lists the rest again.
+    // Oldest first. The mark is set last, so that the next call lists the remaining deliveries if this one is
+    // interrupted.
     for (const { id, guid } of failed.reverse())
       if (!(await wasDelivered(em, guid)) && (await countRedelivery(em, guid)) <= maxTries) await askAgain(octokit, id);
     await setMark(em, markName, String(newest));
   });
 }
 
-/** The failed deliveries that are newer than `upTo`, newest first, and the id of the newest delivery of all. */
+/** Returns the failed deliveries that are newer than `upTo`, newest first, and the id of the newest delivery of all. */
 async function listFailed(octokit: Octokit, upTo: number) {
   const failed: Pick<HookDelivery, 'id' | 'guid'>[] = [];
   let newest = upTo;

@@ -6,7 +6,10 @@ import { findItem } from '../pages.ts';
 import { placeOfRepository } from '../place.ts';
 import { linkIssue } from './mirror-store.ts';
 
-/** Creates the issue of a task that is to have one. It is looked for first: an earlier creation may have lost its answer. */
+/**
+ * Creates the issue of a task that wants one. Searches for it first, because GitHub's response to an earlier attempt
+ * may have been lost.
+ */
 export async function makeIssue(app: App, em: EntityManager, task: TaskView): Promise<void> {
   if (!task.wantsIssue || task.issueNumber !== null || task.repositoryId === null) return;
   const place = await placeOfRepository(app, task.repositoryId);
@@ -14,7 +17,7 @@ export async function makeIssue(app: App, em: EntityManager, task: TaskView): Pr
   const { octokit, name } = place;
   const marker = `<!-- deckhand:task ${task.id} -->`;
   const bot = await app.github?.bot();
-  // A minute earlier, because GitHub's clock may differ from ours.
+  // Starts a minute earlier, because GitHub's clock may differ from ours.
   const since = new Date(task.createdAt.getTime() - 60_000).toISOString();
   const path = 'GET /repos/{owner}/{repo}/issues';
   const pages = octokit.paginate.iterator(path, { ...name, state: 'all', since, per_page: 100 });

@@ -6,7 +6,7 @@ export interface Milestone {
   number: number;
   /** Null once the sprint is deleted. */
   sprintId: string | null;
-  /** What GitHub was told last, as JSON; empty when unknown. */
+  /** What we last sent to GitHub, as JSON; empty when unknown. */
   shown: string;
 }
 
@@ -16,7 +16,7 @@ export async function listMilestones(em: EntityManager): Promise<Milestone[]> {
   );
 }
 
-/** GitHub's number of the milestone of a sprint in a repository. */
+/** Finds the number of the milestone that shows a sprint in a repository. */
 export async function findMilestone(
   em: EntityManager,
   repositoryId: string,

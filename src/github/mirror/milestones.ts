@@ -14,7 +14,7 @@ import {
 } from './milestone-store.ts';
 import { type Mirrored, markMilestone } from './mirror-store.ts';
 
-/** Sets the milestone of a task's issue to that of the task's sprint, unless people chose another one. */
+/** Sets the milestone of a task's issue to that of the task's sprint, unless people chose another milestone. */
 export async function syncMilestone(
   app: App,
   em: EntityManager,
@@ -32,7 +32,10 @@ export async function syncMilestone(
   else if (wanted !== null) await deleteMilestone(em, repository.id, wanted);
 }
 
-/** Replaces `ours` by `wanted` on an issue, unless people chose another milestone; false when `wanted` does not exist. */
+/**
+ * Replaces `ours` by `wanted` on an issue, unless people chose another milestone. Returns false when `wanted` does not
+ * exist.
+ */
 async function setMilestone(
   octokit: Octokit,
   issueRef: IssueRef,
@@ -62,13 +65,16 @@ interface WantedMilestone {
 function wantedOf(app: App, { name, endDay, status }: Pick<SprintView, 'name' | 'endDay' | 'status'>): WantedMilestone {
   return {
     title: harmlessLine(name, 200, app.config.COMMAND_PREFIX),
-    // GitHub keeps only the day. Noon UTC is the same day in nearly all time zones.
+    // GitHub keeps only the day. Noon UTC is on the same day in nearly all time zones.
     due_on: `${endDay}T12:00:00Z`,
     state: status === 'active' ? 'open' : 'closed',
   };
 }
 
-/** The milestone of a sprint in a repository. It is looked for before it is created: an earlier answer may be lost. */
+/**
+ * Finds or creates the milestone of a sprint in a repository. It may exist already if GitHub's response to an earlier
+ * creation was lost.
+ */
 async function ensureMilestone(
   app: App,
   em: EntityManager,
@@ -83,7 +89,7 @@ async function ensureMilestone(
     const list = { ...name, state: 'all', per_page: 100 } as const;
     const all = await octokit.paginate('GET /repos/{owner}/{repo}/milestones', list);
     const own = all.find((m) => m.description === description);
-    // Titles are unique on GitHub. If people or another sprint use this one, the end of the sprint's id is added.
+    // Titles are unique on GitHub. If people or another sprint use this title, the end of the sprint's id is appended.
     const isTaken = all.some((m) => m.title === wanted.title && m !== own);
     const title = isTaken ? `${wanted.title} (${sprint.id.slice(-6)})` : wanted.title;
     const path = 'POST /repos/{owner}/{repo}/milestones';
@@ -94,7 +100,7 @@ async function ensureMilestone(
   });
 }
 
-/** Brings every milestone up to date with its sprint, and closes those of deleted sprints. */
+/** Updates every milestone from its sprint, and closes the milestones of deleted sprints. */
 export async function syncMilestones(app: App): Promise<void> {
   const em = app.db.manager;
   for (const { repositoryId, number, sprintId, shown } of await listMilestones(em)) {
@@ -105,7 +111,7 @@ export async function syncMilestones(app: App): Promise<void> {
     if (place === undefined) continue;
     const path = 'PATCH /repos/{owner}/{repo}/milestones/{milestone_number}';
     await place.octokit.request(path, { ...place.name, milestone_number: number, ...wanted }).catch((error) => {
-      // Somebody deleted the milestone, or gave its new title to another one. People's changes stay.
+      // Somebody deleted the milestone, or gave its new title to another one. Changes by people are kept.
       if (!isRefusedWith(error, 403, 404, 410, 422)) throw error;
     });
     if (sprint === undefined) await deleteMilestone(em, repositoryId, number);

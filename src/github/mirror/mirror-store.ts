@@ -20,7 +20,7 @@ export interface Mirrored {
   milestone: number | null;
 }
 
-/** The issue and the pull requests that show a task, by number. Inserts the rows that are missing. */
+/** Returns the issue and the pull requests that show a task, by number. Inserts missing rows. */
 export async function listMirrored(em: EntityManager, taskId: string): Promise<Mirrored[]> {
   await em.query(
     `insert into mirrored (task_id, repository_id, number)
@@ -62,7 +62,7 @@ export async function markCheck(
   );
 }
 
-/** Counts a comment or label change of ours; answers how many there were in the last ten minutes. */
+/** Counts one change that we made to a comment or label. Returns the number of such changes in the last ten minutes. */
 export async function countWrite(em: EntityManager, mirrored: Mirrored): Promise<number> {
   await em.query(`delete from mirror_writes where at < now() - interval '10 minutes' and repository_id = $1`, [
     mirrored.repositoryId,
@@ -86,7 +86,7 @@ export async function tripBreaker(em: EntityManager, mirrored: Mirrored, until: 
   ]);
 }
 
-/** Notes which milestone we set; null for none. */
+/** Stores which milestone we set; null for none. */
 export async function markMilestone(em: EntityManager, mirrored: Mirrored, milestone: number | null): Promise<void> {
   await em.query('update mirrored set milestone = $3 where repository_id = $1 and number = $2', [
     mirrored.repositoryId,
@@ -108,7 +108,7 @@ export async function linkIssue(
   );
 }
 
-/** Sets what the status comment says about the last command: why it was refused, or nothing. */
+/** Stores what the status comment says about the last command: why it was refused, or nothing. */
 export async function setNotice(
   em: EntityManager,
   taskId: string,

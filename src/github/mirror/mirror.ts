@@ -11,10 +11,10 @@ export const labelOf: Record<TaskStatus, string> = {
   waiting_on_subtasks: 'agent:waiting',
 };
 export const failedLabel = 'agent:failed';
-/** The labels that only we put on and take off. All other labels are left alone. */
+/** The labels that only we add and remove. We leave all other labels alone. */
 export const ownLabels = new Set([...Object.values(labelOf), failedLabel]);
 
-/** A check run as GitHub's API takes it. `conclusion` is set when no run is queued or running. */
+/** A check run in the form that GitHub's API expects. `conclusion` is set when no run is queued or running. */
 export interface WantedCheck {
   status: 'queued' | 'in_progress' | 'completed';
   conclusion?: 'success' | 'failure' | 'neutral' | 'cancelled';
@@ -27,11 +27,11 @@ export interface Wanted {
   labels: string[];
   comment: string;
   check: WantedCheck;
-  /** A change of this is shown at once. Everything else is shown at most once per `MIRROR_INTERVAL_MS`. */
+  /** A change of this part is shown immediately. Everything else is shown at most once per `MIRROR_INTERVAL_MS`. */
   essence: string;
 }
 
-/** What an issue or pull request in the repository `shownIn` should show of a task. Pure. */
+/** Computes what an issue or pull request in the repository `shownIn` should show of a task. Pure. */
 export function wanted(task: TaskPicture, shownIn: { isPrivate: boolean }): Wanted {
   const labels = [labelOf[task.status], ...(task.failure === null ? [] : [failedLabel])];
   const { status, failure, notice, run, pulls } = task;

@@ -4,10 +4,10 @@ import type { TaskStatus } from '../../domain/task.ts';
 import { harmlessLine } from '../../domain/text/quoted.ts';
 import type { PictureOfRun, TaskPicture } from './task-picture.ts';
 
-/** The first line of the status comment. The comment is found again by this line and its author. */
+/** The first line of the status comment. We find the comment again by this line and its author. */
 export const statusMarker = '<!-- deckhand:status -->';
 
-/** GitHub refuses comments over 65,536 characters. */
+/** Longer comments are cut, because GitHub refuses comments over 65,536 characters. */
 const maxComment = 60_000;
 
 export const statusWords: Record<TaskStatus, string> = {
@@ -19,7 +19,7 @@ export const statusWords: Record<TaskStatus, string> = {
   waiting_on_subtasks: '🧩 Waiting on subtasks',
 };
 
-/** The status comment of a task. In a public repository (`shownIn`) it names no private one. */
+/** Renders the status comment of a task. In a public repository (`shownIn`), leaves out the names of private ones. */
 export function statusComment(task: TaskPicture, shownIn: { isPrivate: boolean }): string {
   const sections = [
     [statusMarker, `### ${statusWords[task.status]}`],
@@ -40,7 +40,7 @@ export function statusComment(task: TaskPicture, shownIn: { isPrivate: boolean }
   );
 }
 
-/** Text by people and models on one line, with no command, mention or markup that could take effect. */
+/** Puts text by people and models on one line. Disables commands, mentions and markup in it. */
 const safe = ({ commandPrefix }: TaskPicture, text: string, max = 500) => harmlessLine(text, max, commandPrefix);
 
 function factTable(task: TaskPicture, shownIn: { isPrivate: boolean }): string[] {
@@ -102,7 +102,7 @@ function clock(at: Date): string {
   return `${at.toISOString().slice(11, 19)} UTC`;
 }
 
-/** Cuts a comment that GitHub would refuse, and closes the section that the cut leaves open. */
+/** Cuts a comment that GitHub would refuse as too long, and closes the section that the cut leaves open. */
 function clipped(text: string): string {
   if (text.length <= maxComment) return text;
   return `${text.slice(0, maxComment - 100)}\n\n</details>\n\n… (cut)`;

@@ -15,7 +15,9 @@ interface CheckTarget {
   detailsUrl: string;
 }
 
-/** Updates our check run on the head of a pull request: the one we know, else the one GitHub has, else a new one. */
+/**
+ * Updates our check run on the head of a pull request: the stored one, else the one found on GitHub, else a new one.
+ */
 export async function syncCheck(
   em: EntityManager,
   target: CheckTarget,
@@ -52,7 +54,7 @@ export async function syncCheck(
   await markCheck(em, mirrored, { id: Number(made.data.id), sha: target.sha, shown });
 }
 
-/** Looks for our check run on GitHub. When the answer to its creation got lost, we do not know its id. */
+/** Looks for our check run on GitHub. Its id is unknown when GitHub's response to its creation was lost. */
 async function findCheck({ octokit, name, taskId, sha }: CheckTarget): Promise<number | undefined> {
   try {
     const path = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';

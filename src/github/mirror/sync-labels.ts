@@ -5,14 +5,17 @@ import type { IssueRef } from '../place.ts';
 import { failedLabel, labelOf, ownLabels } from './mirror.ts';
 import { countWrite, type Mirrored, tripBreaker } from './mirror-store.ts';
 
-/** With more comments and label changes of ours on one issue in ten minutes, we are probably undoing somebody's undoing. */
+/**
+ * Limit for our changes to comments and labels of one issue in ten minutes. Beyond it, a person or another bot is
+ * probably reverting each of our changes.
+ */
 const mostWrites = 20;
 
 const pauseSeconds = 600;
 
 /**
- * Counts a comment or label change of ours. Too many trip the breaker of that issue, which pauses them for ten minutes.
- * Answers the row as it is afterwards.
+ * Counts a change that we made to a comment or label. Too many trip the circuit breaker of that issue, which pauses our
+ * changes for ten minutes. Returns the updated row.
  */
 export async function noteWrite(app: App, em: EntityManager, mirrored: Mirrored): Promise<Mirrored> {
   if ((await countWrite(em, mirrored)) <= mostWrites) return mirrored;
@@ -21,7 +24,7 @@ export async function noteWrite(app: App, em: EntityManager, mirrored: Mirrored)
   app.log.warn({ taskId, number }, 'too many changes on one issue; paused for ten minutes');
   const trippedUntil = new Date(Date.now() + pauseSeconds * 1000);
   await tripBreaker(em, mirrored, trippedUntil);
-  // One job says so in the comment now, the other continues when the pause is over.
+  // The first job explains the pause in the comment now. The second continues the changes when the pause is over.
   await app.queue.send(undefined, 'mirror', { taskId, recheck: true }, { key: `${taskId} tripped` });
   await app.queue.send(
     undefined,
@@ -37,8 +40,8 @@ export function isTripped({ trippedUntil }: Mirrored): boolean {
 }
 
 /**
- * Puts the wanted labels on an issue and takes our other labels off. People's labels are left alone. Answers the row as it
- * is afterwards: the changes may have tripped the breaker.
+ * Adds the wanted labels to an issue and removes our other labels. Labels from people stay. Returns the updated row,
+ * because these changes may have tripped the circuit breaker.
  */
 export async function syncLabels(
   app: App,
@@ -61,7 +64,7 @@ export async function syncLabels(
     if (isTripped(mirrored)) return mirrored;
     mirrored = await noteWrite(app, em, mirrored);
     await octokit.request(`DELETE ${path}/{name}`, { ...issue, name }).catch((error) => {
-      // Somebody has taken it off already.
+      // Somebody has already removed it.
       if (error.status !== 404) throw error;
     });
   }

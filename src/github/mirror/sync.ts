@@ -27,8 +27,8 @@ import { isTripped, noteWrite, syncLabels } from './sync-labels.ts';
 import type { TaskPicture } from './task-picture.ts';
 
 /**
- * Makes GitHub show a task as the database has it: reads what is shown, and changes what differs. Handles the `mirror`
- * job. Two jobs about one task take turns. What was shown last is not read back, unless the job says `recheck`.
+ * Handles the `mirror` job: reads what GitHub shows of a task, and changes what differs from the database. A lock lets
+ * one job about a task run at a time. What we showed last is read from GitHub only if the job says `recheck`.
  */
 export async function syncTask(app: App, { taskId, recheck }: Jobs['mirror']): Promise<void> {
   if (app.github === undefined) return;
@@ -80,19 +80,21 @@ async function syncMirrored(
     await markShown(em, mirrored, { commentId, shown: essence, progress });
     await milestone();
   } catch (error) {
-    // The issue was deleted, transferred or locked, so nothing can be shown there.
+    // The issue was deleted, transferred or locked, so the task cannot be shown on it.
     if (!isRefusedWith(error, 403, 404, 410)) throw error;
     app.log.info({ err: error, taskId: task.id }, 'a task cannot be shown');
   }
 }
 
-/** How many of an hour's writes are reserved for changes of status. Progress waits when fewer are left. */
+/**
+ * Writes per hour that are reserved for changes of status. When fewer are left, progress waits for `scarceWaitSeconds`.
+ */
 const reservedWrites = 100;
 const scarceWaitSeconds = 600;
 
 /**
- * Whether progress may be shown now: at most once per `MIRROR_INTERVAL_MS`, and not while writes are scarce. If there is
- * progress that may not be shown yet, a job is queued that shows it later.
+ * Returns whether progress may be shown now: at most once per `MIRROR_INTERVAL_MS`, and not while writes are scarce. If
+ * progress has to wait, queues a job that shows it later.
  */
 async function mayShowProgress(
   app: App,
@@ -131,7 +133,7 @@ async function syncComment(
             throw error;
           },
         );
-  // When the answer to its creation got lost, the comment is there but we do not know its id.
+  // If GitHub's response to the creation was lost, the comment exists but we do not know its id.
   const found = stored ?? (await findOwnComment(app, octokit, issue, statusMarker));
   if (found === undefined) {
     if (isTripped(mirrored)) return null;
@@ -171,7 +173,7 @@ async function pictureOf(app: App, em: EntityManager, task: TaskView, mirrored: 
   };
 }
 
-/** A subtask in a repository that is no longer connected counts as private. */
+/** Describes the subtasks. A subtask in a repository that is no longer connected counts as private. */
 async function pictureSubtasks(em: EntityManager, taskId: string): Promise<TaskPicture['subtasks']> {
   const subtasks = await listSubtasks(em, taskId);
   const isPrivate = new Map<string | null, boolean>();

@@ -2,7 +2,7 @@ import type { PullStatus } from '../../db/work-tables.ts';
 import type { Failure, RunKind, RunStatus } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 
-/** Everything about a task that the mirror may show. Its only input. */
+/** Everything about a task that the mirror may show. The mirror uses nothing else. */
 export interface TaskPicture {
   id: string;
   title: string;

@@ -1,4 +1,4 @@
-/** The sign-in page for browsers without scripts. */
+/** Renders the sign-in page for browsers without scripts. */
 export function loginPage(isConfigured: boolean, returnTo: string): string {
   if (isConfigured)
     return `<p><a href="/login/github?return_to=${encodeURIComponent(returnTo)}">Sign in with GitHub</a></p>`;

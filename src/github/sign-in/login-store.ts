@@ -7,7 +7,7 @@ export interface SignIn {
   returnTo: string;
 }
 
-/** How many sign-ins may be under way. Anybody can begin one, so beyond this number the oldest are deleted. */
+/** At most this many sign-ins may be under way. Anybody can begin one, so beyond this number the oldest are deleted. */
 const maxOpen = 10_000;
 
 export async function insertSignIn(em: EntityManager, begun: SignIn): Promise<void> {
@@ -24,7 +24,10 @@ export async function deleteOldSignIns(em: EntityManager): Promise<void> {
   await em.query(`delete from sign_ins where created_at < now() - interval '1 hour'`);
 }
 
-/** Removes a sign-in, so that it is finished at most once; undefined when it is unknown or too old. */
+/**
+ * Deletes a sign-in and returns it, so that it is finished at most once. Returns undefined when it is unknown or too
+ * old.
+ */
 export async function takeSignIn(
   em: EntityManager,
   stateDigest: string,

@@ -21,7 +21,7 @@ import { digest, random } from './one-time.ts';
 const signInCookie = 'deckhand_sign_in';
 const signInMs = 600_000;
 
-/** GitHub's OAuth web flow for Apps, with state and PKCE: /login, /login/github, /login/callback, /logout. */
+/** Serves GitHub's OAuth web flow for Apps, with state and PKCE: /login, /login/github, /login/callback, /logout. */
 export function loginRoutes(app: App): Router {
   const router = express.Router();
   router.get('/login', async (req, res) => {
@@ -32,7 +32,8 @@ export function loginRoutes(app: App): Router {
   router.get('/login/callback', (req, res) => finish(app, req, res));
   router.post('/logout', async (req, res) => {
     const token = readCookie(req, app.config.BASE_URL, sessionCookie);
-    // Checked even without a cookie. Another site's form is sent without our cookie, but the answer would clear it.
+    // Checked even without a cookie. A form on another site is sent without our cookie, but our response would delete
+    // it.
     refuseCrossSite(req, app.config.BASE_URL);
     if (token !== undefined) await endSession(app, token);
     clearCookie(res, app.config.BASE_URL, sessionCookie);
@@ -41,7 +42,7 @@ export function loginRoutes(app: App): Router {
   return router;
 }
 
-/** What anybody may know about this service: how to sign in, and where to install its App. */
+/** Returns what anybody may know about this service: how to sign in, and where to install its App. */
 export async function aboutApp(app: App): Promise<About> {
   const bot = await app.github?.bot().catch(() => undefined);
   const slug = bot?.login.replace(/\[bot\]$/, '');
@@ -57,7 +58,10 @@ function credentials({ config, githubApp }: App): { id: string; secret: string }
   return id === undefined || secret === undefined ? undefined : { id, secret };
 }
 
-/** The path to return to. Anything that a browser could read as the address of another site becomes `/`. */
+/**
+ * Returns the path to return to after signing in. Replaces anything that a browser could read as another site's address
+ * by `/`.
+ */
 function returnPath(given: unknown): string {
   const isPath =
     typeof given === 'string' &&
@@ -100,7 +104,7 @@ async function finish(app: App, req: Request, res: Response): Promise<void> {
   const browser = readCookie(req, app.config.BASE_URL, signInCookie);
   clearCookie(res, app.config.BASE_URL, signInCookie);
   const isComplete = typeof code === 'string' && typeof state === 'string' && browser !== undefined;
-  // Removed before it is checked: a state is valid for one attempt.
+  // The state is deleted before it is checked, because it is valid for one attempt.
   const begun = isComplete ? await takeSignIn(app.db.manager, digest(state), signInMs) : undefined;
   if (!isComplete || begun === undefined || begun.browserDigest !== digest(browser))
     throw new AppError(
@@ -121,7 +125,7 @@ async function finish(app: App, req: Request, res: Response): Promise<void> {
   res.redirect(303, begun.returnTo);
 }
 
-/** Exchanges the code for a token, asks GitHub whose it is, and forgets the token. */
+/** Exchanges the code for a token and asks GitHub whose it is. The token is not stored. */
 async function whoSignedIn(app: App, code: string, verifier: string): Promise<GitHubUser> {
   const client = credentials(app);
   const response = await fetchFromGitHub(`${app.config.GITHUB_SERVER_URL}/login/oauth/access_token`, {

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** An unguessable text (256 bits) for states, cookies and codes. */
+/** Creates an unguessable string (256 bits) for states, cookies and codes. */
 export function random(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** The form in which such a text is stored, so that reading the table does not help an attacker. */
+/** Hashes a state, cookie or code for storing, so that reading the table does not help an attacker. */
 export function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }

@@ -10,7 +10,7 @@ import { limitsOf } from '../../projects/budgets.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
 
-/** What a run works with, read when its worker begins. */
+/** Everything that a run needs, read when its worker begins. */
 export interface Assignment {
   run: RunRow;
   task: TaskView;
@@ -20,7 +20,10 @@ export interface Assignment {
   limits: Limits;
 }
 
-/** @throws RunFailed when something was deleted or disconnected since the run was queued */
+/**
+ * Reads everything that a run needs.
+ * @throws RunFailed when something was deleted or disconnected since the run was queued
+ */
 export async function findAssignment(app: App, run: RunRow): Promise<Assignment> {
   const em = app.db.manager;
   const task = await getTask(em, run.taskId);

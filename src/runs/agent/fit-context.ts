@@ -1,6 +1,6 @@
 import type { Message } from '../../llm/model.ts';
 
-/** About 100,000 tokens. The context windows of current models hold that, with room for an answer. */
+/** About 100,000 tokens. The context windows of current models hold that and leave room for a reply. */
 export const contextChars = 400_000;
 /** The last messages are never cut, because the model is working with them. */
 const keptMessages = 12;
@@ -8,8 +8,8 @@ const keptMessages = 12;
 const headChars = 400;
 
 /**
- * Shortens a conversation to about `limit` characters: old tool results are cut to their beginning, the oldest first. The
- * stored turns keep the whole results, and the model can call the tool again.
+ * Shortens a conversation to about `limit` characters. Cuts old tool results to their beginning, oldest first. The
+ * database keeps the whole results, and the model can call the tool again.
  */
 export function fitContext(messages: Message[], limit = contextChars): Message[] {
   let length = messages.reduce((sum, m) => sum + lengthOf(m), 0);

@@ -2,21 +2,24 @@ import { posix } from 'node:path';
 import type { Checkout } from '../../git/engine.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';
 
-/** The files in which repositories tell agents how to work in them. All that exist count. */
+/** Files in which repositories tell agents how to work. All that exist are read. */
 const rootFiles = ['AGENTS.md', 'CLAUDE.md', '.github/copilot-instructions.md'];
 const nestedFile = 'AGENTS.md';
-/** Characters kept of one file, and of all files of the root together. */
+/** Characters kept of one file, and of all files in the root together. */
 const fileChars = 16_000;
 const allChars = 40_000;
 
-/** The repository's instructions for agents. `commit` is on the base branch, so an agent cannot write its own orders. */
+/**
+ * Reads the repository's instructions for agents. `commit` is on the base branch, so an agent cannot change its own
+ * instructions.
+ */
 export async function readInstructions(checkout: Checkout, commit: string): Promise<string> {
   const parts = [];
   const seen = new Set<string>();
   const texts = await Promise.all(rootFiles.map((path) => textOf(checkout, commit, path)));
   for (const [i, path] of rootFiles.entries()) {
     const text = texts[i] ?? '';
-    // Often one of them is a copy of another, or a symbolic link to it.
+    // Often one of these files is a copy of another, or a symbolic link to it.
     if (text === '' || rootFiles.includes(text) || seen.has(text)) continue;
     seen.add(text);
     parts.push(`### ${path}\n${cut(text)}`);
@@ -37,7 +40,7 @@ function cut(text: string): string {
 }
 
 /**
- * The same tools, which add the instructions of a folder to their answer when the model first uses a path in that folder.
+ * Wraps the tools. When the model first uses a path in a folder, the tool's result includes that folder's instructions.
  */
 export function withNestedInstructions(host: ToolHost, checkout: Checkout, commit: string): ToolHost {
   const known = new Set<string>(['.', '']);

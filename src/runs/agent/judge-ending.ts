@@ -6,15 +6,15 @@ import { type CheckResult, checkText, failed, runChecks } from '../publish/verif
 import { allWorks, type Work } from '../work.ts';
 import type { Ending, Judgement } from './ending.ts';
 
-/** A refused change goes back to the model once, failing checks three times. */
+/** The model gets to correct a refused change once, and failing checks three times. */
 const maxRefusals = 1;
 const maxCheckRounds = 3;
 const refusedText = 'The change was refused before the push.';
 
 /**
- * Judges an ending: first whether the host would push the change, then by the own checks of each changed repository.
- * After a few objections the ending is accepted all the same, and the run fails later. Earlier objections are counted in
- * the conversation, so that a takeover does not start over.
+ * Judges an ending: first whether the host would push the change, then by the checks of each changed repository. After
+ * a few objections it accepts the ending anyway, and the run fails later. Earlier objections are counted in the
+ * conversation, so a worker that takes over does not start from zero.
  */
 export async function judgeEnding(work: Work, ending: Ending, messages: Message[]): Promise<Judgement> {
   const treeOf = readOnce();
@@ -35,7 +35,7 @@ function timesSaid(messages: Message[], opening: string): number {
   return messages.filter((m) => m.role === 'user' && m.content.startsWith(opening)).length;
 }
 
-/** Runs the checks of each changed repository, up to the first that fails. */
+/** Runs the checks of each changed repository and stops at the first repository that fails. */
 async function checkAll(work: Work, treeOf: TreeOf): Promise<CheckResult[]> {
   const checks: CheckResult[] = [];
   for (const each of allWorks(work)) {
@@ -47,7 +47,10 @@ async function checkAll(work: Work, treeOf: TreeOf): Promise<CheckResult[]> {
   return checks;
 }
 
-/** The model can repair a work tree that cannot be pushed like any other problem of its change. */
+/**
+ * Turns the error for a work tree that cannot be pushed into an objection, so that the model can fix the work tree.
+ * Throws all other errors again.
+ */
 function asObjection(error: unknown): string {
   if (error instanceof UnfitWorkTree) return `- ${error.message}`;
   throw error;

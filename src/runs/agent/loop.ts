@@ -14,17 +14,17 @@ export interface LoopContext {
   signal: AbortSignal;
   limits: Limits;
   spent(): Promise<Spent>;
-  /** Stores a turn before the next one begins. `changed`: a tool may have changed the workspace. */
+  /** Stores a turn before the next one begins. `changed` says whether a tool may have changed the workspace. */
   keep(turn: Message[], reply: Reply, changed: boolean): Promise<void>;
-  /** Decides whether the conversation may end like this. `messages` are those before the turn of the ending. */
+  /** Decides whether the conversation may end like this. `messages` excludes the turn in which it ends. */
   judge(ending: Ending, messages: Message[]): Promise<Judgement>;
   /** Adds a line to the log of the run. */
   note(type: string, text: string, data?: object): Promise<void>;
-  /** Takes the credentials out of every text in a value. */
+  /** Removes the credentials from every string in a value. */
   withoutSecrets<T>(value: T): T;
 }
 
-/** At most this many calls of one turn are carried out; the model is told that the others were not. */
+/** At most this many calls of one turn are carried out. The model is told that the others were not. */
 const maxCalls = 100;
 /** The run fails when the model makes the same call this many times in a row. */
 const maxRepeats = 3;
@@ -32,8 +32,8 @@ const maxRepeats = 3;
 const maxErrors = 3;
 
 /**
- * The conversation between model and tools. Continues from the given messages, and adds to them, until the model ends it
- * or a limit is reached.
+ * Runs the conversation between model and tools until the model ends it or a limit is reached. Continues from the given
+ * messages and appends to them.
  * @throws RunFailed budget, model, gave_up, rate_limit, auth; or the reason of the signal
  */
 export async function converse(context: LoopContext, messages: Message[]): Promise<Ending> {
@@ -55,13 +55,13 @@ export async function converse(context: LoopContext, messages: Message[]): Promi
   }
 }
 
-/** What one reply of the model came to. */
+/** The result of one reply of the model. */
 interface Turn {
-  /** The reply, and the answers to its calls. */
+  /** The reply, and the results of its calls. */
   messages: Message[];
-  /** A tool may have changed the workspace. */
+  /** Whether a tool may have changed the workspace. */
   changed: boolean;
-  /** Errors in a row up to here, those of earlier turns included. */
+  /** Errors in a row so far, including earlier turns. */
   errors: number;
   ending?: Ending;
   /** Set when the model gave up. */
@@ -105,11 +105,11 @@ function addResult({ withoutSecrets }: LoopContext, turn: Turn, call: ToolCall, 
   turn.messages.push({ role: 'tool', toolCallId: call.id, content });
 }
 
-/** A text without a call counts as `finish`, unless it was cut. */
+/** Treats text without a call as `finish`, unless the text was cut off. */
 function takeText(context: LoopContext, reply: Reply, turn: Turn): void {
   if (reply.isCut) {
     turn.errors += 1;
-    const content = 'Your answer was cut because it was too long. Continue in smaller steps.';
+    const content = 'Your reply was cut off because it was too long. Continue in smaller steps.';
     turn.messages.push({ role: 'user', content });
   } else {
     const summary = storableText(reply.text.trim()) || 'Done.';
@@ -118,7 +118,7 @@ function takeText(context: LoopContext, reply: Reply, turn: Turn): void {
 }
 
 async function resultOf(context: LoopContext, call: ToolCall, turn: Turn): Promise<ToolResult> {
-  if (turn.ending !== undefined) return notRun('an earlier call of this answer ended the work');
+  if (turn.ending !== undefined) return notRun('an earlier call in this reply ended the run');
   return callTool(context.host, call, context.offered);
 }
 
@@ -126,7 +126,10 @@ function notRun(why: string): ToolResult {
   return { kind: 'answer', text: `not run: ${why}`, ok: true, changed: false };
 }
 
-/** @throws RunFailed `model` when the model repeats itself or makes only errors */
+/**
+ * Ends a conversation that makes no progress.
+ * @throws RunFailed `model` when the model repeats the same call or makes only errors
+ */
 function failIfStuck(messages: Message[], errors: number): void {
   const repeated = repeatedCall(messages);
   if (repeated !== undefined)
@@ -139,7 +142,10 @@ function failIfStuck(messages: Message[], errors: number): void {
   throw new RunFailed('model', `the model made ${errors} errors in a row; the last one: ${last}`);
 }
 
-/** The only call of each of the last turns, when it was always the same. Messages are stored, so a takeover counts on. */
+/**
+ * Returns the call that each of the last turns made as its only call, or undefined if they differ. Messages are stored,
+ * so after a takeover the turns of the earlier worker count too.
+ */
 function repeatedCall(messages: Message[]): ToolCall | undefined {
   const last = messages.filter((m) => m.role === 'assistant').slice(-maxRepeats);
   const calls = last.flatMap((m) => (m.toolCalls?.length === 1 ? m.toolCalls : []));
@@ -148,7 +154,9 @@ function repeatedCall(messages: Message[]): ToolCall | undefined {
   return calls.length === maxRepeats && isSame ? first : undefined;
 }
 
-/** How often to shorten the conversation when the model rejects it as too long. Each time it is cut in half. */
+/**
+ * How many times the conversation is shortened when the model rejects it as too long. Each time its limit is halved.
+ */
 const maxShortenings = 3;
 
 async function replyOf(context: LoopContext, messages: Message[], shortenings = 0): Promise<Reply> {

@@ -3,7 +3,7 @@ import type { HandoffRow, RunRow } from '../../db/work-tables.ts';
 import type { Message } from '../../llm/model.ts';
 import type { TaskView } from '../../tasks/store.ts';
 
-/** What the first messages tell the model. */
+/** The contents of the first messages to the model. */
 interface Briefing {
   agent: AgentRow;
   task: TaskView;
@@ -13,7 +13,7 @@ interface Briefing {
   /** A short listing of the repository. */
   map: string;
   handoffs: HandoffRow[];
-  /** The last handoffs of the tasks that this one waited for. */
+  /** The last handoffs of the tasks that this task depended on, and of its subtasks. */
   related: { title: string; summary: string; nextSteps: string[] }[];
   /** The repository's own instructions; empty when it has none. */
   instructions: string;
@@ -21,11 +21,11 @@ interface Briefing {
   checks: string[];
   /** The names of the other repositories that the run may open. */
   others: string[];
-  /** Files with conflict markers, because the base branch was merged. */
+  /** Files that contain conflict markers because the base branch was merged. */
   conflicts: string[];
 }
 
-/** The first messages of a conversation: who the agent is, how it works here, and its task. */
+/** Writes the first messages of a conversation: who the agent is, how it works here, and its task. */
 export function openingMessages(given: Briefing): Message[] {
   return [
     { role: 'system', content: [given.agent.systemPrompt, houseRules(given.hasShell)].filter(Boolean).join('\n\n') },

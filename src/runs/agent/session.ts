@@ -24,8 +24,8 @@ import { openingMessages } from './prompts.ts';
 const maxHandoffs = 5;
 
 /**
- * Lets the agent work in the workspace until the conversation ends. When an earlier worker began it, its turns and its
- * changes to the files are restored first.
+ * Lets the agent work in the workspace until the conversation ends. If an earlier worker began the conversation,
+ * restores its turns and its file changes first.
  */
 export async function workInside(app: App, given: Assignment, work: Work, signals: Signals): Promise<Ending> {
   const { checkout, journal, baseHead } = work;
@@ -55,7 +55,7 @@ export async function workInside(app: App, given: Assignment, work: Work, signal
 async function openingOf(app: App, given: Assignment, work: Work, host: ToolHost): Promise<Message[]> {
   const { agent, task, run, repository } = given;
   const em = app.db.manager;
-  // In parallel, because the tools take a moment to start.
+  // In parallel, because starting the tools takes a moment.
   const [map, instructions] = await Promise.all([
     host.call('list_files', { depth: 2 }),
     readInstructions(work.checkout, work.baseHead),
@@ -83,7 +83,7 @@ function loopContext(
   { atHand, signals, turnsBefore }: { atHand: AtHand; signals: Signals; turnsBefore: number },
 ): LoopContext {
   const { host } = atHand;
-  // `work.secrets` grows when another repository is opened.
+  // Reads `work.secrets` each time, because it grows when another repository is opened.
   const clean = <T>(value: T) => withoutSecrets(value, work.secrets);
   let count = turnsBefore;
   return {
@@ -110,8 +110,8 @@ function loopContext(
 }
 
 /**
- * The changed files, for a worker that takes over. Null while the work tree cannot be pushed as it is; should it stay so,
- * the end of the run reports it.
+ * Packs the changed files for a worker that takes over. Returns null while the work tree cannot be pushed; if that does
+ * not change, the end of the run reports it.
  */
 async function packWorkspace(atHand: AtHand): Promise<Buffer | null> {
   try {
@@ -122,7 +122,10 @@ async function packWorkspace(atHand: AtHand): Promise<Buffer | null> {
   }
 }
 
-/** What counts against the limits of a run. A task and the subtasks that the model made of it share one budget. */
+/**
+ * Computes what counts against the limits of a run. A task and the subtasks that a model created for it share one
+ * budget.
+ */
 async function spentOf(app: App, run: RunRow, task: TaskView) {
   const em = app.db.manager;
   const own = (await findRun(em, run.id)) ?? run;

@@ -14,7 +14,7 @@ const hostTools = {
     changes: true,
   },
   edit_file: {
-    description: 'Replace an exact text in a file. The text must occur exactly once, unless replaceAll is true.',
+    description: 'Replace a string in a file. The string must occur exactly once, unless replaceAll is true.',
     arguments: z.strictObject({ path, old: z.string(), new: z.string(), replaceAll: z.boolean().optional() }),
     changes: true,
   },
@@ -69,21 +69,21 @@ const endings = {
 export type FinishArguments = z.output<typeof Finish>;
 export type NewSubtask = z.output<typeof CreateSubtasks>['subtasks'][number];
 
-/** Which of the tools a run has. */
+/** The tools that a run has. */
 export interface Offered {
   hasShell: boolean;
   /** False for a subtask, which cannot be split again. */
   maySplit: boolean;
 }
 
-/** The result of a call. `changed`: the tool may have changed the workspace. */
+/** The result of a call. `changed` says whether the tool may have changed the workspace. */
 export type ToolResult =
   | { kind: 'answer'; text: string; ok: boolean; changed: boolean }
   | { kind: 'finish'; finish: FinishArguments }
   | { kind: 'give_up'; reason: string }
   | { kind: 'split'; subtasks: NewSubtask[] };
 
-/** The tools to offer to the model. Without a working sandbox there is no shell. */
+/** Returns the tools to offer to the model. There is no shell without a working sandbox. */
 export function toolSpecs(offered: Offered): ToolSpec[] {
   return specsOf(
     Object.fromEntries(Object.entries({ ...hostTools, ...endings }).filter(([name]) => isOffered(name, offered))),
@@ -94,7 +94,7 @@ function isOffered(name: string, { hasShell, maySplit }: Offered): boolean {
   return (hasShell || name !== 'run_command') && (maySplit || name !== 'create_subtasks');
 }
 
-/** Carries out a call of the model. A mistake in the call is answered with a text that says how to correct it. */
+/** Carries out a call of the model. If the call is invalid, the result tells the model how to correct it. */
 export async function callTool(host: ToolHost, call: ToolCall, offered: Offered): Promise<ToolResult> {
   const refuse = (text: string): ToolResult => ({ kind: 'answer', text: `Error: ${text}`, ok: false, changed: false });
   const known: Record<string, { arguments: z.ZodType; changes?: boolean }> = { ...hostTools, ...endings };
@@ -105,7 +105,7 @@ export async function callTool(host: ToolHost, call: ToolCall, offered: Offered)
   }
   const parsed = parseArguments(tool.arguments, call.arguments);
   if (!parsed.ok) return refuse(parsed.problem);
-  // The texts of these calls are stored in the database, which cannot hold every character.
+  // These arguments are stored in the database, which cannot store every character.
   if (call.name === 'finish') return { kind: 'finish', finish: storable(parsed.value as FinishArguments) };
   if (call.name === 'give_up')
     return { kind: 'give_up', reason: storable(parsed.value as z.output<typeof GiveUp>).reason };
@@ -116,7 +116,7 @@ export async function callTool(host: ToolHost, call: ToolCall, offered: Offered)
   return { kind: 'answer', text, ok: answer.ok, changed: tool.changes === true };
 }
 
-/** A call in a few words, for the log of the run. */
+/** Describes a call in a few words for the log of the run. */
 export function describeCall(call: ToolCall): string {
   const given = (parseJson(call.arguments) ?? {}) as Record<string, unknown>;
   const about = given.path ?? given.command ?? given.pattern ?? given.name ?? '';

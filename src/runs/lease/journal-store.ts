@@ -3,7 +3,7 @@ import { storableJson, storableText } from '../../domain/text/storable.ts';
 import type { Message } from '../../llm/model.ts';
 import { noteProgress } from './lease-store.ts';
 
-/** The data of a recorded step. */
+/** Returns the data of a recorded step. */
 export async function findStep<T>(em: EntityManager, runId: string, name: string): Promise<T | undefined> {
   const rows: { data: T }[] = await em.query('select data from run_steps where run_id = $1 and name = $2', [
     runId,
@@ -27,7 +27,7 @@ export async function listStepNames(em: EntityManager, runId: string, prefix: st
 
 export interface Turn {
   messages: Message[];
-  /** The changed files of the workspace, gzipped; null when they did not change in this turn. */
+  /** The changed files of the workspace, gzipped; null if this turn did not change them. */
   workspace: Buffer | null;
 }
 
@@ -47,7 +47,7 @@ export async function insertTurn(
     storableJson(messages),
     workspace,
   ]);
-  // A takeover restores the newest state only.
+  // A takeover restores only the newest state, so older ones are deleted.
   if (workspace !== null)
     await em.query('update run_turns set workspace = null where run_id = $1 and turn < $2 and workspace is not null', [
       runId,
@@ -55,7 +55,7 @@ export async function insertTurn(
     ]);
 }
 
-/** Deletes turns of runs that have ended, the oldest first. Returns how many. */
+/** Deletes turns of runs that have ended, oldest first. Returns the number deleted. */
 export async function deleteOldTurns(em: EntityManager, days: number, limit: number): Promise<number> {
   const [, count] = await em.query(
     `delete from run_turns where (run_id, turn) in (
@@ -67,7 +67,7 @@ export async function deleteOldTurns(em: EntityManager, days: number, limit: num
   return count;
 }
 
-/** Characters of one line in the log of a run. */
+/** Longer lines in the log of a run are cut to this many characters. */
 const maxEventText = 2000;
 
 export async function insertEvent(
@@ -86,7 +86,7 @@ export async function insertEvent(
   ]);
 }
 
-/** The log of a run, oldest line first. */
+/** Returns the log of a run, oldest line first. */
 export async function listEvents(
   em: EntityManager,
   runId: string,
@@ -100,7 +100,7 @@ export async function listEvents(
   return rows;
 }
 
-/** Deletes log lines of runs that have ended, the oldest first. Returns how many. */
+/** Deletes log lines of runs that have ended, oldest first. Returns the number deleted. */
 export async function deleteOldEvents(em: EntityManager, days: number, limit: number): Promise<number> {
   const [, count] = await em.query(
     `delete from run_events where id in (

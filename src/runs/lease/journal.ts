@@ -3,16 +3,16 @@ import type { App } from '../../app.ts';
 import { assertHeld, type Held } from '../store.ts';
 import { findStep, insertEvent, insertStep, listStepNames } from './journal-store.ts';
 
-/** The memory of a run. A step that is recorded here is never repeated, even when another worker continues the run. */
+/** The recorded steps of a run. A recorded step is never repeated, even when another worker continues the run. */
 export interface Journal {
   /**
-   * The data of a step; `make` runs only when the step is not recorded yet. A worker may stop before it records the step, so
-   * `make` has to look up what exists before it creates anything.
+   * Returns the data of a step. Calls `make` only if the step is not recorded yet. A worker may stop between `make` and
+   * the recording, so `make` must check what exists before it creates anything.
    */
   once<T extends object>(name: string, make: () => Promise<T>): Promise<T>;
-  /** The data of a step that is recorded; undefined for any other. */
+  /** Returns the data of a recorded step; undefined for any other. */
   recall<T>(name: string): Promise<T | undefined>;
-  /** The names of the recorded steps that start with a prefix, in the order in which they were recorded. */
+  /** Returns the names of the recorded steps that start with a prefix, in the order in which they were recorded. */
   steps(prefix: string): Promise<string[]>;
   /** Runs a transaction that commits only while this worker holds the run. @throws LeaseLost */
   write<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
@@ -41,7 +41,10 @@ export function openJournal(app: App, held: Held): Journal {
   };
 }
 
-/** The name of a step for one repository: plain for the task's own, followed by the id for any other. */
+/**
+ * Returns the name of a step for one repository. The task's own repository uses the plain name; for any other, its id
+ * is appended.
+ */
 export function stepOf(step: string, task: { repositoryId: string | null }, repository: { id: string }): string {
   return repository.id === task.repositoryId ? step : `${step} ${repository.id}`;
 }

@@ -2,30 +2,35 @@ import type { EntityManager } from 'typeorm';
 import { type RunRow, Runs } from '../../db/work-tables.ts';
 import { type Held, LeaseLost } from '../store.ts';
 
-/** A run fails after this many interruptions without progress. The pauses in between add up to five minutes. */
+/** A run fails after this many interruptions without progress. The pauses between them add up to five minutes. */
 export const maxInterruptions = 10;
 
-/** SQL for the pause after a number of interruptions in a row: 1, 2, 4 … 60 seconds. */
+/** Builds the SQL for the pause after a number of interruptions in a row: 1, 2, 4 … 60 seconds. */
 const pauseAfter = (count: string) =>
   `make_interval(secs => case when ${count} <= 0 then 0 else least(60, 2 ^ least(${count} - 1, 6)) end)`;
 
-/** The agent has no running run in the project. */
+/** SQL: the agent has no running run in the project. */
 const isFree = `not exists (
   select 1 from runs b where b.agent_id = r.agent_id and b.project_id = r.project_id and b.status = 'running')`;
 /**
- * No worker holds the running run any more. A worker that gave it back has set `not_before`. After a worker was lost, the
- * first takeover happens when the lease expires, later ones after a pause.
+ * SQL: no worker holds the running run any more. A worker that gave the run back has set `not_before`. After a worker
+ * was lost, the first takeover happens when the lease expires, later ones after a pause.
  */
 const isLeft = `r.status = 'running' and r.lease_until < now()
   and coalesce(r.not_before, r.lease_until + ${pauseAfter('r.interruptions')}) <= now()`;
 
 export interface Claim {
   run: RunRow;
-  /** Set for a run that was running before: the seconds since its last sign of life, and whether its worker gave it back. */
+  /**
+   * Set for a run that was running before: the seconds since its last heartbeat, and whether its worker gave it back.
+   */
   takenOver: { seconds: number; isGivenBack: boolean } | undefined;
 }
 
-/** Claims the oldest run that can run: an agent has one running run per project. Undefined when there is none. */
+/**
+ * Claims the oldest run that can start or continue; an agent has one running run per project. Returns undefined when
+ * there is none.
+ */
 export async function claimRun(em: EntityManager, leaseSeconds: number): Promise<Claim | undefined> {
   const [rows]: [{ id: string; wasRunning: boolean; isGivenBack: boolean; seconds: number }[]] = await em.query(
     `update runs set status = 'running', fence = fence + 1, started_at = coalesce(started_at, now()),
@@ -49,7 +54,10 @@ export async function claimRun(em: EntityManager, leaseSeconds: number): Promise
   };
 }
 
-/** Whether a claim would find a run. Runs queued in the last two seconds do not count, because their own job wakes a worker. */
+/**
+ * Returns whether a claim would find a run. Ignores runs queued in the last two seconds, because their own job wakes a
+ * worker.
+ */
 export async function hasClaimable(em: EntityManager): Promise<boolean> {
   const [row] = await em.query(
     `select exists (select 1 from runs r where ${isLeft}
@@ -67,7 +75,10 @@ export async function renewLease(em: EntityManager, held: Held, leaseSeconds: nu
   if (count === 0) throw new LeaseLost(held.id);
 }
 
-/** Lets another worker continue at once, because this one is told to stop. Does not count as an interruption. */
+/**
+ * Releases a run because this worker is stopping, so that another worker can continue it immediately. This does not
+ * count as an interruption.
+ */
 export async function handOver(em: EntityManager, held: Held): Promise<void> {
   await em.query(
     `update runs set heartbeat_at = now(), lease_until = now() - interval '1 second', not_before = now()
@@ -76,7 +87,10 @@ export async function handOver(em: EntityManager, held: Held): Promise<void> {
   );
 }
 
-/** Gives back a run that cannot continue here for now. Returns the pause in seconds; undefined when the run is not held. */
+/**
+ * Gives back a run that cannot continue on this worker for now. Returns the pause in seconds; undefined when the run is
+ * not held.
+ */
 export async function giveBack(em: EntityManager, held: Held): Promise<number | undefined> {
   const [rows]: [{ seconds: number }[]] = await em.query(
     `update runs set interruptions = interruptions + 1, heartbeat_at = now(), lease_until = now() - interval '1 second',
@@ -93,7 +107,7 @@ export async function noteProgress(em: EntityManager, runId: string): Promise<vo
   await em.query('update runs set interruptions = 0 where id = $1 and interruptions > 0', [runId]);
 }
 
-/** The reason for the last interruption, from the log of the run. */
+/** Returns the reason for the last interruption, from the log of the run. */
 export async function lastInterruption(em: EntityManager, runId: string): Promise<string | undefined> {
   const rows: { why: string }[] = await em.query(
     `select data->>'interrupted' as why from run_events where run_id = $1 and data ? 'interrupted'

@@ -7,12 +7,12 @@ export interface Reconciliation {
   startedAt: Date;
   finishedAt: Date;
   trigger: 'manual' | 'scheduled' | 'start';
-  /** How many unfinished tasks were checked. */
+  /** Number of unfinished tasks that were checked. */
   checked: number;
   recovered: { taskId: string; action: string; reason: string }[];
 }
 
-/** Lets reconciliations run one at a time. */
+/** Locks reconciliations, so that only one runs at a time. */
 export async function lockReconciliations(em: EntityManager): Promise<void> {
   await lockUntilCommit(em, 'reconcile', 'reconcile');
 }
@@ -23,7 +23,7 @@ export interface StuckTask {
   hasLapsedRun: boolean;
 }
 
-/** The tasks in progress or waiting for subtasks, of a user's projects or of all, and which of them are stuck. */
+/** Finds the tasks in progress or waiting for subtasks, in a user's projects or in all, and which of them are stuck. */
 export async function listStuckTasks(
   em: EntityManager,
   userId: string | null,
@@ -69,7 +69,10 @@ export async function insertReconciliation(
     ]);
 }
 
-/** The user's own reconciliations and the scheduled ones, newest first, with what they did in the user's projects. */
+/**
+ * Returns the user's own reconciliations and the scheduled ones, newest first, with what they did in the user's
+ * projects.
+ */
 export async function listReconciliations(
   em: EntityManager,
   userId: string,

@@ -13,9 +13,9 @@ import {
 } from './reconcile-store.ts';
 
 /**
- * Recovers stuck tasks: runs whose worker is lost, tasks in progress without a run, and parents whose subtasks are done.
- * Works on the projects of a user, or on all when `userId` is null. Two reconciliations never run at the same time.
- * `caughtUp`: tasks that the caller has recovered already, to be recorded together with these.
+ * Recovers stuck tasks: runs whose worker was lost, tasks in progress without a run, and parents whose subtasks are
+ * done. Covers the projects of a user, or all if `userId` is null. A lock prevents two reconciliations at the same
+ * time. `caughtUp` lists tasks that the caller has already recovered; they are recorded with the others.
  */
 export async function reconcile(
   app: App,
@@ -53,7 +53,7 @@ async function recover(
 ): Promise<{ action: string; reason: string } | undefined> {
   if (task.hasLapsedRun) {
     await app.queue.send(em, 'run', {});
-    return { action: 'continued', reason: 'the worker of its run was lost; another one continues' };
+    return { action: 'continued', reason: 'the worker of its run was lost; another worker continues the run' };
   }
   if (task.status === 'waiting_on_subtasks') {
     const status = await tryMoveTask(app, em, task.id, 'join');
@@ -61,7 +61,7 @@ async function recover(
     return status && { action: 'joined', reason: `all its subtasks are done; it is now ${status}` };
   }
   if (await continueIn(app, em, task.id))
-    return { action: 'continued', reason: 'all its subtasks are done; a run continues it' };
+    return { action: 'continued', reason: 'all its subtasks are done; a new run continues it' };
   const lost = failure('internal', 'the run was lost');
   const status = await tryMoveTask(app, em, task.id, 'fail', { failure: lost });
   return status && { action: 'failed', reason: `it was in progress without a run; it is now ${status}` };

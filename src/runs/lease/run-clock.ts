@@ -4,25 +4,27 @@ import { RunFailed } from '../../domain/run.ts';
 
 /** Node fires timers with a longer delay immediately. */
 const maxTimerMs = 2_147_483_647;
-/** A worker that takes over a run whose time is up still has to open the repository to push the work. */
+/**
+ * Minimum time to open the repository. A worker that takes over a run whose time is up still needs it to push the work.
+ */
 const leastOpeningMs = 300_000;
 
-/** The time of a run in minutes, counted from its first start; a takeover does not extend it. */
+/** The time limit of a run, counted from its first start; a takeover does not extend it. */
 export interface RunClock {
   /** Aborted with RunFailed `timeout` when the repository was not open in time. */
   opening: AbortSignal;
   /** Aborted with RunFailed `timeout` when the time of the run is up. */
   working: AbortSignal;
-  /** Begins the time for opening the repository. */
+  /** Starts the time limit for opening the repository. */
   open(minutes: Limit): void;
-  /** Begins the time for the work. The settings of the repository, now known, may have shortened it. */
+  /** Starts the time limit for the work. The repository's settings are known by then and may have shortened it. */
   work(minutes: Limit): void;
-  /** When the time is up, in milliseconds since the epoch. */
+  /** Returns when the time is up, in milliseconds since the epoch. */
   endsAt(): number;
   stop(): void;
 }
 
-/** `beganAt`: when the run was first started, in milliseconds since the epoch. */
+/** Starts the clock of a run. `beganAt` is when the run was first started, in milliseconds since the epoch. */
 export function startClock(beganAt: number): RunClock {
   const [opening, working] = [new AbortController(), new AbortController()];
   let endsAt = Number.POSITIVE_INFINITY;

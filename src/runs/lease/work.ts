@@ -8,11 +8,12 @@ import { openJournal } from './journal.ts';
 import { type Claim, claimRun, giveBack, handOver, hasClaimable, renewLease } from './lease-store.ts';
 import { holdHere, letGo } from './live.ts';
 
-/** Works on runs until there are none left; the handler of the `run` job. */
+/** Handles the `run` job: works on runs until none is left. */
 export async function workOnRuns(app: App): Promise<void> {
   while (!app.stopping.aborted) {
     const claim = await claimRun(app.db.manager, app.config.RUN_LEASE_SECONDS).catch((error) => {
-      // Two workers claimed runs of the same agent at the same time. The index allows one; the other tries again.
+      // Two workers claimed runs of the same agent at the same time. The unique index allows one; the other worker
+      // tries again.
       if (violatedUnique(error) !== 'runs_busy_agent') throw error;
       return 'again' as const;
     });
@@ -22,10 +23,10 @@ export async function workOnRuns(app: App): Promise<void> {
   }
 }
 
-/** Queues a `run` job when a run could be claimed: after a lost notification, or when a lease has expired. */
+/** Queues a `run` job if a run can be claimed, because a notification was lost or a lease has expired. */
 export async function wakeForWaitingRuns(app: App): Promise<void> {
   const em = app.db.manager;
-  // Otherwise every process would add a job with each heartbeat while all workers are busy.
+  // Without `unlessWaiting`, every process would add a job with each heartbeat while all workers are busy.
   if (await hasClaimable(em)) await app.queue.send(em, 'run', {}, { unlessWaiting: true });
 }
 
@@ -37,7 +38,7 @@ async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {
   app.metrics.liveRuns.inc();
   const heart = setInterval(() => {
     renewLease(app.db.manager, run, app.config.RUN_LEASE_SECONDS).catch((error) => {
-      // While the database is away the lease may expire. That is safe, because every write checks the fence.
+      // While the database is unreachable, the lease may expire. That is safe, because every write checks the fence.
       if (error instanceof LeaseLost) here.abort(error);
       else app.log.warn({ err: error, runId: run.id }, 'lease not renewed');
     });
@@ -48,7 +49,8 @@ async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {
   } catch (error) {
     const isLost = error instanceof LeaseLost || here.signal.reason instanceof LeaseLost;
     if (isLost) app.log.warn({ runId: run.id }, 'run left to the worker that holds it now');
-    // While the database is away the run cannot be given back; then its lease expires.
+    // While the database is unreachable, the run cannot be given back. Another worker takes it over once its lease
+    // expires.
     else if (here.signal.aborted) await handOver(app.db.manager, run).catch(() => {});
     else await interrupt(app, run, error).catch(() => {});
   } finally {
@@ -66,7 +68,7 @@ async function noteTakeover(app: App, run: RunRow, { seconds, isGivenBack }: Non
   await openJournal(app, run).note('loop', text, isGivenBack ? {} : { interrupted: lost });
 }
 
-/** Gives the run back for another attempt, after a pause that grows while there is no progress. */
+/** Gives the run back for another attempt. The pause before it grows while there is no progress. */
 async function interrupt(app: App, run: RunRow, error: unknown): Promise<void> {
   app.log.error({ err: error, runId: run.id }, 'run interrupted');
   const seconds = await giveBack(app.db.manager, run);

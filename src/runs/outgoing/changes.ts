@@ -1,10 +1,10 @@
 import type { Change } from '../../git/engine.ts';
 import type { Work } from '../work.ts';
 
-/** Reads the tree of the files in the workspace of a repository. */
+/** Returns the git tree of the files in the workspace of a repository. */
 export type TreeOf = (work: Work) => Promise<string>;
 
-/** Reads each repository once, so that several questions in a row are answered about the same files. */
+/** Caches the tree of each repository, so that several checks in a row look at the same files. */
 export function readOnce(): TreeOf {
   const trees = new Map<Work, Promise<string>>();
   return (work) => {
@@ -14,14 +14,15 @@ export function readOnce(): TreeOf {
   };
 }
 
-/** What a run changed since the commit it began from. */
+/** Returns what a run changed since the commit from which it began. */
 export async function changesOf(work: Work, treeOf: TreeOf): Promise<Change[]> {
   return work.checkout.changes(await work.checkout.treeOf(work.branch.from), await treeOf(work));
 }
 
 /**
- * The changes that are the agent's own. For a merge: what differs both from the merged tree and from the base. What comes
- * from the base was accepted there, and a change that undoes it is the agent's. So is a conflict that was left unresolved.
+ * Returns the changes that the agent made. For a merge: what differs both from the merged tree and from the base.
+ * Changes from the base were accepted there. A change that undoes one of them is the agent's, and so is an unresolved
+ * conflict.
  */
 export async function ownChangesOf(work: Work, treeOf: TreeOf): Promise<Change[]> {
   const { checkout, branch } = work;

@@ -5,10 +5,13 @@ import { objectionsTo } from './outgoing-scan.ts';
 import { protectedChanges } from './protected.ts';
 import { unresolved } from './search.ts';
 
-/** At most this many files are named to the model and to people; the others are counted. */
+/** At most this many files are named to the model and to people. The others are counted. */
 const maxNamed = 50;
 
-/** Why the host will not push the changes of a run, one line per file of any repository; undefined when it will. */
+/**
+ * Explains why the host will not push the changes of a run, one line per file of any repository. Returns undefined when
+ * it will push them.
+ */
 export async function objections(work: Work, treeOf: TreeOf): Promise<string | undefined> {
   const lines: string[] = [];
   for (const each of allWorks(work)) {
@@ -21,15 +24,15 @@ export async function objections(work: Work, treeOf: TreeOf): Promise<string | u
     lines.push(...found.map(({ path, reason }) => `- ${folder}${onOneLine(path)} ${reason}`));
   }
   if (lines.length === 0) return undefined;
-  // Conflicts come last, so that they never push any other objection out of the lines that are shown.
+  // Conflicts come last, so that the cut never hides any other objection.
   lines.sort((a, b) => Number(isConflict(a)) - Number(isConflict(b)));
   const more = lines.length > maxNamed ? [`- and ${lines.length - maxNamed} more`] : [];
   return [...lines.slice(0, maxNamed), ...more].join('\n');
 }
 
 /**
- * The failure of a run whose change is not pushed. When unresolved conflicts are the only objection, its category is
- * `conflict`, because a retry merges the base branch again.
+ * Builds the failure of a run whose change is not pushed. If unresolved conflicts are the only objection, its category
+ * is `conflict`, because a retry merges the base branch again.
  */
 export function rejection(objections: string): RunFailed {
   return new RunFailed(isConflict(objections.split('\n', 1)[0] ?? '') ? 'conflict' : 'push_rejected', objections);
@@ -39,7 +42,7 @@ function isConflict(line: string): boolean {
   return line.endsWith(unresolved);
 }
 
-/** A line break in a file name would look like the start of another objection. */
+/** Replaces control characters: a line break in a file name would look like the start of another objection. */
 function onOneLine(path: string): string {
   return path.replace(/\p{Cc}/gu, '?').slice(0, 300);
 }

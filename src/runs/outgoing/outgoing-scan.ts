@@ -14,25 +14,31 @@ export interface Objection {
   reason: string;
 }
 
-/** A changed file may have at most this many bytes; a larger one is refused. */
+/** Larger changed files are refused. */
 const maxFileBytes = 5_000_000;
-/** The longest target that Linux follows. */
+/** The maximum length of a symbolic link's target on Linux. */
 const maxLinkBytes = 4096;
-/** Files read and searched at once: 40 MB at most, and as much again for the old contents of files with tokens. */
+/**
+ * Files read and searched at the same time. They need at most 40 MB, plus the same for the old contents of files with
+ * tokens.
+ */
 const filesAtOnce = 8;
-/** Up to this size files are searched in place: it takes 10 ms at worst, less than copying them to a thread may take. */
+/**
+ * Files up to this size are searched in the main thread. That takes at most 10 ms, and copying them to a worker thread
+ * may take longer.
+ */
 const inPlaceBytes = 200_000;
 
-/** Searching 5 MB takes 0.6 s at worst. */
+/** Searching 5 MB takes at most 0.6 s. */
 const searching = apart<typeof import('./search.ts')>(new URL('./search.ts', import.meta.url), {
   seconds: 30,
   heapMb: 256,
 });
 
 /**
- * Checks the changes that a run is about to push. Reads git's objects rather than the workspace, so that nothing can change
- * between the check and the push. `secrets`: the live credentials that the run may have seen; `conflicts`: the files that
- * had conflicts.
+ * Checks the changes that a run is about to push. Reads git's objects rather than the workspace, so that nothing can
+ * change between the check and the push. `secrets` are the live credentials that the run may have seen. `conflicts` are
+ * the files that had conflicts.
  */
 export async function objectionsTo(
   checkout: Checkout,
@@ -52,7 +58,7 @@ export async function objectionsTo(
       const reason = byPath[i] ?? byContents.get(path);
       if (reason !== undefined) objections.push({ path, reason });
     }
-    // A large change takes seconds; other requests are served in between.
+    // A large change takes seconds, so other requests are served between two batches.
     await setImmediate();
   }
   return objections;
@@ -83,7 +89,7 @@ async function objectionsToContents(
       searched.push([change, { bytes, isNew: change.oldMode === '000000', hadConflict: conflicted.has(change.path) }]);
   }
   const found = await searchAll(searched, forms);
-  // Old contents may be many times larger than the change. They are read only for files with tokens.
+  // Old contents may be many times larger than the change, so they are read only for files with tokens.
   const again = searched.filter((_, i) => found[i]?.isToken).map(([change]) => change);
   const before = await blobsOf(
     checkout,
@@ -126,8 +132,8 @@ function objectionToLink({ path, newMode }: Change, content: Buffer): string | u
 const removed = '[a credential was removed]';
 
 /**
- * Replaces live credentials and whatever looks like a token in every text of a value. For texts of a model, which go to
- * GitHub and into logs.
+ * Replaces live credentials, and anything that looks like a token, in every string of a value. Used for a model's
+ * output, which goes to GitHub and into logs.
  */
 export function withoutSecrets<T>(value: T, secrets: string[]): T {
   const forms = formsOf(secrets);
@@ -145,7 +151,7 @@ function leadsOut(path: string, target: string): boolean {
   let depth = path.split('/').length - 1;
   let isDown = false;
   for (const part of target.split('/')) {
-    // After a folder that may itself be a symbolic link, ".." can lead anywhere.
+    // After a folder that may be a symbolic link, ".." can lead anywhere.
     if (part === '..' && isDown) return true;
     isDown ||= part !== '' && part !== '.' && part !== '..';
     if (part === '..') depth -= 1;

@@ -7,14 +7,14 @@ import { pathsProtectedBy, type RepositorySettings, settingsFile } from '../sett
 import type { Branch } from '../workspace/workspace.ts';
 import type { Objection } from './outgoing-scan.ts';
 
-/** Parsing this many bytes takes 10 ms. A change of a larger file counts as a change of filters. */
+/** Parsing this many bytes takes 10 ms. A change to a larger file counts as a change of its filters. */
 const maxAttributesBytes = 200_000;
-/** Paths judged before other requests are served; they take a few milliseconds. */
+/** Paths checked before other requests are served. This many take a few milliseconds. */
 const pathsInARow = 500;
 
 /**
- * The changed files that agents may not change in this repository: those that its settings protect, and those that are
- * protected by default and that the settings do not allow.
+ * Finds the changed files that agents may not change in this repository: those that its settings protect, and those
+ * that are protected by default unless the settings allow them.
  */
 export async function protectedChanges(
   settings: RepositorySettings,
@@ -48,7 +48,7 @@ function reasonOf(
   return `is protected by default, because ${protection.why}`;
 }
 
-/** The .gitattributes files whose lines about filters changed. */
+/** Finds the .gitattributes files whose lines about filters changed. */
 async function changedFilters(checkout: Checkout, branch: Branch, changes: Change[]): Promise<Set<string>> {
   const touched = changes.filter(({ path }) => isAttributesFile(path));
   if (touched.length === 0) return new Set();
@@ -68,14 +68,16 @@ async function changedFilters(checkout: Checkout, branch: Branch, changes: Chang
   return found;
 }
 
-/** In a merge, a file may also end with the filters that it has on the base branch. */
+/**
+ * Returns whether a merge takes a file's filters from the base branch. `isSame` compares them with the base version.
+ */
 async function isAsOnBase(checkout: Checkout, branch: Branch, path: string, isSame: (base: Buffer) => boolean) {
   if (branch.conflicts === undefined) return false;
   const base = (await checkout.readFile(branch.base, path)) ?? Buffer.alloc(0);
   return base !== 'too large' && base.length <= maxAttributesBytes && isSame(base);
 }
 
-/** Undefined for a file that is too large to parse. */
+/** Reads a file's old or new contents. Returns undefined for a file that is too large to parse. */
 async function contentOf(checkout: Checkout, change: Change, side: 'old' | 'new'): Promise<Buffer | undefined> {
   const [mode, oid] = side === 'old' ? [change.oldMode, change.oldOid] : [change.newMode, change.newOid];
   if (mode === '000000') return Buffer.alloc(0);

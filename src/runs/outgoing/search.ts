@@ -1,8 +1,9 @@
-// Runs in a worker thread for larger files (outgoing-scan.ts): a hostile file could otherwise block the service.
+// Runs in a worker thread for larger files (outgoing-scan.ts), because a malicious file could otherwise block the
+// service.
 import { isBinary } from '../../git/diff-files.ts';
 import { tokenShapes } from './token-shapes.ts';
 
-/** The contents of a changed file. A buffer arrives in a thread as a plain Uint8Array. */
+/** The contents of a changed file. In a worker thread, a buffer arrives as a plain Uint8Array. */
 export interface Contents {
   bytes: Uint8Array;
   isNew: boolean;
@@ -12,20 +13,23 @@ export interface Contents {
 
 export interface Found {
   reason: string;
-  /** It looks like a token. A token that the file contained before may stay. */
+  /** Whether it looks like a token. A token that the file already contained is allowed. */
   isToken?: true;
 }
 
 export const unresolved = 'still contains conflict markers';
 
-/** Why each of the files must not be pushed, if there is a reason. `forms`: the live credentials in all their encodings. */
+/**
+ * Returns for each file why it must not be pushed, or undefined. `forms` are the live credentials in all their
+ * encodings.
+ */
 export function search(files: Contents[], forms: string[]): (Found | undefined)[] {
   return files.map((file) => searchOne(file, forms));
 }
 
 function searchOne({ bytes, isNew, hadConflict }: Contents, forms: string[]): Found | undefined {
   const text = latin1(bytes);
-  // Without white space and NUL a credential is also found across line breaks, and in UTF-16.
+  // White space and NUL are removed, so that a credential is also found across line breaks and in UTF-16.
   const flat = text.replace(/[\s\0]+/g, '');
   if (forms.some((form) => flat.includes(form) || (/[\s\0]/.test(form) && text.includes(form))))
     return { reason: 'contains a live credential' };
@@ -42,13 +46,17 @@ function otherReason(bytes: Uint8Array, text: string, isNew: boolean, hadConflic
 /** At most this many tokens are looked up in the old contents, because each look-up reads the whole file. */
 const maxLookUps = 100;
 
-/** The same for a file that existed before with the contents `old`. Tokens that it contained then may stay. */
+/**
+ * Returns why a changed file must not be pushed, or undefined. Tokens that were already in its old contents `old` are
+ * allowed.
+ */
 export function searchChanged(file: Contents, old: Uint8Array): Found | undefined {
   const [before, text] = [latin1(old), latin1(file.bytes)];
   for (const [what, pattern] of tokenShapes) {
     const found = new Set(tokensIn(text, pattern));
     for (const token of tokensIn(before, pattern)) found.delete(token);
-    // A token may have been part of a longer word, which did not match as that token.
+    // The old contents may contain a new match as part of a longer word, where the pattern does not match it. So the
+    // old contents are also searched for the plain string.
     const added = [...found];
     if (added.length > maxLookUps || added.some((token) => !before.includes(token)))
       return { reason: `contains what looks like ${what}` };
@@ -60,7 +68,7 @@ function tokensIn(text: string, pattern: RegExp): string[] {
   return text.match(pattern) ?? [];
 }
 
-/** latin1 keeps every byte, so that a secret in a binary file is found too. */
+/** Decodes as latin1, which keeps every byte, so that a secret in a binary file is found too. */
 function latin1({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
 }

@@ -1,8 +1,9 @@
 /**
- * Tokens by the shapes that their makers publish. Each begins with a fixed prefix, so ordinary text does not match. For
- * why this is a list of our own, see docs/decisions/0014-token-shapes.md.
+ * Patterns of tokens, from the formats that their issuers publish. Each begins with a fixed prefix, so ordinary text
+ * does not match. For why we maintain this list ourselves, see docs/decisions/0014-token-shapes.md.
  *
- * A pattern must not search far for its end: text that starts a thousand tokens and ends none would take minutes.
+ * Every pattern must limit how far it searches for the end of a token. Otherwise text that begins a thousand tokens and
+ * ends none would take minutes.
  */
 export const tokenShapes: [string, RegExp][] = [
   // Since 2026 GitHub also issues installation tokens as `ghs_<app id>_<JWT>`.

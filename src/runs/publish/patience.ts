@@ -4,8 +4,8 @@ import { passing } from '../failures.ts';
 import type { Journal } from '../lease/journal.ts';
 
 /**
- * Repeats a step of a run while the git host or GitHub cannot be reached. Steps must be safe to repeat: they look up what
- * exists before they create anything. They need that anyway, because another worker may take the run over at any point.
+ * Retries a step of a run while the git host or GitHub cannot be reached. Steps must be safe to repeat: they check what
+ * exists before they create anything. They need that anyway, because another worker may take over the run at any point.
  */
 export type Patience = <T>(step: () => Promise<T>) => Promise<T>;
 
@@ -14,17 +14,17 @@ const longestPauseMs = 30_000;
 
 interface About {
   journal: Pick<Journal, 'note'>;
-  /** Also ends a pause. */
+  /** Aborting it also ends a pause. */
   signal: AbortSignal;
-  /** Total time that the run may spend on pauses and repeated steps. */
+  /** Total time that the run may spend on pauses and retries. */
   seconds: number;
-  /** When the time of the run is up; nothing is repeated after that. */
+  /** When the time of the run is up. No step is retried after that. */
   endsAt: () => number;
 }
 
 /**
- * The patience of one run, shared by all its steps. Pauses grow, are longer where the host asks for it, and each adds a
- * line to the log of the run.
+ * Creates the retry function of one run. All steps share the time in `seconds`. The pause grows with each retry of a
+ * step and is longer if the host asks for it. Each pause adds a line to the log of the run.
  */
 export function patienceOf(about: About): Patience {
   let leftMs = about.seconds * 1000;
@@ -44,7 +44,10 @@ export function patienceOf(about: About): Patience {
   };
 }
 
-/** Waits before the next try. @throws the error itself when it will not go away before the deadline */
+/**
+ * Waits before the next try.
+ * @throws the given error when it is permanent or the pause would end after the deadline
+ */
 async function pauseAfter(error: unknown, tries: number, deadline: number, { journal, signal }: About): Promise<void> {
   const found = signal.aborted ? undefined : passing(error);
   const pauseMs = Math.max(growingPauseMs(tries, firstPauseMs, longestPauseMs), found?.afterMs ?? 0);

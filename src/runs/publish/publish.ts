@@ -21,8 +21,8 @@ export interface Pushed {
 }
 
 /**
- * Commits a tree that the host has checked and pushes it to the branch of the task. Author, date and parents are fixed, so
- * a repeated push makes the same commit and changes nothing.
+ * Commits a tree that the host has checked and pushes it to the branch of the task. Author, date and parents are fixed,
+ * so a retry creates the same commit and changes nothing.
  */
 export async function pushWork(app: App, work: Work, tree: string, title: string): Promise<Pushed> {
   const { task, journal, repository } = work;
@@ -37,10 +37,12 @@ async function pushOnce(app: App, work: Work, tree: string, title: string): Prom
     await journal.note('push', `pushing ${commit.slice(0, 7)} to ${branch.name}`);
     await checkout.push(commit, branch.name);
   });
-  // In parallel. Even when the diff fails, the push has to end first.
+  // The diff is computed during the push. `allSettled` waits for the push even if the diff fails, because the branch
+  // has to be stored whenever the push succeeded.
   const [diff] = await Promise.allSettled([diffOfBranch(work, commit, pushing), pushing]);
   await pushing;
-  // A task has the branch and the diff of its own repository. The branch exists now, even if its diff could not be read.
+  // A task stores the branch and the diff of its own repository only. The branch exists now, even if its diff could not
+  // be read.
   const isOwn = repository.id === task.repositoryId;
   if (isOwn) await journal.write((em) => setTaskFields(em, task.id, { branchName: branch.name }));
   if (diff.status === 'rejected') throw diff.reason;
@@ -61,7 +63,7 @@ async function commitTree(app: App, work: Work, tree: string, title: string): Pr
   });
 }
 
-/** The changes of the branch since it left the default branch. */
+/** Returns the changes of the branch since it left the default branch. */
 async function diffOfBranch({ checkout, repository, branch }: Work, commit: string, pushing: Promise<void>) {
   if (!branch.continues) return diffOf(checkout, branch.from, commit);
   const head = await checkout.fetch(repository.defaultBranch).catch(() => undefined);
@@ -85,7 +87,10 @@ function coAuthor(app: App, user: UserRow): string {
   return `${name.replace(/[<>]/g, '')} <${mail}@${noreplyHost(app)}>`;
 }
 
-/** The author of our commits: the bot user of the App, or the service where the project only has a git token. */
+/**
+ * Returns the author of our commits: the bot user of the App, or the service itself if the project only has a git
+ * token.
+ */
 export async function authorFor(app: App, credential: Credential): Promise<Person> {
   if (credential.kind !== 'installation' || app.github === undefined)
     return { name: 'Deckhand', email: `deckhand@${noreplyHost(app)}` };
@@ -97,7 +102,7 @@ function noreplyHost(app: App): string {
   return `users.noreply.${new URL(app.config.GITHUB_SERVER_URL).hostname}`;
 }
 
-/** Opens a pull request for the branch of a repository, or finds the one that is open. */
+/** Opens a pull request for the branch of a repository, or finds the open one. */
 export async function proposeWork(app: App, work: Work, finish: FinishArguments, draft: boolean): Promise<OpenedPull> {
   const { task, repository, credential, branch, journal } = work;
   if (credential.kind === 'none' || credential.owner === '')
@@ -152,7 +157,7 @@ function checkLine({ command, passed, seconds }: CheckResult): string {
 
 const togetherTitle = '### Together with';
 
-/** Lists in each pull request of a run the others. One that lists them already stays as it is. */
+/** Adds links between all pull requests of a run. A pull request that already links the others is not edited. */
 export async function linkPulls(app: App, work: Work): Promise<void> {
   const opened: { each: Work; pull: OpenedPull }[] = [];
   for (const each of allWorks(work)) {

@@ -6,10 +6,10 @@ import { findRepository } from '../../repositories/store.ts';
 import { getTask } from '../../tasks/store.ts';
 import { findDiff, upsertDiff } from '../../tasks/work-store.ts';
 
-/** How long a clone for a diff may take. */
+/** Time limit of a clone for a diff. */
 const cloneMs = 300_000;
 
-/** Reads the diff of a task again after somebody else pushed to its branch. `headSha`: the new head of the branch. */
+/** Reads the diff of a task again after somebody else pushed to its branch. `headSha` is the new head of the branch. */
 export async function refreshDiff(app: App, taskId: string, headSha: string): Promise<void> {
   const em = app.db.manager;
   const task = await getTask(em, taskId);

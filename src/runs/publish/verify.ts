@@ -4,25 +4,25 @@ import type { ToolHost } from '../../sandbox/sandbox.ts';
 import type { RepositorySettings } from '../settings/repository-settings.ts';
 import { filesBetween } from '../workspace/workspace.ts';
 
-/** The result of one command of the repository's checks. */
+/** The result of one of the repository's check commands. */
 export interface CheckResult {
-  /** Unset in results that an older version stored, which checked the task's own repository only. */
+  /** Missing in results from an older version, which checked only the task's own repository. */
   repositoryId?: string;
   command: string;
   passed: boolean;
   seconds: number;
-  /** The end of its output; empty when it passed. */
+  /** The end of the command's output; empty when it passed. */
   output: string;
 }
 
-/** The longest time limit that `run_command` takes. */
+/** The longest time limit that `run_command` accepts. */
 const commandSeconds = 600;
 /** Characters kept from the end of the output of a failing check. */
 const outputChars = 6000;
 
 /**
- * Runs the repository's own checks in the sandbox and stops at the first that fails. Afterwards the files are restored, so
- * that nothing a check leaves behind becomes part of the change.
+ * Runs the repository's checks in the sandbox and stops at the first that fails. Restores the files afterwards, so that
+ * nothing left behind by a check becomes part of the change.
  */
 export async function runChecks(
   { setup, checks }: RepositorySettings,
@@ -33,7 +33,8 @@ export async function runChecks(
   if (checks.length === 0 || !host.hasShell) return [];
   const before = await checkout.snapshot();
   const results: CheckResult[] = [];
-  // A new home folder: in the agent's own, a configuration file could disable the checks, and no diff would show it.
+  // Uses a new home folder. In the agent's home folder, a configuration file could disable the checks, and no diff
+  // would show it.
   const home = `/tmp/checks-${randomUUID()}`;
   const inside = (command: string) => `mkdir -p ${home} && export HOME=${home} TMPDIR=${home}\n${command}`;
   for (const [i, command] of [...setup, ...checks].entries()) {
@@ -45,7 +46,7 @@ export async function runChecks(
     const passed = exitCode === 0;
     const seconds = Math.round((performance.now() - began) / 1000);
     await note('check', `${command}: ${passed ? 'passed' : 'failed'}`, { passed, seconds });
-    // A set-up command is only reported when it fails.
+    // A set-up command is reported only when it fails.
     if (!passed || i >= setup.length)
       results.push({ command, passed, seconds, output: passed ? '' : text.slice(-outputChars) });
     if (!passed) break;
@@ -55,7 +56,7 @@ export async function runChecks(
   return results;
 }
 
-/** The first check that failed. */
+/** Returns the first check that failed. */
 export const failed = (results: CheckResult[]) => results.find((r) => !r.passed);
 
 /** Tells the model which check fails. */

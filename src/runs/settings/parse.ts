@@ -1,4 +1,4 @@
-// Runs in a worker thread (repository-settings.ts): a hostile file could otherwise block the service.
+// Runs in a worker thread (repository-settings.ts), because a malicious file could otherwise block the service.
 import { isUtf8 } from 'node:buffer';
 import { distance } from 'fastest-levenshtein';
 import { type Document, type ErrorCode, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
@@ -9,14 +9,17 @@ import { Settings } from './schema.ts';
 /** The settings, or a sentence that says what is wrong with the file. */
 export type Parsed = { settings: RepositorySettings } | { problem: string };
 
-/** How often the aliases of a file may repeat an anchor. Aliases of aliases could fill the memory. */
+/**
+ * Limit for how many times a file may repeat one YAML anchor, counting aliases inside aliases. Without a limit, a small
+ * file could expand until it fills the memory.
+ */
 const maxAliases = 10;
-/** At most this many problems are reported at once. */
+/** At most this many problems are reported together. */
 const maxProblems = 5;
 
 const limitNames = Object.keys(Settings.shape.budget.unwrap().shape);
 
-/** Errors of the parser whose own messages are for programmers. */
+/** Errors whose messages from the parser only programmers would understand. */
 const unsupported: Partial<Record<ErrorCode, string>> = {
   MULTIPLE_DOCS: 'a second document begins here; the file must have only one',
   NON_STRING_KEY: 'a key must be text',
@@ -35,7 +38,7 @@ export function parseSettings(bytes: Uint8Array): Parsed {
   }
 }
 
-/** Here because the patterns are hostile input too and have to be matched in the same thread. */
+/** Exported from here because the patterns are untrusted input too, so they are matched in the same worker thread. */
 export const matching = pathsMatching;
 
 function textOf(bytes: Uint8Array): string {
@@ -45,7 +48,7 @@ function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** A file that was read but not validated yet. */
+/** A file that was parsed but not validated yet. */
 interface Read {
   document: Document.Parsed;
   lineOf(node: unknown): number | undefined;
@@ -59,7 +62,7 @@ function documentIn(text: string): Read {
     merge: false,
     resolveKnownTags: false,
     stringKeys: true,
-    // Quadratic in the number of keys; `assertUniqueKeys` does the same in one pass.
+    // The parser's own check for duplicate keys takes quadratic time. `assertUniqueKeys` checks them in one pass.
     uniqueKeys: false,
     prettyErrors: false,
     logLevel: 'error',
@@ -98,7 +101,7 @@ function validated({ document, lineOf }: Read): RepositorySettings {
   if (!isMap(contents))
     throw problemAt(
       lineOf(contents),
-      `it must contain keys such as "checks: npm test", not ${isSeq(contents) ? 'a list' : 'a text'}`,
+      `it must contain keys such as "checks: npm test", not ${isSeq(contents) ? 'a list' : 'text'}`,
     );
   for (const { key } of contents.items) assertKnown(key, Object.keys(Settings.shape), lineOf);
   const limits: unknown = contents.get('budget');
@@ -106,7 +109,7 @@ function validated({ document, lineOf }: Read): RepositorySettings {
   const parsed = Settings.safeParse(withoutEmpty(valueIn(document)));
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.slice(0, maxProblems).map(({ path, message }) => {
-    // A single value is read as a list of one. Its position would be confusing, because the file has no list.
+    // A single value is read as a list of one. Its index is not reported, because the file contains no list.
     const isList = isSeq(contents.get(path[0], true));
     const place = isList || path[0] === 'budget' ? path.join('.') : String(path[0]);
     return problemAt(lineOf(nodeAt(document, path)), `${place}: ${message}`).message;
@@ -123,7 +126,7 @@ function valueIn(document: Document.Parsed): Record<string, unknown> {
   }
 }
 
-/** Drops keys without a value, such as one whose list is commented out. */
+/** Removes keys without a value, for example a key whose whole list is commented out. */
 function withoutEmpty(given: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
 }
@@ -141,7 +144,7 @@ function nameOf(key: unknown): string {
   return isScalar(key) ? String(key.value) : '';
 }
 
-/** The deepest node that exists on the path to a value. */
+/** Finds the deepest existing node on the path to a value. */
 function nodeAt(document: Document.Parsed, path: PropertyKey[]): unknown {
   for (let length = path.length; length > 0; length--) {
     const node = document.getIn(path.slice(0, length), true);

@@ -1,9 +1,12 @@
 import { Minimatch } from 'minimatch';
 
-/** Stars in one name, and ** in one pattern. The time to match grows with the power of their number. */
+/**
+ * Maximum number of `*` in one name, and of `**` in one pattern. The time to match grows exponentially with the number
+ * of stars.
+ */
 const maxStars = 3;
 
-/** Says what is wrong with a pattern of protected paths, if anything. It must be quick to match with any path. */
+/** Returns what is wrong with a pattern of protected paths, or undefined. A valid pattern matches any path quickly. */
 export function problemWithPattern(pattern: string): string | undefined {
   if (pattern.startsWith('!')) return 'must not begin with "!": `protected` has no exceptions';
   if (/[@!+?*]\(/.test(pattern))
@@ -19,7 +22,7 @@ export function problemWithPattern(pattern: string): string | undefined {
   return isQuick ? undefined : `must have at most ${maxStars} stars in a name, ${maxStars} ** and one {}`;
 }
 
-/** The paths that a pattern names, or that are below a folder that it names. Upper and lower case are the same. */
+/** Returns the paths that match a pattern or lie below a folder that matches one. Ignores letter case. */
 export function pathsMatching(patterns: string[], paths: string[]): string[] {
   const tests = patterns.map(compiled);
   return paths.filter((path) => {
@@ -32,10 +35,11 @@ type Test = (path: string, lower: string) => boolean;
 
 function compiled(pattern: string): Test {
   const name = pattern.toLowerCase();
-  // A file name may contain brackets: `app/[id]/page.tsx` also means the file of exactly this name.
+  // A file name may contain brackets, so `app/[id]/page.tsx` also matches the file of exactly this name.
   const isNamed: Test = (_path, lower) => lower === name || lower.startsWith(`${name}/`);
   if (!/[*?[{\\]/.test(pattern)) return isNamed;
-  // Hidden files match too; they need protection most. A leading # or ! has no special meaning: it would match nothing.
+  // Hidden files match too, because they need protection most. A leading # or ! has no special meaning; otherwise such
+  // a pattern would match nothing.
   const options = { dot: true, nocase: true, noext: true, nocomment: true, nonegate: true, braceExpandMax: 500 };
   const globs = [new Minimatch(pattern, options), new Minimatch(`${pattern}/**`, options)];
   return (path, lower) => isNamed(path, lower) || globs.some((glob) => glob.match(path));

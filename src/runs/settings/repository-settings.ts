@@ -4,12 +4,12 @@ import type { Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
 import { OverLimit } from '../../threads/start-thread.ts';
 
-/** The file with a repository's settings for agents. Only the one on the base branch counts. */
+/** The file with a repository's settings for agents. Only its version on the base branch is used. */
 export const settingsFile = '.deckhand.yml';
 
-/** The contents of that file. */
+/** The contents of .deckhand.yml. */
 export interface RepositorySettings {
-  /** Commands before the checks. */
+  /** Set-up commands that run before the checks. */
   setup: string[];
   /** Commands that must pass before a change is proposed. */
   checks: string[];
@@ -33,13 +33,16 @@ const rules = apart<typeof import('./parse.ts')>(new URL('./parse.ts', import.me
 
 export const noSettings: RepositorySettings = { setup: [], checks: [], protected: [], allowed: [], budget: {} };
 
-/** The limits that a repository sets for its runs. */
+/** Returns the limits that a repository sets for its runs. */
 export function budgetsOfRepository({ budget }: RepositorySettings): ProjectBudgets {
   const { minutes = null, steps = null, tokens = null, costUsd = null } = budget;
   return { runMinutes: minutes, runSteps: steps, runTokens: tokens, runCostUsd: costUsd, dayCostUsd: null };
 }
 
-/** @throws RunFailed `repository` that says what is wrong with the file */
+/**
+ * Parses the settings file.
+ * @throws RunFailed `repository` that says what is wrong with the file
+ */
 export async function parseSettings(file: Buffer | 'too large'): Promise<RepositorySettings> {
   if (file === 'too large' || file.length > maxSettingsBytes) throw unusable(tooLarge);
   const parsed = await rules.call('parseSettings', file).catch((error) => {
@@ -50,18 +53,22 @@ export async function parseSettings(file: Buffer | 'too large'): Promise<Reposit
 }
 
 /**
- * The settings of a repository at a commit of its base branch.
- * @throws RunFailed `repository` when the file cannot be used. Ignoring it would open the paths that it protects.
+ * Reads the settings of a repository at a commit of its base branch.
+ * @throws RunFailed `repository` when the file is invalid. Ignoring it would leave the paths that it protects
+ * unprotected.
  */
 export async function readSettings(checkout: Checkout, commit: string): Promise<RepositorySettings> {
   const file = await checkout.readFile(commit, settingsFile);
   return file === undefined ? noSettings : parseSettings(file);
 }
 
-/** Paths that are copied to the worker thread in one message. */
+/** Paths sent to the worker thread in one message. */
 const pathsAtOnce = 10_000;
 
-/** The paths that `protected` names. @throws RunFailed `repository` when matching its patterns takes too long */
+/**
+ * Finds the paths that `protected` matches.
+ * @throws RunFailed `repository` when matching its patterns takes too long
+ */
 export async function pathsProtectedBy(settings: RepositorySettings, paths: string[]): Promise<Set<string>> {
   const found = new Set<string>();
   for (let at = 0; at < paths.length && settings.protected.length > 0; at += pathsAtOnce) {

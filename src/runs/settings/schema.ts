@@ -9,14 +9,14 @@ const text = (most: number) =>
     .min(1, 'must not be empty')
     .max(most, `must have at most ${most} characters`);
 
-/** A list, or a single value that stands for a list of one. */
+/** Accepts a list, or a single value as a list of one. */
 const listed = <T extends z.ZodType>(item: T, most: number) =>
   z.preprocess(
     (given) => (Array.isArray(given) ? given : [given]),
     z.array(item).max(most, `must have at most ${most} entries`),
   );
 
-/** A path relative to the root of the repository; a leading `/` or `./` and a trailing `/` are removed. */
+/** A path relative to the root of the repository. Removes a leading `/` or `./` and a trailing `/`. */
 const path = text(500).transform((given) => given.replace(/^\.?\//, '').replace(/\/$/, ''));
 
 const pattern = path.superRefine((given, context) => {

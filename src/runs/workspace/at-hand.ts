@@ -14,19 +14,24 @@ import type { Patience } from '../publish/patience.ts';
 import { allWorks, type Work } from '../work.ts';
 import { changedFiles, type Signals } from './workspace.ts';
 
-/** The tools of a run over all repositories that it has opened: the task's own at `.`, each other at `../<name>/`. */
+/**
+ * The tools of a run for all repositories that it has opened: the task's own at `.`, each other one at `../<name>/`.
+ */
 export interface AtHand {
   host: ToolHost;
-  /** Opens the repositories again that an earlier worker had opened. */
+  /** Opens the repositories again that an earlier worker of this run had opened. */
   reopen(): Promise<void>;
-  /** What differs from where the run began, by the id of the repository; the key of the task's own is ''. */
+  /**
+   * Returns the files that differ from where the run began, by the id of the repository. The key of the task's own is
+   * ''.
+   */
   files(): Promise<Record<string, RestoredFile[]>>;
   restore(files: Record<string, RestoredFile[]>): Promise<void>;
 }
 
 /**
- * The repositories of the project that a run may open besides its own. A run writes to every repository that it opens, so
- * what it reads in one may show in the other.
+ * Finds the repositories of the project that a run may open besides its own. A run can write to every repository that
+ * it opens, so what it reads in one may become visible in another.
  */
 export async function openable(app: App, own: RepositoryRow): Promise<RepositoryRow[]> {
   const all = await listProjectRepositories(app.db.manager, own.projectId);
@@ -34,7 +39,7 @@ export async function openable(app: App, own: RepositoryRow): Promise<Repository
   return all.filter((r) => r.id !== own.id && mayReveal(r, own, project) && mayReveal(own, r, project));
 }
 
-/** `own` are the tools of the task's own repository. */
+/** Combines the tools of all repositories of a run. `own` are the tools of the task's own repository. */
 export function repositoriesAtHand(app: App, given: Assignment, work: Work, own: ToolHost, signals: Signals): AtHand {
   const others = otherRepositories(app, given, work, own, signals);
   return {
@@ -63,7 +68,7 @@ export function repositoriesAtHand(app: App, given: Assignment, work: Work, own:
   };
 }
 
-/** Calls a tool in the repository that its path leads to. */
+/** Calls a tool in the repository that the call's path points to. */
 async function callWhere(own: ToolHost, hosts: Map<string, ToolHost>, tool: string, args: object): Promise<ToolAnswer> {
   const { path } = args as { path?: string };
   const [, name, rest] = /^\.\.\/+([^/]+)\/*(.*)$/s.exec(path ?? '') ?? [];
@@ -75,14 +80,14 @@ async function callWhere(own: ToolHost, hosts: Map<string, ToolHost>, tool: stri
   return { ...answer, text: `[in ../${name}/]\n${answer.text}` };
 }
 
-/** The repositories besides the task's own: their tools by name, and the ways to open them. */
+/** Manages the repositories besides the task's own: holds their tools by name and opens more of them. */
 function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHost, signals: Signals) {
   const hosts = new Map<string, ToolHost>();
   const open = async (repository: RepositoryRow, patience: Patience): Promise<Work> => {
     const shared = { journal: work.journal, signals, patience: work.patience };
     const other = await patience(() => openWork(app, given, repository, shared));
     work.also.push(other);
-    // The credentials of one repository must not leave through another.
+    // The credentials of one repository must not be pushed to another.
     for (const each of allWorks(work)) each.secrets = [...new Set([...work.secrets, ...other.secrets])];
     hosts.set(repository.name, other.host);
     own.mount(repository.name, other.checkout.workTree, other.checkout.gitDir);
@@ -97,7 +102,7 @@ function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHos
     }
     if (hosts.has(wanted.name)) return { ok: true, text: `it is already open at ../${wanted.name}/` };
     try {
-      // Without patience: an agent that hears of the failure at once can do something else.
+      // Without retries: an agent that learns of the failure immediately can do something else.
       const other = await open(wanted, (step) => step());
       await work.journal.note('repository', `opened ${wanted.name}`);
       const map = await other.host.call('list_files', { depth: 2 });

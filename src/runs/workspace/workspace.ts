@@ -14,30 +14,33 @@ import type { TaskView } from '../../tasks/store.ts';
 import { listPullsIn } from '../../tasks/work-store.ts';
 import { type Journal, stepOf } from '../lease/journal.ts';
 
-/** The branch of a run and the commit it began from. */
+/** The branch of a run and the commit from which the run began. */
 export interface Branch {
   name: string;
-  /** The run's changes are what differs from this commit. */
+  /** The run's changes are the differences from this commit. */
   from: string;
-  /** The branch exists on the remote, and `from` is its head. */
+  /** Whether the branch exists on the remote with `from` as its head. */
   continues: boolean;
   /** The head of the default branch when the run began. */
   base: string;
-  /** Set when the run merges the base branch: the paths that conflict. Their files contain git's conflict markers. */
+  /** The paths that conflict, set when the run merges the base branch. Their files contain git's conflict markers. */
   conflicts?: string[];
 }
 
 export interface Workspace extends OpenCheckout {
   branch: Branch;
-  /** The head of the default branch as it is now. */
+  /** The current head of the default branch. */
   baseHead: string;
-  /** The tree that was checked out first; for a merge the merged tree. */
+  /** The tree that was checked out first. For a merge, this is the merged tree. */
   startTree: string;
-  /** The tools that work on its files. They end with the workspace at the latest. */
+  /** The tools that work on the workspace's files. They end with the workspace at the latest. */
   host: ToolHost;
 }
 
-/** What aborts what. Git stops when this worker loses the run; the tools also stop when its time or a limit is used up. */
+/**
+ * The signals that abort the parts of a run. Git stops when this worker loses the run. The tools also stop when the
+ * run's time or a limit is used up.
+ */
 export interface Signals {
   git: AbortSignal;
   tools: AbortSignal;
@@ -46,8 +49,9 @@ export interface Signals {
 }
 
 /**
- * Clones the repository and checks out the branch of the run: as it is on the remote, or the head of the default branch
- * when it does not exist yet. A worker that takes a run over checks out the commit from which the run began.
+ * Clones the repository and checks out the branch of the run as it is on the remote. If the branch does not exist yet,
+ * checks out the head of the default branch. A worker that takes over a run checks out the commit from which the run
+ * began.
  */
 export async function openWorkspace(
   app: App,
@@ -104,7 +108,7 @@ async function putInPlace(
   return { branch, baseHead: base, startTree: await checkout.treeOf(commit) };
 }
 
-/** Merges the base branch into the task's branch. The commit is the same for every worker that takes the run over. */
+/** Merges the base branch into the task's branch. Every worker that takes over the run creates the same commit. */
 async function mergeCommit(checkout: Checkout, { from, base }: Branch): Promise<string> {
   if (!(await checkout.fetchCommit(base)))
     throw new RunFailed('repository', `the commit ${base} that the run was merging no longer exists`);
@@ -114,7 +118,10 @@ async function mergeCommit(checkout: Checkout, { from, base }: Branch): Promise<
   return checkout.commit({ tree, parents: [from, base], message: 'merge', author, at });
 }
 
-/** Continues the branch while it exists and is not merged. After a merge or a deletion the next one is `…-2`. */
+/**
+ * Chooses the task's branch while it exists and is not merged. After a merge or a deletion, chooses the next name,
+ * `…-2`.
+ */
 async function chooseBranch(
   app: App,
   task: TaskView,
@@ -139,12 +146,12 @@ async function chooseBranch(
   return { name: branchName(task.id, task.title, isNumbered ? attempt + 1 : 2), from: base, base, continues: false };
 }
 
-/** The files that changed since the workspace was opened, with their contents. */
+/** Returns the files that changed since the workspace was opened, with their contents. */
 export async function changedFiles({ checkout, startTree }: Workspace): Promise<RestoredFile[]> {
   return filesBetween(checkout, startTree, await checkout.snapshot());
 }
 
-/** The files that have to be written or deleted to make one tree into another. Submodules are left out. */
+/** Returns the files to write or delete to turn one tree into another. Skips submodules. */
 export async function filesBetween(checkout: Checkout, from: string, to: string): Promise<RestoredFile[]> {
   const kept = (await checkout.changes(from, to)).filter((c) => c.newMode !== '160000');
   const blobs = await blobsOf(checkout, kept, 'new');
@@ -162,6 +169,6 @@ export async function packFiles(files: Record<string, RestoredFile[]>): Promise<
 
 export async function unpackFiles(packed: Buffer): Promise<Record<string, RestoredFile[]>> {
   const files = JSON.parse((await promisify(gunzip)(packed)).toString('utf8'));
-  // An older version, in which a run had one repository only, stored an array.
+  // An older version stored an array, because a run had only one repository.
   return Array.isArray(files) ? { '': files } : files;
 }
