@@ -89,7 +89,7 @@ test.each(withBody)('%s refuses what it does not know', async (_name, route) => 
 
 test('with an invalid body and a dead token, the token is reported', async () => {
   const answer = await service.call('POST', '/projects', {
-    token: forged()['a token that was never made'],
+    token: forged()['a token without a row in the database'],
     body: '{"broken',
   });
   expect(answer.status).toBe(401);
