@@ -22,11 +22,11 @@ const git = (cwd: string, ...args: string[]) =>
   promisify(execFile)('git', [...person, ...args], { cwd, env, maxBuffer: 1 << 26 });
 
 /**
- * The time of a run on a repository of 4,000 files, with a model that answers at once, compared with a script that
- * clones and pushes the same; without a cache, and with the cache of the previous run.
+ * Measures a run on a repository of 4,000 files, with a model that answers immediately, against a script that clones
+ * and pushes the same. Measures once without a cache and once with the cache of the previous run.
  */
 export async function largeRepositorySpeed(databaseUrl: string): Promise<void> {
-  // In memory if possible: some disks slow down after the first thousands of files, and we would measure that.
+  // Use memory if possible: some disks slow down after thousands of files, which would distort the result.
   const root = await access('/dev/shm').then(
     () => '/dev/shm',
     () => tmpdir(),
@@ -59,7 +59,7 @@ export async function largeRepositorySpeed(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Connects the repository to a new project. The function it returns runs one task there and returns the run's time. */
+/** Connects the repository to a new project. Returns a function that runs one task there and returns the run's time. */
 async function prepareTasks(service: RunningService, url: string): Promise<() => Promise<number>> {
   const token = await service.token('bench');
   const call = <T>(method: string, path: string, body?: object) => service.api<T>(token, method, path, body);
@@ -80,7 +80,7 @@ async function prepareTasks(service: RunningService, url: string): Promise<() =>
   };
 }
 
-/** The cache is where the workspaces are: in one of two folders (docs/operations.md, "The sandbox"). */
+/** Deletes the git cache. It is in one of two folders, like the workspaces (docs/operations.md, "The sandbox"). */
 async function dropCaches(dataDir: string): Promise<void> {
   for (const place of ['/var/lib/deckhand/work', dataDir]) {
     const cache = join(place, 'git-cache');
@@ -122,7 +122,7 @@ async function fill(dir: string): Promise<string> {
   return bare;
 }
 
-/** What a run does, done by git alone. */
+/** Does with git alone what a run does, and returns the time. */
 async function byScript(dir: string, url: string, round: number): Promise<number> {
   const began = performance.now();
   const work = join(dir, `script${round}`);

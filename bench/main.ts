@@ -1,4 +1,5 @@
-// `npm run bench` measures speed, `npm run bench -- siege [scale] [quiet minutes]` load and attacks.
+// `npm run bench` measures speed. `npm run bench -- siege [scale] [quiet minutes]` tests the service under load and
+// attacks.
 const [name = 'speed', ...numbers] = process.argv.slice(2);
 const benches: Record<string, () => Promise<void>> = {
   speed: async () => (await import('./speed.ts')).speed(),

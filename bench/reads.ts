@@ -9,7 +9,7 @@ interface Sides {
   token: string;
 }
 
-/** Measures the service and the twin in turns, so that other load on the machine affects both. */
+/** Measures the service and the twin alternately, so that other load on the machine affects both. */
 export async function againstTwin({ ours, twin, token }: Sides, path: string, wanted: number): Promise<void> {
   const rate = async (base: string, duration: number) => {
     const headers = { authorization: `Bearer ${token}` };
@@ -25,7 +25,7 @@ export async function againstTwin({ ours, twin, token }: Sides, path: string, wa
   say(`${path.padEnd(52)} ${share.toFixed(2)} of the twin (at least ${wanted} wanted; requests a second ${all})`);
 }
 
-/** Makes every read request 50 times a second for 4 s, on 100,000 tasks. */
+/** Sends every read request 50 times a second for 4 s, with 100,000 tasks in the database. */
 export async function underCrowd({ ours, token }: Sides, crowd: Crowd): Promise<void> {
   const paths = [
     `/projects/${crowd.large}/tasks`,
@@ -68,7 +68,7 @@ export async function underCrowd({ ours, token }: Sides, crowd: Crowd): Promise<
   }
 }
 
-/** Calls `count` times, once every `everyMs`, without waiting for earlier calls; returns the times in ms. */
+/** Calls `count` times, once every `everyMs`, without waiting for earlier calls. Returns the times in ms. */
 export async function paced(count: number, everyMs: number, call: () => Promise<void>): Promise<number[]> {
   const times: number[] = [];
   const began = performance.now();

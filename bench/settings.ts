@@ -1,6 +1,6 @@
 import { freePort } from '../src/demo/settings.ts';
 
-/** Settings of a service without a GitHub App: git and API calls go to `hostUrl`, and nothing slows it down. */
+/** Returns settings of a service without a GitHub App: git and API calls go to `hostUrl`, and rate limits are off. */
 export async function settingsWithoutApp(given: {
   databaseUrl: string;
   dataDir: string;

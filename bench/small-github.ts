@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serveGit } from '../src/demo/github/git-server.ts';
 
-/** A git server with the part of GitHub's API that opening a pull request needs. */
+/** Serves a git repository, and the part of GitHub's API that opening a pull request needs. */
 export async function serve(bare: string) {
   let number = 0;
   const git = { find: async () => bare, beforeAdvertising: async () => {}, afterPush: async () => {} };

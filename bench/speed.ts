@@ -18,7 +18,9 @@ import { againstTwin, paced, underCrowd } from './reads.ts';
 import { burndownSpeed } from './sprint.ts';
 import { twoWorkerSpeed } from './two-workers.ts';
 
-/** Measures how fast the service is, where possible against a plain implementation of the same (`twin.ts`). */
+/**
+ * Measures how fast the service is, where possible against a plain implementation of the same functions (`twin.ts`).
+ */
 export async function speed(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-bench-'));
   const postgres = await startEmbedded({ dataDir: join(dataDir, 'database') });
@@ -71,7 +73,7 @@ export async function speed(): Promise<void> {
   }
 }
 
-/** Signed deliveries of 9 kB, 50 a second for 10 s, including the database commit. */
+/** Sends signed deliveries of 9 kB, 50 a second for 10 s, and measures until the database commit. */
 async function receiverSpeed(url: string, webhookSecret: string): Promise<void> {
   const body = JSON.stringify({ action: 'none', filler: 'x'.repeat(9000) });
   const signature = `sha256=${createHmac('sha256', webhookSecret).update(body).digest('hex')}`;
@@ -97,7 +99,7 @@ async function emptyDatabase(url: string, name: string): Promise<string> {
   return other.href;
 }
 
-/** The time from start to in_review with a model that answers at once. */
+/** Measures the time from the start of a run to in_review with a model that answers immediately. */
 async function runSpeed(service: RunningService, token: string, projectId: string): Promise<void> {
   const agents = await service.api<{ id: string; name: string }[]>(token, 'GET', '/agents');
   const owner = agents.find((a) => a.name === 'Developer')?.id;

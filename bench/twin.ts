@@ -3,7 +3,8 @@ import jwt from 'jsonwebtoken';
 import pg from 'pg';
 import { taskColumns } from '../src/tasks/store.ts';
 
-// The plain implementation to compare with: bare Express routes and raw pg queries, with the same token check and columns.
+// The plain implementation for comparison: bare Express routes and raw pg queries, with the same token check and
+// columns.
 const [url = '', secret = '', issuer = ''] = process.argv.slice(2);
 const pool = new pg.Pool({ connectionString: url, max: 20 });
 const app = express();

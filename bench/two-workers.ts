@@ -12,7 +12,10 @@ import { serve } from './small-github.ts';
 const runs = 100;
 const agents = 20;
 
-/** Two workers on one database share 100 queued runs, with a model that answers at once. No run may happen twice. */
+/**
+ * Lets two workers on one database share 100 queued runs, with a model that answers immediately. No run may be executed
+ * twice.
+ */
 export async function twoWorkerSpeed(databaseUrl: string): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'deckhand-bench-two-'));
   await makeSampleRepository(join(dir, 'bare.git'), dir);
@@ -46,7 +49,7 @@ export async function twoWorkerSpeed(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Queues the runs, spread over the agents, in a new project; returns its id. */
+/** Queues the runs, distributed over the agents, in a new project; returns its id. */
 async function queueRuns(web: RunningService, url: string): Promise<string> {
   const token = await web.token('two');
   const post = <T>(path: string, body?: object) => web.api<T>(token, 'POST', path, body);

@@ -10,8 +10,8 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const slowestMs = 30 * 60_000;
 
 /**
- * Runs Docker in the project's folder and returns its output. Pass secrets as `variables` with `--env NAME`: every process
- * on the machine can read a command line.
+ * Runs Docker in the project's folder and returns its output. Pass secrets in `variables` and name them with `--env
+ * NAME`, because every process on the machine can read a command line.
  * @throws Error with Docker's own message
  */
 export async function docker(args: string[], variables: Record<string, string> = {}): Promise<string> {
@@ -25,7 +25,7 @@ export async function docker(args: string[], variables: Record<string, string> =
   }
 }
 
-/** Whether a Docker command succeeds. */
+/** Returns whether a Docker command succeeds. */
 export function works(...args: string[]): Promise<boolean> {
   return docker(args).then(
     () => true,
@@ -33,7 +33,7 @@ export function works(...args: string[]): Promise<boolean> {
   );
 }
 
-/** Whether an image exists here or can be pulled. */
+/** Returns whether an image exists here or can be pulled. */
 export async function hasImage(name: string): Promise<boolean> {
   return (await works('image', 'inspect', name)) || (await works('pull', '--quiet', name));
 }
@@ -60,13 +60,13 @@ const flags: Record<string, (value: unknown) => string[]> = {
   oom_score_adj: one('--oom-score-adj'),
   user: one('--user'),
 };
-/** Keys that are replaced by other flags, because the containers run on the host's network. */
+/** Keys that other flags replace, because the containers run on the host's network. */
 const elsewhere = ['build', 'image', 'env_file', 'environment', 'restart', 'depends_on', 'ports', 'volumes'];
 const ofCompose = [...elsewhere, 'healthcheck', 'stop_grace_period'];
 
 /**
- * The flags that give a container the same limits as compose.yaml, except for the keys in `except`.
- * @throws Error for a key that this file does not know, because nobody would notice that it was not tried
+ * Returns the flags that give a container the same limits as compose.yaml, except for the keys in `except`.
+ * @throws Error for a key that this file does not know, because it would otherwise silently remain untested
  */
 export function flagsOf(service: ComposeService, except: string[] = []): string[] {
   return Object.entries(service).flatMap(([key, value]) => {

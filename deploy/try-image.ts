@@ -13,9 +13,9 @@ import { type ComposeService, docker, flagsOf, hasImage, readCompose, root, work
 
 /**
  * `npm run image` builds the image and takes one task through it to `in_review`. Web, worker and PostgreSQL run in
- * containers with the limits of compose.yaml, the demo's GitHub and model on the host. All of them use the host's network
- * on loopback, so no bridge is needed. It exits with 1 if anything is wrong. With `--if-possible` it exits with 0 and
- * gives the reason when there is no engine or no base image.
+ * containers with the limits of compose.yaml; the demo's GitHub and model run on the host. All of them use the host's
+ * network on loopback, so no bridge is needed. It exits with 1 if anything is wrong. With `--if-possible` it exits with
+ * 0 and gives the reason when there is no engine or no base image.
  */
 const image = 'deckhand:try';
 const names = { web: `deckhand-try-web-${process.pid}`, worker: `deckhand-try-worker-${process.pid}` };
@@ -35,7 +35,7 @@ async function end(): Promise<void> {
 /** There is no engine or no base image. */
 class NotPossible extends Error {}
 
-/** The base image of the Dockerfile or, if only that is available, the tag that it is a version of. */
+/** Returns the base image of the Dockerfile. If it is not available, returns the tag that it is a version of. */
 async function baseImage(): Promise<string> {
   const pinned = /^ARG NODE_IMAGE=(\S+)$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))?.[1] ?? '';
   if (!(await works('version'))) throw new NotPossible('no Docker engine answers');
@@ -46,7 +46,10 @@ async function baseImage(): Promise<string> {
   return tag;
 }
 
-/** Starts PostgreSQL in a container as in compose.yaml or, if its image is not available, embedded on this host. */
+/**
+ * Starts PostgreSQL in a container as in compose.yaml. If its image is not available, starts an embedded one on this
+ * host.
+ */
 async function startPostgres(service: ComposeService, except: string[]): Promise<string> {
   if (service.image !== undefined && (await hasImage(service.image))) {
     const port = String(await freePort());
@@ -113,7 +116,7 @@ async function becomesHealthy(role: Role): Promise<void> {
   say(`${role} is healthy, runs as uid ${uid}, and cannot write to its image`);
 }
 
-/** Suspends the worker and expects its health check to fail; a check that cannot fail proves nothing. */
+/** Suspends the worker and expects its health check to fail. A health check that never fails would be worthless. */
 async function failsWhenSuspended(): Promise<void> {
   const signal = (name: string) => inside('worker', 'sh', '-c', `kill -${name} $(cat /proc/1/task/1/children)`);
   await signal('STOP');
@@ -124,7 +127,7 @@ async function failsWhenSuspended(): Promise<void> {
   say('the health check of the worker fails while it hangs, and succeeds afterwards');
 }
 
-/** Plays a task from the comment to the pull request. Its commands must have run in the sandbox. */
+/** Takes a task from the comment to the pull request, and checks that its commands ran in the sandbox. */
 async function playTask(url: string, github: DemoGitHub): Promise<void> {
   const token = await inside('web', 'node', 'src/main.ts', 'token', '--login', 'mona');
   const get = async <T>(path: string): Promise<T> => {
@@ -159,7 +162,7 @@ async function playTask(url: string, github: DemoGitHub): Promise<void> {
   say(`the task is in review: ${task.prUrl}`);
 }
 
-/** On `docker stop` a container must exit in time with 0, and none of its processes may have run out of memory. */
+/** Checks that on `docker stop` a container exits in time with 0, and that none of its processes ran out of memory. */
 async function stopsWell(role: Role): Promise<void> {
   await docker(['stop', '--time', '40', names[role]]);
   const state = await docker(['inspect', '--format', '{{.State.ExitCode}} {{.State.OOMKilled}}', names[role]]);
@@ -194,7 +197,7 @@ async function tryImage(): Promise<void> {
   await startRole('web', services.web, except, settings);
   await becomesHealthy('web');
   github.deliverTo(`${url}/api/github/webhooks`);
-  // With bwrap the worker refuses to start without its sandbox.
+  // With SANDBOX=bwrap the worker refuses to start without its sandbox.
   await startRole('worker', services.worker, except, { ...settings, SANDBOX: 'bwrap' });
   await becomesHealthy('worker');
   say('doctor, in the worker:');

@@ -11,7 +11,7 @@ import type { Sandbox } from './sandbox/sandbox.ts';
 
 export type Octokit = InstanceType<typeof ProbotOctokit>;
 
-/** Permissions on one repository, by GitHub's names. */
+/** Permissions on one repository, with GitHub's names. */
 export type TokenPermissions = Partial<Record<'contents' | 'metadata' | 'pull_requests', 'read' | 'write'>>;
 
 export interface GitHubAccount {
@@ -21,15 +21,15 @@ export interface GitHubAccount {
   avatar_url: string;
 }
 
-/** The GitHub App. Writes through its clients keep the pace that GitHub asks for. */
+/** The GitHub App. Its clients limit their writes to the rate that GitHub asks for. */
 export interface GitHub {
-  /** A client that authenticates as the App itself. */
+  /** Returns a client that authenticates as the App. */
   asApp(): Promise<Octokit>;
-  /** A client that authenticates as an installation. */
+  /** Returns a client that authenticates as an installation. */
   asInstallation(installationId: number): Promise<Octokit>;
   /**
-   * Creates an installation token for one repository, which expires after an hour. It names the repository by its id where
-   * that is known, so that another repository that has taken over the name stays closed.
+   * Creates an installation token for one repository, which expires after an hour. If the repository's id is known, the
+   * token is bound to the id, so it gives no access to another repository that has taken over the name.
    */
   mintToken(
     installationId: number,
@@ -38,19 +38,19 @@ export interface GitHub {
   ): Promise<{ token: string; endsAt: Date }>;
   /** Passes a stored webhook delivery to its handlers. @throws if one of them fails */
   receive(delivery: { id: string; name: string; payload: unknown }): Promise<void>;
-  /** The account of a login; undefined when GitHub knows none. */
+  /** Returns the account of a login, or undefined when GitHub does not know it. */
   findUser(login: string): Promise<GitHubAccount | undefined>;
-  /** The App's bot user, the author of its commits and comments. */
+  /** Returns the App's bot user, the author of its commits and comments. */
   bot(): Promise<{ login: string; id: number }>;
-  /** The App's name in addresses on GitHub. */
+  /** Returns the App's slug, its name in addresses on GitHub. */
   slug(): Promise<string>;
 }
 
-/** Everything an operation may use. Only compose.ts builds it. */
+/** Everything that operations may use. Only compose.ts builds it. */
 export interface App {
   config: Config;
   keys: { jwtSecret: string };
-  /** The service's own credentials, which no run may publish. */
+  /** Returns the service's own credentials, which no run may publish. */
   ownSecrets: () => string[];
   log: Logger;
   db: Database;
@@ -65,7 +65,7 @@ export interface App {
   githubApp: GitHubAppConfig | undefined;
   /** Connects the App without a restart. */
   connectGitHub(credentials: GitHubAppConfig): void;
-  /** A client for GitHub's API that uses a project's own token. */
+  /** Returns a client for GitHub's API that uses a project's own token. */
   githubWithToken(token: string): Octokit;
   metrics: Metrics;
   /** The folder of the runs' workspaces, which the tools' user can enter. */

@@ -16,7 +16,9 @@ function isCurrent(): boolean {
   );
 }
 
-/** Puts compressed copies beside the scripts and styles: compressing them for each visitor would take 40 ms of CPU time. */
+/**
+ * Stores compressed copies of the scripts and styles: compressing them for each visitor would take 40 ms of CPU time.
+ */
 function compressAssets(): void {
   for (const name of readdirSync(assets).filter((each) => /\.(js|css)$/.test(each))) {
     const text = readFileSync(join(assets, name));
@@ -28,7 +30,7 @@ function compressAssets(): void {
 if (process.argv.includes('--always') || !isCurrent()) {
   const began = performance.now();
   process.stderr.write('building the dashboard …\n');
-  // An installation without development packages has no vite. There the service runs without its dashboard.
+  // Without development dependencies vite is not installed. The service then runs without its dashboard.
   const { build } = await import('vite').catch(() => ({ build: undefined }));
   if (build === undefined) process.stderr.write('vite is not installed: run npm ci, then npm run build\n');
   else {

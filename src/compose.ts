@@ -35,7 +35,7 @@ import type { RunLimits } from './sandbox/sandbox.ts';
 
 export interface Composed {
   app: App;
-  /** What the operator should know. */
+  /** Notes for the operator. */
   notes: string[];
   /** Rejects if a part that was started here ends unexpectedly. */
   broken: Promise<never>;
@@ -47,18 +47,20 @@ export interface Composed {
 export interface ComposeOptions {
   /** Use the embedded database of a running service instead of refusing to start. */
   attach?: boolean;
-  /** The process takes jobs. */
+  /** Whether the process works on jobs. */
   isWorker: boolean;
   stopping: AbortSignal;
 }
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
-/** Builds the service from the settings; no other code makes adapters. If a part fails, those already started are ended. */
+/**
+ * Builds the service from the settings; no other code creates adapters. If a part fails, ends those already started.
+ */
 export async function compose(config: Config, log: Logger, options: ComposeOptions): Promise<Composed> {
   const begun: (() => Promise<unknown>)[] = [];
   const close = async () => {
-    // A part that fails to end, such as a pool whose database is gone, must not keep the others from ending.
+    // A part that fails to end, such as a pool whose database is gone, must not prevent the others from ending.
     for (const end of begun.reverse())
       await end().catch((error) => log.warn({ err: error }, 'a part of the service did not end cleanly'));
   };
@@ -122,7 +124,7 @@ async function build(
   return { app, notes, broken, databaseFolder };
 }
 
-/** The database of the settings, or the embedded one. */
+/** Returns the database URL from the settings, or that of the embedded database, which it starts. */
 async function databaseUrl(config: Config, attach: boolean, atEnd: (end: () => Promise<unknown>) => void) {
   if (config.DATABASE_URL !== undefined)
     return { url: config.DATABASE_URL, notes: [] as string[], broken: new Promise<never>(() => {}), folder: undefined };
@@ -135,7 +137,10 @@ function runLimits({ MAX_RUN_MEMORY_MB, MAX_RUN_DISK_MB, MAX_RUN_PROCESSES }: Co
   return { memoryMb: MAX_RUN_MEMORY_MB, diskMb: MAX_RUN_DISK_MB, processes: MAX_RUN_PROCESSES };
 }
 
-/** Prefers the installed git: a shallow clone of 3,778 files takes it 1.2 s and 14 MB, isomorphic-git 5.6 s and 287 MB. */
+/**
+ * Chooses the git engine. Prefers the installed git: for a shallow clone of 3,778 files it takes 1.2 s and 14 MB,
+ * isomorphic-git 5.6 s and 287 MB.
+ */
 async function chooseGit({ GIT_ENGINE }: Config, cacheDir: string, log: Logger): Promise<GitEngine> {
   if (GIT_ENGINE === 'isomorphic') return isomorphicProcess();
   const native = nativeGit();
@@ -158,7 +163,9 @@ function toApi(config: Config) {
   return request.defaults({ baseUrl: config.GITHUB_API_URL, request: { fetch: fetchFromGitHub } });
 }
 
-/** Probot's Octokit without its retries and throttling, which repeat a POST whose answer was lost. */
+/**
+ * Returns Probot's Octokit without its plugins for retries and throttling, which repeat a POST whose response was lost.
+ */
 function quietOctokit(config: Config) {
   const baseUrl = config.GITHUB_API_URL;
   return ProbotOctokit.defaults((given: Record<string, object>) => ({
@@ -168,12 +175,12 @@ function quietOctokit(config: Config) {
     retry: { enabled: false },
     throttle: { ...given.throttle, enabled: false },
     request: { ...given.request, fetch: fetchFromGitHub },
-    // Without this, installation tokens would still be requested from api.github.com.
+    // Otherwise installation tokens would still be requested from api.github.com.
     auth: { ...given.auth, request: toApi(config) },
   }));
 }
 
-/** The id under which calls without an installation are paced: those with a project's token, and anonymous ones. */
+/** The id used to pace calls without an installation: those with a project's token, and anonymous ones. */
 const noInstallation = -1;
 
 function octokitWith(config: Config, token?: string): Octokit {

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 
-// How the values of settings are written. Each message completes a sentence that begins with the setting's name.
+// Parsers for the values of settings. Each message completes a sentence that begins with the setting's name.
 
 export const whole = (min: number, max: number, preset: number) =>
   z
@@ -16,10 +16,10 @@ export const positive = z
   .transform(Number)
   .refine((n) => Number.isFinite(n) && n > 0, 'must be a positive number');
 
-/** At most what a timer of Node can hold; a longer one would fire at once. */
+/** The maximum is what a Node timer can hold; a longer timer would fire immediately. */
 export const minutes = positive.refine((n) => n <= 20_000, 'must be at most 20000');
 
-/** How long something is kept; 0 keeps it for ever. */
+/** How long something is kept; 0 keeps it forever. */
 export const days = (preset: number) => whole(0, 36_500, preset);
 
 export const httpUrl = z
@@ -38,7 +38,7 @@ export const origins = z
   .pipe(z.array(httpUrl.transform((s) => new URL(s).origin)))
   .default([]);
 
-/** 32 bytes, as 64 hex digits or as base64. */
+/** An encryption key: 32 bytes, as 64 hex digits or as base64. */
 export const encryptionKey = z
   .string()
   .transform((s) => (/^[0-9a-f]{64}$/i.test(s) ? Buffer.from(s, 'hex') : Buffer.from(s, 'base64')))
@@ -62,7 +62,7 @@ export const priceTable = z
   .pipe(z.record(z.string(), z.object({ input: z.number().min(0), output: z.number().min(0) })))
   .default({});
 
-/** The first guesses of anyone who wants to forge a delivery; `development` is Probot's default. */
+/** Secrets that an attacker would try first to forge a delivery; `development` is Probot's default. */
 const guessable = new Set(['development', 'secret', 'changeme', 'change-me', 'password']);
 
 export const webhookSecret = z

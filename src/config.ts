@@ -17,7 +17,7 @@ import {
   whole,
 } from './config-fields.ts';
 
-/** The settings cannot be used. One line per problem; none contains a value, which may be secret. */
+/** The settings are invalid. There is one line per problem, and none contains a value, which may be secret. */
 export class ConfigError extends Error {
   readonly problems: string[];
 
@@ -100,13 +100,13 @@ export interface GitHubAppConfig {
   appId: number;
   privateKey: string;
   webhookSecrets: string[];
-  /** For sign-in. An App that the setup page created comes with them. */
+  /** Credentials for sign-in. An App that the setup page created comes with them. */
   client?: { id: string; secret: string };
 }
 
 type Environment = Record<string, string | undefined>;
 
-/** All settings, checked. `githubApp` is undefined if `APP_ID` is unset. */
+/** All settings, checked. `githubApp` is undefined if `APP_ID` is not set. */
 export type Config = Omit<Settings, 'BASE_URL' | 'APP_ID' | 'PRIVATE_KEY' | 'PRIVATE_KEY_PATH'> & {
   BASE_URL: string;
   githubApp: GitHubAppConfig | undefined;
@@ -114,10 +114,10 @@ export type Config = Omit<Settings, 'BASE_URL' | 'APP_ID' | 'PRIVATE_KEY' | 'PRI
 
 /**
  * Reads all settings from the environment.
- * @throws ConfigError with every problem at once
+ * @throws ConfigError that lists every problem
  */
 export function readConfig(env: Environment = process.env): Config {
-  // An empty value is how compose files and CI say "unset".
+  // Compose files and CI write an empty value for a setting that is not set.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = schema.safeParse(given);
   const key = readPrivateKey(given);
@@ -136,7 +136,7 @@ export function readConfig(env: Environment = process.env): Config {
   };
 }
 
-/** Settings that others require. */
+/** Returns the settings that others require and that are missing. */
 function missing(given: Environment): string[] {
   const problems: string[] = [];
   if (given.APP_ID !== undefined && given.WEBHOOK_SECRET === undefined)

@@ -11,9 +11,9 @@ import { removeTree } from './sandbox/remove-tree.ts';
 
 /** The folders in which a process keeps its files. */
 export interface DataFolders {
-  /** The data folder, or one elsewhere if the tools' user cannot enter that one. */
+  /** The data folder, or another one if the tools' user cannot enter it. */
   place: string;
-  /** Workspaces of this process, on the same disk as `place`; the path reveals nothing. */
+  /** Workspaces of this process, on the same disk as `place`. The path reveals nothing about this machine. */
   work: string;
   /** Programs that tools run. */
   tools: string;
@@ -33,7 +33,10 @@ export async function openDataFolders(dataDir: string): Promise<DataFolders> {
   };
 }
 
-/** A folder that the tools' user can enter: the data folder or, as root, another one if the data folder is private. */
+/**
+ * Returns a folder that the tools' user can enter: the data folder, or another one if the service is root and the data
+ * folder is private.
+ */
 async function reachableDir(dataDir: string): Promise<string> {
   const isRoot = process.getuid?.() === 0;
   await mkdir(dataDir, { recursive: true, mode: isRoot ? 0o711 : 0o700 });
@@ -45,8 +48,8 @@ async function reachableDir(dataDir: string): Promise<string> {
 }
 
 /**
- * Removes what ended processes left. It runs before the database is opened, because on a full disk an embedded one could
- * not start. On a full disk it also empties the git cache.
+ * Removes the files of processes that have ended. It must run before the database is opened, because on a full disk an
+ * embedded database could not start. On a full disk it also empties the git cache.
  */
 export async function clearLeftovers({ place, work, tools, gitCache }: DataFolders, log: Logger): Promise<void> {
   const remove = (folder: string) =>
@@ -60,7 +63,8 @@ export async function clearLeftovers({ place, work, tools, gitCache }: DataFolde
     const pid = /\.(\d+)$/.exec(name)?.[1];
     if (pid !== undefined && !isAlive(Number(pid))) await rm(join(tools, name), { force: true });
   }
-  // Unfinished cache entries have a dot in their name. A process that is just writing one fetches without the cache.
+  // Unfinished cache entries have a dot in their name. A process whose unfinished entry is removed fetches without the
+  // cache.
   const isFull = !(await hasRoom(place));
   for (const name of await namesIn(gitCache)) if (isFull || name.includes('.')) await remove(join(gitCache, name));
 }
@@ -68,7 +72,7 @@ export async function clearLeftovers({ place, work, tools, gitCache }: DataFolde
 /** Workspaces of other machines that have not changed for this long belong to no run. */
 const forgottenMs = 2 * 86_400_000;
 
-/** Removes the workspaces of ended processes; runs that are continued get new ones. */
+/** Removes the workspaces of processes that have ended. Runs that are continued get new ones. */
 async function clearWorkspaces(all: string, remove: (folder: string) => Promise<void>): Promise<void> {
   for (const name of await namesIn(all)) {
     const folder = join(all, name);
@@ -82,9 +86,13 @@ async function clearWorkspaces(all: string, remove: (folder: string) => Promise<
   }
 }
 
-/** Whether a process with that id may be a running service. Another program has been given a reused id. */
+/**
+ * Returns whether the process with that id may be a running service. The kernel may have given the id to another
+ * program.
+ */
 async function isService(pid: number): Promise<boolean> {
-  // This process has no folder yet, so a folder with its id was left by an earlier one. In containers ids repeat.
+  // This process has no folder yet, so a folder with its id belongs to an earlier process. In containers process ids
+  // repeat.
   if (pid === process.pid || !isAlive(pid)) return false;
   const program = await readlink(`/proc/${pid}/exe`).catch(() => undefined);
   return program === undefined || /\/node( \(deleted\))?$/.test(program);
@@ -94,7 +102,10 @@ async function namesIn(folder: string): Promise<string[]> {
   return readdir(folder).catch(() => []);
 }
 
-/** A file that names the owner of the workspaces, `<host>-<pid>`. The folder's name does not, because sandboxes see it. */
+/**
+ * A file that names the owner of the workspaces, `<host>-<pid>`. The folder's own name does not, because sandboxes see
+ * it.
+ */
 const ownerFile = 'owner';
 
 /** Creates the folder for workspaces, which the tools' users may enter. */

@@ -3,20 +3,20 @@ import type { Logger } from 'pino';
 import { freeBytes, makeReserve, reserveBytes } from './db/embedded/reserve.ts';
 
 const megabyte = 2 ** 20;
-/** With less free, the log warns and `doctor` reports a failure. */
+/** If less is free, a warning is logged and `doctor` reports a failure. */
 export const lowBytes = 1024 * megabyte;
-/** With less free, no run is started, because the database needs the rest. */
+/** If less is free, no run is started, because the database needs the rest. */
 const fullBytes = 2 * reserveBytes;
 const lookMs = 5000;
 
-/** Whether the disk of a folder has room for another run. */
+/** Returns whether the disk of a folder has room for another run. */
 export async function hasRoom(folder: string): Promise<boolean> {
   return (await freeBytes(folder)) >= fullBytes;
 }
 
 /**
- * Watches the disks of these folders and warns each time one becomes low. Creates the reserve of an embedded database in
- * `databaseFolder` whenever there is room for it. Returns a function that stops it.
+ * Watches the disks of these folders and logs a warning each time one becomes low. Creates the reserve of an embedded
+ * database in `databaseFolder` whenever there is room for it. Returns a function that stops it.
  */
 export function watchDisks(folders: string[], databaseFolder: string | undefined, log: Logger): () => void {
   const low = new Set<string>();

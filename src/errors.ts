@@ -1,10 +1,12 @@
-/** A problem with a request: the field and what was expected there. */
+/** A problem with a request: the field, and what was expected. */
 export interface Problem {
   path: string;
   message: string;
 }
 
-/** An error with an HTTP status. Its message is shown to the caller, so it must not contain a secret or a stack trace. */
+/**
+ * An error with an HTTP status. Its message is shown to the caller, so it must not contain a secret or a stack trace.
+ */
 export class AppError extends Error {
   readonly status: number;
   readonly problems: Problem[] | undefined;
@@ -19,12 +21,12 @@ export class AppError extends Error {
   }
 }
 
-/** 400 with one sentence per problem. */
+/** Creates a 400 with one sentence per problem. */
 export function badRequest(problems: Problem[]): AppError {
   return new AppError(400, problems.map((p) => p.message).join('; '), { problems });
 }
 
-/** 400 about one field. */
+/** Creates a 400 about one field. */
 export function badField(path: string, message: string): AppError {
   return badRequest([{ path, message }]);
 }
@@ -41,24 +43,24 @@ export function requiresRole(role: string): AppError {
   return new AppError(403, `Requires the ${role} role`);
 }
 
-/** 404 such as `Task task_… not found`, for unknown objects and for those that the caller may not see. */
+/** Creates a 404 such as `Task task_… not found`, for unknown objects and for those that the caller may not see. */
 export function notFound(kind: string, id: string): AppError {
   return new AppError(404, `${kind} ${id} not found`);
 }
 
-/** 502: GitHub or the model answered with an error. */
+/** Creates a 502: GitHub or the model responded with an error. */
 export function upstreamFailed(who: string, what: string): AppError {
   return new AppError(502, `${who} answered with an error: ${what}`);
 }
 
-/** 503: a required setting or credential is missing. */
+/** Creates a 503: a required setting or credential is missing. */
 export function notConfigured(message: string): AppError {
   return new AppError(503, message);
 }
 
-/** The answer of another server exceeded a limit, so reading it was stopped. Retrying is pointless. */
+/** The response of another server exceeded a limit and was not read any further. Retrying is pointless. */
 export class AnswerRefused extends Error {
-  /** The end of a sentence about the answer, such as `is larger than 4 MB`. */
+  /** The predicate of the error's sentence, such as `is larger than 4 MB`. */
   readonly what: string;
 
   constructor(what: string) {

@@ -19,9 +19,9 @@ import { advanceAllSprints, advanceSprint } from './sprints/advance-sprint.ts';
 import { cancelRun } from './sprints/end-sprint.ts';
 import { writeDigest } from './sprints/write-digest.ts';
 
-/** Everything about the jobs of one name, except for their payload, which is in queue/names.ts for those who send it. */
+/** Everything about the jobs of one name except their payload, which queue/names.ts declares for senders. */
 interface Job<N extends JobName> extends JobPolicy {
-  /** Jobs that one worker process works on at once. */
+  /** Number of these jobs that one worker process handles at the same time. */
   concurrency: number | ((config: Config) => number);
   handle(app: App, payload: Jobs[N]): Promise<void>;
 }
@@ -30,7 +30,7 @@ export const jobs: { [N in JobName]: Job<N> } = {
   delivery: { once: false, retries: 6, concurrency: 4, handle: (app, { guid }) => handleDelivery(app, guid) },
   run: {
     once: false,
-    // Runs that wait are looked for again every few seconds.
+    // Not retried: a recurring job looks for waiting runs every few seconds.
     retries: 0,
     concurrency: (config) => config.MAX_CONCURRENT_RUNS,
     handle: async (app) => {
@@ -60,7 +60,7 @@ export const jobs: { [N in JobName]: Job<N> } = {
   sweep: { once: true, retries: 0, concurrency: 1, handle: sweep },
 };
 
-/** The jobs as the queue of a worker process takes them. */
+/** Returns the job handlers for the queue of a worker process. */
 export function workersOf(app: App): Workers {
   const worker = <N extends JobName>({ concurrency, handle }: Job<N>): Worker<N> => ({
     concurrency: typeof concurrency === 'number' ? concurrency : concurrency(app.config),
@@ -71,7 +71,7 @@ export function workersOf(app: App): Workers {
 }
 
 async function sweep(app: App): Promise<void> {
-  // These need only the database, so they come before what may fail while GitHub is unavailable.
+  // These need only the database, so they come before the work that fails while GitHub is unavailable.
   await removeOld(app);
   await requeueForgotten(app);
   await syncInstallations(app);
@@ -79,13 +79,13 @@ async function sweep(app: App): Promise<void> {
   await advanceAllSprints(app);
 }
 
-/** What happens by the clock: cron expression and action. */
+/** Returns the scheduled work: cron expressions and actions. */
 export function scheduleOf(app: App): [string, () => Promise<void>][] {
   return [
     [
       `*/${Math.min(59, app.config.RUN_HEARTBEAT_SECONDS)} * * * * *`,
       async () => {
-        // Another process may have stored an App that was set up there.
+        // Another process may have stored an App that was created on its setup page.
         await adoptStoredApp(app);
         await wakeForWaitingRuns(app);
       },

@@ -3,24 +3,24 @@ import { join } from 'node:path';
 import { reachableRoot } from './db/embedded/embedded-binaries.ts';
 
 /**
- * A folder whose path reveals nothing about this machine or its user, because the list of mounts inside a sandbox shows the
- * source of each one. Undefined if there is no such folder that only this user can write to.
+ * Returns a folder whose path reveals nothing about this machine or its user, because the list of mounts inside a
+ * sandbox shows source paths. Returns undefined if there is no such folder that only this user can write to.
  */
 export async function neutralRoot(): Promise<string | undefined> {
   try {
     const uid = process.getuid?.();
     const folder = uid === 0 ? join(await reachableRoot(), 'work') : `/var/tmp/deckhand-${uid}`;
-    // A service that runs as root gives tools other users, which must be able to enter.
+    // If the service runs as root, tools run as other users, which must be able to enter the folder.
     await mkdir(folder, { recursive: true, mode: uid === 0 ? 0o711 : 0o700 });
     const found = await lstat(folder);
-    // Anyone may write to /var/tmp, so another user may have created it.
+    // Anyone may write to /var/tmp, so another user may have created the folder.
     return found.isDirectory() && found.uid === uid && (found.mode & 0o022) === 0 ? folder : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Whether a file can be linked from one folder to the other: they are on one disk and one mount. */
+/** Returns whether a file can be hard-linked from one folder to the other: they are on the same disk and mount. */
 export async function isOneDisk(one: string, other: string): Promise<boolean> {
   const names = [one, other].map((folder) => join(folder, `.probe-${process.pid}`)) as [string, string];
   try {

@@ -5,12 +5,12 @@ import { forgetOldKeys } from './http/idempotency.ts';
 import { forgetOldEvents } from './projects/event-store.ts';
 import { deleteOldEvents, deleteOldTurns } from './runs/lease/journal-store.ts';
 
-/** Rows that one statement removes, so that it does not hold locks for long. */
+/** Rows deleted by one statement, so that it does not hold locks for long. */
 const portion = 500;
-/** How long one table may take. The rest is removed by the next sweep. */
+/** Time limit for one table. The rest is removed by the next sweep. */
 const patienceMs = 60_000;
 
-/** Removes rows that are older than the KEEP_ settings say; 0 days keep them for ever. */
+/** Removes rows that are older than the KEEP_ settings say; 0 days keep them forever. */
 export async function removeOld(app: App): Promise<void> {
   const { KEEP_DELIVERIES, KEEP_RUN_EVENTS, KEEP_TURNS } = app.config;
   const em = app.db.manager;

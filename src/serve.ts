@@ -54,12 +54,12 @@ export async function serve(config: Config): Promise<number> {
     if (isWorker) schedule = await startWork(app);
     stopHeartbeat = startHeartbeat(config, healthOf(app));
     const stopped = new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }));
-    // Without its database the service is useless; it ends so that its supervisor starts it again.
+    // The service cannot work without its database. It ends, and its supervisor restarts it.
     if (!stop.signal.aborted) await Promise.race([stopped, composed.broken]);
     log.info('stopping');
     return 0;
   } catch (error) {
-    // If the database has ended, that is the cause of the error and worth reporting instead.
+    // If the database has ended, report that as the cause instead of this error.
     await Promise.race([composed.broken, sleep(causeMs)]);
     throw error;
   } finally {
@@ -71,7 +71,7 @@ export async function serve(config: Config): Promise<number> {
   }
 }
 
-/** The state of the process for its health check. */
+/** Returns a function that determines the state of the process for its health check. */
 function healthOf(app: App): () => Promise<string> {
   const isReady = readiness(app);
   return async () => {
@@ -86,7 +86,7 @@ async function listen(app: App): Promise<Server> {
   const setup = await setupAddress(app);
   const webhooks = { path: webhookPath, handlers: webhookReceiver(app) };
   const pages = [loginRoutes(app), setupRoutes(app), dashboard(app, () => aboutApp(app))];
-  // All connections of a proxy have one address.
+  // Behind a proxy all connections come from one address.
   const limits = app.config.TRUST_PROXY > 0 ? { maxOfAddress: Number.POSITIVE_INFINITY } : {};
   const server = httpServer(createServer(app, routes, { pages, webhooks }), limits);
   return new Promise((resolve, reject) => {
@@ -100,7 +100,7 @@ async function listen(app: App): Promise<Server> {
   });
 }
 
-/** Prints the address on a line of its own, so that it can be copied. */
+/** Prints the setup address on a separate line, so that it can be copied. */
 function announceSetup(app: App, address: string): void {
   const text = 'No GitHub App is configured. Open this address to create one (it works once):';
   if (process.stdout.isTTY) process.stdout.write(`\n${text}\n\n  ${address}\n\n`);
@@ -118,7 +118,8 @@ function explained(error: Error & { code?: string }, host: string, port: number)
 
 async function startWork(app: App) {
   await app.queue.work(workersOf(app));
-  // GitHub may have changed while no worker ran. The service must start even if GitHub cannot be reached now.
+  // GitHub may have changed while no worker ran. Do not wait: the service must start even if GitHub cannot be reached
+  // now.
   const caughtUp = syncInstallations(app).then(() => reconcileAll(app, 'start', null));
   caughtUp.catch((error) => app.log.error({ err: error }, 'the tasks were not compared with GitHub at the start'));
   await app.queue.send(undefined, 'run', {});

@@ -13,13 +13,13 @@ const imports = files.flatMap((file) =>
   })),
 );
 
-test('only the shell reaches out of src, and only for migrations', () => {
+test('only the shell imports from outside of src, and only migrations', () => {
   expect(imports.filter(({ to }) => to.startsWith('..'))).toEqual([
     { from: 'compose.ts', to: '../migrations/list.ts' },
   ]);
 });
 
-test('the environment is read in config.ts only, clients are made in compose.ts only', () => {
+test('only config.ts reads the environment, and only compose.ts creates clients', () => {
   const holding = (pattern: RegExp) =>
     files
       .filter((f) => pattern.test(readFileSync(f, 'utf8')))
@@ -30,7 +30,7 @@ test('the environment is read in config.ts only, clients are made in compose.ts 
   expect(holding(/new DataSource\b/)).toEqual(['db/database.ts']);
 });
 
-test('a file stays short, and its name says what it holds', () => {
+test('files are short and have descriptive names', () => {
   const long = files.filter((f) => readFileSync(f, 'utf8').split('\n').length > 250).map((f) => relative(root, f));
   expect(long).toEqual([]);
   const vague = files.filter((f) =>

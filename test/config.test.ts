@@ -14,14 +14,14 @@ function problemsOf(env: Record<string, string>): string[] {
   }
 }
 
-test('nothing set is a service with embedded database and without an App', () => {
+test('without settings the service uses an embedded database and no App', () => {
   const config = readConfig({});
   expect(config.githubApp).toBeUndefined();
   expect(config.BASE_URL).toBe('http://localhost:3000');
   expect(config.DATABASE_URL).toBeUndefined();
 });
 
-test('an App needs its key and a webhook secret of its own', () => {
+test('an App requires its key and a separate webhook secret', () => {
   expect(problemsOf(app)).toEqual([]);
   expect(problemsOf({ ...app, PRIVATE_KEY: privateKey.replaceAll('\n', '\\n') })).toEqual([]);
   expect(problemsOf({ APP_ID: '1' }).map((p) => p.split(':')[0])).toEqual(['WEBHOOK_SECRET', 'PRIVATE_KEY']);
@@ -30,7 +30,7 @@ test('an App needs its key and a webhook secret of its own', () => {
   expect(problemsOf({ ...app, PRIVATE_KEY: 'nonsense' })[0]).toMatch(/^PRIVATE_KEY: must be a PEM/);
 });
 
-test('every problem is told at once, and none tells a value', () => {
+test('all problems are reported together, and no report contains a value', () => {
   const secret = 'hunter2hunter2hunter2';
   const problems = problemsOf({
     PORT: 'many',
@@ -47,7 +47,7 @@ test('every problem is told at once, and none tells a value', () => {
   expect(problems.join('\n')).not.toContain(secret);
 });
 
-test('limits that would end every run at once are refused', () => {
+test('limits that would end every run immediately are refused', () => {
   expect(problemsOf({ MAX_RUN_MINUTES: '40000' })[0]).toMatch(/^MAX_RUN_MINUTES: must be at most/);
   expect(problemsOf({ RUN_HEARTBEAT_SECONDS: '30' })[0]).toMatch(/^RUN_HEARTBEAT_SECONDS: must be less/);
   expect(
@@ -59,14 +59,14 @@ test('limits that would end every run at once are refused', () => {
   ).toMatch(/^DATABASE_URL/);
 });
 
-test('a database of one’s own needs keys of one’s own', () => {
+test('DATABASE_URL requires explicit keys', () => {
   expect(problemsOf({ DATABASE_URL: 'postgres://x/y' }).map((p) => p.split(':')[0])).toEqual([
     'JWT_SECRET',
     'ENCRYPTION_KEY',
   ]);
 });
 
-test('bad settings end the start with a line per problem and exit code 1', async () => {
+test('invalid settings end the start with a line per problem and exit code 1', async () => {
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
   const env = {
     ...app,

@@ -13,7 +13,7 @@ const examined = async (changed: Partial<TestApp['app']['config']> = {}) => {
   return Object.fromEntries(findings.map(({ what, ...found }) => [what, found]));
 };
 
-test('what is not configured is left to do, and the next step is named', async () => {
+test('what is not configured is reported as todo, with the next step', async () => {
   const found = await examined();
   expect(found.database).toEqual({ state: 'ok', says: 'reachable, up to date' });
   expect(found.github).toMatchObject({ state: 'todo', says: expect.stringContaining('open this address') });
@@ -30,12 +30,12 @@ test.each([
   'https://10.0.0.7',
   'https://[::1]',
   'https://deckhand.internal',
-])('GitHub could not deliver to %s, so BASE_URL is left to do', async (BASE_URL) => {
+])('GitHub could not deliver to %s, so BASE_URL is reported as todo', async (BASE_URL) => {
   const { webhooks } = await examined({ BASE_URL });
   expect(webhooks).toMatchObject({ state: 'todo', says: expect.stringContaining('Set BASE_URL') });
 });
 
-test('a public address is nothing to talk about', async () => {
+test('a public address is not reported', async () => {
   expect((await examined({ BASE_URL: 'https://deckhand.example.com' })).webhooks).toBeUndefined();
 });
 

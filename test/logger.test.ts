@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
 
-/** What a logger prints of errors that hold tokens wherever GitHub's and the model's errors hold them. */
+/**
+ * Returns what a logger prints for errors with tokens in every place where GitHub's and the model's errors contain
+ * them.
+ */
 function logged(isTerminal: boolean): string {
   const script = `
     const { createLogger } = await import(${JSON.stringify(new URL('../src/logger.ts', import.meta.url).href)});
@@ -21,7 +24,7 @@ test.each([true, false])('an error of GitHub or the model in the log tells no to
   expect(out).not.toContain('canary');
 });
 
-test('the log is JSON, and lines for people on a terminal', () => {
+test('the log is JSON, or readable lines on a terminal', () => {
   for (const line of logged(false).trim().split('\n')) expect(JSON.parse(line).msg).toEqual(expect.any(String));
   expect(logged(true)).toMatch(/^\S*\[\d\d:\d\d:\d\d\]\S* \S*ERROR\S*: \S*failed/);
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('deliveries: the handled ones go after their days, the others never', async () => {
+test('handled deliveries are removed after their days, others never', async () => {
   await sql(
     `insert into deliveries (guid, event, signature, payload, received_at, handled_at)
      select 'old ' || n, 'ping', '', '{}', now() - interval '49 hours', now() from generate_series(1, 1200) n`,
@@ -33,7 +33,7 @@ test('deliveries: the handled ones go after their days, the others never', async
   expect(left.map((row: { guid: string }) => row.guid)).toEqual(['new', 'unhandled']);
 });
 
-test('logs and conversations go after their days, those of a live run never', async () => {
+test('logs and conversations are removed after their days, those of a live run never', async () => {
   await sql('delete from runs');
   for (const [id, status, finished] of [
     ['run_live', 'running', null],
@@ -69,7 +69,7 @@ test('logs and conversations go after their days, those of a live run never', as
   expect(await log('run_live')).toEqual(['step 0', 'step 1', 'step 2']);
 });
 
-test('0 days keep for ever', async () => {
+test('0 days keep rows forever', async () => {
   await sql(`update deliveries set received_at = now() - interval '9000 days'`);
   await sql(`update run_turns set at = now() - interval '9000 days'`);
   await sql(`update run_events set at = now() - interval '9000 days'`);

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A proxy between GitHub and the service. It loses a tenth of the deliveries at the first attempt and sends a fifth twice
- * at the same time. Redeliveries arrive.
+ * Starts a proxy between GitHub and the service. It drops a tenth of the deliveries at the first attempt and sends a
+ * fifth of them twice at the same time. Redeliveries are never dropped.
  */
 export async function startCourier(target: string, next: () => number) {
   const seen = new Set<string>();

@@ -20,16 +20,17 @@ import { type Planned, planTraffic, seeded, shuffled, type Traffic } from './tra
 const owner = 'mona';
 const repositories = Array.from({ length: 20 }, (_, i) => `part-${i}`);
 const deliveriesPerSecond = 200;
-/** GitHub's hour, shortened; the number of calls is GitHub's own. */
+/** The period of GitHub's hourly rate limit, shortened; the number of calls is GitHub's own. */
 const hourMs = 300_000;
 const callsPerHour = 5000;
 const patienceMs = 45 * 60_000;
 const progressMs = 15_000;
 
 /**
- * Everything at once: 200 deliveries a second, some lost and some doubled; runs in four slots, one of them hostile; and
- * GitHub's hourly limit, which is reached on the way. Scale 1 means 10,000 deliveries for 500 issues and 200 runs. Prints
- * what was lost or doubled, the slowest answers of /healthz, and the memory before and after `quietMinutes`.
+ * Tests everything at the same time: 200 deliveries a second, some lost and some duplicated; runs in four slots, one of
+ * them hostile; and GitHub's hourly limit, which is reached during the test. Scale 1 means 10,000 deliveries for 500
+ * issues and 200 runs. Prints what was lost or duplicated, the slowest replies of /healthz, and the memory before and
+ * after `quietMinutes`.
  */
 export async function siege(scale = 1, quietMinutes = 10): Promise<void> {
   const stage = await openStage();
@@ -71,7 +72,7 @@ export async function siege(scale = 1, quietMinutes = 10): Promise<void> {
 
 type Stage = Awaited<ReturnType<typeof openStage>>;
 
-/** Database, GitHub, model, service, and the courier that loses and doubles deliveries. */
+/** Starts the database, GitHub, the model, the service, and the courier that drops and duplicates deliveries. */
 async function openStage() {
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-siege-'));
   const [repository = '', ...more] = repositories;
@@ -124,7 +125,7 @@ function sayHealth({ times, failures }: { times: number[]; failures: number }): 
 async function sayOutcome({ postgres, github }: Stage, { issues }: Traffic): Promise<void> {
   const wrong = await wrongAfter(postgres.url, github, owner, issues);
   const doubled = await doubledPulls(github, owner, repositories);
-  say(`  outcome        ${wrong.length} things wrong, ${doubled} pull requests doubled (none wanted)`);
+  say(`  outcome        ${wrong.length} problems, ${doubled} duplicate pull requests (both should be 0)`);
   for (const each of wrong.slice(0, 20)) say(`    ${each}`);
 }
 
@@ -150,8 +151,8 @@ function limitCalls(github: DemoGitHub) {
 }
 
 /**
- * Waits until no run is live and no job is due; returns the peak memory in MB. Updates of a comment's costs or steps may
- * stay scheduled for later, because the service saves the last of GitHub's 500 writes per hour for changes of status.
+ * Waits until no run is live and no job is due; returns the peak memory in MB. Updates of costs or steps in a comment
+ * may remain scheduled, because the service reserves the last of GitHub's 500 writes per hour for changes of status.
  */
 async function settled(databaseUrl: string, pid: number | undefined): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -176,7 +177,7 @@ async function settled(databaseUrl: string, pid: number | undefined): Promise<nu
         );
         quiet = Number(rows[0].left) === 0 ? quiet + 1 : 0;
         await sleep(500);
-        // 140 looks take longer than REDELIVERY_MINUTES, so lost deliveries have arrived.
+        // 140 consecutive checks take longer than REDELIVERY_MINUTES, so lost deliveries have been redelivered by then.
         return quiet > 140;
       },
       patienceMs,
@@ -187,7 +188,7 @@ async function settled(databaseUrl: string, pid: number | undefined): Promise<nu
   return highest;
 }
 
-/** The work that is left, for people who watch the bench. */
+/** Describes the remaining work, for people who watch the bench. */
 async function waitingFor(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ what: string; count: number }>(
     `select 'runs ' || status as what, count(*)::int from runs where status in ('queued', 'running') group by 1

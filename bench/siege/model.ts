@@ -8,7 +8,7 @@ const flood = 'timeout 5 yes';
 
 const attacks = [forkBomb, memoryHog, flood, `timeout 20 sh -c '${diskHog}'`];
 
-/** A run that writes a file, checks it and finishes. The hostile run first attacks the machine. */
+/** Writes a file, checks it and finishes. The hostile run first attacks the machine. */
 export const siegeScript: Script = (request, turn): Said => {
   const text = JSON.stringify(request.messages);
   const attack = text.includes(hostileTitle) ? attacks[turn] : undefined;

@@ -2,7 +2,10 @@ import pg from 'pg';
 import type { DemoGitHub } from '../../src/demo/github/github.ts';
 import type { SiegeIssue } from './traffic.ts';
 
-/** What is wrong at the end, one sentence each. Nothing, if every issue got what its owner asked for, exactly once. */
+/**
+ * Returns what is wrong at the end, one sentence per problem. The list is empty if the command of every issue was
+ * handled exactly once.
+ */
 export async function wrongAfter(
   databaseUrl: string,
   github: DemoGitHub,
@@ -26,7 +29,7 @@ export async function wrongAfter(
   return wrong;
 }
 
-/** The hostile task may end in any status, with or without a pull request. */
+/** Returns what is wrong with a task. The hostile task may end in any status, with or without a pull request. */
 function wrongWithTask(task: Found, asks: SiegeIssue['asks'], isHostile: boolean): string[] {
   const status = asks === 'create' ? 'backlog' : 'in_review';
   const count = asks === 'start' ? 1 : 0;
@@ -79,7 +82,7 @@ async function wrongOnGitHub(
   ];
 }
 
-/** How many pull requests GitHub has beyond one per branch. */
+/** Returns how many pull requests GitHub has beyond one per branch. */
 export async function doubledPulls(github: DemoGitHub, owner: string, repositories: string[]): Promise<number> {
   let doubled = 0;
   for (const name of repositories) {

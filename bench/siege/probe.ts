@@ -1,5 +1,6 @@
-// Requests /healthz twenty times a second and records the times, in its own process so that the bench's load does not
-// distort them. The argument is the service's URL. Answers each message with the times since the last one.
+// Requests /healthz twenty times a second and records the response times. It is a separate process so that the bench's
+// load does not distort them. The argument is the service's URL. To each message of the parent it replies with the
+// times since the previous message.
 import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -9,7 +9,7 @@ export interface Planned {
 export interface SiegeIssue {
   repository: string;
   number: number;
-  /** The owner's command: `create` only creates a task, `start` also starts a run. */
+  /** The owner's command: `create` creates a task, `start` also starts a run. */
   asks: 'create' | 'start';
 }
 
@@ -21,12 +21,12 @@ export interface Traffic {
 export const hostileTitle = 'The hostile one';
 const agents = ['Developer', 'Reviewer', 'QA Engineer', 'Technical Writer', 'Software Architect'];
 const deliveriesPerIssue = 20;
-/** One event each for the issue, two comments and a label. */
+/** The real events of an issue: the issue, two comments and a label. */
 const realPerIssue = 4;
 
 /**
- * Creates the issues and comments on the emulator before webhooks go anywhere, and returns what GitHub would send: twenty
- * deliveries per issue, among them the owner's command and a stranger's command; the rest is chatter.
+ * Creates the issues and comments on the emulator before webhooks are enabled. Returns what GitHub would send: twenty
+ * deliveries per issue, including the owner's command, a stranger's command, and comments without a command.
  */
 export async function planTraffic(
   github: DemoGitHub,
@@ -47,20 +47,20 @@ export async function planTraffic(
     await mona('POST', `${repo}/issues/${number}/comments`, { body: command });
     await github.as('stranger')('POST', `${repo}/issues/${number}/comments`, { body: '/agent start' });
     await mona('POST', `${repo}/issues/${number}/labels`, { labels: ['bug'] });
-    // The emulator records a delivery shortly after it answers.
+    // The emulator records a delivery shortly after it replies, so wait for it.
     await until('the deliveries of an issue', async () => github.deliveries.length >= from + realPerIssue);
     const real = github.deliveries.slice(from).map(({ event, body }) => ({ event, body }));
     planned.issues.push({ repository, number, asks });
     planned.deliveries.push(...real, ...chatter(real, deliveriesPerIssue - real.length));
   }
-  // These deliveries went nowhere; forget them, so that the list holds what the siege sends.
+  // These deliveries were not sent. Clear the list, so that it contains only what the siege sends.
   github.deliveries.length = 0;
   return planned;
 }
 
 const talk = `I think so too. ${'> quoted `code` <!-- hidden --> [link](https://example.org) **bold** '.repeat(80)}`;
 
-/** Copies of the real comment event, with long texts that contain no command. */
+/** Copies the real comment event, with long texts that contain no command. */
 function chatter(real: Planned[], count: number): Planned[] {
   const comment = real.find((r) => r.event === 'issue_comment');
   if (comment === undefined) throw new Error('the emulator sent no comment');
@@ -71,7 +71,7 @@ function chatter(real: Planned[], count: number): Planned[] {
   });
 }
 
-/** Pseudo-random numbers that are the same in every run of the bench (mulberry32). */
+/** Returns a generator of pseudo-random numbers, which are the same in every run of the bench (mulberry32). */
 export function seeded(seed: number): () => number {
   let a = seed;
   return () => {
@@ -82,7 +82,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** A copy in random order. */
+/** Returns a copy in random order. */
 export function shuffled<T>(list: T[], next: () => number): T[] {
   return list
     .map((each) => [next(), each] as const)

@@ -8,19 +8,22 @@ import { webhookProblem } from '../github/app/webhook-address.ts';
 import { createLogger } from '../logger.ts';
 import { fetchFromModel } from '../outgoing/fetch-from.ts';
 
-/** How long the model's server may take to answer. */
+/** Time limit for the model server's response, in seconds. */
 const modelSeconds = 10;
 
 export interface Finding {
   what: string;
-  /** `todo`: not configured yet, which is no error. */
+  /** `todo` marks something that is not configured yet, which is not an error. */
   state: 'ok' | 'todo' | 'FAIL';
   says: string;
-  /** An address to open; it is printed on a line of its own, so that it can be copied. */
+  /** An address to open, printed on a separate line so that it can be copied. */
   address?: string;
 }
 
-/** `doctor`: prints a line per check with the next step where one is due. Answers 1 if a check fails, else 0. */
+/**
+ * Runs the `doctor` command: prints a line per check, with the next step where one is needed. Returns 1 if a check
+ * fails, otherwise 0.
+ */
 export async function doctor(): Promise<number> {
   let config: Config;
   try {
@@ -49,7 +52,7 @@ export async function doctor(): Promise<number> {
   }
 }
 
-/** Checks everything that the service uses, once the settings are valid and the database is open. */
+/** Checks everything that the service uses. The settings must be valid and the database open. */
 export async function examine(app: App): Promise<Finding[]> {
   const { config } = app;
   return [
@@ -116,7 +119,10 @@ async function github(app: App): Promise<Finding> {
   }
 }
 
-/** The address that a new App would be given. An App that exists has its own. */
+/**
+ * Warns if GitHub could not reach the webhook address that the setup page would register. Checks nothing when an App is
+ * configured, because that App has its own webhook address.
+ */
 function webhooks({ github: connected, config }: App): Finding[] {
   const problem = connected === undefined ? webhookProblem(config) : undefined;
   return problem === undefined ? [] : [{ what: 'webhooks', state: 'todo', says: problem }];

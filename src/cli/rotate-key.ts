@@ -7,9 +7,9 @@ import { createLogger } from '../logger.ts';
 import { resealSecrets } from '../projects/secrets.ts';
 
 /**
- * `rotate-key`: encrypts every secret with a new key while the service runs. A key in the data folder is replaced here. If
- * the key is a setting, the operator first sets ENCRYPTION_KEY to the new key and ENCRYPTION_KEY_PREVIOUS to the old one,
- * restarts all processes, and then runs this.
+ * Runs the `rotate-key` command: encrypts every secret with a new key while the service runs. A key in the data folder
+ * is replaced by this command. If the key is a setting, the operator first sets ENCRYPTION_KEY to the new key and
+ * ENCRYPTION_KEY_PREVIOUS to the old one, restarts all processes, and then runs this.
  */
 export async function rotateKey(config: Config): Promise<number> {
   const log = createLogger({ ...config, LOG_LEVEL: 'silent' });
@@ -21,7 +21,7 @@ export async function rotateKey(config: Config): Promise<number> {
   try {
     const isOurs = config.ENCRYPTION_KEY === undefined;
     if (isOurs) {
-      // The key before the current one is about to be deleted, so nothing may depend on it.
+      // Creating a key deletes the one before the current key, so re-encrypt all secrets with the current key first.
       await resealAll(composed.app);
       await makeNewKey(config.DATA_DIR);
     }

@@ -5,7 +5,7 @@ import { claimOwnerships } from '../github/app/installation.ts';
 import { createLogger } from '../logger.ts';
 import { mintApiToken, userOfLogin } from '../projects/tokens.ts';
 
-/** `token --login NAME [--days 90]`: prints an API token and nothing else. Creates the user if there is none. */
+/** Runs `token --login NAME [--days 90]`: prints an API token and nothing else. Creates the user if necessary. */
 export async function issueToken(config: Config, args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
@@ -25,7 +25,7 @@ export async function issueToken(config: Config, args: string[]): Promise<number
     const user = await userOfLogin(composed.app, values.login);
     await claimOwnerships(composed.app, user);
     const { token } = await mintApiToken(composed.app, user.id, 'command line', days);
-    // A token is valid for the address that issued it only. With another PORT or BASE_URL it is refused.
+    // A token is valid only for the address that issued it. A service with another PORT or BASE_URL refuses it.
     process.stderr.write(`for the service at ${config.BASE_URL}\n`);
     process.stdout.write(`${token}\n`);
     return 0;

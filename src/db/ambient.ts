@@ -1,21 +1,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 
-/** A transaction that everything called inside it joins without being passed it. */
+/** A transaction that everything called inside it joins without receiving it as a parameter. */
 export interface Ambient {
   /**
-   * Runs `work` and commits; rolls back if it throws. With `at: 'start'` all of it is one transaction. With
-   * `at: 'first transaction'` the statements before its first `transaction` are committed one by one, so that `work` may
-   * wait for other servers without holding a connection.
+   * Runs `work` and commits; rolls back if it throws. With `at: 'start'` all of it is one transaction. With `at: 'first
+   * transaction'` the statements before its first `transaction` are committed one by one, so that `work` may wait for
+   * other servers without holding a connection.
    */
   run<T>(at: Begins, work: () => Promise<T>): Promise<T>;
-  /** A savepoint inside an ambient transaction, a transaction of its own elsewhere. */
+  /** Runs `work` in a savepoint of the ambient transaction or, if there is none, in a new transaction. */
   transaction<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
-  /** The connection of the ambient transaction; undefined outside of one, and before it begins. */
+  /** Returns the connection of the ambient transaction, or undefined if none has begun. */
   runner(): QueryRunner | undefined;
-  /** Whether the caller's transactions are committed only later. */
+  /** Returns whether an ambient transaction will commit the caller's transactions later. */
   isInside(): boolean;
-  /** Calls `act` once the writes so far are committed: at once outside, never if they are rolled back. */
+  /**
+   * Calls `act` once the writes so far are committed: immediately outside of an ambient transaction, never if it is
+   * rolled back.
+   */
   afterCommit(act: () => void): void;
 }
 
@@ -23,7 +26,7 @@ export type Begins = 'start' | 'first transaction';
 
 interface Unit {
   runner: QueryRunner | undefined;
-  /** Code that outlives the unit, such as a timer it has set, has transactions of its own again. */
+  /** True after the commit or rollback. Code that runs later, such as a timer set by `work`, starts new transactions. */
   isOver: boolean;
   afterwards: (() => void)[];
 }
@@ -55,7 +58,7 @@ export function openAmbient(source: DataSource): Ambient {
         return result;
       } finally {
         unit.isOver = true;
-        // A connection that is broken has rolled back already.
+        // A broken connection has been rolled back by the server already.
         if (unit.runner?.isTransactionActive) await unit.runner.rollbackTransaction().catch(() => {});
         await unit.runner?.release();
       }

@@ -10,48 +10,55 @@ import { writeProbe } from './writable.ts';
 
 type MigrationClass = new () => MigrationInterface;
 
-/** The open database. Stores take an `EntityManager`: `db.manager`, or the one of a transaction. */
+/** The open database. Stores take an `EntityManager`: either `db.manager` or that of a transaction. */
 export interface Database {
-  /** Inside `together` the manager of its transaction. Read it where it is used; it must not be kept. */
+  /** Inside `together`, the manager of its transaction. Do not keep it: read the property each time. */
   readonly manager: EntityManager;
-  /** Commits all of `work` or nothing: an error rolls back and is thrown on. Inside `together` it is a savepoint. */
+  /** Commits all of `work` or nothing: an error rolls back and is rethrown. Inside `together` it is a savepoint. */
   transaction<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
   /**
-   * Runs everything that `work` does with this database, its `transaction`s and jobs included, in one transaction. With
-   * `'first transaction'` that transaction begins there. Before it, each statement is committed on its own, and `work` may
-   * wait for other servers without holding a connection.
+   * Runs everything that `work` does with this database, including `transaction` calls and jobs, in one transaction.
+   * With `'first transaction'` the transaction begins with the first `transaction` call. Before that, each statement is
+   * committed separately, and `work` may wait for other servers without holding a connection.
    */
   together<T>(begins: Begins, work: () => Promise<T>): Promise<T>;
-  /** The manager of the transaction of `together`, if one has begun. */
+  /** Returns the manager of the transaction of `together`, or undefined if none has begun. */
   ambient(): EntityManager | undefined;
-  /** Calls `act` when the writes so far are committed: at once, except inside `together`. */
+  /** Calls `act` when the writes so far are committed: immediately, except inside `together`. */
   afterCommit(act: () => void): void;
-  /** The name by which other processes see that this one is alive; see `isGone`. */
+  /** Returns the name by which other processes detect whether this one is alive; see `isGone`. */
   presence(): Promise<string>;
   /**
-   * Runs a prepared statement on the bare pool, for frequent single reads. It is 1.4 times as fast as an unprepared `pg`
-   * query; `DataSource.query` reaches 0.8 (see bench/). A name must always stand for the same text.
+   * Runs a prepared statement directly on the pool, for frequent single reads. It is 1.4 times as fast as an unprepared
+   * `pg` query; `DataSource.query` reaches 0.8 (see bench/). Each name must always be used with the same text.
    */
   prepared<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]>;
   /**
-   * Runs work while no other process, on any machine, runs work of that name. It is meant for work that waits for other
-   * servers, such as GitHub: it holds no transaction, and its connection comes from a separate pool. A process that does
-   * not respond for `leaseSeconds`, because it was suspended for example, loses its turn; `assertTurn` detects that.
+   * Runs work while holding the lock of that name, which excludes other work of that name in all processes on all
+   * machines. It is meant for work that waits for other servers, such as GitHub: it holds no transaction, and its
+   * connection comes from a separate pool. A process that does not respond for `leaseSeconds`, for example because it
+   * was suspended, loses the lock; `assertTurn` detects that.
    */
   turn<T>(name: string, work: () => Promise<T>): Promise<T>;
   /** Calls `hear` whenever any process may have changed something about the topic (`run <id>`, `project <id>`). */
   listen(topic: string, hear: () => void): () => void;
   ping(): Promise<void>;
-  /** Makes a small write that leaves nothing behind. @throws PostgreSQL's error if it cannot write, on a full disk for example */
+  /**
+   * Makes a small write that leaves no trace.
+   * @throws PostgreSQL's error if it cannot write, for example because the disk is full
+   */
   tryWrite(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** An absent database refuses at once, but a busy machine needs time: with 1.5 s, starts failed on a machine with two cores. */
+/**
+ * A stopped database refuses connections immediately, but a busy machine needs time: with 1.5 s, startups failed on a
+ * machine with two cores.
+ */
 const connectMs = 5_000;
 
 /**
- * Connects and runs the missing migrations under an advisory lock.
+ * Connects and runs pending migrations under an advisory lock.
  * @throws the error of `pg` if the database cannot be reached
  */
 export async function openDatabase(
@@ -71,7 +78,7 @@ export async function openDatabase(
     connectTimeoutMS: connectMs,
     applicationName: 'deckhand',
     logging: false,
-    // The pool replaces a broken idle connection. Without a handler the error would end the process.
+    // The pool replaces broken idle connections. Without a handler the error event would end the process.
     poolErrorHandler: () => {},
   });
   await source.initialize();
@@ -95,9 +102,9 @@ export async function openDatabase(
       return (await connection.query<Row>({ name, text, values })).rows;
     },
     turn: async (name, work) => {
-      // The next holder of the turn would not see these uncommitted writes, and the transaction would stay open while the
-      // turn waits.
-      if (ambient.isInside()) throw new Error(`the turn "${name}" is taken inside a transaction of \`together\``);
+      // The next holder of the lock would not see these uncommitted writes, and the transaction would stay open while
+      // waiting for the lock.
+      if (ambient.isInside()) throw new Error(`the lock "${name}" is taken inside a transaction of \`together\``);
       return turns.take(name, work);
     },
     listen: listener.on,
@@ -116,7 +123,7 @@ export async function openDatabase(
   };
 }
 
-/** Processes that start at the same time migrate one after the other. */
+/** Runs pending migrations. Processes that start at the same time migrate one after the other. */
 async function migrate(source: DataSource): Promise<void> {
   const runner = source.createQueryRunner();
   try {
@@ -146,25 +153,30 @@ const unwritable = ['53100', '53200', '58030', '25006'];
 
 const hasCode = (error: unknown, codes: string[]) => codes.includes(String((error as { code?: unknown }).code));
 
-/** Whether an error means that the database answers but cannot write. */
+/** Returns whether an error means that the database responds but cannot write. */
 export function cannotWrite(error: unknown): boolean {
   return hasCode(error, unwritable);
 }
 
-/** Whether an error means that the database cannot be reached or cannot write, as opposed to a wrong statement. */
+/**
+ * Returns whether an error means that the database cannot be reached or cannot write, as opposed to an invalid
+ * statement.
+ */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof TurnLost || hasCode(error, unreachable) || cannotWrite(error)) return true;
   const { message } = error as { message?: unknown };
   return typeof message === 'string' && /Connection terminated|timeout exceeded when trying to connect/.test(message);
 }
 
-/** Whether a concurrent statement won: the row is gone, or the two were in a deadlock. */
+/** Returns whether a concurrent statement won: the row is gone, or the statements deadlocked. */
 export function lostRace(error: unknown): boolean {
   const { code, name } = error as { code?: unknown; name?: unknown };
   return name === 'EntityNotFoundError' || (typeof code === 'string' && ['23503', '40001', '40P01'].includes(code));
 }
 
-/** The name of the unique index or constraint that an insert or update hit; undefined for other errors. */
+/**
+ * Returns the name of the unique index or constraint that an insert or update violated, or undefined for other errors.
+ */
 export function violatedUnique(error: unknown): string | undefined {
   const { code, constraint, driverError } = error as { code?: string; constraint?: string; driverError?: unknown };
   if (code === '23505') return constraint ?? '';

@@ -1,6 +1,6 @@
 import { big, key, madeNow, maybeText, maybeTime, table, text, time, whole } from './table.ts';
 
-/** Webhook deliveries, stored before they are handled. The payload is text because jsonb refuses \u0000. */
+/** Webhook deliveries, stored before they are handled. The payload is text, because jsonb refuses \u0000. */
 export interface DeliveryRow {
   guid: string;
   event: string;
@@ -18,7 +18,7 @@ export const Deliveries = table<DeliveryRow>('deliveries', {
   handledAt: maybeTime(),
 });
 
-/** Commands in comments that were carried out, so that each is carried out once. */
+/** Commands in comments that have been handled, so that each is handled once. */
 export interface HandledCommandRow {
   key: string;
   at: Date;
@@ -28,7 +28,7 @@ export const HandledCommands = table<HandledCommandRow>('handled_commands', {
   at: madeNow(),
 });
 
-/** What GitHub shows of a task in one issue or pull request. */
+/** The state of a task that one issue or pull request shows on GitHub. */
 export interface MirroredRow {
   taskId: string;
   repositoryId: string;
@@ -60,7 +60,7 @@ export const Mirrored = table<MirroredRow>('mirrored', {
   shownProgress: maybeText(),
 });
 
-/** Our recent writes to an issue. The table has no primary key; it is never read or written by entity. */
+/** Our recent writes to an issue. The table has no primary key, so TypeORM never reads or writes it by entity. */
 export interface MirrorWriteRow {
   repositoryId: string;
   number: number;
@@ -72,7 +72,7 @@ export const MirrorWrites = table<MirrorWriteRow>('mirror_writes', {
   at: time({ primary: true, default: () => 'now()' }),
 });
 
-/** When an installation may be written to again. */
+/** The earliest time of the next write to an installation. */
 export interface GitHubPaceRow {
   installationId: number;
   nextWriteAt: Date;
@@ -88,7 +88,7 @@ export const GitHubPaces = table<GitHubPaceRow>('github_pace', {
   hourWrites: whole({ default: 0 }),
 });
 
-/** How far something that is read repeatedly has been read. */
+/** The position up to which a source that is polled has been read. */
 export interface ReadMarkRow {
   name: string;
   mark: string;
@@ -128,7 +128,7 @@ export const SetupCodes = table<SetupCodeRow>('setup_codes', {
   createdAt: madeNow(),
 });
 
-/** Sign-ins under way. They are digests, so reading the table is not enough to finish one. */
+/** Sign-ins in progress. The table has only digests, so reading it is not enough to complete a sign-in. */
 export interface SignInRow {
   stateDigest: string;
   browserDigest: string;

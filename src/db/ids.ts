@@ -17,12 +17,12 @@ export type IdPrefix =
   | 'wiz'
   | 'msg';
 
-/** A new identifier such as `task_01h455vb4pex5vsknk084sn02q`. */
+/** Creates an identifier such as `task_01h455vb4pex5vsknk084sn02q`. */
 export function newId(prefix: IdPrefix): string {
   return typeid(prefix).toString();
 }
 
-/** An identifier derived from a text. It does not sort by time. */
+/** Derives an identifier from a string. It does not sort by time. */
 export function idFrom(prefix: IdPrefix, text: string): string {
   const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
   return TypeID.fromUUIDBytes(prefix, bytes).toString();

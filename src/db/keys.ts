@@ -10,19 +10,21 @@ interface GivenKeys {
   ENCRYPTION_KEY_PREVIOUS?: Buffer | undefined;
 }
 
-/** The first key encrypts; all of them decrypt. */
+/** The first key encrypts. All of them can decrypt. */
 export type KeyRing = readonly [Buffer, ...Buffer[]];
 
 export interface Keys {
   jwtSecret: string;
-  /** Reads the keys each time, because `npm run rotate-key` may have created a new one. */
+  /** Returns the current keys. Reads them each time, because `npm run rotate-key` may have created a new one. */
   encryptionKeys: () => KeyRing;
 }
 
 const keyFile = 'encryption.key';
 const previousFile = 'encryption.key.previous';
 
-/** The keys from the settings. For those that are unset, keys are created once and kept in the data folder (mode 0600). */
+/**
+ * Returns the keys from the settings. Keys that are not set are created once and kept in the data folder (mode 0600).
+ */
 export async function readKeys(given: GivenKeys, dataDir: string): Promise<Keys> {
   const jwtSecret = given.JWT_SECRET ?? (await kept(dataDir, 'jwt.secret')).toString('hex');
   const { ENCRYPTION_KEY: key, ENCRYPTION_KEY_PREVIOUS: previous } = given;
@@ -61,7 +63,7 @@ async function kept(dataDir: string, name: string): Promise<Buffer> {
   return parseKey(await readFile(file, 'utf8'), file);
 }
 
-/** Creates a new key in the data folder; the previous one still decrypts. Neither file is ever incomplete. */
+/** Creates a new key in the data folder. The previous key can still decrypt. Neither file is ever incomplete. */
 export async function makeNewKey(dataDir: string): Promise<void> {
   const current = await readFile(join(dataDir, keyFile), 'utf8');
   await replace(join(dataDir, previousFile), current);

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Reports changes that any process made, through PostgreSQL's LISTEN. */
+/** Reports changes made by any process, using PostgreSQL's LISTEN. */
 export interface Listener {
   /** Calls `hear` whenever something about the topic may have changed, until the returned function is called. */
   on(topic: string, hear: () => void): () => void;
@@ -11,8 +11,8 @@ const reconnectMs = 500;
 const connectMs = 15_000;
 
 /**
- * Uses one connection for all topics of this process. It is opened when first needed and reopened when it breaks; then all
- * hearers are called, because notifications may have been missed.
+ * Opens a listener that uses one connection for all topics of this process. The connection is opened on first use and
+ * reopened when it breaks. All listeners are then called, because notifications may have been missed.
  */
 export function openListener(url: string): Listener {
   const heard = new Map<string, Set<() => void>>();
@@ -26,7 +26,7 @@ export function openListener(url: string): Listener {
     const made = new pg.Client({
       connectionString: url,
       application_name: 'deckhand-listener',
-      // The connection sends nothing, so without keep-alive it would not notice that the server has vanished.
+      // The connection only receives, so without keep-alive it would not notice that the server has vanished.
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
     });

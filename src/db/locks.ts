@@ -1,32 +1,32 @@
 import type { EntityManager } from 'typeorm';
 
 /**
- * What advisory locks of PostgreSQL are taken for. The number is the second argument of `hashtextextended`: it keeps the
- * locks of one purpose apart from those of another, so it must be unique and must not change while older processes run.
+ * The purposes of PostgreSQL's advisory locks. The number is the second argument of `hashtextextended`. It separates
+ * the locks of different purposes, so it must be unique and must not change while older processes run.
  */
 export const lockSpaces = {
-  /** A run, by its id: a push excludes a cancel. */
+  /** A run, by its id. Prevents that it is pushed and cancelled at the same time. */
   push: 0,
-  /** A GitHub account, while its installation is recorded. */
+  /** A GitHub account, while its installation is being stored. */
   account: 1,
-  /** An issue, while the task behind it is created. */
+  /** An issue, while its task is being created. */
   issue: 2,
-  /** A project, while dependencies of its tasks change. */
+  /** A project, while dependencies between its tasks are being changed. */
   dependencies: 4,
-  /** Reconciling, of which there is one at a time. */
+  /** The reconciliation, of which only one may run at a time. */
   reconcile: 6,
-  /** Work of one name; see turns.ts. */
+  /** Named work; see turns.ts. */
   turn: 100,
-  /** A living process; see presence.ts. */
+  /** A running process; see presence.ts. */
   presence: 101,
 } as const;
 
 export type LockSpace = keyof typeof lockSpaces;
 
-/** Held while migrations run. It is a plain number; the chance that the hash of a name equals it is 2⁻⁶⁴. */
+/** The lock held while migrations run. It is a fixed number; the chance that the hash of a name is the same is 2⁻⁶⁴. */
 export const migrationLock = 7_263_001;
 
-/** SQL: the key of a lock. `name` is an expression such as `$1`, never input. */
+/** Returns the SQL expression for the key of a lock. `name` is an SQL expression such as `$1`; never pass input. */
 export function lockKey(space: LockSpace, name = '$1'): string {
   return `hashtextextended(${name}, ${lockSpaces[space]})`;
 }

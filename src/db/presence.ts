@@ -4,25 +4,31 @@ import { lockKey } from './locks.ts';
 
 const connectMs = 5_000;
 
-/** Lets processes see which others are alive, so that the unfinished work of a dead one can be taken over at once. */
+/**
+ * Shows processes which other processes are alive, so that the unfinished work of a dead one can be taken over
+ * immediately.
+ */
 export interface Presence {
   /**
-   * The name under which this process holds a lock. If the connection breaks, the lock is released, the old name counts as
-   * dead, and the next call returns a new name.
+   * Returns the name under which this process holds a lock. If the connection breaks, the lock is released, the old
+   * name counts as dead, and the next call returns a new name.
    */
   name(): Promise<string>;
   close(): Promise<void>;
 }
 
 /**
- * SQL: whether the process of that name, a column or parameter, is gone. It must be evaluated by a statement of its own,
- * because a lock that it gets is held until the transaction ends.
+ * Returns an SQL condition: the process with that name, a column or parameter, is gone. Evaluate it in a separate
+ * statement, because it may acquire the lock, which is then held until the transaction ends.
  */
 export function isGone(name: string): string {
   return `pg_try_advisory_xact_lock_shared(${lockKey('presence', name)})`;
 }
 
-/** The lock belongs to a session that PostgreSQL ends after `leaseSeconds` without a sign of life. */
+/**
+ * Opens this process's presence. PostgreSQL ends the session that holds the lock after `leaseSeconds` without a sign of
+ * life.
+ */
 export function openPresence(url: string, leaseSeconds: number): Presence {
   let client: pg.Client | undefined;
   let name: Promise<string> | undefined;

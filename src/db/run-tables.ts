@@ -1,6 +1,6 @@
 import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, time, whole } from './table.ts';
 
-/** The tasks that a task waits for. */
+/** The dependencies between tasks. */
 export interface TaskDependencyRow {
   taskId: string;
   dependsOnId: string;
@@ -10,7 +10,7 @@ export const TaskDependencies = table<TaskDependencyRow>('task_dependencies', {
   dependsOnId: key(),
 });
 
-/** Changes asked of a task, until a run takes them up. */
+/** Changes requested for a task, until a run handles them. */
 export interface RevisionRow {
   id: string;
   taskId: string;
@@ -34,7 +34,7 @@ export const Revisions = table<RevisionRow>('revisions', {
   createdAt: madeNow(),
 });
 
-/** A run's journal: what it has done outside, so that another worker does not do it again. */
+/** A run's journal of external effects, so that another worker does not repeat them. */
 export interface RunStepRow {
   runId: string;
   name: string;
@@ -48,7 +48,7 @@ export const RunSteps = table<RunStepRow>('run_steps', {
   at: madeNow(),
 });
 
-/** The conversation of a run, turn by turn. */
+/** The conversation of a run, one row per turn of the model. */
 export interface RunTurnRow {
   runId: string;
   turn: number;
@@ -64,7 +64,7 @@ export const RunTurns = table<RunTurnRow>('run_turns', {
   at: madeNow(),
 });
 
-/** The log of a run, as people see it. */
+/** The log of a run, as shown to people. */
 export interface RunEventRow {
   id: number;
   runId: string;
@@ -82,7 +82,7 @@ export const RunEvents = table<RunEventRow>('run_events', {
   data: json({ default: {} }),
 });
 
-/** What a task changed, computed for one commit. */
+/** The changes of a task, computed for one commit. */
 export interface DiffRow {
   taskId: string;
   branchName: string;

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
-/** Where a ciphertext is stored. It is bound to this place: copied to another row, it cannot be decrypted. */
+/** Where a ciphertext is stored. Encryption binds it to this place: copied to another row, it cannot be decrypted. */
 export interface SecretPlace {
   table: string;
   row: string;
@@ -13,10 +13,10 @@ export interface Sealed {
   ciphertext: Buffer;
 }
 
-/** Encrypts secrets at rest with AES-256-GCM under the first key; decrypts with any of the keys. */
+/** Encrypts stored secrets with AES-256-GCM under the first key; decrypts with any of the keys. */
 export interface SecretBox {
   seal(value: string, place: SecretPlace): Sealed;
-  /** @throws Error if the key is unknown, or the ciphertext was changed or moved */
+  /** Decrypts a secret. @throws Error if the key is unknown, or the ciphertext was changed or moved */
   open(sealed: Sealed, place: SecretPlace): string;
 }
 

@@ -28,7 +28,10 @@ export const Sprints = table<SprintRow>('sprints', {
   endedAt: maybeTime(),
 });
 
-/** Changes of the tasks in a sprint; `status` is null when a task left it. Figures are computed from them. */
+/**
+ * The history of the tasks in a sprint, from which its figures are computed; `status` is null when a task left the
+ * sprint.
+ */
 export interface SprintHistoryRow {
   id: number;
   sprintId: string;
@@ -44,7 +47,7 @@ export const SprintHistories = table<SprintHistoryRow>('sprint_history', {
   at: time({ default: () => 'clock_timestamp()' }),
 });
 
-/** The milestone that shows a sprint in one repository. */
+/** The GitHub milestone of a sprint in one repository. */
 export interface SprintMilestoneRow {
   repositoryId: string;
   number: number;
@@ -78,7 +81,7 @@ export const Digests = table<DigestRow>('digests', {
   costUsd: big({ type: 'numeric' }),
 });
 
-/** Planning sessions, from a goal to a sprint. */
+/** Planning sessions, which lead from a goal to a sprint. */
 export interface WizardSessionRow {
   id: string;
   projectId: string;

@@ -3,8 +3,8 @@ import { type ColumnType, EntitySchema, type EntitySchemaColumnOptions } from 't
 type Column = EntitySchemaColumnOptions;
 
 /**
- * Declares a table: properties in camelCase, columns in snake_case. The migrations create the tables, and a test checks
- * that both agree, so `synchronize` is off.
+ * Declares a table: properties in camelCase, columns in snake_case. Migrations create the tables, and a test checks
+ * that they match these declarations, so `synchronize` is off.
  */
 export function table<Row extends object>(name: string, columns: { [property in keyof Row]-?: Column }) {
   const named = Object.entries<Column>(columns).map(([property, column]) => [
@@ -25,6 +25,6 @@ export const json = (more: Partial<Column> = {}) => column('jsonb', more);
 export const time = (more: Partial<Column> = {}) => column('timestamptz', more);
 export const maybeTime = () => column('timestamptz', { nullable: true });
 export const madeNow = () => column('timestamptz', { default: () => 'now()' });
-/** `pg` returns bigint as text. GitHub's numbers fit into a double. */
+/** Declares a bigint column. `pg` returns bigint as text; GitHub's numbers fit into a double. */
 export const big = (more: Partial<Column> = {}) =>
   column('bigint', { transformer: { to: (n) => n, from: (n) => (n === null ? null : Number(n)) }, ...more });

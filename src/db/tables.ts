@@ -153,7 +153,7 @@ export interface RepositoryRow {
   isDocsRepo: boolean;
   isPrivate: boolean;
   isInstalled: boolean;
-  /** An archived repository on GitHub is read-only. */
+  /** Whether the repository is archived, and therefore read-only, on GitHub. */
   isArchived: boolean;
   githubId: number | null;
   connectedBy: string | null;

@@ -2,18 +2,21 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import pg from 'pg';
 import { lockKey } from './locks.ts';
 
-/** Turns of different names at once. It is more than all jobs of a worker can take; requests of the API may have to wait. */
+/**
+ * Number of locks that a process can hold at the same time. All jobs of a worker need fewer; API requests may have to
+ * wait.
+ */
 const poolSize = 30;
 
-/** This process has lost the turn, so another one may be doing the work. */
+/** This process has lost the lock, so another one may be doing the same work. */
 export class TurnLost extends Error {
   constructor(name: string) {
-    super(`the turn "${name}" was lost with its connection to the database`);
+    super(`the lock "${name}" was lost with its connection to the database`);
     this.name = 'TurnLost';
   }
 }
 
-/** Work that excludes other work of the same name on all machines; see `Database.turn`. */
+/** Named locks: work excludes other work of the same name on all machines; see `Database.turn`. */
 export interface Turns {
   take<T>(name: string, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -28,9 +31,9 @@ interface Turn {
 const current = new AsyncLocalStorage<Turn>();
 
 /**
- * Call this before an effect that must not happen twice at the same time. Outside of any turn it does nothing. It asks the
- * database session that holds the turn: in a process that was suspended, a timer may fire before the connection reports
- * its end.
+ * Checks that this process still holds the lock. Call it before a write that must not happen twice. Outside of locked
+ * work it does nothing. It queries the database session that holds the lock, because in a process that was suspended, a
+ * timer may fire before the connection reports that it has ended.
  * @throws TurnLost
  */
 export async function assertTurn(): Promise<void> {
@@ -41,7 +44,10 @@ export async function assertTurn(): Promise<void> {
   });
 }
 
-/** A turn is an advisory lock of a session that PostgreSQL ends after `leaseSeconds` without a sign of life. */
+/**
+ * Opens the pool for named locks. Each is an advisory lock of a session, which PostgreSQL ends after `leaseSeconds`
+ * without a sign of life.
+ */
 export function openTurns(url: string, leaseSeconds: number): Turns {
   const pool = new pg.Pool({
     connectionString: url,
@@ -50,7 +56,7 @@ export function openTurns(url: string, leaseSeconds: number): Turns {
     options: `-c idle_session_timeout=${leaseSeconds * 1000}`,
     idleTimeoutMillis: leaseSeconds * 250,
   });
-  // The pool replaces a broken idle connection. Without a handler the error would end the process.
+  // The pool replaces broken idle connections. Without a handler the error event would end the process.
   pool.on('error', () => {});
   return {
     take: inOrder(async (name, work) => {
@@ -79,7 +85,10 @@ export function openTurns(url: string, leaseSeconds: number): Turns {
   };
 }
 
-/** Lets turns of one name wait in this process. In the database each waiting turn would hold a connection. */
+/**
+ * Queues work of the same name in this process. Otherwise each caller would hold a connection while waiting for the
+ * lock.
+ */
 function inOrder(take: Turns['take']): Turns['take'] {
   const last = new Map<string, Promise<unknown>>();
   return (name, work) => {

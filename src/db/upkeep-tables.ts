@@ -1,6 +1,6 @@
 import { big, key, madeNow, maybeText, table, text, time, whole } from './table.ts';
 
-/** Changes that event streams tell of. `xid` is left out: TypeORM does not know its type. */
+/** Changes that event streams report. `xid` is left out, because TypeORM does not know its type. */
 export interface ProjectEventRow {
   id: number;
   projectId: string;
@@ -18,7 +18,7 @@ export const ProjectEvents = table<ProjectEventRow>('project_events', {
   at: time({ default: () => 'clock_timestamp()' }),
 });
 
-/** Replies kept for repeated requests; `status` is null while the first request is under way. */
+/** Replies stored for repeated requests; `status` is null while the first request is in progress. */
 export interface IdempotencyKeyRow {
   userId: string;
   request: string;
@@ -44,7 +44,9 @@ export const IdempotencyKeys = table<IdempotencyKeyRow>('idempotency_keys', {
   attempts: whole({ default: 1 }),
 });
 
-/** Admins of an account who left its project. Comparing with GitHub does not add them again; signing in does. */
+/**
+ * Admins of a GitHub account who left its project. Synchronizing with GitHub does not add them again; signing in does.
+ */
 export interface DepartureRow {
   projectId: string;
   userId: string;
@@ -56,7 +58,7 @@ export const Departures = table<DepartureRow>('departures', {
   at: madeNow(),
 });
 
-/** Since when an agent's failures count in a project. */
+/** The time since when an agent's failures in a project count. */
 export interface HealthResetRow {
   agentId: string;
   projectId: string;
@@ -68,7 +70,7 @@ export const HealthResets = table<HealthResetRow>('health_resets', {
   at: madeNow(),
 });
 
-/** Comparisons of all tasks with their runs and with GitHub. */
+/** Reconciliations, which compare all tasks with their runs and with GitHub. */
 export interface ReconciliationRow {
   id: string;
   trigger: 'manual' | 'scheduled' | 'start';
@@ -84,7 +86,7 @@ export const Reconciliations = table<ReconciliationRow>('reconciliations', {
   finishedAt: time(),
 });
 
-/** How many tasks of each project a reconciliation checked. */
+/** The number of tasks that a reconciliation checked in each project. */
 export interface ReconciledProjectRow {
   reconciliationId: string;
   projectId: string;
@@ -96,7 +98,7 @@ export const ReconciledProjects = table<ReconciledProjectRow>('reconciled_projec
   checked: whole(),
 });
 
-/** What a reconciliation repaired. */
+/** The tasks that a reconciliation repaired. */
 export interface RecoveredTaskRow {
   reconciliationId: string;
   taskId: string;

@@ -17,7 +17,7 @@ export interface TaskRow {
   issueRepositoryId: string | null;
   issueNumber: number | null;
   issueUrl: string | null;
-  /** An issue should be created for it. */
+  /** Whether an issue should be created for the task. */
   wantsIssue: boolean;
   failure: Failure | null;
   doneAt: Date | null;
@@ -65,7 +65,7 @@ export interface RunRow {
   fence: number;
   leaseUntil: Date | null;
   heartbeatAt: Date | null;
-  /** Interruptions since it last made progress. */
+  /** Number of interruptions since the run last made progress. */
   interruptions: number;
   notBefore: Date | null;
   createdAt: Date;

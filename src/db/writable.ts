@@ -1,7 +1,7 @@
 /**
- * A write that a full disk, a standby or a read-only database refuses, and that leaves nothing behind. Locking a row writes
- * to the row and to the log, which is flushed at the commit. A result that does not fit into `work_mem` needs about 1 MB of
- * new disk space. The statements are one message, so they are one transaction.
+ * A write that fails on a full disk, a standby or a read-only database, and that leaves no trace. Locking a row writes
+ * to the row and to the write-ahead log, which is flushed at the commit. A result that does not fit into `work_mem`
+ * needs about 1 MB of new disk space. The statements are sent as one message, so they form one transaction.
  */
 export const writeProbe = `
   set local work_mem = '64kB';

@@ -48,13 +48,13 @@ export async function playTask(stage: Stage): Promise<Task> {
   return proposed;
 }
 
-/** Shows what people see on GitHub at the end. */
+/** Prints what people see on GitHub at the end. */
 async function showIssue(stage: Stage, number: number): Promise<void> {
   const mona = stage.github.as('mona');
   const at = `/repos/mona/sample/issues/${number}`;
   const shown = await until('agent:done on the issue', async () => {
     const found = await mona<{ state: string; labels: { name: string }[] }>('GET', at);
-    // The new label is added before the old one is removed.
+    // The new label is added before the old one is removed, so wait until only the new one is left.
     const isSettled = found.labels.map((l) => l.name).join() === 'agent:done';
     return isSettled && found.state === 'closed' && found;
   });

@@ -7,13 +7,13 @@ import { promisify } from 'node:util';
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
-/** The real service in its own process. */
+/** The real service in a separate process. */
 export interface RunningService {
   url: string;
   process: ChildProcess;
-  /** Everything it has logged so far. */
+  /** Returns the log so far. */
   log(): string;
-  /** A token for a login, from the command that people use. */
+  /** Issues a token for a login by running the `token` command in a separate process. */
   token(login: string): Promise<string>;
   /** Calls the REST interface. @throws Error with the reply's message */
   api<T>(token: string, method: string, path: string, body?: object): Promise<T>;
@@ -21,8 +21,8 @@ export interface RunningService {
 }
 
 /**
- * Starts the service with exactly these settings and waits until it is ready. A worker has no address to ask, so it is
- * returned at once.
+ * Starts the service with exactly these settings and waits until it is ready. A worker has no port to check, so it is
+ * returned immediately.
  */
 export async function startService(settings: Record<string, string>): Promise<RunningService> {
   // The tests start many services; a shared compile cache saves a quarter of a second for each.
@@ -72,7 +72,10 @@ export async function startService(settings: Record<string, string>): Promise<Ru
   };
 }
 
-/** Repeats a question until it has a truthy answer. @throws Error that names what it waited for */
+/**
+ * Calls a function repeatedly until it returns a truthy value, and returns that.
+ * @throws Error that names what it waited for
+ */
 export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined | false>,

@@ -7,7 +7,7 @@ const sample = fileURLToPath(new URL('./sample-repository', import.meta.url));
 
 const person = ['-c', 'user.name=Sample', '-c', 'user.email=sample@example.com'];
 
-/** Creates a bare repository whose first commit is the sample project. The files pass through a folder in `root`. */
+/** Creates a bare repository whose first commit is the sample project. Prepares the files in a folder in `root`. */
 export async function makeSampleRepository(folder: string, root: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await gitIn(folder, ['init', '--quiet', '--bare', '--initial-branch=main']);

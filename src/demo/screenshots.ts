@@ -11,7 +11,10 @@ import { issue } from './model/story.ts';
 import { type RunningService, startService, until } from './real-service.ts';
 import { demoSettings, freePort } from './settings.ts';
 
-/** `npm run screenshots` plays a demo project, photographs every page, and rewrites the table in docs/dashboard.md. */
+/**
+ * `npm run screenshots` plays a demo project, takes a screenshot of every page, and rewrites the table in
+ * docs/dashboard.md.
+ */
 const folder = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url));
 
 const titles = [
@@ -23,9 +26,9 @@ const titles = [
   'Drop the old export',
 ];
 
-/** A project with a sprint, a task in review, some that wait, and an open plan. */
+/** A project with a sprint, a task in review, some tasks that wait, and an open plan. */
 interface Sample {
-  /** `/projects/<id>` */
+  /** The address of the project's pages: `/projects/<id>`. */
   base: string;
   agentId: string;
   sprintId: string;
@@ -101,7 +104,7 @@ async function photograph(page: Page, url: string, name: string, file: string): 
   await page.screenshot({ path: join(folder, file) });
 }
 
-/** The table of screenshots is the last part of docs/dashboard.md. */
+/** Rewrites the table of screenshots, which is the last part of docs/dashboard.md. */
 async function rewriteTable(names: string[]): Promise<void> {
   const rows = names.map(
     (name) =>

@@ -2,7 +2,10 @@ import { createServer } from 'node:net';
 import type { DemoGitHub } from './github/github.ts';
 import type { ScriptedModel } from './model/model.ts';
 
-/** Settings that connect a service to the demo's GitHub and the scripted model. They take nothing from the environment. */
+/**
+ * Returns settings that connect a service to the demo's GitHub and the scripted model. They use nothing from the
+ * environment.
+ */
 export function demoSettings(given: {
   github: DemoGitHub;
   model: ScriptedModel;
@@ -33,7 +36,7 @@ export function demoSettings(given: {
   };
 }
 
-/** The preferred port if it is free, otherwise another one. */
+/** Returns the preferred port if it is free, otherwise another one. */
 export function freePort(preferred = 0): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();

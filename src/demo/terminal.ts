@@ -12,7 +12,7 @@ export function say(text: string): void {
   last = now;
 }
 
-/** Prints a text, indented, below the previous line. */
+/** Prints text, indented, below the previous line. */
 export function show(text: string): void {
   process.stdout.write(`${text.replace(/^/gm, '          ')}\n`);
 }

@@ -30,24 +30,27 @@ export interface Sides {
 
 /** Lines shown of one file. The rest is left out and the file is marked as truncated. */
 const maxLines = 3000;
-/** Files with more bytes are shown as binary: nobody reads such a diff. */
+/** Files with more bytes are shown as binary: their diff would be too long to read. */
 export const maxTextBytes = 2_000_000;
-/** A deleted and an added file count as a rename when they share this part of their lines; git's own threshold. */
+/**
+ * A deleted and an added file count as a rename when they share at least this fraction of their lines. This is git's
+ * default threshold.
+ */
 const renameSimilarity = 0.5;
 export const maxRenameCandidates = 50;
 /** Characters shown of all files together, because a line may be as long as its file. */
 const maxShown = 4_000_000;
-/** Time to compare one file, and all of them. What takes longer is shown as truncated. */
+/** Time limits for comparing one file and for comparing all of them. A file that exceeds them is shown as truncated. */
 const fileMs = 2000;
 const allMs = 10_000;
 
-/** What changed in each file, line by line, with renames paired. Computes for up to ten seconds without a pause. */
+/** Compares each file line by line and pairs renames. Blocks its thread for up to ten seconds. */
 export function diffFiles(sides: Sides[]): FileDiff[] {
   const budget = new Budget();
   return pairRenames(sides, budget.endsAt).map((side) => fileDiff(side, budget));
 }
 
-/** A file of which the diff shows only that it changed. */
+/** Returns a file that is marked as changed but shown without its lines. */
 export function truncatedFile(change: Change): FileDiff {
   return { ...withoutHunks(change, undefined), truncated: true };
 }
@@ -57,12 +60,15 @@ class Budget {
   readonly endsAt = performance.now() + allMs;
   #characters = maxShown;
 
-  /** Milliseconds for the next file; zero or less when the time is up. */
+  /** Returns the milliseconds left for the next file; zero or less when the time is used up. */
   get fileMs(): number {
     return Math.min(fileMs, this.endsAt - performance.now());
   }
 
-  /** As many of these lines as there are characters left for; nothing more after the first one that does not fit. */
+  /**
+   * Returns the first of these lines that fit into the remaining characters. After a line that does not fit, returns no
+   * more.
+   */
   take(lines: string[]): string[] {
     const taken: string[] = [];
     for (const line of lines) {
@@ -95,20 +101,20 @@ function fileDiff(side: Paired, budget: Budget): FileDiff {
   return { ...file, additions: countOf('+'), deletions: countOf('-'), ...shownOf(hunks, budget) };
 }
 
-/** All hunks of a file; undefined when the comparison would take longer than `ms`. */
+/** Returns all hunks of a file, or undefined when the comparison would take longer than `ms`. */
 function hunksOf(side: Sides, ms: number): Hunk[] | undefined {
   if (ms <= 0) return undefined;
   const options = { context: 3, timeout: ms };
   return structuredPatch('', '', textOf(side.old), textOf(side.new), '', '', options)?.hunks;
 }
 
-/** As much of the hunks as the limits allow. */
+/** Returns the part of the hunks that fits the limits. */
 function shownOf(hunks: Hunk[], budget: Budget): Pick<FileDiff, 'hunks' | 'truncated'> {
   const shown: Hunk[] = [];
   let lines = 0;
   let isCut = false;
   for (const { oldStart, oldLines, newStart, newLines, lines: all } of hunks) {
-    // "\ No newline at end of file" is a remark of the format and no line of the file.
+    // The diff format adds "\ No newline at end of file". It is not a line of the file.
     const own = all.filter((line) => !line.startsWith('\\'));
     const kept = budget.take(own.slice(0, maxLines - lines));
     lines += kept.length;
@@ -124,7 +130,10 @@ function statusOf(change: Change, previousPath: string | undefined): FileDiff['s
   return change.newMode === '000000' ? 'deleted' : 'modified';
 }
 
-/** Whether a file is shown without its lines: git's test for a NUL byte near the beginning, or too large. */
+/**
+ * Returns whether a file is shown without its lines: it is too large, or has a NUL byte near the beginning (git's
+ * test).
+ */
 export function isBinary(content: Uint8Array): boolean {
   return content.length > maxTextBytes || content.subarray(0, 8000).includes(0);
 }
@@ -145,7 +154,7 @@ function pairRenames(sides: Sides[], endsAt: number): Paired[] {
   return result.filter((r) => r.change.newMode !== '000000' || !taken.has(r.change.path));
 }
 
-/** The deleted file that an added one most likely was; undefined when none is similar enough. */
+/** Returns the deleted file that is most similar to an added one, or undefined when none is similar enough. */
 function mostAlike(added: Sides, gone: Set<Sides>, endsAt: number): Sides | undefined {
   let best: Sides | undefined;
   let most = renameSimilarity;
@@ -157,7 +166,7 @@ function mostAlike(added: Sides, gone: Set<Sides>, endsAt: number): Sides | unde
   return best;
 }
 
-/** The part of their lines that two files share, from 0 to 1. */
+/** Returns the fraction of their lines that two files share, from 0 to 1. */
 function similarity(a: Uint8Array, b: Uint8Array): number {
   if (a.length === 0 || b.length === 0 || isBinary(a) || isBinary(b)) return 0;
   const count = new Map<string, number>();

@@ -20,16 +20,19 @@ const maxFiles = 300;
 /** Bytes read of all files, before and after. Files beyond it are shown as truncated. */
 const maxBytes = 20_000_000;
 const readAtOnce = 8;
-/** Compared on the service's own thread: takes at most about 20 ms, less than starting a thread. */
+/**
+ * Differences up to this size are compared on the main thread: it takes at most about 20 ms, less than starting a
+ * thread.
+ */
 const inPlace = { lines: 400, bytes: 100_000 };
 
-/** `diffFiles` stops after ten seconds; these limits are for input on which it fails to. */
+/** `diffFiles` stops after ten seconds. These limits end it for input on which that check comes too late. */
 const comparing = apart<typeof import('./diff-files.ts')>(new URL('./diff-files.ts', import.meta.url), {
   seconds: 30,
   heapMb: 512,
 });
 
-/** The difference between two commits as the API shows it. Both git engines give the same. */
+/** Returns the difference between two commits in the form of the API. Both git engines give the same result. */
 export async function diffOf(checkout: Checkout, base: string, head: string): Promise<TreeDiff> {
   const changes = await checkout.changes(base, head);
   const looked = changes.slice(0, maxFiles + maxRenameCandidates);
@@ -40,7 +43,7 @@ export async function diffOf(checkout: Checkout, base: string, head: string): Pr
   return { files: files.slice(0, maxFiles), truncated: files.length > maxFiles || changes.length > looked.length };
 }
 
-/** The changes with their contents, in order, until `maxBytes` is reached. */
+/** Reads the contents of the changed files, in order, until `maxBytes` is reached. */
 async function contentsOf(checkout: Checkout, changes: Change[]): Promise<Sides[]> {
   const sides: Sides[] = [];
   let bytes = 0;
@@ -58,7 +61,10 @@ async function contentsOf(checkout: Checkout, changes: Change[]): Promise<Sides[
   return sides;
 }
 
-/** Large changes are compared in a thread: they take seconds, in which the service would answer nobody and lose its leases. */
+/**
+ * Compares files, large changes in a separate thread. On the main thread they would block the event loop for seconds,
+ * long enough for the process to lose its leases.
+ */
 async function compare(sides: Sides[]): Promise<FileDiff[]> {
   if (isSmall(sides)) return diffFiles(sides);
   return comparing.call('diffFiles', sides).catch((error) => {
@@ -76,7 +82,10 @@ function isSmall(sides: Sides[]): boolean {
   return lines <= inPlace.lines;
 }
 
-/** File contents before or after some changes, by object id; without submodules and files larger than `maxBytes`. */
+/**
+ * Returns file contents by object id, for the old or the new side of some changes. Leaves out submodules and files
+ * larger than `maxBytes`.
+ */
 export function blobsOf(
   checkout: Checkout,
   changes: Change[],
@@ -90,7 +99,7 @@ export function blobsOf(
   return checkout.readBlobs([...new Set(files.map(([, oid]) => oid))], maxBytes);
 }
 
-/** Stands for a file that is too large to be read. Its NUL byte makes it appear as a binary file. */
+/** Placeholder for a file that is too large to read. Its NUL byte makes the diff show it as binary. */
 const unread = Buffer.of(0);
 
 function contentOf(blobs: Map<string, Buffer>, mode: string, oid: string): Uint8Array {

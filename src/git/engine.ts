@@ -1,33 +1,40 @@
-/** A repository on a git host and the token for it. The token is sent to that origin only, never put into an argument or a file. */
+/**
+ * A repository on a git host and the token for it. The token is sent to that origin only and never put into an argument
+ * or a file.
+ */
 export interface Remote {
   url: string;
   token?: string | undefined;
-  /** When the token expires; absent for a token that does not. */
+  /** When the token expires; undefined if it does not. */
   tokenEndsAt?: Date | undefined;
-  /** The project that may see it: what was fetched is cached for that project alone. Without it nothing is cached. */
+  /**
+   * The project whose cache is used. Cached objects are available to that project only. Without a scope nothing is
+   * cached.
+   */
   scope?: string | undefined;
-  /** `host:port:address`. Connects to this address, which has been checked, instead of resolving the name again. */
+  /** The address to connect to, as `host:port:address`. It has been checked, so the name is not resolved again. */
   resolved?: string | undefined;
-  /** How long a remote may be silent before it counts as unreachable; 60 s by default. */
+  /** How long a remote may send nothing before it counts as unreachable; 60 s by default. */
   patienceSeconds?: number | undefined;
-  /** How long an answer may take in all, even if bytes keep arriving; half an hour by default. */
+  /** How long a response may take in total, even if bytes keep arriving; half an hour by default. */
   limitSeconds?: number | undefined;
-  /** The largest answer to accept. Only for git in JavaScript, which holds it in memory. */
+  /** The largest response to accept. Only for git in JavaScript, which holds it in memory. */
   maxAnswerBytes?: number | undefined;
 }
 
-/** A host may need this long to answer a large push. */
+/** Seconds of silence to tolerate: a host may need this long to process a large push. */
 export const silenceSeconds = 60;
 
 /** A transfer that is slower than this for `patienceSeconds` fails. */
 export const leastBytesPerSecond = 10_000;
 
-/** The largest repositories take minutes. A remote that sends slowly holds up a run no longer than this. */
+/** Seconds for one transfer. The largest repositories take minutes; a slow remote delays a run no longer than this. */
 export const remoteSeconds = 1800;
 
 /**
- * What went wrong. `unreachable`, `slow` and `not_git` (a web page instead of git data, which proxies send while a host is
- * down) may pass. `rejected` means that the remote refused a push. `broken` is everything else, such as damaged objects.
+ * What went wrong. `unreachable`, `slow` and `not_git` are temporary; `not_git` is a web page instead of git data,
+ * which proxies send while a host is down. `rejected` means that the remote refused a push. `broken` is everything
+ * else, such as damaged objects.
  */
 export type GitFault = 'auth' | 'missing' | 'unreachable' | 'not_git' | 'slow' | 'rejected' | 'broken';
 
@@ -45,12 +52,14 @@ export class GitFailed extends Error {
   }
 }
 
-/** Whether the same operation may succeed soon. */
+/** Returns whether the fault is temporary, so that the same operation may succeed soon. */
 export function isPassing(fault: GitFault): boolean {
   return fault === 'unreachable' || fault === 'not_git';
 }
 
-/** One path that differs between two trees. Modes are octal, as git writes them; `000000` where the path does not exist. */
+/**
+ * One path that differs between two trees. Modes are octal, as git writes them; a side without the path has `000000`.
+ */
 export interface Change {
   path: string;
   oldMode: string;
@@ -69,7 +78,10 @@ export interface NewCommit {
   parents: string[];
   message: string;
   author: Person;
-  /** Given by the caller: with the same date the commit gets the same id, so a push can be repeated without harm. */
+  /**
+   * The commit's date, given by the caller: a repeated commit with the same date gets the same id, so repeating the
+   * push is harmless.
+   */
   at: Date;
 }
 
@@ -85,25 +97,31 @@ export interface Checkout {
   workTree: string;
   /** Fetches a branch and returns its commit; undefined when the remote has no such branch. */
   fetch(branch: string): Promise<string | undefined>;
-  /** Fetches one commit by its id; false when the remote does not hand it out. */
+  /** Fetches one commit by its id; returns false when the remote does not serve it. */
   fetchCommit(commit: string): Promise<boolean>;
   /** Writes the files of a commit into the work tree and makes the index equal to it. */
   checkout(commit: string): Promise<void>;
-  /** Makes later snapshots faster. To be called when the files are in place and nobody has changed them yet. */
+  /**
+   * Records the state of the files to make later snapshots faster. Call it after the checkout, before anybody changes a
+   * file.
+   */
   remember(): Promise<void>;
   /**
-   * Writes a tree of the files as they are now, without ignored ones, and returns its id; see `readWorkTree`.
+   * Writes a tree of the current files except ignored ones and returns its id; see `readWorkTree`.
    * @throws UnfitWorkTree
    */
   snapshot(): Promise<string>;
   treeOf(commit: string): Promise<string>;
   changes(from: string, to: string): Promise<Change[]>;
-  /** The content of a file at a commit; undefined only when the commit has no such file. */
+  /**
+   * Returns the content of a file at a commit, or undefined when the commit has no such file. Never returns undefined
+   * for a file that cannot be read.
+   */
   readFile(commit: string, path: string): Promise<Buffer | 'too large' | undefined>;
-  /** The contents of several blobs, by id. Those larger than `maxBytes` are left out. */
+  /** Returns the contents of several blobs, by id. Those larger than `maxBytes` are left out. */
   readBlobs(oids: string[], maxBytes?: number): Promise<Map<string, Buffer>>;
   commit(commit: NewCommit): Promise<string>;
-  /** The best common ancestor, for which more history is fetched as needed. Undefined when there is none. */
+  /** Returns the best common ancestor, or undefined when there is none. Fetches more history as needed. */
   mergeBase(a: string, b: string): Promise<string | undefined>;
   /**
    * Merges two commits without touching the work tree. Files with conflicts hold git's conflict markers.
@@ -112,31 +130,32 @@ export interface Checkout {
   merge(ours: string, theirs: string): Promise<Merged>;
   isAncestor(ancestor: string, commit: string): Promise<boolean>;
   /**
-   * Moves the remote branch to a commit, never by force. Succeeds when the remote has the commit, even if its answer got lost.
+   * Moves the remote branch to a commit, never by force. Succeeds if the remote has the commit, even if its response
+   * was lost.
    * @throws GitFailed `rejected` when the remote refuses
    */
   push(commit: string, branch: string): Promise<void>;
   /** Replaces the token. Installation tokens expire after an hour, and a run may take longer. */
   renewToken(token: string | undefined): Promise<void>;
-  /** Ends the processes that the engine keeps for it. The folders stay. */
+  /** Ends the engine's processes for this checkout. The folders stay. */
   close(): Promise<void>;
 }
 
 /** The largest file that `readFile` returns. */
 export const maxReadBytes = 1_000_000;
 
-/** What the service needs from git. Both engines pass the same tests. */
+/** The git operations that the service needs. Both engines pass the same tests. */
 export interface GitEngine {
   name: 'native' | 'isomorphic';
-  /** Name and version, for people. */
+  /** Returns the name and version of the engine, to show to people. */
   version(): Promise<string>;
-  /** Branches and the commits they point to. @throws GitFailed */
+  /** Returns the branches and the commits they point to. @throws GitFailed */
   listBranches(remote: Remote, signal?: AbortSignal): Promise<Map<string, string>>;
-  /** An empty repository in `gitDir` that fetches from the remote and checks out into `workTree`. */
+  /** Creates an empty repository in `gitDir` that fetches from the remote and checks out into `workTree`. */
   open(remote: Remote, folders: { gitDir: string; workTree: string }, signal?: AbortSignal): Promise<Checkout>;
 }
 
-/** The failure of an operation that reached its time limit. */
+/** Returns the error for an operation that reached its time limit. */
 export function tooSlow({ limitSeconds = remoteSeconds }: Pick<Remote, 'limitSeconds'> = {}): GitFailed {
   return new GitFailed('slow', `git: the remote did not finish within ${limitSeconds} s`);
 }

@@ -1,10 +1,10 @@
 import { inPortions } from './portions.ts';
 import type { TreeEntry } from './work-tree/tree-files.ts';
 
-/** Remembered for each checked-out commit, because half a million paths take a second. */
+/** Cached for each checked-out commit, because computing the folders of half a million paths takes a second. */
 const foldersByBase = new WeakMap<Map<string, TreeEntry>, Set<string>>();
 
-/** All folders that contain files of the repository. */
+/** Returns all folders that contain tracked files. */
 export async function foldersOf(base: Map<string, TreeEntry>): Promise<Set<string>> {
   const known = foldersByBase.get(base);
   if (known !== undefined) return known;
@@ -12,7 +12,7 @@ export async function foldersOf(base: Map<string, TreeEntry>): Promise<Set<strin
   await inPortions(base.keys(), (path) => {
     for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
       const folder = path.slice(0, end);
-      // Its parents have been added with it.
+      // The parents of a known folder have been added already.
       if (folders.has(folder)) break;
       folders.add(folder);
     }

@@ -1,15 +1,18 @@
 import { GitFailed } from './engine.ts';
 
-/** How many more commits of history to fetch for each further search; the last number means all of them. */
+/** How many more commits of history to fetch before each further search. The last number means the whole history. */
 const deepenBy = [100, 1000, 2_147_483_647];
 
-/** How an engine searches for a common ancestor, and how it fetches more history to search in. */
+/** An engine's search for a common ancestor, and its way to fetch more history. */
 export interface History {
   search(): Promise<string | undefined>;
   deepen(commits: number): Promise<unknown>;
 }
 
-/** The common ancestor, with as little history as it takes. Undefined when all of the history holds none. */
+/**
+ * Finds the common ancestor and fetches only as much history as needed. Returns undefined when the whole history
+ * contains none.
+ */
 export async function findMergeBase({ search, deepen }: History): Promise<string | undefined> {
   for (const commits of [0, ...deepenBy]) {
     if (commits > 0) await deepen(commits);
@@ -19,7 +22,10 @@ export async function findMergeBase({ search, deepen }: History): Promise<string
   return undefined;
 }
 
-/** @throws GitFailed `broken`: without a common ancestor nothing can be merged */
+/**
+ * Ensures that there is a common ancestor, without which nothing can be merged.
+ * @throws GitFailed `broken` if there is none
+ */
 export async function requireMergeBase(history: History): Promise<void> {
   if ((await findMergeBase(history)) === undefined)
     throw new GitFailed('broken', 'git: the commits have no history in common');

@@ -5,20 +5,23 @@ import { type GitEngine, GitFailed, isPassing } from './engine.ts';
 const attempts = { retries: 2, minTimeout: 500, factor: 4 };
 
 /**
- * Repeats an operation when the remote fails for a moment. Reading twice does no harm. Neither does pushing the same
- * commit again: nothing is forced, and each engine checks whether the remote has it already.
+ * Retries an operation when the remote fails temporarily. Repeating a fetch is harmless. So is repeating a push of the
+ * same commit: pushes are never forced, and each engine checks whether the remote already has the commit.
  */
 function retried<T>(act: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return pRetry(act, {
     ...attempts,
     ...(signal === undefined ? {} : { signal }),
-    // Whether to wait as long as the remote asks is for the caller to decide.
+    // If the remote asks for a longer pause, the caller decides whether to wait.
     shouldRetry: ({ error, retryDelay }) =>
       error instanceof GitFailed && isPassing(error.fault) && (error.retryAfterMs ?? 0) <= retryDelay,
   });
 }
 
-/** The same engine, which repeats fetches and pushes when the remote fails for a moment. Callers handle longer outages. */
+/**
+ * Wraps an engine so that fetches and pushes are retried when the remote fails temporarily. Callers handle longer
+ * outages.
+ */
 export function patient(engine: GitEngine): GitEngine {
   return {
     ...engine,

@@ -2,15 +2,15 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { GitFailed } from './engine.ts';
 
-/** Which hosts the operator's settings allow. */
+/** The hosts that the operator's settings allow. */
 export interface HostRules {
   githubOrigin: string;
   allowPrivateHosts: boolean;
 }
 
 /**
- * Addresses that are not on the public internet (RFC 6890 and the cloud metadata services). One list per family, because
- * Node's BlockList finds every IPv4 address in the mapped IPv6 range.
+ * Addresses that are not on the public internet (RFC 6890 and the cloud metadata services). There is one list per
+ * family, because Node's BlockList treats every IPv4 address as part of the IPv4-mapped IPv6 range.
  */
 const closed = { 4: new BlockList(), 6: new BlockList() };
 for (const [net, bits] of [
@@ -46,16 +46,19 @@ for (const [net, bits] of [
 ] as const)
   closed[6].addSubnet(net, bits, 'ipv6');
 
-/** Whether an address is off limits. A text that is not an address is. */
+/** Returns whether an address is blocked. A string that is not an IP address counts as blocked. */
 export function isClosedAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 6) return closed[6].check(address, 'ipv6');
   return family === 0 || closed[4].check(address, 'ipv4');
 }
 
-/** What is wrong with a repository's address, to follow its name in a sentence; undefined when it may be used. */
+/**
+ * Returns what is wrong with a repository's address, worded to follow its name in a sentence, or undefined when it is
+ * allowed.
+ */
 export function urlProblem(text: string, rules: HostRules): string | undefined {
-  // The URL parser repairs what git would read differently: blanks, backslashes and missing slashes.
+  // The URL parser silently corrects blanks, backslashes and missing slashes, which git would interpret differently.
   if (!/^https?:\/\/[^\s\\\p{Cc}]+$/iu.test(text) || !URL.canParse(text))
     return 'must be an https address such as https://github.com/owner/name';
   const url = new URL(text);
@@ -81,7 +84,7 @@ export function isClosedHost(host: string): boolean {
   return /^(localhost|.*\.(localhost|local|internal|home\.arpa)|metadata)$/.test(host);
 }
 
-/** A host has an address that is off limits. A run then fails with the category `repository`. */
+/** A host's address is blocked. The run fails with the category `repository`. */
 export class HostClosed extends Error {
   constructor(host: string) {
     super(`${host} has a private address`);
@@ -90,8 +93,9 @@ export class HostClosed extends Error {
 }
 
 /**
- * Resolves the host of a repository and checks its address. The result is for `Remote.resolved`: resolving the name
- * again later could give another address. Undefined where every address is allowed: for GitHub, or with private hosts.
+ * Resolves the host of a repository and checks its address. Pass the result as `Remote.resolved`, because resolving the
+ * name a second time could return another address. Returns undefined where every address is allowed: for GitHub, or if
+ * private hosts are allowed.
  * @throws HostClosed; GitFailed when the name cannot be resolved
  */
 export async function resolveOnce(text: string, rules: HostRules): Promise<string | undefined> {
@@ -110,13 +114,13 @@ export async function resolveOnce(text: string, rules: HostRules): Promise<strin
   return `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}:${address}`;
 }
 
-/** One form for all addresses of a repository: no trailing slash, no `.git`, host in lower case. */
+/** Normalizes a repository's address: no trailing slash, no `.git`, host in lower case. */
 export function normalUrl(text: string): string {
   const url = new URL(text);
   return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\.git$/, '')}`;
 }
 
-/** Owner and name of a repository on the GitHub that this service works with; undefined for any other address. */
+/** Returns the owner and name of a repository on this service's GitHub, or undefined for any other address. */
 export function githubName(text: string, githubOrigin: string): { owner: string; repo: string } | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);

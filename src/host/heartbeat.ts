@@ -3,10 +3,10 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 
 const beatMs = 3000;
-/** A process that has not written for this long counts as hanging or gone. */
+/** A process whose heartbeat file is older than this counts as hanging or gone. */
 const silentMs = 30_000;
 
-/** The settings that tell the processes on a machine apart. */
+/** The settings that distinguish the processes on a machine. */
 interface Machine {
   DATA_DIR: string;
   ROLE: string;
@@ -14,14 +14,18 @@ interface Machine {
   PORT: number;
 }
 
-/** One file per role and machine; processes of one role that share a data folder share it too. */
+/**
+ * Returns the path of the heartbeat file: one per role and machine. Processes of the same role that share a data folder
+ * share the file.
+ */
 function fileOf({ DATA_DIR, ROLE }: Machine): string {
   return join(DATA_DIR, `heartbeat.${ROLE}.${hostname()}`);
 }
 
 /**
- * Writes every 3 s to a file whether this process is well (`ok`, or what is wrong), for `healthy.ts` to read. A file,
- * because a worker has no port that could be asked. A process that hangs stops writing. Returns the function that stops it.
+ * Writes to a file every 3 s whether this process is healthy (`ok`, or what is wrong). `healthy.ts` reads it. A file is
+ * used because a worker has no port for health checks. A process that hangs stops writing. Returns a function that
+ * stops the heartbeat.
  */
 export function startHeartbeat(config: Machine, look: () => Promise<string>): () => Promise<void> {
   const file = fileOf(config);
@@ -32,7 +36,8 @@ export function startHeartbeat(config: Machine, look: () => Promise<string>): ()
     if (isBeating) return;
     isBeating = true;
     const found = await look().catch((error: Error) => error.message);
-    // Renamed into place, because a file that is being written is empty for a moment. If writing fails, the age shows it.
+    // Written under a temporary name and renamed, because a file that is being written is empty for a moment. If
+    // writing fails, readers notice the file's age.
     const write = () => writeFile(`${file}.new`, found).then(() => rename(`${file}.new`, file));
     if (!isStopped) await write().catch(() => {});
     if (isStopped) await clear();
@@ -47,7 +52,7 @@ export function startHeartbeat(config: Machine, look: () => Promise<string>): ()
   };
 }
 
-/** What is wrong with the process of a role on this machine; undefined when it is well. */
+/** Returns what is wrong with the process of a role on this machine, or undefined when it is healthy. */
 export async function whatIsWrong(config: Machine): Promise<string | undefined> {
   const file = fileOf(config);
   const found = await stat(file).catch(() => undefined);

@@ -5,25 +5,26 @@ import express, { type Response, type Router } from 'express';
 import expressStaticGzip from 'express-static-gzip';
 import type { App } from '../app.ts';
 
-/** Where `npm run build` puts the dashboard. */
+/** The output folder of `npm run build`. */
 const built = fileURLToPath(new URL('../../dist/web/', import.meta.url));
 const root = '<div id="root"></div>';
 
-/** Facts that the pages of the dashboard contain. They are public. */
+/** Facts about the service that are embedded in the pages of the dashboard. They are public. */
 export interface About {
   /** Whether people can sign in with GitHub. */
   signIn: boolean;
-  /** Where people install the App on further accounts; null without an App. */
+  /** The address at which people install the App on further accounts; null without an App. */
   installUrl: string | null;
 }
 
 /**
- * The dashboard: its files and, for every other address, its one HTML document, whose script reads the address. Clients
- * that do not accept HTML go to the next handler.
+ * Serves the dashboard: its files and, for every other address, its one HTML document, whose script reads the address.
+ * Requests that do not accept HTML are passed to the next handler.
  */
 export function dashboard(app: Pick<App, 'config'>, about: () => Promise<About>): Router {
   const router = express.Router();
-  // Their names contain a hash of their content. The build has put a compressed copy beside each of them.
+  // File names contain a hash of the content, so browsers may cache them. The build stores a compressed copy beside
+  // each file.
   const serveStatic = { immutable: true, maxAge: '1y' };
   const orderPreference = ['br', 'gz'];
   const assets = { enableBrotli: true, orderPreference, index: false, serveStatic } as const;
@@ -36,11 +37,14 @@ export function dashboard(app: Pick<App, 'config'>, about: () => Promise<About>)
   return router;
 }
 
-/** Sends the dashboard's document. `without` is shown in a browser without scripts, and if the dashboard was not built. */
+/**
+ * Sends the dashboard's HTML document. Browsers without scripts show `without`, and so does every browser if the
+ * dashboard was not built.
+ */
 export function sendPage(app: Pick<App, 'config'>, res: Response, about: About, without: string): void {
   const text = document();
   res.setHeader('Content-Security-Policy', policyOf(app));
-  // It names files that are gone after the next release.
+  // The document names script files that the next release removes, so it must not be cached.
   res.setHeader('Cache-Control', 'no-cache');
   if (text === undefined) {
     res.type('html').send(bare(`${without}<p>The dashboard is not built: <code>npm run build</code>.</p>`));
@@ -53,7 +57,7 @@ export function sendPage(app: Pick<App, 'config'>, res: Response, about: About, 
 
 let read: string | undefined;
 
-/** The document, read once; undefined while the dashboard is not built. */
+/** Returns the HTML document, which is read once, or undefined if the dashboard was not built. */
 function document(): string | undefined {
   const file = join(built, 'index.html');
   if (read === undefined && existsSync(file)) read = readFileSync(file, 'utf8');
@@ -61,8 +65,8 @@ function document(): string | undefined {
 }
 
 /**
- * Allows only our own scripts, connections and fonts. Inline styles are allowed because Primer's components use them.
- * Images may also come from GitHub's avatar server.
+ * Returns the Content-Security-Policy. It allows only our own scripts, connections and fonts. Inline styles are allowed
+ * because Primer's components use them. Images may also come from GitHub's avatar server.
  */
 function policyOf({ config }: Pick<App, 'config'>): string {
   const images = [...new Set(['https://avatars.githubusercontent.com', new URL(config.GITHUB_SERVER_URL).origin])];

@@ -6,7 +6,7 @@ import { oneLine } from '../domain/text/quoted.ts';
 import { AppError, upstreamFailed } from '../errors.ts';
 import { answerAndHangUp, isUnread } from './limits/hang-up.ts';
 
-/** Answers every error with a JSON body of one shape. Errors that may contain internals become a plain 500. */
+/** Replies to every error with a JSON body of the same shape. Errors that may contain internals become a plain 500. */
 export function errorReply(app: App): ErrorRequestHandler {
   return (error, req, res, next) => {
     if (res.headersSent) return next(error);
@@ -23,22 +23,22 @@ export function errorReply(app: App): ErrorRequestHandler {
   };
 }
 
-/** The body of an error's reply. */
+/** Returns the body of an error's reply. */
 export function replyOf({ status, message, problems }: AppError): object {
   return { statusCode: status, message, ...(problems === undefined ? {} : { errors: problems }) };
 }
 
-/** Turns any error into one that may be shown. */
+/** Converts any error into one that may be shown to the caller. */
 export function knownError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof Refused) return new AppError(409, error.message);
   if (isDatabaseAway(error)) return new AppError(503, 'The database is away', { headers: { 'Retry-After': '5' } });
-  // Octokit throws HttpError for every failed call; its message comes from GitHub.
+  // Octokit throws HttpError for every failed call; the message comes from GitHub.
   if ((error as Error).name === 'HttpError') {
     const { status, message } = error as { status?: number; message: string };
     return upstreamFailed('GitHub', `HTTP ${status ?? 0}, ${oneLine(message, 200)}`);
   }
-  // Express reports a path with invalid percent-encoding with this status.
+  // Express sets this status when a path contains invalid percent-encoding.
   const status = (error as { status?: unknown }).status;
   if (status === 400) return new AppError(404, 'No such address');
   return new AppError(500, 'Internal server error');

@@ -5,22 +5,25 @@ import { AppError } from '../errors.ts';
 import { knownError } from './error-reply.ts';
 import { countStream } from './limits/stream-count.ts';
 
-/** Server-sent events to one caller (html.spec.whatwg.org, "Server-sent events"). */
+/** A stream of server-sent events to one caller (html.spec.whatwg.org, "Server-sent events"). */
 export interface EventStream {
-  /** The last event that the caller received on an earlier connection. */
+  /** The id of the last event that the caller received on an earlier connection. */
   lastEventId: string | undefined;
   /** Aborted when the caller has disconnected or has lost access. */
   signal: AbortSignal;
   send(event: { id?: string | number; event?: string; data?: unknown }): void;
-  /** Resolves once the caller has read enough for more to be sent, or has disconnected. Await it between many events. */
+  /**
+   * Resolves once the caller has read enough for more to be sent, or has disconnected. Await it when sending many
+   * events.
+   */
   drained(): Promise<void>;
 }
 
-/** How often access is checked again, so that a revoked token ends a stream within a second. */
+/** Interval between two checks of the caller's access. It ends the stream of a revoked token within a second. */
 const recheckMs = 800;
-/** How often a comment is sent, so that proxies keep the connection open. */
+/** Interval between two comments, which keep proxies from closing an idle connection. */
 const pingMs = 15_000;
-/** A caller that leaves more than this unread is disconnected. It can resume with `Last-Event-ID`. */
+/** A caller that has more than this many unread bytes is disconnected. It can resume with `Last-Event-ID`. */
 const maxUnread = 1024 * 1024;
 
 export function wantsEvents(req: Request): boolean {
@@ -28,7 +31,7 @@ export function wantsEvents(req: Request): boolean {
 }
 
 /**
- * Answers with a stream until `tell` is done, the caller disconnects, the process stops, or `recheck` throws.
+ * Sends an event stream until `tell` is done, the caller disconnects, the process stops, or `recheck` throws.
  * @throws AppError 429 over the limit of a user, 503 over that of the process; both before anything is sent
  */
 export async function answerEvents(
@@ -92,7 +95,7 @@ async function drained(res: Response, signal: AbortSignal): Promise<void> {
   if (res.writableNeedDrain && !signal.aborted) await once(res, 'drain', { signal }).catch(() => undefined);
 }
 
-/** Sends a comment at each interval. A caller that has read nothing between two of them is disconnected. */
+/** Sends a comment at each interval. Disconnects a caller that has read nothing between two comments. */
 function pingEvery(ms: number, res: Response, write: (text: string) => void, end: () => void): () => void {
   let wasBlocked = false;
   const timer = setInterval(() => {
@@ -106,14 +109,17 @@ function pingEvery(ms: number, res: Response, write: (text: string) => void, end
 function recheckEvery(ms: number, recheck: () => Promise<unknown>, end: () => void): () => void {
   const timer = setInterval(() => {
     recheck().catch((error) => {
-      // An unreachable database says nothing about the caller's access.
+      // If the database cannot be reached, the caller may still have access.
       if (error instanceof AppError && error.status < 500) end();
     });
   }, ms);
   return () => clearInterval(timer);
 }
 
-/** After a lost race the object may have been deleted. Then checking access again gives the error that says so. */
+/**
+ * Returns the error to report. After a lost race the object may have been deleted; checking access again then throws
+ * the error that says so.
+ */
 async function causeOf(error: unknown, recheck: () => Promise<unknown>): Promise<unknown> {
   if (!lostRace(error)) return error;
   return recheck().then(
@@ -122,7 +128,9 @@ async function causeOf(error: unknown, recheck: () => Promise<unknown>): Promise
   );
 }
 
-/** Calls `look` now and whenever there may be news, one call at a time, until it answers true or `signal` is aborted. */
+/**
+ * Calls `look` immediately and after each notification, one call at a time, until it returns true or `signal` aborts.
+ */
 export async function follow(
   signal: AbortSignal,
   listen: (hear: () => void) => () => void,

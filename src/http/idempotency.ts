@@ -7,40 +7,46 @@ import type { Keyed } from './route.ts';
 
 export interface KeptReply {
   status: number;
-  /** JSON text, or null for a reply that must not be kept. */
+  /** JSON text, or null for a reply that must not be stored. */
   body: string | null;
 }
 
-/** The right to answer a request that carries an `Idempotency-Key`. */
+/** A claim on an `Idempotency-Key`: only its holder may handle the request. */
 export interface Attempt extends Keyed {
   /**
-   * Keeps the reply for repetitions within 24 h. Call it inside the transaction of the request's writes, so that both are
-   * committed together.
-   * @throws AppError 409 when another attempt has taken over, which must roll that transaction back
+   * Stores the reply for repeated requests within 24 h. Call it inside the transaction of the request's writes, so that
+   * both are committed together.
+   * @throws AppError 409 when another attempt has taken over the key; that transaction must then be rolled back
    */
   keep(reply: KeptReply): Promise<void>;
-  /** Frees the key, now or once the database can be reached, because nothing was done that a repetition would repeat. */
+  /**
+   * Releases the key after a request that changed nothing, so that it can be repeated. If the database cannot be
+   * reached, does so later.
+   */
   forget(): Promise<void>;
 }
 
 const maxLength = 255;
-/** No request takes this long: an attempt without a reply was cut off, although its process is alive. */
+/**
+ * No request takes this long. An attempt that has no reply after this time counts as abandoned even though its process
+ * is alive.
+ */
 const abandonedMs = 600_000;
 const abandonedAfter = `interval '${abandonedMs} milliseconds'`;
 const keptFor = `interval '24 hours'`;
-/** How long to wait before freeing a key again, after the database could not be reached. */
+/** Pause before trying again to release a key, when the database could not be reached. */
 const freeAgainMs = 1000;
-/** `case` makes sure that the lock is tried only where it matters. */
+/** Uses `case` so that PostgreSQL tries the advisory lock only for a row that names a process. */
 const isAbandoned = `(k.status is null and k.digest = excluded.digest and (k.created_at < now() - ${abandonedAfter}
   or case when k.process is null then false else ${isGone('k.process')} end))`;
 const isExpired = `k.created_at < now() - ${keptFor}`;
 
 /**
- * Looks up the `Idempotency-Key` of a POST, which is scoped to user, method and path. Returns undefined without a key, the
- * kept reply of an earlier request, or the right to answer this one. An attempt whose process died without a reply is taken
- * over at once.
- * @throws AppError 400 for an invalid key, 422 for another body, 409 if the first request is under way or its reply was not
- * kept
+ * Claims the `Idempotency-Key` of a POST, which is scoped to user, method and path. Returns undefined if there is no
+ * key, the stored reply of an earlier request, or the claim. A claim whose process died without a reply is taken over
+ * immediately.
+ * @throws AppError 400 for an invalid key, 422 for a different body, 409 if the first request is in progress or its
+ * reply was not stored
  */
 export async function takeKey(
   db: Database,
@@ -70,7 +76,7 @@ export async function takeKey(
   const free = () =>
     db.prepared(
       'idempotency forget',
-      // If only the confirmation of the commit was lost, the reply was kept and must stay.
+      // The status check keeps a reply that was committed although the confirmation of the commit was lost.
       'delete from idempotency_keys where user_id = $1 and request = $2 and key = $3 and claim = $4 and status is null',
       [...id, claim],
     );
@@ -123,7 +129,7 @@ async function earlierReply(db: Database, id: string[], digest: string): Promise
   return { status: row.status ?? 200, body: row.reply };
 }
 
-/** Removes expired keys. */
+/** Deletes expired keys. */
 export async function forgetOldKeys(db: Database): Promise<void> {
   await db.prepared('idempotency clean', `delete from idempotency_keys where created_at < now() - ${keptFor}`, []);
 }

@@ -54,18 +54,18 @@ export function createMetrics(): Metrics {
     }),
     githubParked: new Counter({
       name: 'deckhand_github_parked_total',
-      help: 'How often GitHub asked the service to wait',
+      help: 'Number of times GitHub asked the service to wait',
       registers,
     }),
     breakers: new Counter({
       name: 'deckhand_breakers_tripped_total',
-      help: 'Issues whose updates were paused because too much changed at once',
+      help: 'Issues whose updates were paused because of too many changes in a short time',
       registers,
     }),
   };
 }
 
-/** Serves the metrics on loopback. Rejects if the port is taken. */
+/** Serves the metrics on loopback. Rejects if the port is in use. */
 export function serveMetrics(metrics: Metrics, port: number): Promise<Server> {
   const server = createServer(async (_req, res) => {
     res.setHeader('Content-Type', metrics.registry.contentType);

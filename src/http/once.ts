@@ -5,7 +5,7 @@ import type { EventStream } from './events.ts';
 import type { Attempt } from './idempotency.ts';
 import type { Route } from './route.ts';
 
-/** After this many lost races the last error is the answer. */
+/** Maximum number of attempts after lost races. The last error is then returned. */
 const maxTries = 3;
 
 export interface Reply {
@@ -15,9 +15,9 @@ export interface Reply {
 }
 
 /**
- * Answers a request. With an `Idempotency-Key` the reply is stored in the same transaction as what the request writes, as
- * far as the route allows (see `waits`). An operation that lost a race has written nothing, so it is tried again after
- * `reload`.
+ * Runs an operation and returns its reply. With an `Idempotency-Key` the reply is stored in the same transaction as the
+ * operation's writes, as far as the route allows (see `waits`). An operation that lost a race has been rolled back, so
+ * it is retried after `reload`.
  */
 export async function answerOnce(
   app: App,
@@ -43,7 +43,10 @@ export async function answerOnce(
   }
 }
 
-/** The same for a stream. The reply that is kept is the data of its `done` event, which is sent after it was stored. */
+/**
+ * Does the same as `answerOnce` for a stream. Stores the data of the `done` event as the reply, and then sends that
+ * event.
+ */
 export async function streamOnce(
   app: App,
   declared: Route,

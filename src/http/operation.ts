@@ -10,13 +10,13 @@ import { cutPage, readBody, validated } from './request.ts';
 import { Repeated, type Route } from './route.ts';
 
 export interface OperationParts {
-  /** Reads the caller's token. @throws AppError 401, 403, 429 */
+  /** Returns the id of the caller's token. @throws AppError 401, 403, 429 */
   tokenIdOf: (req: Request, res: Response, declared: Route) => Promise<string>;
-  /** Waits until the user has a free place among the requests under way. */
+  /** Waits until the user has a free slot for a request. */
   enterLine: (userId: string) => Promise<Leave>;
 }
 
-/** One request for a declared route. */
+/** One request to a declared route. */
 interface Call {
   app: App;
   declared: Route;
@@ -24,14 +24,17 @@ interface Call {
   res: Response;
   tokenId: string;
   params: Record<string, string>;
-  /** Gives up the request's place in the user's line before the request is over. */
+  /** Releases the user's slot before the request has ended. */
   leave: Leave;
 }
 
-/** What the access rule found, with the validated query and body. */
+/** The result of the access rule, with the validated query and body. */
 type Input = { user?: Caller; query: unknown; body: unknown };
 
-/** A declared route as a handler. It checks in this order: token, limits, body, access, query, body against its schema. */
+/**
+ * Creates the handler of a declared route. It checks in this order: token, limits, body, access, query, body against
+ * its schema.
+ */
 export function operation(app: App, declared: Route, { tokenIdOf, enterLine }: OperationParts): RequestHandler {
   return async (req, res) => {
     const stopTimer = app.metrics.requests.startTimer({ method: declared.method, route: declared.path });
@@ -40,11 +43,12 @@ export function operation(app: App, declared: Route, { tokenIdOf, enterLine }: O
     const tokenId = isPublic ? '' : await tokenIdOf(req, res, declared);
     const userId = String(res.locals.userId);
     if (declared.method === 'post' || declared.method === 'patch') {
-      // A revoked token is reported rather than a broken body. The access rule, which checks the token too, comes later.
+      // Check the token before reading the body, so that a revoked token is reported rather than an invalid body. The
+      // access rule, which also checks the token, runs later.
       if (!isPublic) await findCaller(app.db, tokenId);
       req.body = await readBody(req, userId);
     }
-    // A handler that waits for GitHub or a model holds no database connection while it waits.
+    // A handler that waits for GitHub or a model holds no database connection while it waits, so it needs no slot.
     const leave = declared.waits === undefined ? await enterLine(userId) : () => {};
     try {
       await perform({ app, declared, req, res, tokenId, params: req.params as Record<string, string>, leave });
@@ -83,7 +87,7 @@ async function loadInput({ app, declared, req, tokenId, params }: Call): Promise
   };
 }
 
-/** Sends the reply of an earlier request with the same Idempotency-Key, as JSON or as the end of a stream. */
+/** Sends the stored reply of an earlier request with the same Idempotency-Key, as JSON or as the end of a stream. */
 async function replay(call: Call, user: Caller | undefined, kept: KeptReply): Promise<void> {
   const { declared, req, res } = call;
   res.setHeader('Idempotent-Replayed', 'true');
@@ -95,7 +99,7 @@ async function replay(call: Call, user: Caller | undefined, kept: KeptReply): Pr
 
 function sendEvents(call: Call, userId: string, tell: (out: EventStream) => Promise<void>): Promise<void> {
   const { app, req, res, leave } = call;
-  // Streams have a limit of their own.
+  // Streams have a separate limit.
   leave();
   return answerEvents(req, res, { userId, stopping: app.stopping, recheck: () => loadInput(call) }, tell);
 }

@@ -3,17 +3,20 @@ import { cannotWrite, isDatabaseAway } from '../db/database.ts';
 
 export type Readiness = 'ok' | 'database away' | 'database cannot write';
 
-/** A database that does not answer within this time counts as away. No reply takes longer. */
+/** A database that does not respond within this time counts as unavailable. The check never takes longer. */
 const answerMs = 2000;
-/** A write that takes longer has failed. On a busy disk it may take more than 2 s; until then the last outcome counts. */
+/**
+ * A test write that takes longer counts as failed. On a busy disk it may take more than 2 s; until it ends, the result
+ * of the previous one is used.
+ */
 const writeMs = 10_000;
-/** The least time between two writes, because strangers may ask at any rate. */
+/** The minimum time between two test writes, because anyone can request the check at any rate. */
 const pauseMs = 5000;
 
-/** Whether the database answers and can write. Simultaneous callers share one check. */
+/** Returns a check whether the database responds and can write. Simultaneous callers share one check. */
 export function readiness({ db, log }: Pick<App, 'db' | 'log'>): () => Promise<Readiness> {
   let last: Readiness = 'ok';
-  /** The outcome of an attempt. A change for the worse is logged with its cause. */
+  /** Returns the result of a check. Logs its cause when the state has become worse. */
   const outcome = (attempt: Promise<void>, failed: Readiness) =>
     attempt.then(
       (): Readiness => 'ok',

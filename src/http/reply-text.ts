@@ -1,10 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
 
-/** Entries serialized at a time. 10,000 lines of a log would block the event loop for a tenth of a second. */
+/**
+ * Entries serialized before yielding to the event loop. Serializing 10,000 log lines in one go would block it for a
+ * tenth of a second.
+ */
 const sliceLength = 500;
 
-/** A reply as JSON, by its shape. Long lists are serialized in slices, so that other requests are served in between. */
+/**
+ * Serializes a reply as JSON, with only the properties that `shape` declares. Serializes long lists in slices and
+ * yields to the event loop in between.
+ */
 export async function replyText(shape: z.ZodType, value: unknown): Promise<string> {
   if (!Array.isArray(value) || value.length <= sliceLength) return JSON.stringify(shape.parse(value));
   const slices: string[] = [];

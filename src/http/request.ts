@@ -8,7 +8,7 @@ import type { Route } from './route.ts';
 
 /** Problems listed in one reply. */
 const maxProblems = 100;
-/** Longer names are not ours; they are cut to this length in errors. */
+/** Longer names are not field names of this API, so errors show only their beginning. */
 const maxNameLength = 100;
 const limits: BodyLimits = {
   maxBytes: 1024 * 1024,
@@ -16,7 +16,10 @@ const limits: BodyLimits = {
   budget: bodyBudget({ total: 64 * 1024 * 1024, each: 8 * 1024 * 1024 }),
 };
 
-/** Reads the JSON body of a user's request; without a body it is undefined. @throws AppError 400, 408, 413, 415, 503 */
+/**
+ * Reads the JSON body of a user's request. Returns undefined for an empty body.
+ * @throws AppError 400, 408, 413, 415, 503
+ */
 export async function readBody(req: Request, userId: string): Promise<unknown> {
   const isEmpty = req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0;
   if (isEmpty) return undefined;
@@ -47,7 +50,10 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** The query or body by its schema. @throws AppError 400 with a sentence per problem */
+/**
+ * Validates the query or body against the route's schema.
+ * @throws AppError 400 with a sentence per problem
+ */
 export function validated(declared: Route, where: 'query' | 'body', value: unknown): unknown {
   const schema = declared[where];
   if (schema === undefined) {
@@ -70,7 +76,7 @@ const counted: Record<string, [one: string, several: string]> = {
   array: [' entry', ' entries'],
 };
 
-/** Plain words for zod's most common messages; undefined leaves the others as they are. */
+/** Rewrites zod's most common messages in plain words. Returns undefined to keep the original message. */
 function plainly(issue: z.core.$ZodRawIssue): string | undefined {
   const { code } = issue;
   if ((code === 'invalid_type' || code === 'invalid_value') && issue.input === undefined) return required;
@@ -101,7 +107,7 @@ function unknownKeys(keys: string[], path: string): Problem[] {
   });
 }
 
-/** Removes the extra row that shows that there is a next page, and sets the `Link` header. */
+/** Removes the extra row that indicates a next page, and sets the `Link` header. */
 export function cutPage(
   req: Request,
   res: Response,
@@ -114,7 +120,7 @@ export function cutPage(
     query.set('offset', String(at));
     return `<${req.baseUrl}${req.path}?${query}>; rel="${rel}"`;
   };
-  // Without a limit the reply is the whole list.
+  // Without a limit the whole list is returned.
   if (limit === undefined) return rows;
   const links = [];
   if (rows.length > limit) links.push(link('next', offset + limit));

@@ -10,15 +10,15 @@ type Input<S extends z.ZodType | undefined> = S extends z.ZodType ? z.output<S> 
 type Output<R extends Reply> = R extends readonly [number, infer S extends z.ZodType] ? z.input<S> : unknown;
 export type Reply = readonly [number, z.ZodType] | readonly [204];
 
-/** What a handler learns about the `Idempotency-Key` of its request. */
+/** The information about its `Idempotency-Key` that a handler receives. */
 export interface Keyed {
-  /** The same for every attempt at this request, in every process. */
+  /** An id that is the same for every attempt at this request, in every process. */
   id: string;
-  /** An earlier attempt ended without a reply, because of a crash for example. */
+  /** An earlier attempt ended without a reply, for example because of a crash. */
   isAgain: boolean;
 }
 
-/** The result of an earlier request. It is answered with 200, where the first one was answered with 201. */
+/** The result of an earlier request. The reply has status 200 instead of 201. */
 export class Repeated<T> {
   readonly value: T;
 
@@ -31,43 +31,46 @@ export class Repeated<T> {
 type Given<C, Q, B> = C & { query: Q; body: B; keyed?: Keyed | undefined };
 
 interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | undefined, R extends Reply> {
-  /** Names the operation in OpenAPI and its function in the generated client: `startTask`. Unique among all routes. */
+  /**
+   * The name of the operation in OpenAPI and of its function in the generated client, such as `startTask`. Unique among
+   * all routes.
+   */
   operationId: string;
   method: Method;
-  /** Relative to /api/v1, with `:name` for parameters. */
+  /** The path relative to /api/v1, with `:name` for parameters. */
   path: string;
   summary: string;
   tag: string;
   access: Access<C>;
   query?: Q;
   body?: B;
-  /** Status and shape of a success. The reply is parsed by the shape, so properties it does not name are not sent. */
+  /** Status and shape of a success. The reply is reduced to the properties that the shape declares. */
   reply: R;
-  /** Further statuses and their reasons, besides those of every route (400, 401, 403, 404). */
+  /** Further statuses and their reasons, in addition to those of every route (400, 401, 403, 404). */
   errors?: Record<number, string>;
-  /** Describes the 200 of a repeated request, for which the handler returns `Repeated`. */
+  /** Description of the 200 for a repeated request, for which the handler returns `Repeated`. */
   repeats?: string;
-  /** The reply contains a secret, so it is not stored for repetitions with the same Idempotency-Key. */
+  /** The reply contains a secret, so it is not stored for repeated requests with the same Idempotency-Key. */
   isSecret?: boolean;
-  /** The request also counts against this stricter limit. */
+  /** The additional, stricter limit that the request counts against. */
   costs?: Costs;
   /**
-   * When the handler waits for GitHub or a model. With an `Idempotency-Key` the reply is stored in the same transaction as
-   * what the handler writes, and no transaction may stay open during a slow call:
-   * - absent: never. The whole handler is one transaction.
+   * At which point the handler waits for GitHub or a model. With an `Idempotency-Key` the reply is stored in the same
+   * transaction as the handler's writes, but no transaction may stay open during a slow call:
+   * - undefined: it never waits. The whole handler is one transaction.
    * - `before it writes`: the handler's first `transaction` also stores the reply, and nothing slow follows it. Statements
    *   before it are committed one by one, so repeating them must be harmless.
-   * - `between writes`: the reply is stored in a transaction of its own, afterwards. After a crash a repetition runs the
-   *   handler again, with `keyed.isAgain`, and the handler must find what was already done.
+   * - `between writes`: the reply is stored afterwards, in a separate transaction. After a crash, a repeated request runs
+   *   the handler again with `keyed.isAgain`, and the handler must detect what was already done.
    */
   waits?: 'before it writes' | 'between writes';
-  /** The handler returns up to `limit + 1` rows; the server removes the last one and sets the `Link` header. */
+  /** The handler returns up to `limit + 1` rows; the server removes the extra row and sets the `Link` header. */
   paged?: boolean;
   handle: (app: App, given: Given<C, Input<Q>, Input<B>>) => Promise<Output<R> | Repeated<Output<R>>>;
-  /** Answers instead if the caller accepts `text/event-stream`. `streams` describes the events. */
+  /** Handles the request instead if the caller accepts `text/event-stream`. `streams` describes the events. */
   stream?: (app: App, given: Given<C, Input<Q>, Input<B>>, out: EventStream) => Promise<void>;
   streams?: string;
-  /** The route always answers with the stream. */
+  /** The route always replies with a stream. */
   isStream?: boolean;
 }
 
@@ -79,8 +82,8 @@ export interface Route extends Omit<Declaration<object, z.ZodType, z.ZodType, Re
 }
 
 /**
- * Declares one operation of the REST interface. Validation, authorisation, the reply, the OpenAPI document and generated
- * tests are derived from it.
+ * Declares one operation of the REST interface. Validation, authorization, the reply, the OpenAPI document and
+ * generated tests are derived from it.
  */
 export function route<
   C extends object,

@@ -16,15 +16,15 @@ import type { Method, Route } from './route.ts';
 
 const basePath = '/api/v1';
 
-/** What the server has besides the REST interface. */
+/** The parts of the server besides the REST interface. */
 export interface Extras {
-  /** Comes before anything that reads bodies, because the webhook receiver needs the raw bytes. */
+  /** Mounted before anything that reads bodies, because the webhook receiver needs the raw bytes. */
   webhooks?: { path: string; handlers: RequestHandler[] };
   /** Sign-in, setup and the dashboard. */
   pages?: RequestHandler[];
 }
 
-/** The Express app: health checks, webhooks, pages, and every declared route under /api/v1. */
+/** Creates the Express app: health checks, webhooks, pages, and every declared route under /api/v1. */
 export function createServer(app: App, routes: Route[], extras: Extras = {}): Express {
   const server = express();
   server.disable('x-powered-by');
@@ -50,7 +50,7 @@ export function createServer(app: App, routes: Route[], extras: Extras = {}): Ex
   return server;
 }
 
-/** Gives each request an id, the client's own if it is harmless, for replies and logs. */
+/** Assigns an id to each request, for replies and logs. Uses the client's own id if that is harmless. */
 const nameRequest: RequestHandler = (req, res, next) => {
   const id = req.headers['x-request-id'];
   res.locals.requestId = typeof id === 'string' && /^[\w.-]{1,100}$/.test(id) ? id : randomUUID();
@@ -64,7 +64,7 @@ function api(app: App, routes: Route[], anonymous: RequestHandler): express.Rout
     res.setHeader('Cache-Control', 'no-store');
     next();
   });
-  // Serialized once: it is 400 kB, and strangers may ask for it.
+  // Serialized once, because it is 400 kB and requires no token.
   const document = Buffer.from(JSON.stringify(openapiDocument(routes, app.config.BASE_URL)));
   router.all(/^\/(?:openapi\.json|docs)\/?$/i, anonymous);
   router.get('/openapi.json', (_req, res) => res.type('json').send(document));
@@ -90,7 +90,7 @@ function methodsByPath(routes: Route[]): Map<string, Method[]> {
   return byPath;
 }
 
-/** helmet's defaults, without frames. Over plain http the headers that only make sense over https are left out. */
+/** Sets helmet's default headers and forbids frames. Over plain http, headers that require https are omitted. */
 function securityHeaders(baseUrl: string): RequestHandler {
   const isHttps = baseUrl.startsWith('https:');
   return helmet({

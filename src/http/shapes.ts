@@ -23,7 +23,7 @@ export const longText = (max = 50_000) =>
   z.string().max(max, `must have at most ${max} characters`).refine(noNul, 'must not contain a NUL character');
 export const IdText = z.string().min(1).max(255).refine(noNul, 'must not contain a NUL character');
 
-/** A whole number in a query, where everything is text. */
+/** Returns the schema of a whole number in a query, where all values are strings. */
 export const wholeNumber = (min: number, max: number) =>
   z
     .string()

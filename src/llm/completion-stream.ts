@@ -8,7 +8,7 @@ const callPart = z.object({
   function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
 });
 
-/** The fields that we read of one chunk. */
+/** The fields of a chunk that the service reads. */
 const chunk = z.object({
   choices: z
     .array(
@@ -21,12 +21,12 @@ const chunk = z.object({
   usage,
 });
 
-/** Characters of text and arguments in one answer; the same limit as for an answer that is not streamed. */
+/** Characters of text and arguments in one answer; the limit is the same for an answer that is not streamed. */
 const maxChars = 4_000_000;
 
 /**
- * Assembles a streamed Chat Completion and passes its text on to `onText` as it arrives. The client library has a helper
- * for this, but it loops up to whatever index a server sends.
+ * Assembles a streamed Chat Completion and passes its text to `onText` as it arrives. The client library has a helper
+ * for this, but the helper loops up to whatever index a server sends.
  * @throws ModelFailed when the stream is malformed; Error when it ends early
  */
 export async function gather(chunks: AsyncIterable<unknown>, onText: (text: string) => void): Promise<unknown> {
@@ -38,7 +38,7 @@ export async function gather(chunks: AsyncIterable<unknown>, onText: (text: stri
   return answer.completion();
 }
 
-/** A Chat Completion that grows with each chunk. */
+/** A Chat Completion that is assembled chunk by chunk. */
 class StreamedAnswer {
   readonly #calls = new Map<number, { id: string; function: { name: string; arguments: string } }>();
   #content = '';
@@ -59,7 +59,7 @@ class StreamedAnswer {
     return text;
   }
 
-  /** @throws Error when the stream ended before the answer did */
+  /** Returns the completion. @throws Error when the stream ended before the answer was complete */
   completion(): unknown {
     if (this.#finishReason == null) throw new Error('the stream ended before the answer was complete');
     const message = { content: this.#content, tool_calls: [...this.#calls.values()] };
@@ -70,7 +70,7 @@ class StreamedAnswer {
     if (index >= maxCalls) throw tooManyCalls();
     const call = this.#calls.get(index) ?? { id: '', function: { name: '', arguments: '' } };
     this.#calls.set(index, call);
-    // Some servers repeat id and name in every chunk.
+    // Some servers repeat the id and the name in every chunk.
     call.id = this.#counted(id) || call.id;
     call.function.name = this.#counted(part?.name) || call.function.name;
     call.function.arguments += this.#counted(part?.arguments);

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { ModelFailed, type Reply } from './model.ts';
 
-/** Tool calls accepted in one answer. A run executes the first 100 of them. */
+/** Maximum number of tool calls in one answer. A run executes the first 100 of them. */
 export const maxCalls = 1000;
 
-/** A whole number of tokens. Compatible servers also report fractions, negative numbers and texts. */
+/** A whole number of tokens. Compatible servers also report fractions, negative numbers and strings. */
 const tokens = z
   .number()
   .transform((n) => Math.min(Math.max(Math.round(n), 0), 1e7))
@@ -12,7 +12,7 @@ const tokens = z
 
 export const usage = z.object({ prompt_tokens: tokens, completion_tokens: tokens }).nullish().catch(null);
 
-/** The fields that we read. Text may come in parts, and arguments as encoded or as plain JSON. */
+/** The fields that the service reads. Text may come in parts, and arguments either as a string or as plain JSON. */
 const answer = z.object({
   choices: z.tuple(
     [
@@ -29,7 +29,7 @@ const answer = z.object({
                 type: z.string().catch('function'),
                 function: z.object({
                   name: z.string(),
-                  // Some compatible servers leave them out when there are none.
+                  // Some compatible servers omit the arguments when there are none.
                   arguments: z
                     .union([z.string(), z.looseObject({}).transform((given) => JSON.stringify(given))])
                     .nullish()
@@ -52,7 +52,10 @@ function joined(parts: { text: string }[]): string {
   return parts.map((part) => part.text).join('');
 }
 
-/** Reads a Chat Completion. @throws ModelFailed when it is something else, as compatible servers and proxies send it */
+/**
+ * Reads a Chat Completion.
+ * @throws ModelFailed for other data, which compatible servers and proxies sometimes send
+ */
 export function replyOf(completion: unknown): Reply {
   const { data, error } = answer.safeParse(completion);
   if (data === undefined) {

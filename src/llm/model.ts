@@ -1,4 +1,4 @@
-/** A tool call as the model wrote it. The arguments are text that has not been parsed yet. */
+/** A tool call as the model wrote it. The arguments are a string that has not been parsed yet. */
 export interface ToolCall {
   id: string;
   name: string;
@@ -26,10 +26,10 @@ export interface Reply {
   isCut: boolean;
 }
 
-/** Why a model did not answer. `context`: the conversation is longer than the model accepts. */
+/** Why a model did not answer. `context` means that the conversation is longer than the model accepts. */
 export type ModelFault = 'auth' | 'rate_limit' | 'model' | 'context';
 
-/** The model did not answer, also after retries. */
+/** The model did not answer, even after retries. */
 export class ModelFailed extends Error {
   readonly fault: ModelFault;
 
@@ -47,14 +47,14 @@ export interface ReplyOptions {
   onText?: (piece: string) => void;
 }
 
-/** A model with a key. */
+/** A model together with an API key. */
 export interface Model {
   name: string;
-  /** @throws ModelFailed, or the reason of the signal */
+  /** Requests the model's next message. @throws ModelFailed, or the reason of the signal */
   reply(messages: Message[], tools: ToolSpec[], signal: AbortSignal, options?: ReplyOptions): Promise<Reply>;
 }
 
 export interface ModelSource {
-  /** A model, called with the given key. */
+  /** Returns a model that is called with the given key. */
   withKey(name: string, key: string): Model;
 }

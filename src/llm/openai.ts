@@ -10,8 +10,8 @@ import { type Message, ModelFailed, type ModelSource, type Reply, type ReplyOpti
 type Client = Pick<OpenAI, 'chat'>;
 
 /**
- * Models that answer Chat Completions, at OpenAI or any compatible server. `connect` creates the client for a key. An
- * answer takes at most `seconds`, including retries and pauses.
+ * Connects to models behind the Chat Completions API, at OpenAI or any compatible server. `connect` creates the client
+ * for a key. An answer takes at most `seconds`, including retries and pauses.
  */
 export function openaiModels(connect: (key: string) => Client, seconds: number): ModelSource {
   return {
@@ -66,7 +66,7 @@ const maxRetries = 4;
 const firstPauseMs = 500;
 const longestPauseMs = 8000;
 
-/** Retries failures that may pass, after the pause that the server asks for or after growing ones, until `endsAt`. */
+/** Retries temporary failures until `endsAt`. Pauses as long as the server asks, or else longer each time. */
 async function repeated<T>(
   once: () => Promise<T>,
   { signal, endsAt, isOver }: { signal: AbortSignal; endsAt: number; isOver: () => boolean },
@@ -85,7 +85,10 @@ async function repeated<T>(
     }
 }
 
-/** Whether a failure may pass. Without a status the server could not be reached, or its answer ended early. */
+/**
+ * Returns whether a failure may be temporary. Without a status the server could not be reached, or its answer ended
+ * early.
+ */
 function isPassing(status: number | undefined): boolean {
   return status === undefined || status === 408 || status === 409 || status === 429 || status >= 500;
 }
@@ -108,7 +111,7 @@ function failed(error: unknown): ModelFailed {
   const { status, code } = error as { status?: number; code?: unknown };
   if (status === 413 || (status === 400 && code === 'context_length_exceeded'))
     return new ModelFailed('context', 'the conversation is longer than the model accepts');
-  // The server's message may repeat the key, so only the status is shown.
+  // The server's message may contain the key, so only the status is shown.
   if (status === 401 || status === 403)
     return new ModelFailed('auth', `the model server refused the key (HTTP ${status})`);
   if (status === 429) return new ModelFailed('rate_limit', 'the model server limits the rate (HTTP 429)');

@@ -9,17 +9,20 @@ import { takeTurns } from './take-turns.ts';
 export interface EventLimits {
   maxBytes: number;
   maxEvents: number;
-  /** Size of one event. The client buffers an event until it ends, and searches the whole buffer for each chunk. */
+  /**
+   * Maximum size of one event. The client library buffers an event until it is complete and searches the whole buffer
+   * after each chunk.
+   */
   maxEventBytes: number;
-  /** Values in the JSON of one event. */
+  /** Maximum number of values in the JSON of one event. */
   maxValues: number;
 }
 
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 
 /**
- * Passes on complete events only, until the stream ends or exceeds a limit. Lines must end with a line feed. The standard
- * also allows a lone carriage return, which no known server uses.
+ * Passes on complete events only, until the stream ends or exceeds a limit. Lines must end with a line feed. The
+ * standard also allows a lone carriage return, which no known server uses.
  */
 export function boundedEvents(
   body: ReadableStream<Uint8Array>,
@@ -44,7 +47,7 @@ export function boundedEvents(
   return new ReadableStream(source, { highWaterMark: 0 });
 }
 
-/** The stream as a sequence of complete events, followed by whatever is left at the end. @throws AnswerRefused */
+/** Yields complete events, and at the end whatever follows the last one. @throws AnswerRefused */
 async function* wholeEvents(body: ReadableStream<Uint8Array>, limits: EventLimits, check: () => void) {
   const { maxBytes } = limits;
   const splitter = new EventSplitter(limits);
@@ -54,7 +57,8 @@ async function* wholeEvents(body: ReadableStream<Uint8Array>, limits: EventLimit
     check();
     bytes += piece.length;
     if (bytes > maxBytes) throw new AnswerRefused(`is larger than ${maxBytes / 1_000_000} MB`);
-    // One event at a time: given several in one chunk, the client library copies the rest of the chunk for each.
+    // Emits one event per chunk: when a chunk has several events, the client library copies the rest of the chunk for
+    // each of them.
     for (const event of splitter.eventsIn(piece)) {
       yield event;
       await turn();
@@ -65,7 +69,7 @@ async function* wholeEvents(body: ReadableStream<Uint8Array>, limits: EventLimit
   if (rest.length > 0) yield rest;
 }
 
-/** Divides a stream at the empty lines that end its events. */
+/** Splits a stream at the empty lines that end its events. */
 class EventSplitter {
   readonly #limits: EventLimits;
   readonly #held = growingBytes();
@@ -79,7 +83,7 @@ class EventSplitter {
     this.#cost = new JsonCost(limits.maxValues);
   }
 
-  /** The events that this piece completes. @throws AnswerRefused */
+  /** Yields the events that this piece completes. @throws AnswerRefused */
   *eventsIn(piece: Uint8Array): Generator<Uint8Array<ArrayBuffer>> {
     let begin = 0;
     for (let at = piece.indexOf(lineFeed); at >= 0; at = piece.indexOf(lineFeed, begin)) {
@@ -95,7 +99,7 @@ class EventSplitter {
       throw new AnswerRefused(`has an event larger than ${maxEventBytes / 1_000_000} MB`);
   }
 
-  /** What follows the last complete event. */
+  /** Returns the bytes after the last complete event. */
   rest(): Uint8Array<ArrayBuffer> {
     return this.#held.take();
   }

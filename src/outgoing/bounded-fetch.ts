@@ -3,26 +3,26 @@ import { boundedEvents, type EventLimits } from './bounded-events.ts';
 import { startClock } from './clock.ts';
 import { readWhole } from './read-whole.ts';
 
-/** Limits on one answer of another server. */
+/** Limits on a response of another server. */
 export interface AnswerLimits {
-  /** Size of an answer that is read as a whole, counted after decompression. */
+  /** Maximum size of a response that is read as a whole, counted after decompression. */
   maxBytes: number;
   /** Milliseconds from the call to the last byte. */
   maxMs: number;
-  /** Values in a JSON answer (see `JsonCost`); unlimited when absent. */
+  /** Maximum number of values in a JSON response (see `JsonCost`); unlimited when undefined. */
   maxValues?: number;
-  /** For servers that stream events; without it an event stream is read as a whole like any other answer. */
+  /** Limits for event streams. Without them, an event stream is read as a whole like any other response. */
   events?: EventLimits;
 }
 
-/** Error bodies are cut at this size. */
+/** Bodies of error responses are cut to this size. */
 const maxErrorBytes = 65_536;
 const maxRedirects = 3;
 
 /**
- * `fetch` for servers that may be broken or hostile. It refuses answers that grow too large or take too long, and follows
- * redirects only within the same origin, because the request may carry a key. When it returns, the answer has been
- * received completely, unless it is an event stream.
+ * Returns a `fetch` for servers that may be broken or hostile. It rejects responses that grow too large or take too
+ * long. It follows redirects only within the same origin, because the request may carry a key. When it returns, the
+ * response has been received completely, unless it is an event stream.
  * @throws AnswerRefused when a limit is exceeded
  */
 export function boundedFetch(limits: AnswerLimits): typeof fetch {
@@ -65,7 +65,10 @@ async function fetchWithinOrigin(input: string | URL | Request, init: RequestIni
 
 const redirectStatuses = [301, 302, 303, 307, 308];
 
-/** Whether the request can be sent again unchanged: 301 to 303 turn a POST into a GET, and a stream can be read once. */
+/**
+ * Returns whether the request can be sent again unchanged: 301 to 303 turn a POST into a GET, and a stream can be read
+ * only once.
+ */
 function canRepeat(input: string | URL | Request, init: RequestInit, status: number): boolean {
   if (input instanceof Request) return false;
   const method = (init.method ?? 'GET').toUpperCase();
@@ -73,7 +76,7 @@ function canRepeat(input: string | URL | Request, init: RequestInit, status: num
   return keepsMethod && (init.body == null || typeof init.body === 'string');
 }
 
-/** @throws AnswerRefused when the redirect leaves the origin */
+/** Returns the target of a redirect. @throws AnswerRefused when the redirect leaves the origin */
 function locationWithin(url: URL, location: string): URL {
   const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined;
   if (next?.origin !== url.origin) throw new AnswerRefused('redirects to another host');

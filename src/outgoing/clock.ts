@@ -1,13 +1,16 @@
 import { AnswerRefused } from '../errors.ts';
 
-/** The time that an answer may take. */
+/** The time limit for a response. */
 export interface Clock {
   /** Aborted with AnswerRefused when the time is up. */
   signal: AbortSignal;
-  /** For busy loops, in which timers do not fire. @throws AnswerRefused when the time is up */
+  /**
+   * Checks the time in busy loops, in which timers do not fire.
+   * @throws AnswerRefused when the time is up
+   */
   check(): void;
   stop(): void;
-  /** Aborts the request, because its answer is no longer needed. */
+  /** Aborts the request, because its response is no longer needed. */
   end(): void;
 }
 

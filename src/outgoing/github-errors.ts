@@ -1,10 +1,10 @@
 import { retryAfterMs } from '../domain/patience.ts';
 import { refusedAnswer } from '../errors.ts';
 
-/** The pause for rate limits that come without a time; GitHub's documentation asks for a minute. */
+/** The pause for rate limits that do not name one. GitHub's documentation asks for a minute. */
 const unnamedPauseSeconds = 60;
 
-/** GitHub allows no calls for now. The API answers with 502, and a job is repeated later. */
+/** GitHub accepts no calls for now. The API replies 502, and a job is retried later. */
 export class Parked extends Error {
   readonly status = 429;
   readonly seconds: number;
@@ -17,26 +17,26 @@ export class Parked extends Error {
   }
 }
 
-/** Whether GitHub failed to answer and may succeed next time. */
+/** Returns whether GitHub failed to respond and may succeed next time. */
 export function isStumble(error: unknown): boolean {
   // Octokit reports everything that `fetch` throws with status 500.
   return ((error as { status?: number }).status ?? 500) >= 500 && refusedAnswer(error) === undefined;
 }
 
-/** Whether GitHub refused for good with one of these statuses, and not because of a rate limit. */
+/** Returns whether GitHub refused permanently with one of these statuses, and not because of a rate limit. */
 export function isRefusedWith(error: unknown, ...statuses: number[]): boolean {
   const { status } = error as { status?: number };
   return status !== undefined && statuses.includes(status) && pauseAsked(error) === undefined;
 }
 
-/** The pause in seconds that a failing server asks for. */
+/** Returns the pause in seconds that a failing server asks for. */
 export function retryAfterSeconds(error: unknown): number | undefined {
   const { response } = error as { response?: { headers: Record<string, string | undefined> } };
   const ms = retryAfterMs(response?.headers['retry-after']);
   return ms === undefined ? undefined : ms / 1000;
 }
 
-/** How many seconds GitHub asks us to pause; undefined for errors that are not about rate limits. */
+/** Returns the pause in seconds that GitHub asks for, or undefined for errors that are not about rate limits. */
 export function pauseAsked(error: unknown): number | undefined {
   if (error instanceof Parked) return error.seconds;
   const { status, response, message } = error as {

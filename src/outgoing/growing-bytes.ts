@@ -1,4 +1,4 @@
-/** Collects chunks in one buffer. Kept as separate chunks, a million chunks of one byte would take 100 MB. */
+/** Collects chunks in one growing buffer. A million separate chunks of one byte would take 100 MB. */
 export function growingBytes() {
   let bytes = new Uint8Array(8192);
   let length = 0;

@@ -3,14 +3,14 @@ import { AnswerRefused } from '../errors.ts';
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** What each byte outside of strings adds to the number of values and to the depth. */
+/** How much each byte outside of strings adds to the number of values and to the nesting depth. */
 const valuesOf = new Uint8Array(256);
 for (const byte of [comma, colon, openList, openObject]) valuesOf[byte] = 1;
 const depthOf = new Int8Array(256);
 for (const byte of [openList, openObject]) depthOf[byte] = 1;
 for (const byte of [closeList, closeObject]) depthOf[byte] = -1;
 
-/** No real API nests its answers this deep. */
+/** No known API nests its responses this deep. */
 const maxDepth = 100;
 
 /**
@@ -28,7 +28,10 @@ export class JsonCost {
     this.#maxValues = maxValues;
   }
 
-  /** @throws AnswerRefused when there are more than `maxValues`, or they are nested too deeply */
+  /**
+   * Counts the values in the next piece.
+   * @throws AnswerRefused when there are more than `maxValues`, or they are nested too deeply
+   */
   add(piece: Uint8Array): void {
     for (let at = 0; at < piece.length; at++)
       if (this.#isString) at = this.#skipString(piece, at);
@@ -36,7 +39,7 @@ export class JsonCost {
     if (this.#values > this.#maxValues) throw new AnswerRefused(`holds more than ${this.#maxValues} values`);
   }
 
-  /** Starts over for the next text. */
+  /** Resets the counters for the next document. */
   reset(): void {
     this.#isString = false;
     this.#isEscaped = false;
@@ -44,7 +47,7 @@ export class JsonCost {
     this.#depth = 0;
   }
 
-  /** The position at which the string ends, or the last one of the piece. */
+  /** Returns the position at which the string ends, or the last position of the piece. */
   #skipString(piece: Uint8Array, from: number): number {
     for (let at = from; at < piece.length; at++) {
       const byte = piece[at];

@@ -5,14 +5,17 @@ import { takeTurns } from './take-turns.ts';
 
 interface Limits {
   maxBytes: number;
-  /** Cuts an answer that is too large instead of refusing it. */
+  /** Truncates a response that is too large instead of rejecting it. */
   cuts?: boolean;
   maxValues?: number | undefined;
   /** Throws when the time is up. */
   check: () => void;
 }
 
-/** Reads a body into one buffer, whatever the size of its chunks. @throws AnswerRefused when a limit is exceeded */
+/**
+ * Reads a body into one buffer, whatever the size of its chunks.
+ * @throws AnswerRefused when a limit is exceeded
+ */
 export async function readWhole(body: ReadableStream<Uint8Array>, limits: Limits): Promise<Uint8Array<ArrayBuffer>> {
   const { maxBytes, cuts = false, maxValues, check } = limits;
   const whole = growingBytes();

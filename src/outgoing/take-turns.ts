@@ -1,11 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Answering a request takes three or four turns of the event loop, so each should be short. */
+/**
+ * How long a loop may block the event loop. Handling a request takes three or four iterations of the event loop, so
+ * each must be short.
+ */
 const turnMs = 10;
 
 /**
- * For loops that await data that has already arrived. Awaiting the returned function yields to the event loop now and then.
- * Without it, a server that sends fast enough keeps timers and other requests waiting.
+ * Returns a function for loops that await data that has already arrived. Awaiting its result yields to the event loop
+ * every few milliseconds. Otherwise a fast server would keep timers and other requests waiting.
  */
 export function takeTurns(): () => Promise<void> | undefined {
   let began = performance.now();

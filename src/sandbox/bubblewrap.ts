@@ -8,14 +8,17 @@ import { selfTest } from './self-test.ts';
 
 export interface SandboxOptions {
   setting: 'auto' | 'bwrap' | 'off';
-  /** For links or copies of Node and the tool host. The users of sandboxes can read it, and its path reveals nothing. */
+  /**
+   * Folder for hard links or copies of Node and the tool host. Sandboxes can read it, and its path reveals nothing
+   * about this machine.
+   */
   toolsDir: string;
   limits: RunLimits;
 }
 
 /**
- * Tests what works on this machine and reports it in `state`. There is no silent fallback to a shell without a sandbox:
- * with the setting `bwrap` the caller refuses to start when bubblewrap does not work.
+ * Tests whether bubblewrap works on this machine and returns the result as `state`. There is no silent fallback to a
+ * shell without a sandbox: with the setting `bwrap` the caller refuses to start when bubblewrap does not work.
  */
 export async function openSandbox({ setting, toolsDir, limits }: SandboxOptions): Promise<Sandbox> {
   const cgroups = setting === 'off' ? undefined : await findCgroups();
@@ -34,7 +37,10 @@ function untried(error: Error): SandboxState {
   return { works: false, says: `bubblewrap could not be tested (${error.message}): agents have no run_command` };
 }
 
-/** Checked for each run, because systems clear files in /var/tmp that were not used for weeks. */
+/**
+ * Returns the paths of Node and the tool host. Called for each run, because systems delete files in /var/tmp that were
+ * not used for weeks.
+ */
 async function filesIn(toolsDir: string, isWalled: boolean): Promise<ConfinementOptions['files']> {
   await mkdir(toolsDir, { recursive: true, mode: 0o711 });
   const find = isWalled ? neutralPath : readablePath;

@@ -2,13 +2,16 @@ import type { Readable } from 'node:stream';
 
 /** Characters kept from the start and from the end of an output. */
 const shownChars = 15_000;
-/** The most bytes that they take in UTF-8. */
+/** The maximum size of these characters in UTF-8. */
 const keptBytes = shownChars * 4;
 
-/** Bytes to read before a pause: 10 MB/s. Without it, four commands that write all they can took 94 % of the event loop. */
+/**
+ * Bytes to read before a pause, which makes 10 MB/s. Without it, four commands that write as fast as they can took 94 %
+ * of the event loop.
+ */
 const [burstBytes, pauseMs] = [1_000_000, 100];
 
-/** Reads what a process writes, at a limited speed. A process that writes faster waits for its pipe. */
+/** Reads the output of a process at a limited rate. A process that writes faster blocks on its full pipe. */
 export function readPaced(streams: (Readable | null)[], add: (chunk: Buffer) => void): void {
   const open = streams.filter((stream) => stream !== null);
   let bytes = 0;
@@ -31,7 +34,7 @@ export interface CappedOutput {
   text(): string;
 }
 
-/** Keeps the start and the end of an output of any length. The rest is dropped without being decoded. */
+/** Keeps the start and the end of an output of any length. The rest is discarded without decoding it. */
 export function cappedOutput(): CappedOutput {
   const head: Buffer[] = [];
   let tail: Buffer[] = [];

@@ -3,15 +3,18 @@ import { RunFailed } from '../domain/run.ts';
 import { readPaced } from './command-output.ts';
 import type { ToolAnswer } from './sandbox.ts';
 
-/** The longest answer of a tool host: 30,000 characters, up to six times as long in JSON, and 1,000 for the rest. */
+/**
+ * The longest response of a tool host: 30,000 characters, up to six times as long in JSON, and 1,000 for the other
+ * fields.
+ */
 const maxLine = 6 * 30_000 + 1000;
 
-/** Far more than any file tool takes. */
+/** Far longer than any file tool takes. */
 const answerMs = 60_000;
 
-/** Speaks with a tool host: a JSON object per line in each direction. */
+/** Calls the tools of a tool host. Requests and responses are JSON objects, one per line. */
 export interface HostClient {
-  /** @throws RunFailed `sandbox` when the tool host has ended */
+  /** Calls a tool. @throws RunFailed `sandbox` when the tool host has ended */
   call(tool: string, args: object): Promise<ToolAnswer>;
 }
 
@@ -64,7 +67,7 @@ function parseAnswer(line: string): (ToolAnswer & { id: number }) | undefined {
     const { id, ok, text } = JSON.parse(line) as Record<string, unknown>;
     if (typeof id === 'number' && typeof ok === 'boolean' && typeof text === 'string') return { id, ok, text };
   } catch {
-    // The caller reports it.
+    // Returns undefined, and the caller reports the malformed response.
   }
   return undefined;
 }

@@ -3,9 +3,8 @@ import { closeSync, readdirSync, readFileSync } from 'node:fs';
 const closeOnExec = 0o2000000;
 
 /**
- * Closes the descriptors that the service inherited from the program that started it. Otherwise every child, including
- * processes in sandboxes, would inherit them too. To be called before anything else; descriptors that Node opens are
- * not inherited.
+ * Closes the descriptors that the service inherited from its parent process. Otherwise every child process, even in a
+ * sandbox, would inherit them too. Call it before anything else; descriptors that Node opens are not inherited.
  */
 export function closeInherited(): void {
   if (process.platform !== 'linux') return;
@@ -16,7 +15,7 @@ export function closeInherited(): void {
       const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1] ?? '';
       if ((Number.parseInt(flags, 8) & closeOnExec) === 0) closeSync(fd);
     } catch {
-      // The descriptor that was used to list the folder is closed already.
+      // The descriptor that was used to list the folder is already closed.
     }
   }
 }

@@ -1,13 +1,18 @@
-// Part of the tool host, so it runs inside the sandbox and imports nothing.
+// Part of the tool host: it runs inside the sandbox and imports nothing.
 
-/** What models get wrong when they copy text: the name of the difference, and how to compare lines without it. */
+/**
+ * Typical mistakes of models that copy text: the name of the difference, and a way to compare lines that ignores it.
+ */
 const tolerances = [
   ['the line ending', (line) => line.replace(/\r$/, '')],
   ['trailing whitespace', (line) => line.trimEnd()],
   ['the indentation', (line) => line.trim()],
 ];
 
-/** Replaces whole lines that match except for line endings, trailing blanks or indentation, if only one place does. */
+/**
+ * Replaces whole lines that match except for line endings, trailing blanks or indentation, if exactly one place
+ * matches.
+ */
 export function editLoosely(text, old, replacement) {
   const lines = text.split('\n');
   const wanted = old.replace(/\r?\n$/, '').split('\n');

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 let unfinished = 0;
 
 /**
- * A path of a file that every user of a sandbox can read and that reveals nothing about this machine: inside a sandbox,
- * the list of mounts shows the paths they come from. The file becomes a hard link (1 ms) or a copy in `dir`. It stays
- * where it is below /usr, or when there is no space for a copy.
+ * Returns a path of a file that every user of a sandbox can read and that reveals nothing about this machine, because
+ * the list of mounts inside a sandbox shows source paths. The file is hard-linked (1 ms) or copied into `dir`. A file
+ * below /usr is used in place, and so is any file when there is no space for a copy.
  */
 export async function neutralPath(file: string, name: string, dir: string): Promise<string> {
   if (file.startsWith('/usr/')) return file;
@@ -16,7 +16,7 @@ export async function neutralPath(file: string, name: string, dir: string): Prom
   });
 }
 
-/** A path of a file that every user can read: the file itself, otherwise a link or a copy. */
+/** Returns a path of the file that every user can read: the original, or a link or copy of it. */
 export async function readablePath(file: string, name: string, dir: string): Promise<string> {
   return (await isReadable(file)) ? file : linkedIn(dir, file, name);
 }
@@ -28,13 +28,13 @@ async function linkedIn(dir: string, file: string, name: string): Promise<string
   const making = `${copy}.${++unfinished}.${process.pid}`;
   const { mode } = await stat(file);
   const copied = () => copyFile(file, making).then(() => chmod(making, mode | 0o444));
-  // A link has the mode of the file, which may keep other users out.
+  // A link has the mode of the original file, which other users may not be allowed to read.
   await ((mode & 0o004) === 0 ? copied() : link(file, making).catch(copied));
   await rename(making, copy);
   return copy;
 }
 
-/** Whether the tools can read a file. They run as other users only when the service runs as root. */
+/** Returns whether the tools can read a file. They run as other users only if the service runs as root. */
 async function isReadable(file: string): Promise<boolean> {
   if (process.getuid?.() !== 0) return true;
   if (((await stat(file)).mode & 0o004) === 0) return false;

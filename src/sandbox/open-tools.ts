@@ -38,7 +38,7 @@ export function plainHost(parts: WallParts, workTree: string): Walled {
 
 export function openTools({ walled, wall, signal, look }: OpenTools): ToolHost {
   const client = hostClient(walled.child);
-  /** When the run has ended, fails with the reason for that rather than with the end of the tools. */
+  /** If the run was ended, fails with the reason for that instead of with the end of the tools. */
   const orReason = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       return await answer;
@@ -51,7 +51,7 @@ export function openTools({ walled, wall, signal, look }: OpenTools): ToolHost {
   const ask = (tool: string, args: object) => orReason(client.call(tool, args));
   const runIn = async (inside: Wall, args: { command: string }) => {
     const answer = await runCommand(inside, args, signal);
-    // The command was killed, perhaps by the kernel because of a limit of the run.
+    // The command was killed, possibly by the kernel because the run exceeded a limit.
     if (answer.exitCode === undefined || answer.exitCode > 128) await look();
     if (signal.reason instanceof RunFailed) throw signal.reason;
     return answer;

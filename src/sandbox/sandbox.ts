@@ -1,8 +1,8 @@
-/** A tool's answer to the model. With `ok: false` the text says what went wrong. */
+/** The result of a tool for the model. With `ok: false` the text is an error message. */
 export interface ToolAnswer {
   ok: boolean;
   text: string;
-  /** Set when a command ended without being killed. */
+  /** Set when a command ended without being killed by a signal. */
   exitCode?: number;
 }
 
@@ -16,23 +16,26 @@ export interface RestoredFile {
 /** The file and shell tools of one run. */
 export interface ToolHost {
   hasShell: boolean;
-  /** @throws RunFailed `sandbox` when the host is gone */
+  /** Calls a tool. @throws RunFailed `sandbox` when the tool host has ended */
   call(tool: string, args: object): Promise<ToolAnswer>;
   restore(files: RestoredFile[]): Promise<void>;
-  /** Shows commands another workspace at `../<name>`, unless the name is that of a system folder such as `usr`. */
+  /**
+   * Makes another workspace visible to commands at `../<name>`, unless the name is that of a system folder such as
+   * `usr`.
+   */
   mount(name: string, workTree: string, gitDir: string): void;
-  /** Ends the tools and everything they started. */
+  /** Ends the tools and every process they started. */
   close(): Promise<void>;
 }
 
 export interface SandboxState {
   /** Whether agents have `run_command`. */
   works: boolean;
-  /** How it works or why it does not, in one sentence for the log at start and for `doctor`. */
+  /** How the sandbox works or why it does not, in one sentence for the startup log and for `doctor`. */
   says: string;
 }
 
-/** What all processes and files of a run may use together. */
+/** Limits on all processes and files of a run together. */
 export interface RunLimits {
   memoryMb: number;
   diskMb: number;
@@ -42,19 +45,19 @@ export interface RunLimits {
 
 /** What the tools of one run share: a user, the limits, and the signal that ends them. */
 export interface Confinement {
-  /** Aborted with the signal that was given, or with `RunFailed` when the run exceeds a limit. */
+  /** Aborted by the signal passed to `confine`, or with `RunFailed` when the run exceeds a limit. */
   signal: AbortSignal;
-  /** Makes the user of the tools the owner of a workspace. */
+  /** Changes the owner of a workspace to the user of the tools. */
   own(workTree: string): Promise<void>;
   /** Starts the tools of a work tree, which may still be empty; `signal` ends them. */
   open(workTree: string, gitDir: string): Promise<ToolHost>;
-  /** Releases the user and the limits, after the tools have been closed. Never throws. */
+  /** Releases the user and the limits. Call it after closing the tools. Never throws. */
   close(): Promise<void>;
 }
 
-/** Where the model's tools run. Without bubblewrap there are only file tools. */
+/** The environment of the model's tools. Without bubblewrap there are only file tools. */
 export interface Sandbox {
   state: SandboxState;
-  /** @throws RunFailed `sandbox` when the limits of a run cannot be set */
+  /** Prepares the tools of one run. @throws RunFailed `sandbox` when the limits of a run cannot be set */
   confine(signal: AbortSignal): Promise<Confinement>;
 }

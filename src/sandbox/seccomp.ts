@@ -1,21 +1,21 @@
-/** Numbers that differ between processors (linux/audit.h, and the tables of system calls). */
+/** Numbers that differ between processors (linux/audit.h, and the system call tables). */
 const machines: Record<string, { audit: number; socket: number; keyrings: number[] }> = {
   x64: { audit: 0xc000003e, socket: 41, keyrings: [248, 249, 250] },
   arm64: { audit: 0xc00000b7, socket: 198, keyrings: [217, 218, 219] },
 };
 
-/** Families of sockets that are allowed: unix, inet, inet6 and netlink. A sandbox has no network for them to reach. */
+/** Allowed socket families: unix, inet, inet6 and netlink. A sandbox has no network that they could reach. */
 const families = [1, 2, 10, 16];
 const ioUringSetup = 425;
 const [noSuchCall, noSuchFamily] = [38, 97];
 
 /**
- * A filter of system calls for `bwrap --seccomp`, as classic BPF; undefined for a processor that is not in the table. It
- * refuses:
- * - sockets of other families, because a network namespace does not contain all of them: vsock reaches the host;
- * - keyrings (add_key, request_key, keyctl), because all runs would share that of the service's session;
- * - io_uring, which can open sockets past any filter;
- * - the system calls of other architectures (i386, x32), whose numbers differ.
+ * Returns a system call filter for `bwrap --seccomp`, as classic BPF, or undefined for a processor that is not in the
+ * table. The filter refuses:
+ * - sockets of other families, because a network namespace does not isolate all of them: vsock reaches the host;
+ * - keyrings (add_key, request_key, keyctl), because all runs would share the keyring of the service's session;
+ * - io_uring, which can open sockets without a system call that the filter sees;
+ * - system calls of other architectures (i386, x32), whose numbers differ.
  *
  * See man 2 seccomp and linux/seccomp.h.
  */
@@ -25,7 +25,7 @@ export function socketFilter(machine: string = process.arch): Buffer | undefined
   const [load, jumpEqual, jumpAtLeast, answer] = [0x20, 0x15, 0x35, 0x06];
   const [allow, refuse] = [0x7fff0000, 0x00050000];
   const [number, audit, firstArgument] = [0, 4, 16];
-  // Each check goes on to the next one or jumps to one of the ends, which follow the checks.
+  // Each check continues with the next one or jumps to one of the ends, which follow the checks.
   const checks: [code: number, value: number, then: End | 'next', otherwise: End | 'next'][] = [
     [load, audit, 'next', 'next'],
     [jumpEqual, known.audit, 'next', 'noCall'],
@@ -54,7 +54,7 @@ export function socketFilter(machine: string = process.arch): Buffer | undefined
 
 type End = 'noFamily' | 'allowed' | 'noCall';
 
-/** A `struct sock_filter`. Both processors are little-endian. */
+/** Encodes a `struct sock_filter`. Both processors are little-endian. */
 function instruction(code: number, then: number, otherwise: number, value: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeUInt16LE(code, 0);

@@ -14,39 +14,50 @@ import { niceness, oomScore, processLimits } from './walled.ts';
 
 const run = promisify(execFile);
 
-/** What a sandbox must do: a description, a command that tests it, and the one line that the command must print. */
+/**
+ * Returns the requirements for a sandbox. Each has a description, a command that tests it, and the line that the
+ * command must print.
+ */
 function wanted(limits: RunLimits) {
   const { data, fsize, core, nofile } = processLimits(limits);
   return [
     ['is an unprivileged user', 'id -u', '1000'],
-    // The heading has two lines. Any further line is a network device.
+    // The output has two header lines. Every further line is a network device.
     ['has no network', 'grep -cv lo: /proc/net/dev', '2'],
-    ['cannot set the kernel', '(echo x > /proc/sys/kernel/hostname) 2>/dev/null && echo open || echo closed', 'closed'],
     [
-      'cannot write the system',
+      'cannot change kernel settings',
+      '(echo x > /proc/sys/kernel/hostname) 2>/dev/null && echo open || echo closed',
+      'closed',
+    ],
+    [
+      'cannot write to system folders',
       'for d in / /usr /etc /opt /dev; do (: > $d/x) 2>/dev/null && echo $d; done; echo closed',
       'closed',
     ],
-    ['sees no environment of ours', 'env | grep -c TOKEN', '0'],
+    ["has none of the service's environment variables", 'env | grep -c TOKEN', '0'],
     ['sees no paths of the host', "tr '\\0' '\\n' < /proc/1/cmdline | grep -c -- -bind", '0'],
     // In the units of the shell: kilobytes, processes, blocks of 512 bytes.
-    ['is limited in memory', 'ulimit -d', String(data / 1024)],
-    ['is limited in processes', 'ulimit -p', String(limits.processes)],
-    ['is limited in file size', 'ulimit -f', String(fsize / 512)],
-    ['is limited in open files', 'ulimit -n', String(nofile)],
-    ['leaves no core file', 'ulimit -c', String(core)],
-    ['ends before the service when memory is short', 'cat /proc/self/oom_score_adj', String(oomScore)],
-    ['cannot change that', '(echo 0 > /proc/self/oom_score_adj) 2>/dev/null && echo open || echo closed', 'closed'],
-    ['leaves the processor to the service', 'nice', String(niceness)],
+    ['has limited memory', 'ulimit -d', String(data / 1024)],
+    ['has a limited number of processes', 'ulimit -p', String(limits.processes)],
+    ['has a limited file size', 'ulimit -f', String(fsize / 512)],
+    ['has a limited number of open files', 'ulimit -n', String(nofile)],
+    ['writes no core file', 'ulimit -c', String(core)],
+    ['is killed before the service when memory runs out', 'cat /proc/self/oom_score_adj', String(oomScore)],
     [
-      'makes no sockets that leave a network namespace',
+      'cannot lower its oom_score_adj',
+      '(echo 0 > /proc/self/oom_score_adj) 2>/dev/null && echo open || echo closed',
+      'closed',
+    ],
+    ['has a lower priority than the service', 'nice', String(niceness)],
+    [
+      'cannot create sockets that bypass the network namespace',
       "sed -n 's/^Seccomp:[[:space:]]*//p' /proc/self/status",
       socketFilter() === undefined ? '0' : '2',
     ],
   ] as const;
 }
 
-/** How long a command may write, which must be more than is shown. Longer when a busy machine is slow to start it. */
+/** How long the test command writes. It must write more than is shown, so a busy machine gets more time. */
 const triedSeconds = [0.2, 1, 4];
 
 export interface SelfTest {
@@ -93,24 +104,27 @@ async function lookAround(wall: Wall): Promise<string | undefined> {
   const command = all.map(([, look]) => look).join('\n');
   const { text } = await runCommand(wall, { command, timeoutSeconds: 10 }, AbortSignal.timeout(15_000));
   const found = text.trim().split('\n');
-  // With fewer lines the commands did not run. The last lines say why.
+  // If there are fewer lines than tests, the commands did not run. The last lines give the reason.
   if (found.length <= all.length) return found.slice(-2).join(' ');
   const failed = all.find(([, , value], i) => found[i] !== value);
-  return failed && `a command in the sandbox should pass this test and does not: it ${failed[0]}`;
+  return failed && `the sandbox failed its self-test "a command in the sandbox ${failed[0]}"`;
 }
 
-/** Runs a command that writes without end and starts a background process, and checks that nothing of it stays. */
+/**
+ * Runs a command that writes endlessly and starts a background process. Checks that the output is limited and that no
+ * process is left.
+ */
 async function runWild(wall: Wall, [seconds = 0, ...longer]: number[] = triedSeconds): Promise<string | undefined> {
-  // A number that no other process has as its argument.
+  // A number that occurs in no other process's arguments.
   const mark = `${process.pid}${Date.now()}`;
   const command = `setsid sleep ${mark} & yes`;
   const running = runCommand(wall, { command, timeoutSeconds: seconds }, AbortSignal.timeout(15_000));
   const seen = await mostProcesses(wall, running);
   const { text } = await running;
-  if (!text.endsWith(`[stopped after ${seconds} s]`)) return 'the time of a command is not limited';
+  if (!text.endsWith(`[stopped after ${seconds} s]`)) return 'the running time of a command is not limited';
   if (!text.includes('[… cut;'))
     return longer.length > 0 ? runWild(wall, longer) : 'the output of a command is not limited';
-  // bubblewrap itself, the shell, `sleep` and `yes`.
+  // Expect bubblewrap, the shell, `sleep` and `yes`.
   if (seen < 4) return 'the processes of a command cannot be counted';
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
@@ -119,7 +133,7 @@ async function runWild(wall: Wall, [seconds = 0, ...longer]: number[] = triedSec
   return undefined;
 }
 
-/** The largest number of processes that the watchdog sees at a time while a command runs. */
+/** Returns the peak number of processes that the watchdog counts while a command runs. */
 async function mostProcesses({ sandboxes, limits }: Wall, running: Promise<unknown>): Promise<number> {
   let isRunning = true;
   const stop = () => {
@@ -137,12 +151,15 @@ async function mostProcesses({ sandboxes, limits }: Wall, running: Promise<unkno
 /** Fewer than the threads of this process. */
 const fewProcesses = 8;
 
-/** Whether the kernel counts the processes of each sandbox, or those of all sandboxes with the same user. */
+/**
+ * Determines whether the kernel counts the processes of each sandbox separately, or those of all sandboxes of the same
+ * user together.
+ */
 async function countedHow(wall: Wall): Promise<string> {
-  if (wall.who.uid !== undefined) return 'each run has a user of its own and is limited by a watchdog';
+  if (wall.who.uid !== undefined) return 'each run has a separate user and is limited by a watchdog';
   const tight = { ...wall, limits: { ...wall.limits, processes: fewProcesses } };
   const { exitCode } = await runCommand(tight, { command: '(true)', timeoutSeconds: 10 }, AbortSignal.timeout(15_000));
   return exitCode === 0
-    ? 'each sandbox has a count of processes of its own, and a watchdog limits each run'
+    ? 'processes are counted for each sandbox separately, and a watchdog limits each run'
     : 'all sandboxes share one count of processes (before Linux 5.14), and a watchdog limits each run';
 }

@@ -7,8 +7,8 @@ const defaultSeconds = 120;
 const maxSeconds = 600;
 
 /**
- * Runs one command in a new sandbox, which ends with it: no background process outlives a command, and no command can
- * reach the tool host or another command. A sandbox takes about 15 ms to start.
+ * Runs one command in a new sandbox, which ends with the command. No background process outlives a command, and no
+ * command can reach the tool host or another command. Starting a sandbox takes about 15 ms.
  */
 export async function runCommand(
   wall: Wall,
@@ -25,7 +25,7 @@ export async function runCommand(
   let exitCode: number | undefined;
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(`[not started: ${error.message}]`));
-    // `close` follows the last output; `end` brings it about when a background process keeps the pipes open.
+    // `close` follows the last output. Calling `end` is necessary when a background process keeps the pipes open.
     child.once('close', (code, by) => {
       if (!isLate) exitCode = code ?? undefined;
       resolve(by === null ? `[exit code ${code}]` : `[ended by ${by}]`);

@@ -1,5 +1,5 @@
 // Serves the file tools of one run over stdin and stdout, one JSON object per line. It runs inside the sandbox, or as a
-// plain process where there is none, and imports nothing of the service. Commands run in other sandboxes (shell.ts).
+// plain process if there is none, and imports nothing from the service. Commands run in other sandboxes (shell.ts).
 import { spawn } from 'node:child_process';
 import { constants, lstat, mkdir, open, readdir, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -14,11 +14,11 @@ const [searchSeconds, searchKilobytes] = [20, 500_000];
 class ToolError extends Error {}
 
 /**
- * The real path of a path in the workspace. Every link on the way is followed and checked, so none leads outside. The
- * last part need not exist yet.
+ * Resolves a path in the workspace to its real path. Checks every link along the path, so that none leads out of the
+ * workspace. The last component need not exist.
  */
 async function inside(path) {
-  if (typeof path !== 'string' || path === '') throw new ToolError('path must be a text such as src/index.js');
+  if (typeof path !== 'string' || path === '') throw new ToolError('path must be a string such as src/index.js');
   if (path.includes('\0')) throw new ToolError('path must not contain a NUL character');
   const parts = partsBelowRoot(resolve(root, path), path, 'is outside the workspace');
   let real = await realpath(root);
@@ -32,7 +32,7 @@ async function inside(path) {
   return real;
 }
 
-/** The parts of an absolute path, from the workspace down. @throws ToolError for a path outside it or in a git folder */
+/** Splits a path into its components below the workspace. @throws ToolError if it is outside or in a git folder */
 function partsBelowRoot(absolute, path, isOutside) {
   const parts = relative(root, absolute).split(sep).filter(Boolean);
   if (parts[0] === '..') throw new ToolError(`${path} ${isOutside}`);
@@ -59,7 +59,7 @@ async function save(real, text) {
   await mkdir(dirname(real), { recursive: true });
   const handle = await open(real, writing, 0o644);
   try {
-    // A pipe or a device would swallow the text, or wait forever for a reader.
+    // Writing to a pipe or a device would lose the text, or wait forever for a reader.
     if (!(await handle.stat()).isFile()) throw new ToolError('the path is not a regular file');
     await handle.truncate(0);
     await handle.writeFile(text);
@@ -76,7 +76,7 @@ function capped(text) {
 
 const unlisted = new Set(['.git', 'node_modules']);
 
-/** Adds the names in a folder, marked as by `ls -F`, and those below it to the given depth, up to the limit of entries. */
+/** Adds the names in a folder and its subfolders, marked as by `ls -F`, down to a depth and up to the limit of entries. */
 async function listInto(lines, { folder, prefix, depth }, path) {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => {
     throw new ToolError(`${path} is not a folder`);
@@ -112,7 +112,7 @@ const tools = {
     const real = await inside(path);
     const skipped = ['--exclude-dir=.git', '--exclude-dir=node_modules'];
     const args = ['-rnI', regex ? '-E' : '-F', ...skipped, '-m', '50', '-e', pattern, '--', real];
-    // Without the limit a pattern such as (x{1,500}){1,500} would take all memory.
+    // Without the limit a pattern such as (x{1,500}){1,500} would exhaust the memory.
     const limited = ['-c', `ulimit -v ${searchKilobytes}; exec grep "$@"`, 'sh', ...args];
     const { code, output, timedOut } = await execute('sh', limited, searchSeconds);
     if (code === 1) return 'no match';
@@ -150,7 +150,7 @@ const tools = {
   },
 
   async delete_file({ path }) {
-    // Deletes a link itself, not its target: only its folder is resolved.
+    // Delete a link itself, not its target: only the parent folder is resolved.
     const real = join(await inside(dirname(path)), path.split('/').pop());
     const found = await lstat(real).catch(() => undefined);
     if (found === undefined) throw new ToolError(`${path} does not exist`);
@@ -184,11 +184,11 @@ function execute(program, args, seconds) {
       clearTimeout(timer);
       fail(new ToolError(error.message));
     });
-    // `exit` instead of `close`, which would wait for a background process that keeps the pipes open.
+    // Listen to `exit`, because `close` would wait for a background process that keeps the pipes open.
     child.once('exit', (code) => {
       clearTimeout(timer);
       killGroup(child.pid);
-      // Time for the last output to arrive.
+      // Wait a moment for the last output.
       setTimeout(() => done({ code, output, timedOut }), 20);
     });
   });
@@ -200,7 +200,7 @@ function killGroup(pid) {
   } catch {} // It has ended.
 }
 
-/** Creates the folders of a path. A file or link in the place of a folder is removed. */
+/** Creates the folders of a path. Removes files and links that are in the place of a folder. */
 async function clearFolders(path) {
   let folder = root;
   for (const part of path.split('/').filter((p) => p !== '.' && p !== '')) {
@@ -215,7 +215,7 @@ async function clearFolders(path) {
 /** Called by the service, not by the model: restores the files of an interrupted run. */
 const internal = {
   async restore({ files }) {
-    // The paths come from git's trees, so they need no check. Links in their way are removed, not followed.
+    // The paths come from git's trees, so they need no check. Links on the path are removed, not followed.
     for (const { path, content } of files)
       if (content === null) await rm(join(root, path), { recursive: true, force: true });
     for (const { path, mode, content } of files) {

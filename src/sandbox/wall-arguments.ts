@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { RunLimits } from './sandbox.ts';
 import { socketFilter } from './seccomp.ts';
 
-/** What the sandboxes of a run share. Paths are paths of the host. */
+/** What all sandboxes of a run have in common. Paths are those of the host. */
 export interface WallParts {
   node: string;
   toolHost: string;
@@ -12,25 +12,25 @@ export interface WallParts {
   limits: RunLimits;
   /** The pids, as the host sees them, of the first process of each running sandbox. */
   sandboxes: Set<number>;
-  /** Puts a process, and everything it will start, into the run's cgroup. */
+  /** Moves a process, and everything it starts, into the run's cgroup. */
   enter?: ((pid: number) => void) | undefined;
 }
 
-/** A sandbox to start. Paths are paths of the host. */
+/** A sandbox to start. Paths are those of the host. */
 export interface Wall extends WallParts {
   workTree: string;
   gitDir: string;
   /** Further workspaces of the run, at `/<name>`. */
   others: { name: string; workTree: string; gitDir: string }[];
-  /** /tmp and the home folder of the run's commands. They live as long as the run. */
+  /** The /tmp and home folder of the run's commands. They are kept for the whole run. */
   scratch: { tmp: string; home: string };
 }
 
-/** The descriptors that bubblewrap reads and writes. */
+/** The file descriptors that bubblewrap reads from and writes to. */
 export const [passwdFd, statusFd, scriptFd, filterFd, argumentsFd] = [3, 4, 5, 6, 7];
 export const filter = socketFilter();
 
-/** The script of a command, inside the sandbox. A file, because an argument can have 128 kB at most. */
+/** The script of a command, inside the sandbox. It is a file, because the kernel limits an argument to 128 kB. */
 export const scriptPath = '/opt/script.sh';
 
 /** Names in the root folder of a sandbox. No workspace can be mounted under one of them. */
@@ -49,12 +49,15 @@ export const rootNames = new Set([
   'work',
 ]);
 
-/** The path of Node inside a sandbox, which contains the host's /usr. */
+/** Returns the path of Node inside a sandbox, which contains the host's /usr. */
 export function nodeInside({ node }: Pick<WallParts, 'node'>): string {
   return node.startsWith('/usr/') ? node : '/opt/node/bin/node';
 }
 
-/** bubblewrap's arguments. They contain paths of the host, so they are never put on the command line, which /proc/1 shows. */
+/**
+ * Returns bubblewrap's arguments. They contain paths of the host, and a sandbox can read its command line in /proc/1,
+ * so bubblewrap reads them from a file descriptor instead.
+ */
 export function wallArguments(wall: Wall): string[] {
   const { node, toolHost, looseEdit, workTree, gitDir, others, scratch } = wall;
   const environment = {
@@ -62,7 +65,8 @@ export function wallArguments(wall: Wall): string[] {
     HOME: '/home/agent',
     LANG: 'C.UTF-8',
     CI: 'true',
-    // The git folder belongs to the service and is mounted read-only. Git trusts it only with these settings.
+    // The git folder belongs to the service's user and is mounted read-only. Git refuses to use it without these
+    // settings.
     GIT_CONFIG_COUNT: '1',
     GIT_CONFIG_KEY_0: 'safe.directory',
     GIT_CONFIG_VALUE_0: '*',
@@ -83,8 +87,8 @@ export function wallArguments(wall: Wall): string[] {
     ...['--ro-bind', toolHost, '/opt/host.mjs', '--ro-bind', looseEdit, '/opt/loose-edit.mjs'],
     ...['--bind', workTree, '/work', '--ro-bind', gitDir, '/work/.git'],
     ...others.flatMap((o) => ['--bind', o.workTree, `/${o.name}`, '--ro-bind', o.gitDir, `/${o.name}/.git`]),
-    // Files in /dev and / would take memory that no limit counts. Through /proc a process could lower its oom_score_adj
-    // to that of the service.
+    // Files in /dev and / would use memory that is not limited. With a writable /proc, a process could lower its
+    // oom_score_adj to the service's value.
     ...['--remount-ro', '/dev', '--remount-ro', '/proc', '--remount-ro', '/'],
     ...['--chdir', '/work', '--clearenv'],
     ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),

@@ -16,28 +16,30 @@ import {
   wallArguments,
 } from './wall-arguments.ts';
 
-/** A process in a sandbox, with everything it started. */
+/** A process in a sandbox, with its descendants. */
 export interface Walled {
   child: ChildProcess;
-  /** Ends all of it. Returns when it is gone, or when waiting longer is no use. */
+  /** Kills all processes of the sandbox. Resolves when they are gone, or when it gives up waiting. */
   end(): Promise<void>;
 }
 
 const passwd = 'root:x:0:0:root:/root:/bin/sh\nagent:x:1000:1000:agent:/home/agent:/bin/sh\n';
 
-/** How long to wait for a process to start before killing it, and then for its end. */
+/** How long to wait for a process to start before killing it, and for it to end afterwards. */
 const patienceMs = 3000;
 
-/** Lower priority than the service, which must answer while commands use the whole processor. */
+/** Lower priority than the service, which must respond while commands use the whole processor. */
 export const niceness = 10;
 
-/** Makes the kernel's OOM killer end processes of sandboxes before any others. */
+/** Makes the kernel's OOM killer choose processes of sandboxes before any others. */
 export const oomScore = 1000;
 
-/** Node reserves 0.6 GB, and 8 MB per thread, and uses little of it. The watchdog limits what is used. */
+/**
+ * Node reserves 0.6 GB of address space, and 8 MB per thread, but uses little of it. The watchdog limits actual use.
+ */
 const leastDataMb = 4096;
 
-/** Limits that the kernel enforces for each process: file size, memory, core file and open files. */
+/** Returns the limits that the kernel enforces for each process: file size, memory, core file and open files. */
 export function processLimits({ memoryMb }: RunLimits) {
   return { fsize: 268_435_456, data: Math.max(memoryMb, leastDataMb) * 1024 ** 2, core: 0, nofile: 4096 };
 }
@@ -45,17 +47,18 @@ export function processLimits({ memoryMb }: RunLimits) {
 /** Starts a program in a sandbox, without network (`--unshare-all`) and without the service's environment. */
 export function startWalled(wall: Wall, program: string[], script = ''): Walled {
   const outside = Object.entries(processLimits(wall.limits)).map(([name, value]) => `--${name}=${value}`);
-  // Set inside, so that the kernel counts the processes of this sandbox's user namespace only (Linux 5.14 and newer);
-  // set outside, it would count those of every sandbox with the same user.
+  // Set inside the sandbox, so that the kernel counts only the processes of its user namespace (Linux 5.14 and newer).
+  // Set outside, the limit would apply to all sandboxes of the same user together.
   const inside = ['/usr/bin/prlimit', `--nproc=${wall.limits.processes}`, '--'];
   const args = [...outside, '--', 'bwrap', '--args', String(argumentsFd), '--', ...inside, ...program];
   const stdio: StdioOptions = Array.from({ length: argumentsFd + 1 }, () => 'pipe');
   const child = spawn('prlimit', args, { ...wall.who, env: {}, cwd: '/', stdio });
-  // With too many files open spawn gives neither a process nor streams; `error` follows.
+  // When the process is out of file descriptors, spawn returns no process and no streams; `error` is emitted
+  // afterwards.
   child.on('error', () => {});
   if (child.stdio === undefined)
     throw new RunFailed('sandbox', 'the machine has too many files open; raise its limit (ulimit -n)');
-  // Now, because bubblewrap starts other processes as soon as it has read its arguments.
+  // Do this before bubblewrap has read its arguments, because it then starts other processes.
   subdue(child, wall);
   for (const [fd, content] of [
     [passwdFd, passwd],
@@ -75,10 +78,11 @@ export function startWalled(wall: Wall, program: string[], script = ''): Walled 
   enlist(wall, born, gone);
   let ending: Promise<void> | undefined;
   const endOnce = async () => {
-    // Wait for the inner process's pid: it would survive if its parent were killed before it asked to die with it.
+    // Wait for the pid of the inner process. If bubblewrap is killed before the inner process has asked the kernel to
+    // die with its parent, the inner process survives.
     const pid = await within(patienceMs, Promise.race([born, gone.then(() => undefined)]));
-    // bubblewrap ends when the inner process is gone, so its end means that nothing is left. If it were killed first,
-    // processes that are still ending would be left behind.
+    // bubblewrap ends after the inner process, so when bubblewrap has ended nothing is left. If bubblewrap were killed
+    // first, processes that are still ending would remain.
     if (pid !== undefined && kill(pid)) await within(patienceMs, gone);
     child.kill('SIGKILL');
     await within(patienceMs, gone);
@@ -95,14 +99,14 @@ export function startWalled(wall: Wall, program: string[], script = ''): Walled 
 }
 
 /**
- * Puts a new process, and everything it will start, into the run's cgroup, first in line for the OOM killer, and at a
- * lower priority than the service.
+ * Moves a new process, and everything it starts, into the run's cgroup, makes it the OOM killer's first choice, and
+ * lowers its priority.
  */
 export function subdue({ pid }: ChildProcess, { enter }: Pick<WallParts, 'enter'>): void {
   if (pid === undefined) return;
   try {
     enter?.(pid);
-    // Written by root, it is also the lowest value that the process may set.
+    // Because root writes this value, the process cannot set a lower one.
     writeFileSync(`/proc/${pid}/oom_score_adj`, String(oomScore));
     setPriority(pid, niceness);
   } catch (error) {
@@ -111,7 +115,7 @@ export function subdue({ pid }: ChildProcess, { enter }: Pick<WallParts, 'enter'
   }
 }
 
-/** Keeps a sandbox in the list of running ones for as long as it runs. */
+/** Keeps a sandbox in the list of running sandboxes while it runs. */
 async function enlist({ sandboxes }: Wall, born: Promise<number | undefined>, gone: Promise<void>): Promise<void> {
   const pid = await Promise.race([born, gone.then(() => undefined)]);
   if (pid === undefined) return;
@@ -120,7 +124,7 @@ async function enlist({ sandboxes }: Wall, born: Promise<number | undefined>, go
   sandboxes.delete(pid);
 }
 
-/** The pid that bubblewrap reports of the process it started: `{ "child-pid": 123 }`. */
+/** Reads the pid that bubblewrap reports for the process it started: `{ "child-pid": 123 }`. */
 function innerPid(status: Readable): Promise<number | undefined> {
   return new Promise((resolve) => {
     let text = '';
@@ -134,7 +138,7 @@ function innerPid(status: Readable): Promise<number | undefined> {
   });
 }
 
-/** False when the process is gone already. */
+/** Kills a process; returns false if it no longer exists. */
 function kill(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL');
@@ -143,7 +147,7 @@ function kill(pid: number): boolean {
   }
 }
 
-/** The result of some work, or undefined when it takes longer. */
+/** Returns the result of some work, or undefined when it takes longer than `ms`. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

@@ -3,24 +3,30 @@ import { type Limits, startThread, type Thread } from './start-thread.ts';
 // biome-ignore lint/suspicious/noExplicitAny: no other type accepts every list of parameters
 type FunctionsOf<M> = { [K in keyof M]: M[K] extends (...args: any[]) => unknown ? M[K] : never };
 
-/** The functions of a module, called in threads. */
+/** The functions of a module, which run in threads. */
 export interface Apart<M> {
-  /** @throws OverLimit when the call was ended; Error with the message of what the function threw */
+  /**
+   * Calls a function of the module.
+   * @throws OverLimit when the call exceeded a limit; Error with the message of the function's own error
+   */
   call<K extends keyof M & string>(
     name: K,
     ...args: Parameters<FunctionsOf<M>[K]>
   ): Promise<Awaited<ReturnType<FunctionsOf<M>[K]>>>;
 }
 
-/** Threads at the same time: as many as a worker's runs by default, so that hostile text of one run holds up no other. */
+/**
+ * Threads at the same time: by default as many as a worker's runs, so that hostile input of one run does not delay
+ * others.
+ */
 const atOnce = 4;
-/** How long to keep an idle thread. It takes 40 to 100 ms to start and about 10 MB to keep. */
+/** How long to keep an idle thread. It takes 40 to 100 ms to start and about 10 MB of memory. */
 const idleMs = 30_000;
 
 /**
- * Calls the functions of a module in threads. Untrusted text that takes forever to parse or to match then fails its own
- * call and does not hold up the service. Threads are reused; one that exceeded a limit is replaced. Arguments and results
- * are copied, so callers have to limit their size.
+ * Runs the functions of a module in threads. Untrusted text that takes forever to parse or to match then only fails its
+ * own call and does not block the service. Threads are reused; one that exceeded a limit is replaced. Arguments and
+ * results are copied, so callers have to limit their size.
  */
 export function apart<M>(module: URL, limits: Limits): Apart<M> {
   const live = new Set<Thread>();

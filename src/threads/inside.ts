@@ -1,4 +1,4 @@
-// Runs in the threads of start-thread.ts: loads one module and calls its functions, one at a time.
+// The program of the threads that start-thread.ts starts. It loads one module and calls its functions, one at a time.
 import { parentPort, workerData } from 'node:worker_threads';
 
 export interface Question {
@@ -21,5 +21,5 @@ async function answer({ name, args }: Question): Promise<Answer> {
 }
 
 port.on('message', async (question: Question) => port.postMessage(await answer(question)));
-// Tells that the module is loaded.
+// Reports that the module is loaded.
 port.postMessage({} satisfies Answer);

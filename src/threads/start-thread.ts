@@ -1,16 +1,16 @@
 import { Worker } from 'node:worker_threads';
 import type { Answer, Question } from './inside.ts';
 
-/** Limits of one call. Beyond them its thread is ended. */
+/** Limits of one call. A thread that exceeds them is terminated. */
 export interface Limits {
   seconds: number;
-  /** Size of V8's heap, which does not include buffers and very long texts. */
+  /** Size of V8's heap, which does not include buffers and very long strings. */
   heapMb: number;
 }
 
-/** A call needed more time or memory than it may use. */
+/** A call exceeded its time or memory limit. */
 export class OverLimit extends Error {
-  /** Such as `2 s`. */
+  /** The limit, such as `2 s`. */
   readonly limit: string;
 
   constructor(limit: string) {
@@ -20,18 +20,21 @@ export class OverLimit extends Error {
   }
 }
 
-/** A thread that answers one question at a time. */
+/** A thread that executes one call at a time. */
 export interface Thread {
-  /** @throws OverLimit when a limit ended the thread; Error with the message of an error that was thrown inside */
+  /**
+   * Calls a function in the thread.
+   * @throws OverLimit when a limit ended the thread; Error with the message of the function's own error
+   */
   ask(question: Question): Promise<unknown>;
-  /** Ends the thread unless it gets another question within this time. */
+  /** Terminates the thread unless another call arrives within this time. */
   endAfter(ms: number): void;
 }
 
-/** How long a thread may take to load its module, generous for a busy machine. */
+/** How long a thread may take to load its module; generous because the machine may be busy. */
 const loadSeconds = 60;
 
-/** Starts a thread with the functions of a module. `gone` is called when it ends for whatever reason. */
+/** Starts a thread with the functions of a module. `gone` is called when the thread ends for any reason. */
 export function startThread(module: URL, { seconds, heapMb }: Limits, gone: () => void): Thread {
   const worker = new Worker(new URL('./inside.ts', import.meta.url), {
     workerData: module.href,
@@ -59,7 +62,8 @@ export function startThread(module: URL, { seconds, heapMb }: Limits, gone: () =
   const next = (withinSeconds: number, late: Error) =>
     new Promise<Answer>((resolve, reject) => {
       if (over !== undefined) return reject(over);
-      // After a stall of the service itself the timer fires first, although the answer has arrived. So read that first.
+      // If the main thread was blocked, the timer may fire before a result that has already arrived is read.
+      // `setImmediate` lets the result be read first.
       const timer = setTimeout(() => setImmediate(() => hear === settle && end(late)), withinSeconds * 1000);
       const settle = (answer: Answer | Error) => {
         clearTimeout(timer);
@@ -83,7 +87,7 @@ export function startThread(module: URL, { seconds, heapMb }: Limits, gone: () =
         if ('threw' in answer) throw new Error(answer.threw);
         return answer.value;
       } finally {
-        // An idle thread does not keep the process alive.
+        // Do not keep the process alive for an idle thread.
         worker.unref();
       }
     },

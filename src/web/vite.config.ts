@@ -9,7 +9,7 @@ export default {
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 800,
-    // Libraries contain directives for server rendering, which the dashboard does not use.
+    // Ignore the directives for server rendering in libraries, because the dashboard does not use it.
     rollupOptions: { onwarn: (warning, warn) => warning.code !== 'MODULE_LEVEL_DIRECTIVE' && warn(warning) },
   },
   esbuild: { jsx: 'automatic' },

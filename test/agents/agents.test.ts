@@ -7,7 +7,7 @@ const as = (who: string, method: string, path: string, body?: unknown) =>
   service.call(method, path, { token: tokens[who] ?? '', ...(body === undefined ? {} : { body }) });
 const sql = (text: string, values: unknown[] = []) => service.app.db.manager.query(text, values);
 let count = 0;
-/** A task of an agent with one run in the given status. */
+/** Creates a task of an agent with one run in the given status. */
 async function worked(
   agent: string,
   status: string,
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('an agent of a person: created, changed only by its creator, unique by name, deleted', async () => {
+test("a person's agent: created, changed only by its creator, unique by name, deleted", async () => {
   const made = await as('member', 'POST', '/agents', { name: 'Mine', team: ' b ' });
   expect(made.status).toBe(201);
   expect(made.body).toMatchObject({
@@ -79,14 +79,14 @@ test('admins change the agents of their project', async () => {
   expect((await as('stranger', 'GET', `/agents/${agent.id}`)).status).toBe(404);
 });
 
-test('teams', async () => {
+test('teams are listed with their agents', async () => {
   await as('owner', 'POST', '/agents', { name: 'Ops', team: 'infra' });
   expect((await as('owner', 'GET', '/agents/teams')).body).toEqual(['core', 'infra']);
   expect((await as('owner', 'GET', '/agents/teams/infra')).body.map((a: { name: string }) => a.name)).toEqual(['Ops']);
   expect((await as('owner', 'GET', '/agents/teams/none')).body).toEqual([]);
 });
 
-test('health counts consecutive failures that are the agent’s fault, and can be reset', async () => {
+test('health counts consecutive failures caused by the agent, and can be reset', async () => {
   const { id } = (await as('owner', 'POST', '/agents', { name: 'Sick' })).body;
   const health = async () => (await as('owner', 'GET', `/agents/${id}/health`)).body;
   const fresh = await health();
@@ -187,7 +187,7 @@ test('performance, skills and suggestions are computed from recorded runs', asyn
   expect((await as('member', 'GET', `/agents/${id}/performance`)).body.metrics.totalTasks).toBe(7);
 });
 
-test('evolving creates a version; open tasks move to it, running ones when they end, and the old one can be read', async () => {
+test('evolving creates a version; open tasks move to it, running ones when their run ends, and the old version stays readable', async () => {
   const old = (await as('owner', 'POST', '/agents', { name: 'Growing', systemPrompt: 'Be good.' })).body;
   const open = (await as('owner', 'POST', `/projects/${project}/tasks`, { title: 't', owner: old.id })).body.id;
   const done = await worked(old.id, 'succeeded', { task: 'done' });

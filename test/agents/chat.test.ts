@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 const last = () => model.requests.at(-1) as ModelRequest;
 
-test('the agent of a task knows the task and the conversation, and gets only tools that read', async () => {
+test('the agent of a task sees the task and the conversation, and gets only read-only tools', async () => {
   says = () => 'The tests of the empty name.';
   const { status, body } = await call('POST', `/tasks/${task}/chat`, { message: 'What is missing?' });
   expect([status, body]).toEqual([200, { response: 'The tests of the empty name.', taskId: task }]);
@@ -48,7 +48,7 @@ test('the agent of a task knows the task and the conversation, and gets only too
   expect(texts(last()).slice(-3)).toEqual(['What is missing?', 'The tests of the empty name.', 'And then?']);
 });
 
-test('the dev lead knows metrics, burndown and tasks of the sprint', async () => {
+test('the dev lead sees metrics, burndown and tasks of the sprint', async () => {
   says = () => 'On the way.';
   const { status, body } = await call('POST', `/sprints/${sprint}/chat-with-dev-lead`, { message: 'How far are we?' });
   expect([status, body]).toEqual([200, { response: 'On the way.' }]);
@@ -71,7 +71,7 @@ test('an answer is streamed if the request accepts a stream', async () => {
   ]);
 });
 
-test('the same key streams the same answer again, and another body is refused', async () => {
+test('a request with the same key gets the same stream again; another body is refused', async () => {
   says = () => 'Once.';
   const ask = (message: string) =>
     fetch(`${service.url}/api/v1/tasks/${task}/chat`, {
@@ -105,13 +105,13 @@ test('after twenty messages the older ones are replaced by a summary, which is s
   expect(said.some((t) => t.includes('They counted.'))).toBe(true);
   expect(said.at(-1)).toBe('message 14');
   expect(said.join()).not.toContain('What is missing?');
-  // Messages that the summary covers are not sent in full as well.
+  // Messages that the summary covers are not also sent in full.
   const whole = said.filter((t) => t.startsWith('message '));
   const asked = model.requests.findLast((r) => texts(r)[0]?.startsWith('Summarize')) as ModelRequest;
   for (const told of whole) expect(texts(asked).join('\n')).not.toContain(`user: ${told}\n`);
 });
 
-test('a failing model is 502 and a missing one 503; the message is stored in both cases', async () => {
+test('a failing model is a 502 and a missing one a 503; the message is stored in both cases', async () => {
   says = () => '';
   expect((await call('POST', `/tasks/${task}/chat`, { message: 'kept one' })).status).toBe(502);
   const { config } = service.app;
@@ -127,7 +127,7 @@ test('a failing model is 502 and a missing one 503; the message is stored in bot
     expect((await call('POST', `/tasks/${task}/chat`, { message })).status).toBe(400);
 });
 
-test('the agent reads the repository inside the sandbox, and a refused read is an answer for it', async () => {
+test('the agent reads the repository inside the sandbox; a refused read is reported to the model as a tool result', async () => {
   const repository = await serveSampleRepository();
   const other = await openTestApp({
     OPENAI_API_KEY: 'sk-x',

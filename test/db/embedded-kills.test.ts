@@ -17,8 +17,8 @@ import pg from 'pg';
 import { startEmbedded } from '../../src/db/embedded/embedded.ts';
 
 /**
- * A service and its embedded PostgreSQL are killed at one point after the other, and each time the next start must succeed
- * and find what was written. `KILL_POINTS=all npm test -- test/db/embedded-kills` adds kills at random moments.
+ * Kills a service and its embedded PostgreSQL at one point after the other. Each time, the next start must succeed and
+ * find the data written before. `KILL_POINTS=all npm test -- test/db/embedded-kills` adds kills at random moments.
  */
 const isThorough = process.env.KILL_POINTS === 'all';
 const randomKills = 60;
@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const source = new URL('../../src/db/embedded/embedded.ts', import.meta.url).href;
 
-/** A service as far as its database goes: starts it in a process of its own, and stays. */
+/** Starts the database part of a service in a separate process, which then keeps running. */
 function startElsewhere(dataDir: string) {
   const script = `
     const { startEmbedded } = await import(${JSON.stringify(source)});
@@ -65,11 +65,11 @@ function startElsewhere(dataDir: string) {
 
 interface Running {
   dataDir: string;
-  /** Processes of PostgreSQL that run a program and lie in the data folder. */
+  /** Finds the PostgreSQL processes whose program or working folder is in the data folder. */
   processes(): number[];
 }
 
-/** As the kernel knows them, independently of how the service finds them. */
+/** Asks the kernel, independently of the way in which the service finds them. */
 function processesUnder(dataDir: string): number[] {
   return readdirSync('/proc')
     .filter((pid) => /^\d+$/.test(pid))
@@ -89,7 +89,7 @@ function end(pid: number, by: NodeJS.Signals = 'SIGKILL') {
   try {
     process.kill(pid, by);
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 
@@ -115,17 +115,17 @@ async function ask(url: string, text: string): Promise<unknown> {
 const serverOf = (dataDir: string) =>
   Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
 
-/** Where to kill: each waits for its moment, and says what is to die besides the service. */
+/** The points at which to kill. Each waits for its moment and returns the pids to kill together with the service. */
 const points: [string, (running: Running, url: Promise<string>) => Promise<number[]>][] = [
   [
-    'while initdb begins, initdb living on',
+    'while initdb starts; initdb keeps running',
     async ({ processes }) => {
       await until('initdb', () => processes().length > 0);
       return [];
     },
   ],
   [
-    'while initdb makes the databases, with initdb',
+    'while initdb creates the databases; initdb is killed, too',
     async ({ dataDir, processes }) => {
       const isHalf = () =>
         readdirSync(dataDir).some((n) => {
@@ -140,49 +140,49 @@ const points: [string, (running: Running, url: Promise<string>) => Promise<numbe
     },
   ],
   [
-    'while the server starts, the server living on',
+    'while the server starts; the server keeps running',
     async ({ processes }) => {
       await until('the server', () => processes().length > 0);
       return [];
     },
   ],
   [
-    'while the server starts, with the server',
+    'while the server starts; the server is killed, too',
     async ({ processes }) => until('the server', () => processes().length > 0 && processes()),
   ],
   [
-    'at work, the server living on',
+    'after the start; the server keeps running',
     async (_running, url) => {
       await ask(await url, 'create table if not exists kept (x int)');
       return [];
     },
   ],
   [
-    'at work, with the server and all its children',
+    'after the start; the server and all its children are killed, too',
     async ({ processes }, url) => {
       await ask(await url, 'insert into kept values (1)');
       return processes();
     },
   ],
   [
-    'at work, a child of the server that does not notice',
+    'after the start; the server is killed, but a child of it keeps running',
     async ({ dataDir, processes }, url) => {
       await ask(await url, 'insert into kept values (1)');
       const server = serverOf(dataDir);
-      // Held still, it keeps the shared memory as one that computes or waits for a disk does.
+      // A stopped process keeps the shared memory, like one that computes or waits for a disk.
       for (const pid of processes()) if (pid !== server) end(pid, 'SIGSTOP');
       return [server];
     },
   ],
   [
-    'while the server recovers, the server living on',
+    'while the server recovers; the server keeps running',
     async ({ processes }) => {
       await until('the server', () => processes().length > 1);
       return [];
     },
   ],
   [
-    'while the server recovers, with the server',
+    'while the server recovers; the server is killed, too',
     async ({ processes }) => until('the server', () => processes().length > 1 && processes()),
   ],
 ];
@@ -193,7 +193,7 @@ test('after a kill at any point the next start succeeds', async () => {
     const { url, kill } = startElsewhere(dataDir);
     try {
       const victims = await moment({ dataDir, processes: () => processesUnder(dataDir) }, url);
-      // The service first: it must have no time to clear up.
+      // Kill the service first, so that it has no time to clean up.
       await kill();
       for (const pid of victims) end(pid);
     } catch (error) {
@@ -208,11 +208,11 @@ test('after a kill at any point the next start succeeds', async () => {
   expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.password']);
 });
 
-test('a pid file that names somebody else does not keep the server from starting', async () => {
+test('a pid file with the pid of another process does not prevent the server from starting', async () => {
   const dataDir = join(root, 'reused');
   const first = await startEmbedded({ dataDir, unsafe: true });
   const isRoot = process.getuid?.() === 0;
-  // Under the database's own number: PostgreSQL takes nobody else's process for a server.
+  // Uses the uid of the database, because PostgreSQL ignores pids of other users.
   const other = spawn('sleep', ['1000'], isRoot ? { uid: 65_534 } : {});
   begun.push(other);
   const pidFile = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8');
@@ -225,7 +225,7 @@ test('a pid file that names somebody else does not keep the server from starting
   expect(other.exitCode ?? other.signalCode).toBeNull();
 });
 
-test('a port that somebody took a moment before is given up for another', async () => {
+test('if another process takes the port first, the server starts on a different one', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => taken.once('listening', resolve));
   const { port } = taken.address() as AddressInfo;
@@ -240,7 +240,7 @@ test('a port that somebody took a moment before is given up for another', async 
   taken.close();
 });
 
-test('what initdb of an earlier version left half-made is put aside', async () => {
+test('an unfinished initdb of an earlier version is moved aside', async () => {
   const dataDir = join(root, 'half');
   mkdirSync(join(dataDir, 'postgres/base/1'), { recursive: true });
   writeFileSync(join(dataDir, 'postgres/PG_VERSION'), '18\n');
@@ -252,7 +252,7 @@ test('what initdb of an earlier version left half-made is put aside', async () =
 });
 
 test('kills at random moments', async () => {
-  if (!isThorough) return console.warn(`not tried: ${randomKills} kills at random moments; KILL_POINTS=all tries them`);
+  if (!isThorough) return console.warn(`skipped: ${randomKills} kills at random moments; KILL_POINTS=all tries them`);
   let dataDir = '';
   for (let i = 0; i < randomKills; i++) {
     if (i % 5 === 0) dataDir = join(root, `random-${i}`);

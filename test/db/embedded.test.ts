@@ -53,8 +53,8 @@ test('a server that outlived its killed service is ended, and the next start wor
   await next.stop();
 });
 
-test('under a closed folder the database lies elsewhere and says so', async () => {
-  if (!isRoot) return console.warn('not tried: only root runs the database under another user');
+test('if a parent folder is inaccessible, the database uses another folder and reports it', async () => {
+  if (!isRoot) return console.warn('skipped: only root runs the database under another user');
   const closed = join(root, 'closed');
   mkdirSync(closed, { mode: 0o700 });
   const embedded = await startEmbedded({ dataDir: join(closed, 'data'), unsafe: true });

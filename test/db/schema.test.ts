@@ -38,7 +38,7 @@ test('migrations and declared tables agree, column by column', async () => {
   expect(tables.map((schema) => schema.options.tableName).sort()).toEqual([...named].sort());
 });
 
-test('migrations can be taken back and made again', async () => {
+test('migrations can be reverted and run again', async () => {
   const database = await createTestDatabase();
   const own = await openDatabase(database.url, migrations);
   const source = own.manager.connection;
@@ -52,7 +52,7 @@ test('migrations can be taken back and made again', async () => {
   await database.drop();
 });
 
-test('a transaction that throws leaves nothing behind', async () => {
+test('a transaction that throws changes nothing', async () => {
   const insert = db.transaction(async (em) => {
     await em.insert(Users, { id: 'user_1', login: 'half' });
     throw new Error('on the way');
@@ -61,7 +61,7 @@ test('a transaction that throws leaves nothing behind', async () => {
   expect(await db.manager.existsBy(Users, { login: 'half' })).toBe(false);
 });
 
-test('what is done together is one transaction, and what fails inside goes back to its savepoint', async () => {
+test('`together` is one transaction; a nested transaction that fails is rolled back to its savepoint', async () => {
   const logins = async () =>
     (await db.manager.query(`select login from users where id like 'user_t%' order by 1`)).map(
       (row: { login: string }) => row.login,
@@ -88,19 +88,19 @@ test('what is done together is one transaction, and what fails inside goes back 
     throw new Error('on the way');
   });
   await expect(failed).rejects.toThrow('on the way');
-  // What outlives it has transactions of its own again.
+  // Code that runs after `together` has ended starts a new transaction.
   await later();
   expect(await logins()).toEqual(['user_t1', 'user_t2', 'user_t3', 'user_t5']);
 });
 
-test('a violated index is told by its name', async () => {
+test('a violated index is identified by its name', async () => {
   await db.manager.insert(Users, { id: 'user_2', login: 'octocat' });
   const error = await db.manager.insert(Users, { id: 'user_3', login: 'OctoCat' }).catch((e) => e);
   expect(violatedUnique(error)).toBe('users_login');
   expect(violatedUnique(new Error('other'))).toBeUndefined();
 });
 
-test('waiting for one turn takes no connection from another', async () => {
+test('callers that wait for one lock do not use up the connections for another', async () => {
   let finish = () => {};
   const order: number[] = [];
   const first = db.turn('one', () => new Promise<void>((resolve) => (finish = resolve)));
@@ -111,7 +111,7 @@ test('waiting for one turn takes no connection from another', async () => {
   expect(order).toEqual(Array.from({ length: 40 }, (_, i) => i));
 });
 
-test('a turn that fails ends, for the next one too', async () => {
+test('a lock is released when its work fails', async () => {
   const failed = db.turn('failing', async () => {
     throw new Error('on purpose');
   });

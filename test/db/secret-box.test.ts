@@ -3,14 +3,14 @@ import { secretBox } from '../../src/db/secret-box.ts';
 const [one, two] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 const place = { table: 'project_secrets', row: 'proj_1/git_token', column: 'ciphertext', project: 'proj_1' };
 
-test('what is sealed opens at its place', () => {
+test('a secret can be decrypted at its place', () => {
   const box = secretBox(() => [one]);
   const sealed = box.seal('ghp_canary', place);
   expect(sealed.ciphertext.toString('latin1')).not.toContain('canary');
   expect(box.open(sealed, place)).toBe('ghp_canary');
 });
 
-test('moved to another row, column or project, or changed, it does not open', () => {
+test('a secret that was changed, or moved to another row, column or project, cannot be decrypted', () => {
   const box = secretBox(() => [one]);
   const sealed = box.seal('ghp_canary', place);
   for (const other of [{ row: 'proj_2/git_token' }, { column: 'x' }, { project: 'proj_2' }, { table: 'y' }])
@@ -20,7 +20,7 @@ test('moved to another row, column or project, or changed, it does not open', ()
   expect(() => box.open({ ...sealed, ciphertext: changed }, place)).toThrow();
 });
 
-test('the previous key still opens, the new one seals', () => {
+test('the previous key can still decrypt; the new key encrypts', () => {
   const old = secretBox(() => [one]).seal('value', place);
   const box = secretBox(() => [two, one]);
   expect(box.open(old, place)).toBe('value');

@@ -14,7 +14,7 @@ afterAll(() => {
 test.each([
   'identity',
   'gzip',
-])('a caller that disconnects in mid-request (%s) leaves no git process behind', async (coding) => {
+])('a caller that disconnects during a request (%s) leaves no git process behind', async (coding) => {
   const isServing = () => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).includes(serving);
   const credentials = Buffer.from('x-access-token:good-token').toString('base64');
   const headers = { Authorization: `Basic ${credentials}`, 'Content-Encoding': coding };

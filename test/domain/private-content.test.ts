@@ -2,7 +2,7 @@ import { mayName, mayReveal } from '../../src/domain/private-content.ts';
 
 const [secret, open] = [{ isPrivate: true }, { isPrivate: false }];
 
-test('only a private repository in a public place is kept back', () => {
+test('content is withheld only if a private repository would appear in a public place', () => {
   expect([mayName(secret, open), mayName(secret, secret), mayName(open, open), mayName(open, secret)]).toEqual([
     false,
     true,
@@ -11,7 +11,7 @@ test('only a private repository in a public place is kept back', () => {
   ]);
 });
 
-test('a project may allow its private content to show, but not by default', () => {
+test('a project may allow private content to be shown, but the default is not to', () => {
   expect(mayReveal(secret, open, { sharePrivateContext: false })).toBe(false);
   expect(mayReveal(secret, open, { sharePrivateContext: true })).toBe(true);
   expect(mayReveal(open, open, { sharePrivateContext: false })).toBe(true);

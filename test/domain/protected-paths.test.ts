@@ -65,7 +65,7 @@ test.each([
   '.envrc',
   '.claude/settings.json',
   '.builds/test.yml',
-  // Names that some file system treats as the same.
+  // Names that some file systems treat as equal to a protected one.
   '.git\u200chub/workflows/ci.yml',
   '.deckhand.yml.',
   '.gitmodules::$DATA',
@@ -89,7 +89,7 @@ test.each([
   'vercel.json',
   '.travis.yml.bak',
   '.gitattributes',
-])('%s is not', (path) => {
+])('%s is not protected by default', (path) => {
   expect(protectionOf(path)).toBeUndefined();
 });
 
@@ -100,7 +100,7 @@ test('checking a path takes time linear in its length, whatever it contains', ()
   expect(process.cpuUsage(began).user / 1000).toBeLessThan(2000);
 });
 
-test('allowed: exact paths and folders, compared exactly', () => {
+test('allowed paths and folders are compared exactly', () => {
   const allowed = ['.github/workflows/docs.yml', '.husky'];
   for (const path of ['.github/workflows/docs.yml', '.husky', '.husky/pre-commit'])
     expect([path, isAllowed(allowed, path)]).toEqual([path, true]);
@@ -115,7 +115,7 @@ test.each([
   ['sub/.gitattributes', /filters in .gitattributes cannot be allowed/],
   ['src', /not protected by default/],
   ['vercel.json', /not protected by default/],
-])('allowed: %s is a mistake', (entry, wanted) => {
+])('`allowed` with %s is an invalid setting', (entry, wanted) => {
   expect(problemWithAllowed(entry)).toMatch(wanted);
 });
 
@@ -126,7 +126,7 @@ test.each([
   'docs',
   '.vscode',
   'app/.husky',
-])('allowed: %s opens something', (entry) => {
+])('`allowed` with %s opens paths', (entry) => {
   expect(problemWithAllowed(entry)).toBeUndefined();
 });
 

@@ -5,7 +5,7 @@ const budget = (note = '') => remedyFor({ category: 'budget', message: `the budg
 const timeout = (note = '') =>
   remedyFor({ category: 'timeout', message: `the run took longer than 5 minutes ${note}` });
 
-test('the remedy for a used-up limit names the people who can raise it, and nobody else', () => {
+test('the remedy for an exceeded limit names exactly the people who can raise it', () => {
   expect(budget(limitNote('service'))).toMatch(/^Ask the operator to raise the limits of the service, or/);
   expect(budget(limitNote('project'))).toMatch(
     /^Ask an admin of the project to raise its budget in the project settings/,
@@ -18,7 +18,7 @@ test('the remedy for a used-up limit names the people who can raise it, and nobo
     expect(remedy).not.toMatch(/operator|MAX_RUN/);
 });
 
-test('a used-up day ends by itself', () => {
+test('a used-up daily budget is available again the next day', () => {
   const message = (setBy: 'service' | 'project') =>
     `the project's budget of $5 a day is used up ${limitNote(setBy, true)}`;
   expect(remedyFor({ category: 'budget', message: `${message('project')}; the task starts tomorrow` })).toMatch(
@@ -27,7 +27,7 @@ test('a used-up day ends by itself', () => {
   expect(remedyFor({ category: 'budget', message: message('service') })).toMatch(/tomorrow.*Ask the operator/);
 });
 
-test('a failure stored without a note names both who may be able to help', () => {
+test('a failure stored without details names everyone who may be able to help', () => {
   expect(budget()).toMatch(/admin of the project.*or the operator/);
   expect(timeout()).toContain('MAX_RUN_MINUTES');
 });

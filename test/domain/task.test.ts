@@ -3,7 +3,7 @@ import { decide, nextState } from '../../src/domain/machine.ts';
 import { type TaskEvent, type TaskFacts, taskMachine, taskStatuses } from '../../src/domain/task.ts';
 import { wizardMachine } from '../../src/domain/wizard.ts';
 
-/** Facts that break no rule. */
+/** Facts with which no rule refuses. */
 const fine: TaskFacts = {
   owner: 'agent_1',
   ownerMayWork: true,
@@ -55,12 +55,12 @@ function grid(): string {
   return `${lines.join('\n')}\n`;
 }
 
-test('every status × event × situation matches the golden grid', () => {
+test('every status × event × situation matches the golden file', () => {
   if (process.env.UPDATE_GOLDEN) writeFileSync(golden, grid());
   expect(grid()).toBe(readFileSync(golden, 'utf8'));
 });
 
-test('moves of a task by status, event and facts', () => {
+test('transitions of a task by status, event and facts', () => {
   const to = (status: (typeof taskStatuses)[number], event: TaskEvent, facts: TaskFacts = fine) => {
     const outcome = decide(taskMachine, status, event, facts);
     return outcome.kind === 'moves' ? outcome.to : outcome.kind;

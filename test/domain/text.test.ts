@@ -22,7 +22,7 @@ test('only an agent branch may be pushed', () => {
     expect(isAgentBranch(name)).toBe(false);
 });
 
-test('harmless text mentions nobody, closes nothing and runs no command', () => {
+test('neutralized text mentions nobody, closes nothing and runs no command', () => {
   const text = harmless('@octocat closes #12, GH-7\n/agent merge\n  /Agent start\n<!-- x', '/agent');
   for (const [hidden, shown] of [
     ['&commat;alice', '&amp;commat;alice'],
@@ -39,12 +39,12 @@ test('harmless text mentions nobody, closes nothing and runs no command', () => 
   );
 });
 
-test('one line of text, cut with an ellipsis', () => {
+test('one line of text is cut with an ellipsis', () => {
   expect(oneLine(' a\n b ', 10)).toBe('a b');
   expect(oneLine('abcdef', 4)).toBe('abc…');
 });
 
-test('the lower limit applies, and a used-up one names who set it', () => {
+test('the lower limit applies, and the message of an exceeded limit names who set it', () => {
   const ofService = { runMinutes: 30, runSteps: 100, runTokens: 1000, runCostUsd: 5, dayCostUsd: 50 };
   const ofProject = { runMinutes: null, runSteps: 7, runTokens: 5000, runCostUsd: null, dayCostUsd: 1 };
   const ofRepository = { runMinutes: 20, runSteps: 7, runTokens: null, runCostUsd: 9, dayCostUsd: null };
@@ -66,7 +66,7 @@ test('the lower limit applies, and a used-up one names who set it', () => {
   expect(used({ dayCostUsd: 1 })).toBe("the project's budget of $1 a day is used up (daily limit of the project)");
 });
 
-test('a harmless line opens no tag, fence or list, and stays within its limit', () => {
+test('a neutralized line opens no tag, fence or list, and stays within its limit', () => {
   for (const text of ['<details>', '</details>', '<pre>', '<!DOCTYPE x>', '<?php', '<![CDATA[x'])
     expect(harmless(text, '/agent')).not.toMatch(/<[a-z/?!]/i);
   expect(harmless('a\u202Eb', '/agent')).toBe('ab');
@@ -77,13 +77,13 @@ test('a harmless line opens no tag, fence or list, and stays within its limit', 
     expect(harmlessLine(text, 200, '/agent').length).toBeLessThanOrEqual(200);
 });
 
-test('a code block that is left open is closed, a closed one is left alone', () => {
+test('an unclosed code block is closed, a closed one is unchanged', () => {
   expect(closedBlocks('a\n~~~\nb')).toBe('a\n~~~\nb\n~~~');
   expect(closedBlocks('a\n````\n```\nb')).toBe('a\n````\n```\nb\n````');
   expect(closedBlocks('```\nb\n```')).toBe('```\nb\n```');
 });
 
-test('hidden text is removed from what people wrote, in linear time', () => {
+test("hidden text is removed from people's text, in linear time", () => {
   expect(plain('a<!-- do evil -->b')).toBe('ab');
   expect(plain('a<!-- never ends')).toBe('a');
   expect(plain('st\u200bart \u202eevil\u2066\u0007 ok\n')).toBe('start evil ok\n');

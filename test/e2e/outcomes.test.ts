@@ -6,7 +6,7 @@ import { until } from '../../src/demo/real-service.ts';
 import { gitAsync, gitOut } from '../support/git.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-/** The world of all tests that need no special settings. Each test plays another script in it. */
+/** The world of all tests that need no special settings. Each test plays a different script in it. */
 let shared: World | undefined;
 let played: Said[] = [];
 afterAll(() => shared?.close());
@@ -30,7 +30,7 @@ async function play(
   shared.github.pushes.length = 0;
   shared.model.requests.length = 0;
   const number = await shared.issue('/agent start');
-  // Until then the newest task is the one of the previous test.
+  // Until then the newest task is that of the previous test.
   await until('its task', async () => {
     const newest = (await shared?.task()) as { issueNumber?: number } | undefined;
     return newest?.issueNumber === number;
@@ -71,7 +71,7 @@ test('the same call three times in a row fails the run with a clear message', as
   });
 });
 
-test('a text instead of a tool call, without a change, fails with no_changes', async () => {
+test('a text answer without a tool call and without a change fails with no_changes', async () => {
   await play(['I think it is fine.'], async (world) => {
     expect((await world.taskIn('ready')).failure?.category).toBe('no_changes');
     expect(world.github.pushes).toEqual([]);
@@ -84,7 +84,7 @@ test('finish without a change is done without a pull request', async () => {
   });
 });
 
-test('a forbidden change goes back to the model once, then fails; nothing is pushed', async () => {
+test('a forbidden change is returned to the model once, then fails the run; nothing is pushed', async () => {
   const bad = [write('.github/workflows/ci.yml'), finish];
   await play([bad, [finish]], async (world) => {
     const task = await world.taskIn('ready');
@@ -97,7 +97,7 @@ test('a forbidden change goes back to the model once, then fails; nothing is pus
   });
 });
 
-test('a run that used up its budget pushes a draft; the next run continues it and ends the draft', async () => {
+test('a run that exhausted its budget pushes a draft; the next run continues it and marks it ready for review', async () => {
   const script: Said[] = [[write('one.txt')], [write('two.txt')], [finish]];
   await play(
     script,
@@ -174,7 +174,7 @@ test('closing the pull request makes the task ready, reopening puts it in review
     };
     expect(await merge()).toEqual([200, null, 'done']);
     expect(await merge()).toEqual([200, 'true', 'done']);
-    // As if the service was killed before it stored the reply: merged pull requests are not merged again.
+    // Simulates a kill before the reply was stored: merged pull requests are not merged again.
     await world.sql(
       `update idempotency_keys set status = null, reply = null, process = 'gone' where key = 'merge'`,
       [],
@@ -205,7 +205,7 @@ test('a commit that a person pushes to the branch appears in the diff', async ()
   );
 });
 
-test('a NUL or half a surrogate pair in what the model says does no harm', async () => {
+test("a NUL or an unpaired surrogate in the model's answer does no harm", async () => {
   await play([[{ name: 'give_up', arguments: { reason: 'bad\0byte \ud800' } }]], async (world) => {
     expect((await world.taskIn('ready')).failure).toMatchObject({
       category: 'gave_up',

@@ -17,7 +17,7 @@ afterAll(() => face.world.close());
 const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
 const told = (face: Face) => JSON.stringify(face.world.model.requests.at(-1)?.messages);
 
-test('failing checks go back to the model; files that checks leave behind are not part of the change', async () => {
+test('failing checks are reported to the model; files that checks create are not part of the change', async () => {
   const { world, plays, mona, pullOf, taskOf, settled } = face;
   // Checks do not see what the agent left in its home folder.
   const hidden = { name: 'run_command', arguments: { command: 'git config --global alias.x y' } };
@@ -53,7 +53,7 @@ test('protected paths are refused, by folder and by glob', async () => {
   for (const path of ['infra/main.tf', 'a/b.lock']) expect(task.failure?.message).toContain(`${path} is protected`);
 });
 
-test('the lowest budget applies, and the model sees the instructions of a folder when it gets there', async () => {
+test("the lowest budget applies, and the model receives a folder's instructions when it first accesses the folder", async () => {
   const { world, plays, push, settled } = face;
   await push('main', 'src/AGENTS.md', 'Only pure functions here.\n');
   plays(
@@ -78,7 +78,7 @@ test('an invalid .deckhand.yml stops the run, and the message says what is wrong
     category: 'repository',
     message: '.deckhand.yml on the base branch cannot be used: line 1: there is no key "cheks"; did you mean "checks"?',
   });
-  // Treating an invalid file as missing would open its protected paths.
+  // If an invalid file counted as missing, protected paths would be open.
   await push('main', '.deckhand.yml', `protected: [secret/**]\n${'# long\n'.repeat(150_000)}`);
   plays([finish]);
   const large = await settled(await world.issue('/agent start'), 'ready', 1);
@@ -114,7 +114,7 @@ test('files that CI and git execute are protected by default, however they are c
   expect(task.branchName).toBeNull();
 });
 
-test('an agent that restores protected files after its first finish has the rest proposed', async () => {
+test('if an agent restores protected files after its first finish, the rest of its work is proposed', async () => {
   const { world, plays, settled } = face;
   plays(
     [write('.github/CODEOWNERS', '* @me\n'), write('.gitattributes', '*.bin filter=lfs\n*.md text\n'), finish],
@@ -125,7 +125,7 @@ test('an agent that restores protected files after its first finish has the rest
   expect(files.map((f) => f.path)).toEqual(['.gitattributes']);
 });
 
-test('`allowed` on the base branch opens exact paths; `protected` wins', async () => {
+test('`allowed` on the base branch opens exact paths; `protected` takes precedence', async () => {
   const { world, plays, push, settled } = face;
   await push('main', '.deckhand.yml', 'allowed: [.github/workflows/docs.yml, .husky]\nprotected: .husky/pre-push\n');
   const files = ['.github/workflows/docs.yml', '.husky/pre-commit'];

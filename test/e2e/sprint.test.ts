@@ -5,7 +5,7 @@ import { openWorld, type World } from '../support/world.ts';
 const repo = '/repos/mona/sample';
 let world: World;
 let failsOnce = true;
-/** Every task writes its own file. The task "Fragile" gives up at its first attempt. */
+/** Answers so that every task writes its own file, and "Fragile" gives up at its first attempt. */
 function says(request: ModelRequest, turn: number): Said {
   const title = /# Task: (.+)/.exec(JSON.stringify(request.messages).replaceAll('\\n', '\n'))?.[1]?.trim() ?? 'x';
   if (title === 'Fragile' && failsOnce) {
@@ -75,14 +75,14 @@ test('twelve tasks get done in the order of their dependencies; a person merges,
   expect(failed.status).toBe('ready');
   await merge('C', 'J', 'K');
   await inState('in_review', 'D');
-  // The failed task did not stop the others, and only a person starts it again.
+  // The failed task did not stop the others, and only a person can restart it.
   expect(await figures(sprint)).toEqual([12, 8, 1, 4, 66.7, 4, 12]);
   await merge('D');
   await merge('E');
   expect((await fragile())?.status).toBe('ready');
   await api('POST', `/tasks/${failed.id}/retry`, { text: 'Blue.' });
   await merge('Fragile');
-  // A task that is added late counts as more work from then on.
+  // A task that is added later increases the sprint's total from then on.
   const late = await api<Shown>('POST', `/projects/${projectId}/tasks`, { title: 'Late', sprintId: sprint });
   expect(await figures(sprint)).toEqual([13, 11, expect.any(Number), 2, 84.6, 2, 13]);
   await api('DELETE', `/sprints/${sprint}/tasks/${late.id}`);
@@ -91,7 +91,7 @@ test('twelve tasks get done in the order of their dependencies; a person merges,
   await expectEnd(projectId, sprint);
 }, 90_000);
 
-/** Creates the sprint with the twelve tasks, spread over all agents; returns its id. */
+/** Creates the sprint with the twelve tasks, distributed over all agents; returns its id. */
 async function createSprint(projectId: string): Promise<string> {
   const agents = await world.get<{ id: string }[]>('/agents');
   const { id } = await api<{ id: string }>('POST', `/projects/${projectId}/sprints`, {
@@ -111,7 +111,7 @@ async function createSprint(projectId: string): Promise<string> {
   return id;
 }
 
-/** The metrics of the sprint, and today's point of its burndown. */
+/** Returns the metrics of the sprint, and today's point of its burndown. */
 async function figures(sprint: string) {
   const m = await world.get<Record<string, number>>(`/sprints/${sprint}/metrics`);
   const [today] = await world.get<{ actual: number; ideal: number }[]>(`/sprints/${sprint}/burndown`);

@@ -12,7 +12,7 @@ const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const dataDir = mkdtempSync(join(tmpdir(), 'deckhand-start-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-test('a taken port ends the start with a clear message, and stops the database', async () => {
+test('an occupied port ends the start with a clear message, and stops the database', async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   const port = String((taken.address() as AddressInfo).port);
@@ -28,7 +28,10 @@ test('a taken port ends the start with a clear message, and stops the database',
   taken.close();
 });
 
-/** When memory runs out, the kernel must end sandboxes and git first, and sessions of the database before its server. */
+/**
+ * Expects that when memory runs out, the kernel ends sandboxes and git first, and database sessions before their
+ * server.
+ */
 function checkOomScores(service: number | undefined) {
   const score = (pid: string | number = '') => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'));
   const server = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0] ?? '';
@@ -38,7 +41,7 @@ function checkOomScores(service: number | undefined) {
     writeFileSync('/proc/self/oom_score_adj', '-1');
     writeFileSync('/proc/self/oom_score_adj', String(before));
   } catch {
-    return console.warn('not tried: only who has CAP_SYS_RESOURCE may protect processes when memory runs out');
+    return console.warn('skipped: protecting processes when memory runs out requires CAP_SYS_RESOURCE');
   }
   expect([score(service), score(server), score(child)]).toEqual([-500, -900, 0]);
 }

@@ -20,7 +20,7 @@ async function play(
 const deleteReadme = { name: 'delete_file', arguments: { path: 'README.md' } };
 const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: ['more'] } };
 
-test('without git installed isomorphic-git does the whole way, with file names of all kinds', async () => {
+test('without git installed, isomorphic-git completes a task, with file names of all kinds', async () => {
   const odd = 'an odd "näme" & more/ütf 8.txt';
   const write = { name: 'write_file', arguments: { path: odd, content: 'x\n' } };
   await play([[write, deleteReadme], [finish]], { GIT_ENGINE: 'isomorphic' }, async (world) => {
@@ -45,7 +45,7 @@ test('without an API key a command is refused with the reason in the status comm
   });
 });
 
-test('a folder that is too deep for a path is removed with its run, and the service starts again', async () => {
+test('a folder nested too deeply for a path is removed with its run, and the service restarts', async () => {
   const deep = 'd=$(printf "%0200d" 0); for i in $(seq 60); do mkdir $d && cd -P $d || exit 1; done; echo deep';
   const call = { name: 'run_command', arguments: { command: deep } };
   await play([[call], [deleteReadme], [finish]], {}, async (world) => {

@@ -60,7 +60,7 @@ test('a comment becomes a pull request by the bot, and the diff endpoint agrees 
   expect(message).toMatch(/Co-authored-by: mona <\d+\+mona@users\.noreply/);
 });
 
-test('the push used an installation token and went to the agent branch only', async () => {
+test('the push used an installation token and changed only the agent branch', async () => {
   expect(world.github.pushes).toHaveLength(1);
   expect(world.github.pushes[0]?.token).toMatch(/^ghs_/);
   const refs = gitOut(world.github.folderOf('mona/sample'), 'for-each-ref', '--format=%(refname:short)');
@@ -88,7 +88,7 @@ test('the issue has one state label and one status comment, and the command has 
   expect(world.github.reactions.map((r) => r.content)).toEqual(['eyes', 'rocket']);
 });
 
-test('when a person merges on GitHub, the task is done, and label and comment say so', async () => {
+test('when a person merges on GitHub, the task is done, and its label and comment show it', async () => {
   const task = await world.task();
   const pull = task.prUrl?.split('/').at(-1);
   await world.github.as('mona')('PUT', `/repos/mona/sample/pulls/${pull}/merge`, { merge_method: 'squash' });

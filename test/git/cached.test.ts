@@ -16,7 +16,7 @@ beforeEach(async () => {
   root = mkdtempSync(join(tmpdir(), 'deckhand-cache-'));
 });
 afterEach(async () => {
-  // A checkout keeps a git process, which would keep the test run alive.
+  // A checkout keeps a git process running, which would prevent the test run from ending.
   for (const checkout of opened.splice(0)) await checkout.close();
   host.close();
   rmSync(root, { recursive: true, force: true });
@@ -97,7 +97,7 @@ test.each([40, 3000])('a cache cut off after %i bytes is replaced', async (lengt
   ]);
 });
 
-test('several clones at once, while somebody pushes to the repository', async () => {
+test('several clones at the same time, while a commit is pushed to the repository', async () => {
   await clone();
   const clones = [];
   for (let i = 0; i < 6; i++) {
@@ -108,7 +108,7 @@ test('several clones at once, while somebody pushes to the repository', async ()
   expect(readdirSync(join(root, 'cache'))).toHaveLength(1);
 });
 
-test('after the checkout no failure removes the packs', async () => {
+test('a failure after the checkout does not discard the fetched objects', async () => {
   await clone();
   const checkout = await engine().open(
     { url: host.url, token: 'good-token', scope: 'project' },

@@ -6,7 +6,7 @@ import { at, author, forEachEngine } from '../support/each-engine.ts';
 import { gitOut, gitWith } from '../support/git.ts';
 
 forEachEngine((given) => {
-  test('reads a file of a commit; anything else is undefined', async () => {
+  test('reads a file of a commit; returns undefined for anything else', async () => {
     const { checkout } = await given.open();
     const head = (await checkout.fetch('main')) ?? '';
     expect((await checkout.readFile(head, 'src/slugify.js'))?.toString()).toContain('slugify');
@@ -14,7 +14,7 @@ forEachEngine((given) => {
       expect(await checkout.readFile(head, path)).toBeUndefined();
   });
 
-  test('tells a file that is too large from a missing one, and can leave out large blobs', async () => {
+  test('distinguishes a file that is too large from a missing one, and can leave out large blobs', async () => {
     gitOut(given.host.work, 'checkout', '-q', 'main');
     writeFileSync(join(given.host.work, 'large.txt'), 'x'.repeat(1_000_001));
     gitOut(given.host.work, 'add', '-A');
@@ -53,7 +53,7 @@ forEachEngine((given) => {
       writeFileSync(file, Buffer.concat(bytes));
       return gitOut(given.host.bare, 'hash-object', '-t', 'tree', '-w', '--literally', file);
     };
-    // The library refuses a tree with an unknown mode.
+    // isomorphic-git refuses a tree with an unknown mode.
     const odd = given.engine.name === 'native' ? '100664' : '100644';
     const sub = treeOf([odd, 'AGENTS.md', blob], ['100644', 'x.txt', blob]);
     const commit = gitOut(given.host.bare, 'commit-tree', treeOf(['040000', 'sub', sub]), '-m', 'odd modes');
@@ -66,7 +66,7 @@ forEachEngine((given) => {
     expect(changes.filter((c) => c.newOid !== c.oldOid).map((c) => c.path)).toEqual(['sub/x.txt']);
   });
 
-  test('refuses a dozen objects that make millions of files before it writes them', async () => {
+  test('refuses a dozen objects that expand to millions of files before writing any', async () => {
     // The process of the other engine ends at its memory limit instead.
     if (given.engine.name === 'isomorphic') return;
     const [blob, mktree] = [gitOut(given.host.bare, 'rev-parse', 'main:README.md'), ['mktree', '--missing']];
@@ -92,7 +92,7 @@ forEachEngine((given) => {
     expect(await checkout.snapshot()).toBe(before);
   });
 
-  test('does not run hooks and settings of the workspace', async () => {
+  test('does not run hooks or apply settings of the workspace', async () => {
     const { checkout } = await given.open();
     mkdirSync(join(checkout.workTree, '.git/hooks'), { recursive: true });
     const proof = join(given.host.root, 'proof');
@@ -124,7 +124,7 @@ forEachEngine((given) => {
     expect(changes.map((c) => `${c.newMode} ${c.path}`)).toEqual(['100644 sub/.gitattributes', '100644 sub/f']);
   });
 
-  test('leaves out ignored files, keeps tracked ones, and takes contents as they are', async () => {
+  test('leaves out ignored files, keeps tracked ones, and stores contents unchanged', async () => {
     const { checkout, base } = await given.open();
     const w = checkout.workTree;
     writeFileSync(join(w, '.gitignore'), 'build/\n*.log\n!keep.log\nREADME.md\n');
@@ -157,7 +157,7 @@ forEachEngine((given) => {
     await expect(checkout.snapshot()).rejects.toThrow(/too large: over 5000 files/);
   });
 
-  test('survives pipes, and keeps files whose names are not UTF-8', async () => {
+  test('ignores pipes, and keeps files whose names are not UTF-8', async () => {
     if (given.engine.name === 'native') {
       // Git adds the file whose name is not UTF-8, because Node cannot write such a name.
       gitOut(

@@ -12,7 +12,7 @@ async function listening(server: Server | TcpServer): Promise<number> {
 }
 
 forEachEngine((given) => {
-  test('lists branches, and only with the right token', async () => {
+  test('lists branches, but only with the right token', async () => {
     expect(await given.engine.listBranches(given.remote())).toEqual(
       new Map([['main', gitOut(given.host.bare, 'rev-parse', 'main')]]),
     );
@@ -22,7 +22,7 @@ forEachEngine((given) => {
     expect(wrong.message).not.toContain('wrong-token');
   });
 
-  test('connects to the address that was checked, whatever the name resolves to now', async () => {
+  test('connects to the address that was checked, even if the name now resolves to another', async () => {
     const { port } = new URL(given.host.url);
     const url = given.host.url.replace('127.0.0.1', 'rebound.invalid');
     const pinned = { ...given.remote(), url, resolved: `rebound.invalid:${port}:127.0.0.1` };
@@ -68,7 +68,7 @@ forEachEngine((given) => {
     silent.close();
   });
 
-  test('does not follow a redirect to another origin, nor send the token there', async () => {
+  test('does not follow a redirect to another origin, and does not send the token there', async () => {
     const seen: string[] = [];
     const thief = createServer((req, res) => {
       seen.push(`${req.url} ${req.headers.authorization}`);
@@ -87,7 +87,7 @@ forEachEngine((given) => {
     }
   });
 
-  test('checks out, snapshots, commits and pushes; git shows the same', async () => {
+  test('checks out, takes snapshots, commits and pushes; git shows the same', async () => {
     const { checkout, base } = await given.open();
     const w = checkout.workTree;
     expect(await checkout.snapshot()).toBe(await checkout.treeOf(base));
@@ -139,7 +139,7 @@ forEachEngine((given) => {
     expect(gitOut(given.host.bare, 'log', '-1', '--format=%s', 'agent/x')).toBe('theirs');
   });
 
-  test('a push whose answer got lost succeeds if the remote has the commit', async () => {
+  test('a push whose response was lost succeeds if the remote has the commit', async () => {
     const { checkout, base } = await given.open();
     const commit = await checkout.commit({
       tree: await checkout.treeOf(base),
@@ -148,7 +148,7 @@ forEachEngine((given) => {
       author,
       at,
     });
-    // The hook fails after the branch was moved: git reports an error although the push has arrived.
+    // The hook fails after the branch was moved: git reports an error although the push has succeeded.
     writeFileSync(join(given.host.bare, 'hooks/post-receive'), '#!/bin/sh\nkill -9 $PPID\n', { mode: 0o755 });
     await checkout.push(commit, 'agent/lost');
     expect(gitOut(given.host.bare, 'rev-parse', 'agent/lost')).toBe(commit);

@@ -29,7 +29,7 @@ describe.each<[string, () => GitEngine]>([
   });
   async function open(url = host.url, signal?: AbortSignal, limitSeconds?: number) {
     const folder = join(host.root, `c${opened.length}`);
-    // With little patience a busy machine would take slow sending for silence.
+    // With a short timeout, slow sending would count as silence on a busy machine.
     const patienceSeconds = limitSeconds === undefined ? 1 : 20;
     const remote = { url, token: 'good-token', patienceSeconds, limitSeconds };
     const checkout = await engine.open(remote, { gitDir: join(folder, 'g'), workTree: join(folder, 'w') }, signal);
@@ -94,7 +94,7 @@ describe.each<[string, () => GitEngine]>([
     expect(gitOut(host.bare, 'branch', '--list', 'agent/*')).toBe('');
   });
 
-  test('an answer that is not git data is reported as what it is', async () => {
+  test('a response that is not git data is reported as the right fault', async () => {
     const bad = await serve((req, res) => wrong[req.url?.split('/')[1] ?? '']?.[0](res));
     const direct = name === 'native' ? engine : isomorphicGit();
     const seen: Record<string, unknown> = {};
@@ -112,7 +112,7 @@ describe.each<[string, () => GitEngine]>([
     expect(seen).toEqual(Object.fromEntries(Object.entries(wrong).map(([kind, [, told]]) => [kind, [told, told]])));
   });
 
-  test('a host that fails between the two requests of a push has not rejected it', async () => {
+  test('a host that fails between the two requests of a push does not count as rejecting it', async () => {
     for (const kind of ['page', 'unavailable', 'reset'] as const) {
       const leaving = await serve((req, res) => {
         if (req.method === 'POST') return wrong[kind]?.[0](res);
@@ -135,7 +135,7 @@ describe.each<[string, () => GitEngine]>([
       await expect(engine.listBranches({ url })).rejects.toMatchObject({ fault: 'unreachable' });
   });
 
-  test('a list of branches without an end fails', async () => {
+  test('an endless list of branches fails', async () => {
     const line = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
     const refs = Array.from({ length: 1000 }, (_, i) => line(`${'1'.repeat(40)} refs/heads/${i}-${'x'.repeat(200)}\n`));
     const service = `${line('# service=git-upload-pack\n')}0000${line(`${'1'.repeat(40)} HEAD\0 x\n`)}`;
@@ -162,7 +162,7 @@ describe.each<[string, () => GitEngine]>([
     expect(await checkout.fetch('main')).toHaveLength(40);
   });
 
-  test('no process is left when a checkout is closed or cancelled', async () => {
+  test('no process is left after a checkout is closed or cancelled', async () => {
     const before = children();
     const stop = new AbortController();
     const one = await open(host.url, stop.signal);

@@ -2,13 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A proxy that passes on that many bytes of a pack, and then is silent, hangs up, or sends 40 kB a second. */
+/**
+ * Starts a proxy that passes on that many bytes of a pack, and then stops sending, disconnects, or sends 40 kB a
+ * second.
+ */
 export async function between(target: string, passed: number, then: 'stall' | 'reset' | 'drip') {
   const server = createServer((req: IncomingMessage, res: ServerResponse) => {
     const url = new URL(req.url ?? '', target);
     const on = request(url, { method: req.method ?? 'GET', headers: req.headers }, (answer) => {
       res.writeHead(answer.statusCode ?? 502, answer.headers);
-      // Only the pack is cut.
+      // Only responses with a pack are cut.
       if (!req.url?.endsWith('/git-upload-pack')) return answer.pipe(res);
       if (then === 'drip') return drip(answer, res);
       let sent = 0;
@@ -39,7 +42,7 @@ async function drip(from: IncomingMessage, to: ServerResponse) {
   to.end();
 }
 
-/** A server that answers with `answer`. */
+/** Starts a server that replies with `answer`. */
 export async function serve(answer: RequestListener) {
   const server = createServer((req, res) => void req.resume().once('end', () => answer(req, res)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -51,7 +54,7 @@ export async function serve(answer: RequestListener) {
 }
 
 const html = { 'Content-Type': 'text/html' };
-/** What a host or a proxy may send instead of git data, and what it means: the fault, and the pause asked for in ms. */
+/** What a host or a proxy may send instead of git data, with the expected fault and the requested pause in ms. */
 export const wrong: Record<string, [(res: ServerResponse) => void, unknown[]]> = {
   page: [(res) => res.writeHead(200, html).end('<html>rejected</html>'), ['not_git']],
   untyped: [(res) => res.end('hello'), ['not_git']],
@@ -65,7 +68,7 @@ export const wrong: Record<string, [(res: ServerResponse) => void, unknown[]]> =
   reset: [(res) => res.destroy(), ['unreachable']],
 };
 
-/** The pids of this process's children. */
+/** Returns the pids of this process's children. */
 export function children(): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -13,7 +13,7 @@ import { at, author } from '../support/each-engine.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 
 const host = await serveSampleRepository();
-// In memory, because a hundred thousand folders take a disk a quarter of a minute.
+// Uses memory, because creating a hundred thousand folders on a disk takes a quarter of a minute.
 const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'deckhand-limits-'));
 afterAll(() => {
   host.close();
@@ -28,7 +28,7 @@ async function open(name: string): Promise<{ checkout: Checkout; base: string }>
   return { checkout, base };
 }
 
-/** The longest stall of the event loop during an operation, in ms. */
+/** Measures how long the event loop is blocked at most during an operation, in ms. */
 async function longestStall(act: () => Promise<unknown>): Promise<number> {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
@@ -37,7 +37,7 @@ async function longestStall(act: () => Promise<unknown>): Promise<number> {
   return delay.max / 1e6;
 }
 
-test('the diff of a rewritten file does not stall the service', async () => {
+test('the diff of a rewritten file does not block the service', async () => {
   const rewrite = (folder: string, end: string) => {
     const lines = Array.from({ length: 5000 }, (_, i) => `${(i * 7919) % 99_991}${end}`);
     writeFileSync(join(folder, 'data.csv'), lines.join('\n'));
@@ -56,11 +56,11 @@ test('the diff of a rewritten file does not stall the service', async () => {
   });
   await checkout.close();
   expect(statuses).toEqual(['modified']);
-  // On the service's own thread each file took two seconds.
+  // On the main thread each file took two seconds.
   expect(stall).toBeLessThan(1500);
 });
 
-test('the diff of many files with one long line does not stall the service, and is cut', async () => {
+test('the diff of many files with one long line does not block the service, and is truncated', async () => {
   const text = (i: number) => `${String(i).padStart(3, 'x')}`.repeat(600_000);
   const none = { mode: '000000', oid: '0' };
   const changes = Array.from({ length: 100 }, (_, i) => {
@@ -79,7 +79,7 @@ test('the diff of many files with one long line does not stall the service, and 
   expect(stall).toBeLessThan(1500);
 });
 
-test('a work tree with too many files is refused while they are listed', async () => {
+test('a work tree with too many files is refused while they are being listed', async () => {
   const { checkout } = await open('names');
   mkdirSync(join(checkout.workTree, 'many'));
   for (let i = 0; i <= 100_100; i++) mkdirSync(join(checkout.workTree, 'many', String(i)));
@@ -101,15 +101,15 @@ test('when memory runs out, the kernel ends git before the service', async () =>
   expect(scores).toEqual(['500']);
 });
 
-test('a repository with too many or too long paths is refused while they are counted', async () => {
+test('a repository with too many or too long paths is refused while they are being counted', async () => {
   const file = { mode: '100644', oid: 'file' };
   const folder = (oid: string) => ({ mode: '40000', oid });
   const many = (name: string, entry: { mode: string; oid: string }) =>
     new Map(Array.from({ length: 1000 }, (_, i) => [`${i}${name}`, entry]));
-  // Four objects stand for a billion files.
+  // Four objects expand to a billion files.
   const wide = async (tree: string) => many('', Number(tree) > 0 ? folder(String(Number(tree) - 1)) : file);
   await expect(allFiles(wide, '2')).rejects.toThrow('more than 500000 files');
-  // Few files, whose paths take gigabytes.
+  // A few files whose paths take gigabytes.
   const name = 'n'.repeat(250);
   const deep = async (tree: string) =>
     Number(tree) > 0 ? new Map([[name, folder(String(Number(tree) - 1))]]) : many(name, file);

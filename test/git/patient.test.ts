@@ -9,7 +9,7 @@ import { gitOut, serveSampleRepository } from '../support/git.ts';
 test.each([
   ['native', nativeGit],
   ['isomorphic', isomorphicProcess],
-])('%s: fetches and pushes survive one failure of the remote, and report a lasting one', async (_name, engine) => {
+])('%s: fetches and pushes survive one failure of the remote, and report a permanent one', async (_name, engine) => {
   const repository = await serveSampleRepository();
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-patient-'));
   const remote = { url: repository.url, token: 'good-token' };

@@ -98,7 +98,7 @@ test.each([
   expect(urlProblem(url, rules)).toEqual(expect.any(String));
 });
 
-test('the operator can allow private hosts, and GitHub can be one of them', () => {
+test('the operator can allow private hosts, and GitHub may be such a host', () => {
   const open = { ...rules, allowPrivateHosts: true };
   expect(urlProblem('http://127.0.0.1:3000/a/b', open)).toBeUndefined();
   expect(urlProblem('https://10.0.0.1/a/b', open)).toBeUndefined();
@@ -115,7 +115,7 @@ test('a host is resolved and its address is checked', async () => {
   expect(await resolveOnce('https://github.com/a/b', rules)).toBeUndefined();
 });
 
-test('names and addresses have one form', () => {
+test('names and addresses are normalized', () => {
   expect(githubName('https://github.com/octo-cat/hello.world.git', rules.githubOrigin)).toEqual({
     owner: 'octo-cat',
     repo: 'hello.world',
@@ -125,7 +125,7 @@ test('names and addresses have one form', () => {
   expect(normalUrl('https://GitHub.com/A/b.git/')).toBe('https://github.com/A/b');
 });
 
-test('a text that is not an address counts as closed', () => {
+test('a string that is not an IP address counts as blocked', () => {
   expect(isClosedAddress('no address')).toBe(true);
   expect(isClosedAddress('1.1.1.1')).toBe(false);
 });

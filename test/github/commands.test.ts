@@ -24,7 +24,7 @@ test('the admins of an organisation own its project, with its repository connect
   ]);
 });
 
-test('a named agent gets the task; the title and text of the issue are the task', async () => {
+test('the named agent gets the task; title and text of the issue become those of the task', async () => {
   const number = await world.issue('hello\n/agent start reviewer', { title: 'Look at it', body: 'well' });
   const task = await until('the task done', async () =>
     (await tasks()).find((t) => t.title === 'Look at it' && t.status === 'done'),
@@ -34,7 +34,7 @@ test('a named agent gets the task; the title and text of the issue are the task'
   await until('done on the issue', async () => (await world.labels(number)).join() === 'agent:done');
 });
 
-test('people without write permission get no task; in a private repository a reaction tells them', async () => {
+test('people without write permission get no task; in a private repository they get a reaction', async () => {
   await world.github.as('mona')('PUT', `${repo}/collaborators/stranger`, { permission: 'pull' });
   const number = await world.issue('', { title: 'Not for strangers' });
   const said = await comment('stranger', number, '/agent start');
@@ -57,7 +57,7 @@ test('refusals of unknown verbs and agents share one reply, which is edited', as
   expect((await tasks()).some((t) => t.title === 'Wrong words')).toBe(false);
 });
 
-test('code, quotes and edits are not commands, and a repeated delivery is not obeyed again', async () => {
+test('code, quotes and edits are not commands, and a repeated delivery is not handled again', async () => {
   const number = await world.issue('> /agent start\n```\n/agent start\n```', { title: 'Quoted' });
   const { id } = await comment('mona', number, 'nothing');
   await world.github.as('mona')('PATCH', `${repo}/issues/comments/${id}`, { body: '/agent start' });

@@ -9,7 +9,7 @@ test('a pass compares all tasks that changed on GitHub and some of the others', 
   expect(numbersOf(others)).toEqual([3]);
 });
 
-test('when GitHub cannot say what changed, a pass still compares no more than its share', () => {
+test('if GitHub cannot report what changed, a pass still compares no more than its share', () => {
   const { due, others } = chooseWork(work, undefined, 3);
   expect(numbersOf(due)).toEqual([1, 2, 3]);
   expect(numbersOf(others)).toEqual([4, 5]);

@@ -5,14 +5,14 @@ import { openTestApp, type TestApp } from '../support/app.ts';
 import { privateKey } from '../support/keys.ts';
 import { type FakeGitHub, openFakeGitHub } from '../support/stand-ins/fake-github.ts';
 
-/** A GitHub in which people and repositories change their names. Their numbers stay. */
+/** A GitHub in which people and repositories change their names but keep their ids. */
 const people = new Map<number, string>();
 const repositories = new Map<string, number>();
-/** Who may write in which repository, by numbers. */
+/** Pairs of user id and repository id that have write permission. */
 const writers = new Set<string>();
 const installations = [{ id: 1, account: { id: 7, login: 'acme', type: 'User' }, suspended_at: null }];
 let comments: { id: number; body: string; user: { id: number; login: string } }[] = [];
-/** The writes that arrived, requests for tokens included. */
+/** The write requests that arrived, including those for tokens. */
 const asked: { path: string; body: Record<string, unknown> }[] = [];
 
 const shown = (id: number, login: string) => ({ id, login, name: null, avatar_url: '', type: 'User' });
@@ -34,12 +34,12 @@ const permission = (name: string, login: string) => {
   const mayWrite = writers.has(`${id} ${repositories.get(name)}`);
   return id && { permission: mayWrite ? 'write' : 'read', role_name: '', user: shown(id, login) };
 };
-/** The repositories of the installation. */
+/** Returns the repositories of the installation. */
 const installed = () => {
   const found = [...repositories.keys()].filter((name) => name.startsWith('acme/')).map(repository);
   return { total_count: found.length, repositories: found };
 };
-/** What GitHub answers about a repository; `rest` is the path below it. */
+/** Returns GitHub's response about a repository; `rest` is the path below it. */
 const about = (name: string, rest: string) => {
   if (!repositories.has(name)) return undefined;
   const [, collaborator] = /^\/collaborators\/([^/]+)\/permission$/.exec(rest) ?? [];
@@ -99,7 +99,10 @@ afterAll(async () => {
   github.close();
 });
 
-/** A project of mona's with a connected repository of acme's. `start` answers the HTTP status of starting a task in it. */
+/**
+ * Creates a project of mona's with a connected repository of acme's. `start` returns the HTTP status of starting a task
+ * in it.
+ */
 async function connected(name = 'acme/secret') {
   writers.add('100 2');
   const token = await service.token('mona');
@@ -128,7 +131,7 @@ const say = (id: number, login: string, body: string, number = 1, fullName = 'ac
 const taskOf = async (number: number) =>
   (await service.app.db.manager.query('select id from tasks where issue_number = $1', [number])).length;
 
-test('a repository opens for the person who connected it, not for the new owner of their login', async () => {
+test('a repository is accessible to the person who connected it, not to the new owner of their login', async () => {
   const { start, members } = await connected();
   expect(await start()).toBe(200);
   people.set(100, 'lisa').set(200, 'mona');
@@ -152,7 +155,7 @@ test('a late command counts for the person who wrote it, whatever their login is
   expect(rows).toEqual([{ login: 'lisa' }]);
 });
 
-test('another repository under the old name is not the one that was connected', async () => {
+test('another repository under the old name does not count as the one that was connected', async () => {
   const { start, validate } = await connected();
   await validate();
   const [token] = asked.filter(({ body }) => Array.isArray(body.repository_ids));
@@ -163,17 +166,17 @@ test('another repository under the old name is not the one that was connected', 
   expect(await start()).toBe(503);
 });
 
-test('a renamed repository is looked up before a command in it is obeyed', async () => {
+test('the current name of a renamed repository is looked up before a command in it is handled', async () => {
   repositories.delete('acme/app');
   repositories.set('acme/renamed', 1).set('acme/app', 3);
-  // Mona may write in the new repository under the old name. That gives her no right in this one.
+  // Mona may write in the new repository that has the old name. That gives her no permission in this one.
   writers.add('100 3');
   await say(100, 'mona', '/agent create', 21, 'acme/renamed');
   expect(await taskOf(21)).toBe(0);
   writers.clear();
   writers.add('100 1');
   await say(100, 'mona', '/agent create', 22, 'acme/renamed');
-  // Written before the repository was renamed, delivered afterwards.
+  // The comment was written before the repository was renamed and delivered afterwards.
   await say(100, 'mona', '/agent create', 23, 'acme/app');
   expect([await taskOf(22), await taskOf(23)]).toEqual([1, 1]);
 });
@@ -194,7 +197,7 @@ test('an account that took over the name of another one gets only its own instal
   await service.app.db.manager.query('delete from installations where account_id = 8');
 });
 
-test('our comment is recognized by the number of its author', async () => {
+test('our comment is recognized by the id of its author', async () => {
   const octokit = await service.app.github?.asInstallation(1);
   const place = { owner: 'acme', repo: 'app', issue_number: 1 };
   const comment = () =>

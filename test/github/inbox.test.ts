@@ -72,7 +72,7 @@ test('a signed body with a NUL character is stored', async () => {
   expect((await post('{"title":"a\\u0000b"}')).status).toBe(202);
 });
 
-test('the same delivery twenty times at once has one effect', async () => {
+test('twenty simultaneous copies of a delivery have one effect', async () => {
   const guid = randomUUID();
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => post('{"same":true}', { 'X-GitHub-Delivery': guid })),
@@ -83,7 +83,7 @@ test('the same delivery twenty times at once has one effect', async () => {
   expect(await count('pgboss.job', `where name = 'delivery' and data->>'guid' = '${guid}'`)).toBe(1);
 });
 
-test('a body over 25 MB is refused with 413 in our shape', async () => {
+test('a body over 25 MB is refused with 413 and our JSON error', async () => {
   const body = Buffer.alloc(26_300_000, 'x');
   expect(await post(body, { 'X-Hub-Signature-256': 'sha256=none' })).toEqual({
     status: 413,
@@ -114,7 +114,7 @@ test.each([
   expect(await raw.ended).toMatch(/\r\nConnection: close\r\n/);
 });
 
-test('a large delivery is parsed outside the event loop; one that is not JSON is refused with 400', async () => {
+test('a large delivery is parsed outside of the main thread; one that is not JSON is refused with 400', async () => {
   const large = JSON.stringify({ ref: 'refs/heads/x', commits: Array(20_000).fill({ message: 'x'.repeat(50) }) });
   expect((await post(large)).status).toBe(202);
   expect((await post(`${large.slice(0, -1)},`)).status).toBe(400);
@@ -122,7 +122,7 @@ test('a large delivery is parsed outside the event loop; one that is not JSON is
   expect([parsed.ref, parsed.commits.length]).toEqual(['refs/heads/x', 100]);
 });
 
-test('while the database is down, the answer is 503 within 2 s', async () => {
+test('while the database is down, the reply is 503 within 2 s', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-away-'));
   const postgres = await startEmbedded({ dataDir, unsafe: true });
   const own = await openTestApp({ ...settings, DATABASE_URL: postgres.url });

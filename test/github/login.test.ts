@@ -23,7 +23,9 @@ const get = (path: string, headers: Record<string, string> = {}) =>
 const cookieOf = (response: Response) =>
   (response.headers.getSetCookie().find((c) => !/=;/.test(c)) ?? '').split(';')[0] ?? '';
 
-/** Begins a sign-in and lets a person of the emulator agree; answers the callback's address and the browser's cookie. */
+/**
+ * Begins a sign-in and lets a person of the emulator agree. Returns the callback's address and the browser's cookie.
+ */
 async function agree(login: string, returnTo = '/projects'): Promise<{ back: string; cookie: string }> {
   const begun = await get(`/login/github?return_to=${encodeURIComponent(returnTo)}`);
   const query = new URL(begun.headers.get('location') ?? '').searchParams;
@@ -82,13 +84,13 @@ test('signing in sets a session cookie and returns to the page that asked for it
   const logout = (headers: Record<string, string>) =>
     fetch(`${service.url}/logout`, { method: 'POST', redirect: 'manual', headers: { Cookie: session, ...headers } });
   expect((await logout({ Origin: 'https://evil.example' })).status).toBe(403);
-  // A browser sends no cookie with another site's form, but would delete it if our answer said so.
+  // A browser sends no cookie with another site's form, but would delete it if our reply said so.
   expect((await logout({ Origin: 'https://evil.example', Cookie: '' })).status).toBe(403);
   expect((await logout({ Origin: 'http://localhost:3000' })).status).toBe(303);
   expect((await get('/api/v1/me', { Cookie: session })).status).toBe(401);
 });
 
-test('a program gets the token as JSON', async () => {
+test('a client that accepts JSON gets the token as JSON', async () => {
   const { back, cookie } = await agree('mona');
   const done = await get(back, { Cookie: cookie, Accept: 'application/json' });
   const { token, expiresAt } = (await done.json()) as { token: string; expiresAt: string };
@@ -96,7 +98,7 @@ test('a program gets the token as JSON', async () => {
   expect(Math.round((Date.parse(expiresAt) - Date.now()) / 3_600_000)).toBe(12);
 });
 
-test('a sign-in that is expired, invented or of another browser is refused', async () => {
+test('a sign-in that is expired, invented or from another browser is refused', async () => {
   const { back, cookie } = await agree('mona');
   const other = await agree('stranger');
   expect((await get(back, { Cookie: other.cookie })).status).toBe(400);
@@ -121,7 +123,7 @@ test.each([
   expect((await get(back, { Cookie: cookie })).headers.get('location')).toBe('/');
 });
 
-test('a flood of started sign-ins is bounded, and one that is started then works', async () => {
+test('the number of unfinished sign-ins is bounded, and a new one still works', async () => {
   const em = service.app.db.manager;
   await em.query(
     `insert into sign_ins (state_digest, browser_digest, verifier, return_to, created_at)
@@ -133,7 +135,7 @@ test('a flood of started sign-ins is bounded, and one that is started then works
   expect((await get(back, { Cookie: cookie })).status).toBe(303);
 });
 
-test('expired sign-ins are removed by the sweep, not by a new sign-in', async () => {
+test('the sweep removes expired sign-ins; a new sign-in does not', async () => {
   const em = service.app.db.manager;
   await em.query(`update sign_ins set created_at = now() - interval '61 minutes'`);
   await get('/login/github');

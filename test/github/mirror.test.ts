@@ -77,7 +77,7 @@ test('text by people and models cannot act as markup or commands', () => {
     expect(row.replaceAll('\\|', '').match(/\|/g)).toHaveLength(3);
 });
 
-test('the comment never exceeds 60,000 characters, and progress does not change its essence', () => {
+test('the comment never exceeds 60,000 characters, and progress alone does not count as an essential change', () => {
   const huge = { summary: 'x'.repeat(100_000), nextSteps: Array.from({ length: 500 }, () => 'y'.repeat(1000)) };
   expect(wanted({ ...picture, handoff: huge }, secret).comment.length).toBeLessThan(60_000);
   const run = picture.run && { ...picture.run, steps: 99 };
@@ -111,7 +111,7 @@ test('the check run shows the state and offers the possible actions', () => {
     expect([label.length <= 20, description.length <= 40, identifier.length <= 20]).toEqual([true, true, true]);
 });
 
-test("however long its parts, the comment stays within GitHub's limit", () => {
+test("the comment stays within GitHub's limit, however long its parts are", () => {
   const long = 'x @a #1 <!-- '.repeat(20_000);
   const steps = Array.from({ length: 500 }, () => ({ at: new Date(0), text: long }));
   const subtasks = Array.from({ length: 1000 }, () => ({

@@ -7,7 +7,7 @@ import { openTestApp, type TestApp } from '../support/app.ts';
 import { privateKey } from '../support/keys.ts';
 import { type FakeGitHub, openFakeGitHub } from '../support/stand-ins/fake-github.ts';
 
-/** An organization whose admins come and go. */
+/** An organization whose admins change. */
 const people = ['mona', 'lisa', 'carl', 'nina'].map((login, i) => ({ id: 100 + i, login, name: null, avatar_url: '' }));
 const installation = { id: 1, account: { id: 7, login: 'acme', type: 'Organization' }, suspended_at: null };
 let admins: string[] = [];
@@ -77,7 +77,7 @@ const signIn = async (login: string) => {
 const memberOf = async (login: string) =>
   (await mona('GET', `/projects/${projectId}/members`)).body.find((m: { login: string }) => m.login === login)?.userId;
 
-test('a former admin of the account loses the project; roles that people gave stay', async () => {
+test('a former admin of the account loses the project; roles given by people remain', async () => {
   await mona('POST', `/projects/${projectId}/members`, { login: 'carl', role: 'owner' });
   await mona('POST', `/projects/${projectId}/members`, { login: 'nina', role: 'admin' });
   admins = ['mona', 'lisa', 'nina'];
@@ -89,7 +89,7 @@ test('a former admin of the account loses the project; roles that people gave st
   expect((await as('lisa')('GET', `/projects/${projectId}`)).status).toBe(403);
 });
 
-test('nothing is taken back on an answer that may be wrong', async () => {
+test('no role is removed because of a response that may be wrong', async () => {
   const before = await roles();
   isFailing = true;
   await sync().catch(() => {});
@@ -97,14 +97,14 @@ test('nothing is taken back on an answer that may be wrong', async () => {
   isFailing = false;
   admins = [];
   await sync();
-  // Another organization took over the name; what it says of its admins is not about ours.
+  // Another organization took over the name; its admins are not those of ours.
   [admins, organization] = [['carl'], { id: 8, login: 'acme' }];
   await sync();
   await signIn('lisa');
   expect(await roles()).toEqual(before);
 });
 
-test('an event about the organization updates its owners, and so does signing in', async () => {
+test('an event about the organization updates the owners, and so does signing in', async () => {
   admins = ['mona'];
   await signIn('lisa');
   expect(await roles()).toEqual({ mona: 'owner' });
@@ -125,7 +125,7 @@ test('an event about the organization updates its owners, and so does signing in
   await until('lisa to be gone', async () => !('lisa' in (await roles())));
 });
 
-test('what GitHub grants is changed on GitHub; an owner who leaves stays away until they sign in', async () => {
+test('roles granted by GitHub are changed on GitHub; an owner who leaves stays out until they sign in', async () => {
   const lisa = await memberOf('lisa');
   const path = `/projects/${projectId}/members/${lisa}`;
   const refused = [await mona('PATCH', path, { role: 'member' }), await mona('DELETE', path)];
@@ -140,7 +140,7 @@ test('what GitHub grants is changed on GitHub; an owner who leaves stays away un
   expect(await roles()).toEqual({ mona: 'owner', lisa: 'owner' });
 });
 
-test('an owner by GitHub whom an owner also makes owner stays owner', async () => {
+test('an owner by GitHub who was also made owner by a person remains owner', async () => {
   const path = `/projects/${projectId}/members/${await memberOf('lisa')}`;
   expect((await mona('PATCH', path, { role: 'owner' })).body.role).toBe('owner');
   admins = ['mona'];

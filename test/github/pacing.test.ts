@@ -43,7 +43,7 @@ const parked = async (id: number) =>
     )[0]?.s ?? 0,
   );
 
-test('a read is repeated when GitHub fails to answer, a write never', async () => {
+test('a read is retried when GitHub does not respond, a write never', async () => {
   const reads = api().get('/repos/a/b').reply(502).get('/repos/a/b').reply(200, { id: 1 });
   expect((await read(octokit())).status).toBe(200);
   expect(reads.isDone()).toBe(true);
@@ -56,14 +56,14 @@ test('a read is repeated when GitHub fails to answer, a write never', async () =
   expect(second.pendingMocks()).toHaveLength(1);
 });
 
-test('a read whose answer was too large is not repeated', async () => {
+test('a read whose response was too large is not retried', async () => {
   const large = 'x'.repeat(33_000_000);
   const reads = api().get('/repos/a/b').reply(200, large).get('/repos/a/b').reply(200, { id: 1 });
   await expect(read(octokit())).rejects.toMatchObject({ status: 500, message: 'the answer is larger than 32 MB' });
   expect(reads.pendingMocks()).toHaveLength(1);
 });
 
-test('a worker that lost its turn writes nothing more, and its error counts as a database outage', async () => {
+test('a worker that lost its lock writes nothing more, and its error counts as a database outage', async () => {
   const posted = api().post('/repos/a/b/issues/1/comments').reply(201, {});
   const { db } = service.app;
   const working = db.turn('a comment', async () => {
@@ -73,13 +73,13 @@ test('a worker that lost its turn writes nothing more, and its error counts as a
     return write(octokit());
   });
   const error = await working.catch((e) => e);
-  expect(error.message).toMatch(/the turn "a comment" was lost/);
+  expect(error.message).toMatch(/the lock "a comment" was lost/);
   expect(isDatabaseAway(error)).toBe(true);
   expect(posted.isDone()).toBe(false);
   expect((await db.turn('a comment', () => write(octokit()))).status).toBe(201);
 });
 
-test('writes of one installation keep their distance, across clients', async () => {
+test('writes of one installation are spaced out, across clients', async () => {
   api().post('/repos/a/b/issues/1/comments').times(4).reply(201, {});
   const id = ++installation;
   const began = performance.now();
@@ -106,7 +106,7 @@ test.each([
   expect(Math.abs((await parked(id)) - seconds)).toBeLessThan(3);
 });
 
-test('during a long retry-after nothing is sent, and the caller is told', async () => {
+test('during a long retry-after nothing is sent, and the caller gets an error', async () => {
   const id = ++installation;
   api().get('/repos/a/b').reply(403, {}, { 'retry-after': '600' });
   await expect(read(octokit(0, id))).rejects.toMatchObject({ status: 403 });
@@ -119,7 +119,7 @@ test('during a long retry-after nothing is sent, and the caller is told', async 
   expect(next.pendingMocks()).toHaveLength(2);
 });
 
-test('a caller that aborts does not wait for its turn', async () => {
+test('a caller that aborts stops waiting for its write', async () => {
   const id = ++installation;
   api().get('/repos/a/b').reply(403, {}, { 'retry-after': '30' });
   await expect(read(octokit(0, id))).rejects.toMatchObject({ status: 403 });
@@ -132,7 +132,7 @@ test('a caller that aborts does not wait for its turn', async () => {
   expect(next.pendingMocks()).toHaveLength(1);
 });
 
-test('a web page instead of an API answer counts as an outage of GitHub', async () => {
+test('a web page instead of an API response counts as an outage of GitHub', async () => {
   api().get('/repos/a/b').times(3).reply(200, '<html>', { 'content-type': 'text/html' });
   await expect(read(octokit())).rejects.toMatchObject({ name: 'HttpError', status: 502 });
 });

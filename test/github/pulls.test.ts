@@ -31,12 +31,12 @@ const api = () => nock('https://api.github.com');
 const list = (found: object[]) =>
   api().get('/repos/o/r/pulls').query({ state: 'open', head: 'o:agent/x' }).reply(200, found);
 
-test("an existing pull request is adopted, but never a fork's", async () => {
+test('an existing pull request is adopted, but never one from a fork', async () => {
   list([pull({ head: { ref: 'agent/x', sha: 'evil', repo: { id: 2 } } }), pull()]);
   expect(await ensurePull(octokit, wanted)).toMatchObject({ number: 7, headSha: 's', status: 'open' });
 });
 
-test('a pull request whose creation lost its answer is found the next time, not created again', async () => {
+test('a pull request whose creation response was lost is found the next time, not created again', async () => {
   list([]);
   api().post('/repos/o/r/pulls').reply(502);
   await expect(ensurePull(octokit, wanted)).rejects.toMatchObject({ status: 502 });
@@ -44,7 +44,7 @@ test('a pull request whose creation lost its answer is found the next time, not 
   expect(await ensurePull(octokit, wanted)).toMatchObject({ number: 7 });
 });
 
-test("GitHub's refusal is passed on", async () => {
+test("GitHub's refusal is returned to the caller", async () => {
   list([]);
   api().post('/repos/o/r/pulls').reply(422, { message: 'Validation Failed' });
   await expect(ensurePull(octokit, wanted)).rejects.toMatchObject({ status: 422 });

@@ -13,7 +13,7 @@ test.each([
   '1. ',
   '> ',
   '[a](',
-])('reading a comment of 64 kB of %j is given up and delays nothing else', async (part) => {
+])('reading a comment of 64 kB of %j is aborted and delays nothing else', async (part) => {
   let slowest = 0;
   let last = performance.now();
   const timer = setInterval(() => {
@@ -26,6 +26,6 @@ test.each([
   expect(slowest).toBeLessThan(200);
 });
 
-test("a text over GitHub's limit is not read", async () => {
+test("text over GitHub's limit is not parsed", async () => {
   expect(await readCommands(`/agent start\n${' '.repeat(65_536)}`, marks)).toBeUndefined();
 });

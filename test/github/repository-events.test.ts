@@ -99,7 +99,7 @@ test('two repositories that swap their names keep their ids', async () => {
   ]);
 });
 
-test('a default branch follows GitHub, unless somebody set another one here', async () => {
+test("the default branch follows GitHub's, unless it was changed here", async () => {
   const [one, two] = await list();
   await service.call('PATCH', `/repositories/${two?.id}`, { token, body: { defaultBranch: 'mine' } });
   repositories = repositories.map((r) => ({ ...r, default_branch: 'trunk' }));
@@ -153,7 +153,7 @@ test('a new repository under the name of a deleted one is a different repository
   expect((await service.call('POST', `/repositories/${gone?.id}/validate`, { token })).body.valid).toBe(false);
 });
 
-test('GitHub is asked once to repeat failed deliveries, except those we have', async () => {
+test('GitHub is asked once to redeliver failed deliveries, except those that arrived', async () => {
   await service.app.db.manager.query(
     `insert into deliveries (guid, event, signature, payload) values ('have', 'ping', '', '{}')`,
   );
@@ -180,7 +180,7 @@ test('after a long outage every page of deliveries is read', async () => {
   expect(asked.filter((a) => a.startsWith('POST /app/hook'))).toEqual(['POST /app/hook/deliveries/16/attempts']);
 });
 
-test('a delivery that always fails is asked for ten times', async () => {
+test('redelivery of a delivery that always fails is requested ten times', async () => {
   const before = asked.length;
   for (let id = 3000; id < 3012; id++) {
     hookDeliveries = [{ id, guid: 'too large', status_code: 413 }];

@@ -58,7 +58,7 @@ const plainText = (html: string) =>
     .replace(/<[^>]+>/g, ' ')
     .replace(/\s+/g, ' ');
 
-test('a missing or wrong code is answered with a sentence on a page', async () => {
+test('for a missing or wrong code, a page with an explanation is shown', async () => {
   for (const path of ['/setup', '/setup?code=', '/setup?code=wrong', '/setup?code[]=a', '/setup/callback']) {
     const answer = await open(path);
     const html = await answer.text();
@@ -71,7 +71,7 @@ test('a missing or wrong code is answered with a sentence on a page', async () =
   }
 });
 
-test('a code opens the page once; the form gives GitHub the manifest of app.yml with our addresses', async () => {
+test('a code opens the page once; the form sends GitHub the manifest of app.yml with our addresses', async () => {
   const path = pathOf(await setupAddress(service.app));
   const page = await open(path);
   const html = await page.text();
@@ -114,11 +114,11 @@ test('the field for an organization leads to the form for an App of that organiz
   const withOrganization = await second.text();
   expect(new URL(actionOf(withOrganization)).pathname).toBe('/organizations/Acme-1/settings/apps/new');
   expect(plainText(withOrganization)).toContain('Acme-1');
-  // Both forms belong to the same browser, so going back to the first one still works.
+  // Both forms belong to the same browser, so the form of the first page still works.
   expect(cookieOf(second)).toBe(cookieOf(first));
 });
 
-test('a field left empty means the own account; an impossible name is refused beside the field', async () => {
+test("an empty field means the person's own account; an invalid name is refused beside the field", async () => {
   const html = await (await open(pathOf(await setupAddress(service.app)))).text();
   const own = await open(`/setup?code=${nextCodeOf(html)}&organization=+`);
   const ownHtml = await own.text();
@@ -135,7 +135,7 @@ test('a field left empty means the own account; an impossible name is refused be
   expect((await open(`/setup?code=${code}&organization=acme`)).status).toBe(200);
 });
 
-test('the page warns when GitHub could not reach the address of the webhook', async () => {
+test('the page warns when GitHub could not reach the webhook address', async () => {
   const text = plainText(await (await open(pathOf(await setupAddress(service.app)))).text());
   expect(text).toContain('http://localhost:3000/api/github/webhooks');
   expect(text).toContain('Set BASE_URL');
@@ -152,7 +152,7 @@ test.each([
   ['https://deckhand.internal', server],
   ['https://deckhand.internal', 'https://acme.ghe.com'],
   ['http://localhost:3000', 'https://github.corp.example'],
-])('%s cannot be reached from %s', (baseUrl, serverUrl) => {
+])('a webhook at %s is not reachable from %s', (baseUrl, serverUrl) => {
   expect(webhookProblem({ BASE_URL: baseUrl, GITHUB_SERVER_URL: serverUrl })).toContain('BASE_URL');
 });
 test.each([
@@ -160,11 +160,11 @@ test.each([
   ['https://8.8.8.8', server],
   ['https://deckhand.internal', 'https://github.corp.example'],
   ['https://10.1.2.3', 'https://github.corp.example'],
-])('%s may be reached from %s', (baseUrl, serverUrl) => {
+])('a webhook at %s may be reachable from %s', (baseUrl, serverUrl) => {
   expect(webhookProblem({ BASE_URL: baseUrl, GITHUB_SERVER_URL: serverUrl })).toBeUndefined();
 });
 
-test('the callback belongs to the browser that began, and to one try', async () => {
+test('the callback works only in the browser that began the setup, and only once', async () => {
   const page = await open(pathOf(await setupAddress(service.app)));
   const [cookie, state] = [cookieOf(page), stateOf(await page.text())];
   expect((await open(`/setup/callback?code=good&state=${state}`)).status).toBe(400);
@@ -174,14 +174,14 @@ test('the callback belongs to the browser that began, and to one try', async () 
   expect(asked).toEqual([]);
 });
 
-test('a code that GitHub does not know is 502 and stores nothing', async () => {
+test('a code that GitHub does not know is a 502 and stores nothing', async () => {
   const page = await open(pathOf(await setupAddress(service.app)));
   const answer = await open(`/setup/callback?code=bad&state=${stateOf(await page.text())}`, cookieOf(page));
   expect([answer.status, plainText(await answer.text())]).toEqual([502, expect.stringContaining('GitHub')]);
   expect(service.app.github).toBeUndefined();
 });
 
-test('the App is stored encrypted and works at once, without a restart', async () => {
+test('the App is stored encrypted and works immediately, without a restart', async () => {
   const body = '{"zen":"x"}';
   const post = (guid: string) =>
     fetch(`${service.url}/api/github/webhooks`, {

@@ -7,12 +7,12 @@ import { openTestApp, type TestApp } from '../support/app.ts';
 import { privateKey } from '../support/keys.ts';
 
 const secret = 'a secret of this test';
-// A JSON file; its package has no types that fit.
+// The package's types do not fit, so read its JSON file directly.
 const examples: { name: string; examples: object[] }[] = createRequire(import.meta.url)(
   '@octokit/webhooks-examples/api.github.com/index.json',
 );
 
-/** The installation as GitHub has it now. */
+/** The current state of the installation on GitHub. */
 let installed: object | undefined;
 let github: Server;
 let service: TestApp;
@@ -82,7 +82,7 @@ test("each of GitHub's example payloads is accepted and handled without a crash"
   expect(rejections).toEqual([]);
 });
 
-test('an installation creates a project, uninstalling keeps it, and installing again finds it', async () => {
+test('installing creates a project, uninstalling keeps it, and installing again finds it', async () => {
   type Event = { action: string; installation: { account: { login: string } } };
   const created = payloads.find(([event, p]) => event === 'installation' && (p as Event).action === 'created');
   const payload = created?.[1] as Event;
@@ -107,6 +107,6 @@ test('an installation creates a project, uninstalling keeps it, and installing a
     ...made,
     status: 'suspended',
   });
-  // A late event says what is no longer true.
+  // The late event's content is no longer true.
   expect(await tell('suspend', { ...payload.installation, suspended_at: null })).toEqual(made);
 });

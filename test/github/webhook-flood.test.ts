@@ -42,7 +42,7 @@ afterAll(async () => {
 const sign = (body: string | Buffer) => `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 const wrong = `sha256=${'0'.repeat(64)}`;
 
-/** A request on a connection of its own; answers the status, or 0 when the connection ends without one. */
+/** Sends a request on a separate connection. Returns the status, or 0 when the connection ends without one. */
 async function send(headers: Record<string, string>, body: Buffer | string, from?: string): Promise<number> {
   const { socket, status } = post(headers, body, from);
   await status;
@@ -57,7 +57,7 @@ function post(headers: Record<string, string>, body: Buffer | string, from?: str
   return raw;
 }
 
-/** The answer to a delivery of GitHub's. A slow database on a busy machine is not the flood's fault. */
+/** Sends a valid delivery and returns the reply. A slow database on a busy machine is not caused by the flood. */
 async function deliver(payload: object, from?: string): Promise<string> {
   const body = JSON.stringify(payload);
   const headers = { 'Content-Length': String(body.length), 'X-Hub-Signature-256': sign(body), Connection: 'close' };
@@ -69,7 +69,7 @@ const taken = expect.stringMatching(/^(HTTP\/1\.1 202|stored late)$/);
 const resident = () =>
   Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${service.process.pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** Makes 120 requests at once; answers their statuses and how many MB the service grew at most during them. */
+/** Sends 120 requests at the same time. Returns their statuses and by how many MB the service's memory grew at most. */
 async function flood(attack: (nth: number) => Promise<number>, count = 120) {
   const before = resident();
   let most = before;
@@ -81,7 +81,7 @@ async function flood(attack: (nth: number) => Promise<number>, count = 120) {
   return { statuses, grown: Math.round(Math.max(most, resident()) - before) };
 }
 
-test('unsigned bombs of 53 bytes', async () => {
+test('unsigned bodies of 53 bytes that decompress to bombs', async () => {
   const bomb = brotliCompressSync(Buffer.alloc(25_000_000, ' '));
   expect(bomb.length).toBeLessThan(100);
   const headers = { 'Content-Encoding': 'br', 'Content-Length': String(bomb.length) };

@@ -10,7 +10,7 @@ import { headOf, openRaw } from '../support/raw-http.ts';
 
 const kB = 1024;
 const budget = bodyBudget({ total: 512 * kB, each: 256 * kB });
-/** Bodies that were read and are held until released. */
+/** Bodies that were read and are held until they are released. */
 const held: { release(): void }[] = [];
 let server: Server;
 let port: number;
@@ -42,7 +42,7 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
-/** Begins a body and leaves it unfinished. */
+/** Sends the beginning of a body. */
 function begin(bytes: number, headers: Record<string, string> = {}) {
   const raw = openRaw(port, headOf('POST /', { 'Content-Length': String(bytes + 1), ...headers }));
   raw.socket.write(Buffer.alloc(bytes));
@@ -56,7 +56,7 @@ async function post(bytes: number, from = '10.0.0.1'): Promise<number> {
   return status;
 }
 
-test('a body that stops half-way is 408, and its memory is free again', async () => {
+test('a body that stops half-way is a 408, and its memory is freed', async () => {
   for (let i = 0; i < 5; i++) {
     const raw = begin(150 * kB, { 'X-Within': '100' });
     expect(await raw.status).toBe(408);
@@ -65,7 +65,7 @@ test('a body that stops half-way is 408, and its memory is free again', async ()
   expect(await post(200 * kB)).toBe(200);
 });
 
-test('chunks count as they arrive', async () => {
+test('chunks count against the budget as they arrive', async () => {
   const raw = openRaw(port, headOf('POST /', { 'Transfer-Encoding': 'chunked' }));
   raw.socket.write(`${(201 * kB).toString(16)}\r\n`);
   raw.socket.write(Buffer.alloc(201 * kB));
@@ -74,7 +74,7 @@ test('chunks count as they arrive', async () => {
   expect(await raw.ended).toContain('Connection: close');
 });
 
-test('a body whose sender leaves gives its memory back', async () => {
+test('the memory of a body is freed when its sender disconnects', async () => {
   for (let i = 0; i < 5; i++) {
     const raw = begin(150 * kB);
     await new Promise<void>((resolve) => raw.socket.end(resolve));
@@ -84,7 +84,7 @@ test('a body whose sender leaves gives its memory back', async () => {
   expect(await post(200 * kB)).toBe(200);
 });
 
-test('of one address the largest body gives way, and the small ones get through', async () => {
+test('within an address, the largest body is dismissed and small ones get through', async () => {
   const large = begin(190 * kB, { 'X-Forwarded-For': '10.0.0.1' });
   const statuses = [];
   for (let i = 0; i < 5; i++) statuses.push(await post(40 * kB));
@@ -97,7 +97,7 @@ describe('the budget', () => {
   const open = (given: ReturnType<typeof bodyBudget>, payer: string, dismissed: string[], name: string) =>
     given.enter(payer, () => dismissed.push(name));
 
-  test('in total, the address that holds most gives way', () => {
+  test('over the total limit, a body of the address that uses the most is dismissed', () => {
     const own = bodyBudget({ total: 100, each: 60 });
     const dismissed: string[] = [];
     for (const name of ['a', 'b', 'c']) open(own, 'hostile', dismissed, name).take(18);
@@ -107,7 +107,7 @@ describe('the budget', () => {
     expect(dismissed).toEqual(['a']);
   });
 
-  test('what has arrived stays, and what was given back can be taken again', () => {
+  test('complete bodies are kept, and freed memory can be used again', () => {
     const own = bodyBudget({ total: 100, each: 60 });
     const dismissed: string[] = [];
     const first = open(own, 'one', dismissed, 'first');
@@ -121,7 +121,7 @@ describe('the budget', () => {
     expect(dismissed).toEqual(['second']);
   });
 
-  test('a body that announces much and sends nothing costs nothing', () => {
+  test('announcing a large body without sending it costs nothing', () => {
     const own = bodyBudget({ total: 100, each: 60 });
     const dismissed: string[] = [];
     for (let i = 0; i < 1000; i++) open(own, 'idle', dismissed, 'idle');

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-// A stream that never ends tells numbers, ids and statuses only.
+// Endless streams contain only numbers, ids and statuses.
 const reads = guarded.filter(([, r]) => r.method === 'get' && !r.isStream);
 
 test.each(reads)('%s shows no secret', async (_name, route) => {
@@ -39,7 +39,7 @@ test.each(reads)('%s shows no secret', async (_name, route) => {
   for (const secret of secrets) expect(text).not.toContain(secret);
 });
 
-test('a dump of the database holds no secret, the queue included', async () => {
+test('a dump of the database, including the queue, contains no secret', async () => {
   const boss: { name: string }[] = await service.app.db.manager.query(
     `select table_name as name from information_schema.tables where table_schema = 'pgboss' and table_type = 'BASE TABLE'`,
   );

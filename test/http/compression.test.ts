@@ -12,7 +12,7 @@ import { httpServer } from '../../src/http/limits/listener.ts';
 import { headOf, openRaw } from '../support/raw-http.ts';
 
 const long = JSON.stringify(Array.from({ length: 1000 }, (_, i) => ({ number: i })));
-/** Random text: compressed, it is still larger than what the sockets hold. */
+/** Random text: even compressed, it is larger than the socket buffers. */
 const huge = randomBytes(15_000_000).toString('base64');
 
 const app = express();
@@ -42,7 +42,7 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
-/** Asks without Node's fetch, which decompresses what it gets. */
+/** Sends a request without Node's fetch, which would decompress the reply. */
 function get(path: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) =>
     request({ port: portOf(server), path, headers, agent: false }, resolve)
@@ -62,7 +62,7 @@ test.each([
   expect(decompress(bytes).toString()).toBe(long);
 });
 
-test('a short reply, and a reply to a client that asks for no compression, are sent as they are', async () => {
+test('a short reply, and a reply to a client that accepts no compression, are sent uncompressed', async () => {
   for (const reply of [await get('/short', { 'Accept-Encoding': 'br' }), await get('/long')]) {
     expect(reply.headers['content-encoding']).toBeUndefined();
     reply.resume();
@@ -80,7 +80,7 @@ test('events arrive one by one', async () => {
   reply.destroy();
 });
 
-test('the dashboard loads in less than 400 kB, and its hashed files are kept for a year', async () => {
+test('the dashboard loads less than 400 kB, and its hashed files may be cached for a year', async () => {
   const accept = { 'Accept-Encoding': 'br', Accept: 'text/html' };
   const page = await get('/', accept);
   expect(page.headers['cache-control']).toBe('no-cache');
@@ -114,7 +114,7 @@ test('a client that does not read a compressed reply is disconnected', async () 
   hasty.close();
 });
 
-test('while many replies are being compressed, others are sent as they are', async () => {
+test('while many replies are being compressed, others are sent uncompressed', async () => {
   const encoding = async () => {
     const reply = await get('/long', { 'Accept-Encoding': 'gzip' });
     await buffer(reply);

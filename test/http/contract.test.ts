@@ -97,7 +97,7 @@ test.each(rows)('%s is served and documented', (row) => {
   expect(Object.keys(operation?.responses ?? {})).toEqual(expect.arrayContaining([code, '400', '401']));
 });
 
-/** Knows one repository and one pull request, which can be merged. */
+/** Starts a stand-in for GitHub's API with one repository and one pull request, which can be merged. */
 async function smallGitHub() {
   let isMerged = false;
   const server = createServer((req, res) => {
@@ -116,7 +116,7 @@ async function smallGitHub() {
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-test('every row answers with its success code', async () => {
+test('every row replies with its success code', async () => {
   const github = await smallGitHub();
   const model = await startModel(planner);
   const service = await openTestApp({
@@ -130,7 +130,7 @@ test('every row answers with its success code', async () => {
     const token = await service.token('owner');
     const ids: Record<string, string> = {};
     const seen = new Set<string>();
-    /** Calls a row by its name in the contract; `{name}` in the address is an id from before. */
+    /** Calls an operation by its row in the contract; `{name}` in the address is the id from an earlier reply. */
     const call = async (row: string, address: string, body?: object) => {
       const [method = '', , code = ''] = row.split(' ');
       const path = address.replace(/\{(\w+)\}/g, (_all, name: string) => ids[name] ?? '');

@@ -28,7 +28,7 @@ interface Heard {
   data?: { id?: string; status?: string };
 }
 
-/** Opens a stream and collects what comes. */
+/** Opens a stream and collects its events. */
 async function listen(path: string, headers: Record<string, string> = {}, as = token) {
   const stop = new AbortController();
   const response = await fetch(`${service.url}/api/v1${path}`, {
@@ -71,7 +71,7 @@ async function listen(path: string, headers: Record<string, string> = {}, as = t
 }
 const named = (heard: Heard[], event: string) => heard.filter((h) => h.event === event);
 
-test('a change of the project is heard within half a second, and what was missed after coming back', async () => {
+test('a change of the project is reported within half a second, and missed changes after reconnecting', async () => {
   const stream = await listen(`/projects/${project}/events`);
   expect(stream.status).toBe(200);
   const task = (await call('POST', `/projects/${project}/tasks`, { title: 't' })).body;
@@ -99,7 +99,7 @@ test('a change of the project is heard within half a second, and what was missed
   await again.stop();
 });
 
-test('what is not kept any more is a reset', async () => {
+test('if missed events are no longer stored, a reset is sent', async () => {
   for (const id of ['999999999-1795247915', '999999999999-9999999999', 'nonsense', '-1', '12']) {
     const stream = await listen(`/projects/${project}/events`, { 'Last-Event-ID': id });
     await until('the reset', async () => named(stream.heard, 'reset').length > 0);
@@ -107,7 +107,7 @@ test('what is not kept any more is a reset', async () => {
   }
 });
 
-test('what commits late is told late, to a new stream and to one that comes back', async () => {
+test('a change that is committed late is sent late, to new and to resumed streams', async () => {
   const task = (await call('POST', `/projects/${project}/tasks`, { title: 'slow' })).body;
   const open = async (headers = {}) => {
     let finish = () => {};
@@ -158,7 +158,7 @@ test('a stream ends within a second when its token is revoked or its caller leav
   expect((await listen(`/projects/${project}/events`, {}, mate)).status).toBe(403);
 });
 
-test('ten streams a user, and one more is refused', async () => {
+test('a user may have ten streams, and one more is refused', async () => {
   const streams = [];
   for (let i = 0; i < 10; i++) streams.push(await listen(`/projects/${project}/events`));
   expect((await listen(`/projects/${project}/events`)).status).toBe(429);
@@ -170,7 +170,7 @@ test('ten streams a user, and one more is refused', async () => {
   });
 });
 
-test('the log of a run: live, resumable, and over with the run', async () => {
+test('the log of a run is live and resumable, and ends with the run', async () => {
   const task = (await call('POST', `/projects/${project}/tasks`, { title: 't' })).body;
   const sql = (text: string) => service.app.db.manager.query(text, [task.id]);
   await sql(
@@ -200,7 +200,7 @@ test('the log of a run: live, resumable, and over with the run', async () => {
   ]);
 });
 
-test('a listener whose connection breaks hears what came meanwhile', async () => {
+test('a listener whose connection breaks is notified of the changes it missed', async () => {
   const stream = await listen(`/projects/${project}/events`);
   await service.app.db.manager.query(
     `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'deckhand-listener' and datname = current_database()`,
@@ -210,7 +210,7 @@ test('a listener whose connection breaks hears what came meanwhile', async () =>
   await stream.stop();
 });
 
-test('a long log waits in the database for a slow reader, not in memory', async () => {
+test('for a slow reader, a long log waits in the database instead of in memory', async () => {
   const task = (await call('POST', `/projects/${project}/tasks`, { title: 't' })).body;
   await service.app.db.manager.query(
     `insert into runs (id, task_id, project_id, kind, status) values ('run_long', $1, $2, 'start', 'failed')`,
@@ -242,7 +242,7 @@ test('a long log waits in the database for a slow reader, not in memory', async 
   expect(body.map((e: { text: string }) => e.text)).toEqual(Array.from({ length: 1200 }, (_, i) => `step ${i + 1}`));
 });
 
-test('a reader who leaves everything unread is let go', async () => {
+test('a reader who leaves everything unread is disconnected', async () => {
   const app = express();
   let sent = 0;
   let answered: Promise<void> | undefined;

@@ -31,11 +31,11 @@ const forged = () => {
     'another audience': jwt.sign(claims, secret, { ...good, audience: 'web' }),
     'another issuer': jwt.sign(claims, secret, { ...good, issuer: 'http://evil' }),
     expired: jwt.sign(claims, secret, { ...good, expiresIn: -1 }),
-    'a token that was never made': jwt.sign(claims, secret, good),
+    'a token without a row in the database': jwt.sign(claims, secret, good),
     'not yet valid': jwt.sign({ ...claims, nbf: Math.floor(Date.now() / 1000) + 3600 }, secret, good),
     'a key id that is a path': jwt.sign(claims, '0', { ...good, keyid: '../../../../dev/null' }),
     'a key id that is SQL': jwt.sign(claims, 'x', { ...good, keyid: "' union select 'x" }),
-    'a key of its own': jwt.sign(claims, 'mine', {
+    'another signing key': jwt.sign(claims, 'mine', {
       ...good,
       header: { alg: 'HS256', jwk: { kty: 'oct', k: Buffer.from('mine').toString('base64url') } } as never,
     }),
@@ -66,7 +66,7 @@ test.each(addressed)('%s for a stranger is 403 or 404', async (_name, route) => 
 });
 
 test.each(addressed)('%s of an unknown or odd id is 404', async (_name, route) => {
-  // With two parameters the last one: the first is the project, which other routes try.
+  // If there are two parameters, test the last one: the first is the project, which other routes test.
   for (const id of ['task_01h455vb4pex5vsknk084sn02q', "' or 1=1 --", 'a\0b', '%', 'x'.repeat(10_000)]) {
     const answer = await service.call(route.method.toUpperCase(), world.pathOf(route, id), { token: owner });
     expect([answer.status, answer.body.statusCode]).toEqual([404, 404]);
@@ -87,15 +87,15 @@ test.each(withBody)('%s refuses what it does not know', async (_name, route) => 
   expect((await call(JSON.stringify({ title: 'x'.repeat(1_500_000) }))).status).toBe(413);
 });
 
-test('a broken body or a dead token: the token wins', async () => {
+test('with an invalid body and a dead token, the token is reported', async () => {
   const answer = await service.call('POST', '/projects', {
-    token: forged()['a token that was never made'],
+    token: forged()['a token without a row in the database'],
     body: '{"broken',
   });
   expect(answer.status).toBe(401);
 });
 
-test('unknown addresses are 404 and other methods 405, before any token is asked for', async () => {
+test('unknown addresses are 404 and other methods 405, before a token is required', async () => {
   expect((await service.call('GET', '/nothing')).status).toBe(404);
   const answer = await service.call('DELETE', '/me');
   expect(answer.status).toBe(405);
@@ -127,7 +127,7 @@ test('the routes are exactly those of the contract', () => {
   );
 });
 
-test('every operation has a name of its own, a verb and what it acts on', () => {
+test('every operation has a unique name of a verb and an object', () => {
   const names = named.map(([, r]) => r.operationId);
   expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
   expect(names.filter((name) => !/^[a-z]+([A-Z][a-z]+)+$/.test(name))).toEqual([]);

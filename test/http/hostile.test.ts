@@ -22,7 +22,7 @@ const document = openapiDocument(routes, '') as {
     Record<string, { requestBody?: { content: { 'application/json': { example: Record<string, unknown> } } } }>
   >;
 };
-/** A body that the route takes, from its documentation; ids in it are made up. */
+/** Returns a valid body for the route, from its documentation, with invented ids. */
 function exampleOf({ path, method }: Route): Record<string, unknown> {
   const operation = document.paths[path.replace(/:(\w+)/g, '{$1}')]?.[method];
   return structuredClone(operation?.requestBody?.content['application/json'].example ?? {});
@@ -31,7 +31,10 @@ function exampleOf({ path, method }: Route): Record<string, unknown> {
 const withBody = guarded.filter(([, r]) => r.body !== undefined);
 const paged = guarded.filter(([, r]) => r.paged);
 
-/** The field of a body that names an object of a project, and what it may be called in another project. */
+/**
+ * The fields of bodies that refer to an object of a project, each with a function that returns such an id from another
+ * project.
+ */
 const references: Record<string, () => unknown> = {
   owner: () => theirs.ids.agent,
   dependsOn: () => [theirs.ids.task],
@@ -64,7 +67,7 @@ test.each(referring)('%s does not take %s of another project', async (_name, fie
   expect(await rowsOf(service, ['api_tokens'])).toEqual(before);
 });
 
-test('ids of another project are tried wherever one is accepted', () => {
+test('every field that accepts an id is tested with ids of another project', () => {
   expect(referring.map(([name, field]) => `${name} ${field}`)).toEqual(
     expect.arrayContaining(['POST /projects/:projectId/tasks owner', 'PATCH /tasks/:id dependsOn']),
   );
@@ -81,10 +84,10 @@ test.each(paged)('%s: pages end where they are said to end', async (_name, route
     expect([bad, await status(bad)]).toEqual([bad, 400]);
 });
 
-/** A chat keeps what was said even when no answer comes. */
+/** A chat stores the message even if no answer follows. */
 const kept = ['api_tokens', 'idempotency_keys', 'chat_messages'];
 
-/** What stands in the place of a field: any JSON, and what has broken programs before. */
+/** Values to try in each field: any JSON, and values that often break programs. */
 const odd = fc.oneof(
   fc.jsonValue(),
   fc.constantFrom<unknown>(null, '', ' ', '\0', 'a\0b', '\ud800', "' or 1=1 --", '../../etc/passwd', '{{7*7}}', -0),

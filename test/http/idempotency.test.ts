@@ -19,7 +19,7 @@ const post = (path: string, body: unknown, key: string, by = token) =>
 const count = async (table: string) =>
   Number((await service.app.db.manager.query(`select count(*) from ${table}`))[0].count);
 
-test('the same request again gets the same reply and changes nothing', async () => {
+test('a repeated request gets the same reply and changes nothing', async () => {
   const first = await post('/projects', { name: 'Once' }, 'a');
   expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([201, null]);
   const before = await count('projects');
@@ -33,7 +33,7 @@ test('the same request again gets the same reply and changes nothing', async () 
   expect((await post('/agents', { name: 'Once' }, 'a')).status).toBe(201);
 });
 
-test('twenty at once make one', async () => {
+test('twenty simultaneous requests create one object', async () => {
   const before = await count('projects');
   const answers = await Promise.all(Array.from({ length: 20 }, () => post('/projects', { name: 'Race' }, 'race')));
   expect(await count('projects')).toBe(before + 1);
@@ -42,7 +42,7 @@ test('twenty at once make one', async () => {
   );
 });
 
-test('a refusal by the state is kept, a mistake is not, and access comes first', async () => {
+test('a refusal because of the state is stored, an invalid request is not, and access is checked first', async () => {
   const { id } = (await post('/projects', { name: 'P' }, 'p')).body;
   const task = (await post(`/projects/${id}/tasks`, { title: 't' }, 't')).body;
   const refused = await post(`/tasks/${task.id}/start`, undefined, 's');
@@ -55,7 +55,7 @@ test('a refusal by the state is kept, a mistake is not, and access comes first',
   for (const key of ['', 'x'.repeat(256)]) expect((await post('/projects', { name: 'K' }, key)).status).toBe(400);
 });
 
-test('a token is never kept: a repetition is 409', async () => {
+test('a token is never stored: a repeated request is a 409', async () => {
   expect((await post('/me/tokens', { name: 'n' }, 'k')).status).toBe(201);
   expect((await post('/me/tokens', { name: 'n' }, 'k')).status).toBe(409);
   const kept = await service.app.db.manager.query(`select reply from idempotency_keys where request like '%tokens'`);
@@ -67,7 +67,7 @@ describe('with GitHub slow', () => {
   let busy: TestApp;
   let owner: string;
   let members: string;
-  /** Called for each login that is looked up; GitHub answers when it resolves. */
+  /** Called for each login that is looked up; GitHub replies when the promise resolves. */
   let lookedUp: (login: string) => Promise<unknown> = async () => {};
   const add = (login: string, key: string) =>
     busy.call('POST', members, { token: owner, body: { login }, headers: { 'Idempotency-Key': key } });
@@ -134,7 +134,7 @@ describe('with GitHub slow', () => {
     const first = add('person-60', 'lost');
     await reached;
     expect((await add('person-60', 'lost')).status).toBe(409);
-    // As when the database was restarted: the process lives and its lock is gone.
+    // Simulates a database restart: the process lives but its lock is gone.
     const em = busy.app.db.manager;
     const ended = `select pg_terminate_backend(pid, 5000) from pg_stat_activity
       where application_name = 'deckhand-presence' and datname = current_database()`;
@@ -153,7 +153,7 @@ describe('with GitHub slow', () => {
   });
 });
 
-test('a key of a process that lives stays taken; when the process dies the next attempt takes over at once', async () => {
+test('the key of a live process stays claimed; when the process dies, the next attempt takes over immediately', async () => {
   const other = openPresence(service.app.config.DATABASE_URL as string, 30);
   await post('/projects', { name: 'Elsewhere' }, 'e');
   await service.app.db.manager.query(
@@ -169,13 +169,13 @@ test('a key of a process that lives stays taken; when the process dies the next 
   expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, null]);
 });
 
-test('what asks GitHub or a model holds no transaction meanwhile', () => {
+test('operations that wait for GitHub or a model hold no transaction while they wait', () => {
   const asks = routes.filter(({ method, errors = {} }) => method === 'post' && (502 in errors || 503 in errors));
   expect(asks.length).toBeGreaterThan(8);
   expect(asks.filter((route) => route.waits === undefined).map((route) => route.path)).toEqual([]);
 });
 
-test('what an operation wrote before it failed is rolled back with its reply', async () => {
+test('the writes of an operation that failed are rolled back together with its reply', async () => {
   const { id } = (await post('/projects', { name: 'Bulk' }, 'bulk')).body;
   const before = await count('tasks');
   const body = { tasks: [{ title: 'a' }, { title: 'b', sprintId: 'sprint_x' }] };

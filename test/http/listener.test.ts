@@ -24,12 +24,12 @@ test.each([
   ['nothing', ''],
   ['a part of a head', 'GET /late HTTP/1.1\r\nHost: x\r\n'],
   ['a part of a body', headOf('POST /', { 'Content-Length': '9' })],
-])('a connection that sends %s is ended', async (_name, text) => {
+])('a connection that sends %s is closed', async (_name, text) => {
   const raw = openRaw(port, text);
   await raw.ended;
 });
 
-test('a reply that nobody reads is given up', async () => {
+test('a connection whose client does not read the reply is closed', async () => {
   const raw = openRaw(port, headOf('GET /large', {}));
   await new Promise((resolve) => raw.socket.once('readable', resolve));
   raw.socket.pause();
@@ -38,7 +38,7 @@ test('a reply that nobody reads is given up', async () => {
   raw.socket.destroy();
 });
 
-test('a flood of requests on one connection ends it', async () => {
+test('a flood of requests on one connection closes it', async () => {
   const raw = openRaw(port, headOf('GET /late', {}).repeat(5));
   expect(await raw.ended).toBe('');
 });
@@ -64,7 +64,7 @@ test('when an address has too many connections, the one that was idle for longes
   few.closeAllConnections();
 });
 
-test('connections that send nothing keep nobody out', async () => {
+test('connections that send nothing do not lock others out', async () => {
   const { few, port } = await listening({ maxConnections: 6, maxOfAddress: 4 });
   const silent = ['127.0.0.2', '127.0.0.3'].flatMap((from) => Array.from({ length: 3 }, () => openRaw(port, '', from)));
   await Promise.all(silent.map(({ socket }) => new Promise((resolve) => socket.once('connect', resolve))));
@@ -74,18 +74,18 @@ test('connections that send nothing keep nobody out', async () => {
   few.closeAllConnections();
 });
 
-test('connections that wait for their replies give way to nobody', async () => {
+test('connections that wait for their replies are not closed for others', async () => {
   const waiting = Array.from({ length: 3 }, () => openRaw(port, headOf('GET /late', { Connection: 'close' })));
   await Promise.all(waiting.map(({ socket }) => new Promise((resolve) => socket.once('connect', resolve))));
   expect((await Promise.all(waiting.map((c) => c.ended))).every((text) => text.includes('late'))).toBe(true);
 });
 
-test('some requests may be sent at once', async () => {
+test('a few requests may be sent at the same time', async () => {
   const raw = openRaw(port, headOf('GET /late', {}).repeat(3) + headOf('GET /late', { Connection: 'close' }));
   expect((await raw.ended).match(/late/g)).toHaveLength(4);
 });
 
-test('a reply may take its time', async () => {
+test('a reply may take longer than the timeouts for requests', async () => {
   const raw = openRaw(port, headOf('GET /late', { Connection: 'close' }));
   expect(await raw.ended).toContain('late');
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Statements that the service sends to answer a request. */
+/** Counts the statements that the service sends to handle a request. */
 async function statementsOf(path: string): Promise<number> {
   await service.call('GET', path, { token });
   const before = spied;
@@ -24,7 +24,7 @@ async function statementsOf(path: string): Promise<number> {
 
 let spied = 0;
 beforeAll(() => {
-  // The pool below TypeORM is where every statement goes through.
+  // Every statement goes through the pool below TypeORM.
   const { master } = service.app.db.manager.connection.driver as unknown as {
     master: { on(event: string, act: (client: { query: (...args: unknown[]) => unknown }) => void): void };
   };
@@ -41,7 +41,7 @@ beforeAll(() => {
   });
 });
 
-test('no list asks more often for fifty rows than for one', async () => {
+test('no list sends more statements for fifty rows than for one', async () => {
   const lists = [
     '/projects?limit=100',
     '/me/tokens?limit=100',

@@ -54,7 +54,7 @@ test.each([1, 2, 3])('tasks and agents deleted under whoever names them: never 5
   expect(found.filter((status) => status >= 500)).toEqual([]);
 });
 
-test('of many repositories that are the first at once one says that it is primary', async () => {
+test('of many repositories that are connected first at the same time, one is primary', async () => {
   const { id } = await made('/projects', { name: 'P' });
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, i) =>
@@ -65,7 +65,7 @@ test('of many repositories that are the first at once one says that it is primar
   expect(answers.filter((a) => a.body.isPrimary)).toHaveLength(1);
 });
 
-test('cancel of a waiting parent stops what runs below it; an evolved agent cannot be deleted under its run', async () => {
+test('cancelling a waiting parent stops the runs of its subtasks; an evolved agent with a live run cannot be deleted', async () => {
   const project = await made('/projects', { name: 'P' });
   const agent = await made('/agents', { name: 'mine' });
   const parent = await made(`/projects/${project.id}/tasks`, { title: 'p', owner: agent.id });
@@ -85,13 +85,13 @@ test('cancel of a waiting parent stops what runs below it; an evolved agent cann
   expect((await call('DELETE', `/agents/${evolved.id}`)).status).toBe(204);
 });
 
-test('improvements that do not fit are refused, not cut', async () => {
+test('improvements that are too long are refused, not truncated', async () => {
   const agent = await made('/agents', { name: 'long', systemPrompt: 'x'.repeat(49_990) });
   const answer = await call('POST', `/agents/${agent.id}/evolve`, { improvements: ['something that matters'] });
   expect([answer.status, answer.body.errors[0].path]).toEqual([400, 'improvements']);
 });
 
-test('GitHub that never answers or answers nonsense is a 502, not a hang and not a 500', async () => {
+test('if GitHub never responds or sends nonsense, the reply is a 502, not a 500, and the request does not hang', async () => {
   const broken = createServer((_req, res) => res.writeHead(500).end('{}'));
   await new Promise<void>((resolve) => broken.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(broken.address() as AddressInfo).port}`;
@@ -111,7 +111,7 @@ test('GitHub that never answers or answers nonsense is a 502, not a hang and not
   }
 });
 
-test('known addresses answer other methods with 405, and a cookie is no Bearer token', async () => {
+test('known addresses reply 405 to other methods, and a cookie is not accepted as Bearer token', async () => {
   for (const path of ['/openapi.json', '/docs']) {
     const answer = await service.call('POST', path);
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET']);
@@ -120,7 +120,7 @@ test('known addresses answer other methods with 405, and a cookie is no Bearer t
   expect((await service.call('POST', '/projects', { body: { name: 'x' }, headers })).status).toBe(403);
 });
 
-test('a key of a request that was cut off is free again later', async () => {
+test('the key of an interrupted request becomes free again later', async () => {
   const headers = { 'Idempotency-Key': 'cut off' };
   const post = () => service.call('POST', '/projects', { token, body: { name: 'Once' }, headers });
   const first = await post();
@@ -139,7 +139,7 @@ test('a key of a request that was cut off is free again later', async () => {
   expect((await post()).status).toBe(201);
 });
 
-test('many requests of one user to reconcile hold up nobody else', async () => {
+test('many reconcile requests of one user do not delay others', async () => {
   const other = await service.token('other');
   let asked: Promise<{ status: number }>[] = [];
   await service.app.db.transaction(async (em) => {
@@ -150,7 +150,7 @@ test('many requests of one user to reconcile hold up nobody else', async () => {
   expect(new Set(await statuses(asked))).toEqual(new Set([200]));
 });
 
-test('many requests of one user for a locked row hold up nobody else', async () => {
+test('many requests of one user for a locked row do not delay others', async () => {
   const project = await made('/projects', { name: 'P' });
   const other = await service.token('other');
   let asked: Promise<{ status: number }>[] = [];

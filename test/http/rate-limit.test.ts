@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('a user has a number of requests a minute, and is told', async () => {
+test("the number of a user's requests per minute is limited, and replies show the limit", async () => {
   const [one, other] = [await service.token('one'), await service.token('other')];
   const first = await service.call('GET', '/me', { token: one });
   expect([first.headers.get('ratelimit-limit'), first.headers.get('ratelimit-remaining')]).toEqual(['5', '4']);
@@ -28,18 +28,18 @@ test('a user has a number of requests a minute, and is told', async () => {
   expect((await service.call('GET', '/me', { token: other })).status).toBe(200);
   expect((await service.call('POST', '/projects', { token: one, body: '{"broken' })).status).toBe(429);
   expect((await service.call('GET', '/nothing', { token: one })).status).toBe(404);
-  // Another token of the same user has no limit of its own.
+  // Another token of the same user counts against the same limit.
   expect((await service.call('GET', '/me', { token: await service.token('one') })).status).toBe(429);
 });
 
-test('starts have a limit of their own', async () => {
+test('starting runs has a separate limit', async () => {
   const token = await service.token('starter');
   const statuses = [];
   for (let i = 0; i < 3; i++) statuses.push((await service.call('POST', '/tasks/task_x/start', { token })).status);
   expect(statuses).toEqual([404, 404, 429]);
 });
 
-test('a token that was revoked uses up nothing of its user', async () => {
+test("a revoked token does not use up its user's limit", async () => {
   const [revoked, good] = [await service.token('robbed'), await service.token('robbed')];
   const [, claims = ''] = revoked.split('.');
   const { jti } = JSON.parse(Buffer.from(claims, 'base64url').toString());
@@ -50,7 +50,7 @@ test('a token that was revoked uses up nothing of its user', async () => {
   expect((await service.call('GET', '/me', { token: revoked, headers: from })).status).toBe(429);
   for (let i = 0; i < 5; i++)
     expect((await service.call('GET', '/me', { token: good, headers: from })).status).toBe(200);
-  // Over the limit of the user, the dead token is still told that it is dead.
+  // Over the user's limit, a revoked token still gets 401.
   const elsewhere = { 'X-Forwarded-For': '10.1.0.2' };
   expect((await service.call('GET', '/me', { token: good, headers: from })).status).toBe(429);
   expect((await service.call('GET', '/me', { token: revoked, headers: elsewhere })).status).toBe(401);
@@ -70,7 +70,7 @@ describe('without a valid token', () => {
   };
   const times = (count: number, path: string) => Array<string>(count).fill(path);
 
-  test('an address has its number of API calls a minute; then 429 with Retry-After', async () => {
+  test('API calls per minute of an address are limited; then 429 with Retry-After', async () => {
     expect(await statuses(times(6, '/api/v1/me'), '10.0.0.1')).toEqual([401, 401, 401, 401, 429, 429]);
     const over = await visit('/api/v1/projects', '10.0.0.1', {
       method: 'POST',
@@ -78,7 +78,7 @@ describe('without a valid token', () => {
     });
     expect([over.status, Number(over.headers.get('retry-after')) > 0]).toEqual([429, true]);
     expect(await statuses(['/api/v1/me', '/api/v1/nothing'], '10.0.0.2')).toEqual([401, 404]);
-    // A caller with a token is not held up by its neighbours.
+    // The limit per address does not apply to a caller with a valid token.
     const token = await service.token('neighbour');
     const headers = { Authorization: `Bearer ${token}` };
     expect((await visit('/api/v1/me', '10.0.0.1', { headers })).status).toBe(200);
@@ -94,7 +94,7 @@ describe('without a valid token', () => {
     ).toEqual([400, 302, 200, 401, 429]);
   });
 
-  test('health, files and webhooks never do', async () => {
+  test('health checks, files and webhooks never count', async () => {
     const from = '10.0.2.1';
     await statuses(times(5, '/api/v1/me'), from);
     for (const path of ['/healthz', '/readyz', '/api/v1/docs/swagger-ui.css', '/login', '/icon.svg'])
@@ -102,22 +102,22 @@ describe('without a valid token', () => {
     expect((await visit('/api/github/webhooks', from, { method: 'POST' })).status).toBe(404);
   });
 
-  test('an IPv6 network of 64 bits is one address, and what a proxy did not write is none', async () => {
+  test('an IPv6 network of 64 bits counts as one address, and addresses not added by a proxy are ignored', async () => {
     const network = (end: string) => `2001:db8:1:2:${end}`;
     for (const end of [':1', ':2', 'ffff::3', '1:2:3:4'])
       expect(await statuses(['/api/v1/me'], network(end))).toEqual([401]);
     expect(await statuses(['/api/v1/me'], network(':5'))).toEqual([429]);
     expect(await statuses(['/api/v1/me'], '2001:db8:1:3::1')).toEqual([401]);
-    // Only the last entry is the proxy's; the ones before it are the caller's invention.
+    // Only the last entry was added by the proxy. The earlier ones may be forged by the caller.
     for (let i = 0; i < 4; i++) await visit('/api/v1/me', `198.51.100.${i}, 10.0.3.1`);
     expect((await visit('/api/v1/me', '198.51.100.9, 10.0.3.1')).status).toBe(429);
-    // The peer's own address stands in for nonsense.
+    // For an invalid entry, the address of the connection counts.
     for (let i = 0; i < 4; i++) await visit('/api/v1/me', `nonsense-${i}`);
     expect((await visit('/api/v1/me', 'nonsense')).status).toBe(429);
   });
 });
 
-test('the memory of a limit is bounded: with 10,000 addresses the oldest is forgotten', async () => {
+test('the memory of a limit is bounded: beyond 10,000 addresses the oldest is evicted', async () => {
   const store = boundedStore();
   const hits = async (key: string) => (await store.increment(key)).totalHits;
   expect([await hits('first'), await hits('first')]).toEqual([1, 2]);

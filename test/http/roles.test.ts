@@ -42,7 +42,10 @@ const table = readFileSync(file, 'utf8')
   .split('\n')
   .filter((line) => /^(GET|POST|PATCH|DELETE) /.test(line));
 
-/** Asked with a query or body that nothing knows: 400 tells that the caller was let in, and nothing has happened. */
+/**
+ * Sends an unknown query parameter or body field. A 400 means that the access rule admitted the caller and that nothing
+ * was changed.
+ */
 async function outcome(route: Route, caller: Caller): Promise<string> {
   const token = tokens[caller];
   const { projectId = '' } = world.ids;
@@ -54,7 +57,7 @@ async function outcome(route: Route, caller: Caller): Promise<string> {
   return status === 400 ? 'yes' : String(status);
 }
 
-test('every operation is in the table, and the table has no other', () => {
+test('the table lists exactly the existing operations', () => {
   expect(table.map((line) => line.split(' ').slice(0, 2).join(' ')).sort()).toEqual(
     guarded.map(([name]) => name).sort(),
   );

@@ -22,7 +22,7 @@ test('health, readiness and the public documents', async () => {
     expect((await service.call('GET', path)).status).toBe(200);
 });
 
-test('however often readiness is asked for, the database writes once in five seconds', async () => {
+test('however many times readiness is checked, the database is written once in five seconds', async () => {
   const { db, log } = service.app;
   let writes = 0;
   const counting = {
@@ -38,7 +38,7 @@ test('however often readiness is asked for, the database writes once in five sec
   expect(writes).toBe(1);
 });
 
-test('a database that only reads is not ready', async () => {
+test('a read-only database is not ready', async () => {
   const { db, log } = service.app;
   const refused = () =>
     db.transaction(async (em) => {
@@ -48,7 +48,7 @@ test('a database that only reads is not ready', async () => {
   expect(await readiness({ db: { ...db, tryWrite: refused }, log })()).toBe('database cannot write');
 });
 
-test('replies name no server, are not stored, and carry the id of the request', async () => {
+test('replies name no server software, are not cached, and carry the id of the request', async () => {
   const answer = await service.call('GET', '/me', { token, headers: { 'X-Request-Id': 'req-1' } });
   expect(answer.headers.get('x-powered-by')).toBeNull();
   expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -95,7 +95,7 @@ test('a body that is compressed, or in another encoding, is refused', async () =
   expect(await post(Buffer.concat([Buffer.from('\ufeff'), body]), {})).toBe(201);
 });
 
-test('each problem of a body is a sentence about a field', async () => {
+test('each problem of a body is a sentence that names a field', async () => {
   const messages = async (body: unknown) =>
     (await service.call('POST', '/projects', { token, body })).body.errors.map((e: { message: string }) => e.message);
   expect(await messages({})).toEqual(['name is required']);
@@ -103,7 +103,7 @@ test('each problem of a body is a sentence about a field', async () => {
   expect(await messages('[]')).toEqual(['The body must be an object']);
 });
 
-test('a body of too many values is 400 before it is parsed', async () => {
+test('a body of too many values is refused with 400 before it is parsed', async () => {
   const nested = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
   for (const body of [nested, `[${'{},'.repeat(300_000)}{}]`]) {
     const answer = await service.call('POST', '/projects', { token, body });
@@ -114,11 +114,11 @@ test('a body of too many values is 400 before it is parsed', async () => {
   expect([answer.status, answer.body.errors.length]).toEqual([400, 100]);
 });
 
-test('a refusal does not wait for the body, and ends the connection', async () => {
+test('a refusal does not wait for the body, and closes the connection', async () => {
   const head = headOf('POST /api/v1/projects', { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' });
   const raw = openRaw(new URL(service.url).port, head);
   expect(await raw.status).toBe(401);
-  // It goes on sending, for as long as it can.
+  // Keeps sending for as long as possible.
   const sending = setInterval(() => raw.socket.write('400\r\n'.concat('x'.repeat(1024), '\r\n')), 20);
   expect(await raw.ended).toMatch(/\r\nConnection: close\r\n/);
   clearInterval(sending);

@@ -26,7 +26,7 @@ async function serve(answer: RequestListener) {
 const limits = { maxBytes: 100_000, maxMs: 5000 };
 const headers = { Authorization: 'Bearer key' };
 
-test('an answer within the limits arrives unchanged', async () => {
+test('a response within the limits arrives unchanged', async () => {
   const { url } = await serve((_req, res) => res.writeHead(201, { 'X-Kind': 'x' }).end(gzipSync('plain')));
   const answer = await boundedFetch(limits)(`${url}/a`);
   expect([answer.status, answer.headers.get('x-kind'), answer.url]).toEqual([201, 'x', `${url}/a`]);
@@ -37,9 +37,14 @@ test('an answer within the limits arrives unchanged', async () => {
 
 test.each([
   ['too many bytes', 'x'.repeat(100_001), {}, /^the answer is larger than 0.1 MB$/],
-  ['a few bytes that become too many', gzipSync('x'.repeat(100_001)), { 'Content-Encoding': 'gzip' }, /larger/],
+  [
+    'a small compressed body that decompresses to too many bytes',
+    gzipSync('x'.repeat(100_001)),
+    { 'Content-Encoding': 'gzip' },
+    /larger/,
+  ],
   ['too many values', '{"a":1},'.repeat(400), {}, /more than 1000 values/],
-  ['values in values in values', '['.repeat(101), {}, /more than 100 deep/],
+  ['values nested too deeply', '['.repeat(101), {}, /more than 100 deep/],
 ])('%s are refused', async (_what, body, more, message) => {
   const { url } = await serve((_req, res) => res.writeHead(200, more).end(body));
   const asking = boundedFetch({ ...limits, maxValues: 1000 })(url);
@@ -52,14 +57,14 @@ test('punctuation inside strings does not count as values', async () => {
   expect(await (await boundedFetch({ ...limits, maxValues: 10 })(url)).text()).toBe(text);
 });
 
-test('the body of an error is cut, and its status stays', async () => {
+test('the body of an error is truncated, and its status is kept', async () => {
   const { url } = await serve((_req, res) => res.writeHead(500).end('x'.repeat(200_000)));
   const answer = await boundedFetch(limits)(url);
   expect(answer.status).toBe(500);
   expect(await answer.text()).toHaveLength(65_536);
 });
 
-test('the time limit holds for a server so fast that timers do not fire', async () => {
+test('the time limit applies to a server so fast that timers do not fire', async () => {
   const { url } = await serve((_req, res) => {
     const more = () => {
       while (!res.destroyed && res.write(Buffer.alloc(65_536)));
@@ -113,7 +118,7 @@ describe('a stream of events', () => {
     return seen;
   };
 
-  test('arrives event by event, however it was divided on the way', async () => {
+  test('arrives event by event, however its bytes were split into chunks', async () => {
     const seen = await read(['data: a\n', '\ndata: b\r\n\r\nda', 'ta: c\n\n', 'data: rest']);
     expect(seen).toEqual(['data: a\n\n', 'data: b\r\n\r\n', 'data: c\n\n', 'data: rest']);
   });

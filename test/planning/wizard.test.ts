@@ -93,7 +93,7 @@ test('from a goal through questions, requirements and a plan to tasks', async ()
   expect(full).toEqual(['Developer', 'Technical Writer', null]);
 });
 
-test('a planned session is finalized into a sprint with its tasks in their order, once', async () => {
+test('a planned session is finalized once, into a sprint with its tasks in order', async () => {
   const { sessionId, currentStep } = await begin();
   await answerAll(sessionId, currentStep);
   for (const part of ['prd', 'plan', 'tasks']) await wizard(`generate-${part}`);
@@ -128,7 +128,7 @@ test('a planned session is finalized into a sprint with its tasks in their order
   expect((await answer(sessionId, currentStep)).status).toBe(409);
 });
 
-test('two requests at once finalize a session once', async () => {
+test('two simultaneous requests finalize a session once', async () => {
   const { sessionId, currentStep } = await begin();
   await answerAll(sessionId, currentStep);
   for (const part of ['prd', 'plan', 'tasks']) await wizard(`generate-${part}`);
@@ -138,7 +138,7 @@ test('two requests at once finalize a session once', async () => {
   expect((await call('GET', `/projects/${project}/sprints`)).body).toHaveLength(1);
 });
 
-test('answering an earlier question again, or regenerating a document, drops what followed', async () => {
+test('answering an earlier question again, or regenerating a document, discards what followed', async () => {
   const { sessionId, currentStep } = await begin();
   await answerAll(sessionId, currentStep);
   for (const part of ['prd', 'plan', 'tasks']) await wizard(`generate-${part}`);
@@ -183,7 +183,7 @@ test('a step out of order, an unknown id and an ambiguous session are refused, a
   });
 });
 
-test('three invalid answers of the model are a 502 and change nothing; after two, the third counts', async () => {
+test('after three invalid answers of the model the reply is a 502 and nothing changes; a valid third answer is used', async () => {
   const { sessionId, currentStep } = await begin();
   await answerAll(sessionId, currentStep);
   const nonsense: Said[] = [
@@ -221,7 +221,7 @@ test('a session has at most nine questions, however many the model wants to ask'
   expect((await answerAll(sessionId, currentStep)).asked).toHaveLength(9);
 });
 
-test('without a model the wizard asks its own five questions, and generating is 503', async () => {
+test('without a model the wizard asks its five default questions, and generating is a 503', async () => {
   const name = service.app.config.OPENAI_MODEL;
   service.app.config.OPENAI_MODEL = '';
   try {

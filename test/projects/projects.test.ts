@@ -88,7 +88,7 @@ test('members: who may add, change and remove whom', async () => {
   expect((await as('admin', 'DELETE', one)).status).toBe(404);
 });
 
-test('a new member is told who added them, and leaves with one call', async () => {
+test('a new member sees who added them, and can leave with one call', async () => {
   const listed = async (who: string) =>
     (await as(who, 'GET', '/projects')).body.find((each: { id: string }) => each.id === project);
   expect((await listed('owner')).addedBy).toBeNull();
@@ -103,7 +103,7 @@ test('a new member is told who added them, and leaves with one call', async () =
   expect([alone.status, alone.body.message]).toEqual([409, expect.stringContaining('only owner')]);
 });
 
-test('a project keeps an owner even if all owners leave at once', async () => {
+test('a project keeps an owner even if all owners leave at the same time', async () => {
   const own = (await as('owner', 'POST', '/projects', { name: 'Two' })).body.id;
   await as('owner', 'POST', `/projects/${own}/members`, { login: 'other', role: 'owner' });
   const [a, b] = (await as('owner', 'GET', `/projects/${own}/members`)).body;
@@ -114,7 +114,7 @@ test('a project keeps an owner even if all owners leave at once', async () => {
   expect(left.map((l) => l.status).sort()).toEqual([204, 409]);
 });
 
-test('tokens of a project can be set and are never shown, only whether they are set', async () => {
+test('tokens of a project can be set and are never shown; only whether they are set is', async () => {
   for (const kind of ['git-token', 'model-token']) {
     const path = `/projects/${project}/${kind}`;
     expect((await as('admin', 'GET', path)).body).toEqual({ configured: false, updatedAt: null });

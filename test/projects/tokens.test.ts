@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('a token is shown once, listed without its text, and revoked with immediate effect', async () => {
+test('a token is shown once, listed without its value, and revoked with immediate effect', async () => {
   const made = await service.call('POST', '/me/tokens', { token, body: { name: 'ci', expiresInDays: 1 } });
   expect(made.status).toBe(201);
   expect(made.body).toEqual({
@@ -44,6 +44,6 @@ test.each([
   { name: 'x', expiresInDays: 0 },
   { name: 'x', expiresInDays: 367 },
   { name: 'x', expiresInDays: 1.5 },
-])('%j makes no token', async (body) => {
+])('a token cannot be created with %j', async (body) => {
   expect((await service.call('POST', '/me/tokens', { token, body })).status).toBe(400);
 });

@@ -14,7 +14,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('with unlessWaiting no job is added to a waiting one', async () => {
+test('with unlessWaiting no job is added if one is waiting', async () => {
   const waiting = async () =>
     (await db.manager.query(`select 1 from pgboss.job where name = 'run' and state = 'created'`)).length;
   await queue.send(db.manager, 'run', {}, { afterSeconds: 3600 });
@@ -22,7 +22,7 @@ test('with unlessWaiting no job is added to a waiting one', async () => {
   expect(await waiting()).toBe(2);
 });
 
-test('a waiting job that a transaction asks for again is not taken before the commit', async () => {
+test('a waiting job that a transaction requests again is not claimed before the commit', async () => {
   const taken: string[] = [];
   const idle = { concurrency: 1, handle: async () => {} };
   const workers = Object.fromEntries(Object.keys(jobs).map((name) => [name, idle])) as unknown as Workers;
@@ -38,7 +38,7 @@ test('a waiting job that a transaction asks for again is not taken before the co
   await db.transaction(async (em) => {
     await ask('one', em);
     await queue.work(workers);
-    // Other transactions can ask for the same job, or for another one, without waiting.
+    // Other transactions can request the same job, or another one, without waiting.
     await db.transaction((other) => ask('one', other));
     await ask('another');
     await until('another job', async () => taken.includes('another'));
@@ -47,7 +47,7 @@ test('a waiting job that a transaction asks for again is not taken before the co
   await until('the one job', async () => taken.includes('one'));
 });
 
-test('a job sent inside an ambient transaction exists once it commits', async () => {
+test('a job sent inside an ambient transaction exists after its commit', async () => {
   const waiting = async () =>
     (await db.manager.query(`select 1 from pgboss.job where name = 'cancel' and state = 'created'`)).length;
   const ask = () => queue.send(undefined, 'cancel', { taskId: 't', runId: 'r' }, { afterSeconds: 600 });

@@ -29,7 +29,7 @@ afterAll(async () => {
   await service.close();
 });
 
-test('connecting: the first repository is primary, a flag moves, names and URLs are unique', async () => {
+test('connecting: the first repository is primary, a flag moves to another, names and URLs are unique', async () => {
   const first = await connect('one');
   expect(first.status).toBe(201);
   expect(first.body).toEqual({
@@ -80,7 +80,7 @@ test('only admins of the project can connect a repository', async () => {
   ).toBe(404);
 });
 
-test('every failure of a validation is a result that says what to check', async () => {
+test('every failed validation is reported as a result that says what to check', async () => {
   const port = (web.address() as AddressInfo).port;
   const silent = createTcpServer((socket) => socket.resume());
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -104,7 +104,7 @@ test('every failure of a validation is a result that says what to check', async 
   silent.close();
 }, 20_000);
 
-test('changing: name, flags and URL each follow their rules', async () => {
+test('name, flags and URL each follow their rules when changed', async () => {
   const own = (await call('POST', '/projects', { name: 'Own' })).body.id;
   const make = async (name: string) =>
     (await call('POST', '/repositories', { projectId: own, name, url: `https://github.com/own/${name}` })).body;
@@ -148,7 +148,7 @@ test('changing: name, flags and URL each follow their rules', async () => {
   expect((await call('GET', `/repositories/primary/${own}`)).status).toBe(404);
 });
 
-test('of many repositories connected as primary at once, one is', async () => {
+test('of many repositories connected as primary at the same time, one is primary', async () => {
   const own = (await call('POST', '/projects', { name: 'Race' })).body.id;
   const made = await Promise.all(
     ['a', 'b', 'c', 'd', 'e'].map((name) =>

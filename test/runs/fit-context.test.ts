@@ -6,7 +6,7 @@ const result = (i: number, length: number): Message[] => [
   { role: 'tool', toolCallId: `c${i}`, content: `${i}:`.padEnd(length, 'x') },
 ];
 
-test('a long conversation keeps every message, but old tool results are cut', () => {
+test('a long conversation keeps every message, but old tool results are truncated', () => {
   const messages: Message[] = [
     { role: 'system', content: 'rules' },
     { role: 'user', content: 'task' },

@@ -12,7 +12,7 @@ const failsWith = (category: string, message: string | RegExp) => ({
 });
 
 describe('endings', () => {
-  test('finish ends the conversation; its texts are cleaned and cut', async () => {
+  test('finish ends the conversation; its texts are cleaned and truncated', async () => {
     const steps = Array.from({ length: 25 }, () => 'x'.repeat(600));
     const given = loopContext([[finish(`hunter2 ${'y'.repeat(20_000)}`, steps)]]);
     const { finish: made, isCalled } = await start(given);
@@ -24,7 +24,7 @@ describe('endings', () => {
   });
 
   test.each([
-    ['a text without a call counts as finish, but as one that was not called', ' I am \0 done ', 'I am \uFFFD done'],
+    ['text without a call counts as finish, but is marked as not called', ' I am \0 done ', 'I am \uFFFD done'],
     ['so does an empty answer', '', 'Done.'],
   ])('%s', async (_what, text, summary) => {
     expect(await start(loopContext([text]))).toEqual({ finish: { summary, nextSteps: [] }, isCalled: false });
@@ -39,7 +39,7 @@ describe('endings', () => {
     });
   });
 
-  test('give_up fails the run with its reason, after the turn is stored; later calls are not carried out', async () => {
+  test('give_up fails the run with its reason, after the turn is stored; later calls are not executed', async () => {
     const given = loopContext([
       [call('write_file', { path: 'a', content: '' }), call('give_up', { reason: 'hunter2?' }), read('b')],
     ]);
@@ -48,7 +48,7 @@ describe('endings', () => {
     expect(given.kept).toMatchObject([{ changed: true }]);
   });
 
-  test('calls after an ending in the same answer are not carried out', async () => {
+  test('calls after an ending in the same answer are not executed', async () => {
     const given = loopContext([[read('a'), finish(), call('write_file', { path: 'a', content: '' }), read('b')]]);
     await start(given);
     expect(given.called).toEqual(['read_file']);
@@ -58,8 +58,8 @@ describe('endings', () => {
   });
 });
 
-describe('the judgement of an ending', () => {
-  test('an objection goes to the model, which has to end again; the evidence becomes part of the ending', async () => {
+describe('the check of an ending', () => {
+  test('an objection is sent to the model, which has to end again; the evidence becomes part of the ending', async () => {
     const lengths: number[] = [];
     const given = loopContext([[finish('first')], [read('a')], [finish('second')]], {
       judge: async (ending, messages) => {
@@ -71,12 +71,12 @@ describe('the judgement of an ending', () => {
     const ending = await start(given);
     expect(ending).toEqual({ finish: { summary: 'second', nextSteps: [] }, isCalled: true, checks: [] });
     expect(last(given.seen[1]?.messages)).toBe('The checks failed.');
-    // The judge sees the conversation before the turn of the ending.
+    // The check receives the conversation before the turn of the ending.
     expect(lengths).toEqual([1, 6]);
     expect(given.kept).toHaveLength(3);
   });
 
-  test('an error of the judge fails the run, and the turn is not stored', async () => {
+  test('an error of the check fails the run, and the turn is not stored', async () => {
     const error = new Error('git is away');
     const given = loopContext([[finish()]], { judge: () => Promise.reject(error) });
     await expect(start(given)).rejects.toBe(error);
@@ -91,20 +91,20 @@ describe('limits', () => {
     ['tokens', { tokens: 9999 }, /9999 tokens/],
     ['dollars', { costUsd: 9 }, /\$9 for a run/],
     ['dollars of the day', { dayCostUsd: 9 }, /\$9 a day/],
-  ])('a used-up budget of %s fails the run before the model is asked', async (_what, used, message) => {
+  ])('an exhausted budget of %s fails the run before the model is called', async (_what, used, message) => {
     const given = loopContext([[finish()]], { spent: async () => ({ ...spent, ...used }) });
     await expect(start(given)).rejects.toMatchObject(failsWith('budget', message));
     expect(given.seen).toEqual([]);
   });
 
-  test('a budget that is used up during the run ends it after the turn', async () => {
+  test('a budget that is exhausted during the run ends it after the turn', async () => {
     const given = loopContext([[read('a')], [read('b')], [read('c')]]);
     given.context.limits.runSteps = { value: 2, setBy: 'project' };
     await expect(start(given)).rejects.toMatchObject(failsWith('budget', /2 steps .*\(limit of the project\)/));
     expect(given.kept).toHaveLength(2);
   });
 
-  test('at most 100 calls of one answer are carried out, and the model is told of the others', async () => {
+  test('at most 100 calls of one answer are executed, and the model is told which were not', async () => {
     const given = loopContext([Array.from({ length: 130 }, (_, i) => read(`f${i}`)), [finish()]]);
     await start(given);
     expect(given.called).toHaveLength(100);
@@ -129,13 +129,13 @@ describe('a model that makes no progress', () => {
     expect(given.kept).toHaveLength(script.length);
   });
 
-  test('a call that works resets the count of errors', async () => {
+  test('a successful call resets the count of errors', async () => {
     const bad = (name: string) => [call(name)];
     const given = loopContext([bad('a'), bad('b'), [read('x')], bad('c'), bad('d'), [finish()]]);
     expect(await start(given)).toMatchObject({ isCalled: true });
   });
 
-  test('the same single call three times in a row fails the run', async () => {
+  test('the same call alone three times in a row fails the run', async () => {
     const given = loopContext([[read('a')], [read('a')], [read('a')], [finish()]]);
     await expect(start(given)).rejects.toMatchObject(
       failsWith('model', /^the model made the same call 3 times in a row: read_file a$/),
@@ -143,12 +143,12 @@ describe('a model that makes no progress', () => {
     expect(given.kept).toHaveLength(3);
   });
 
-  test('other arguments, or a second call beside it, are progress', async () => {
+  test('other arguments, or a second call in the same turn, count as progress', async () => {
     const given = loopContext([[read('a')], [read('a')], [read('b')], [read('b')], [read('b'), read('c')], [finish()]]);
     expect(await start(given)).toMatchObject({ isCalled: true });
   });
 
-  test('a worker that takes over counts the repeated calls of the earlier one', async () => {
+  test('a worker that takes over also counts the repeated calls of the earlier one', async () => {
     const before = ['1', '2'].flatMap((id): Message[] => [
       { role: 'assistant', content: '', toolCalls: [{ ...read('a'), id }] },
       { role: 'tool', toolCallId: id, content: 'fine' },
@@ -188,7 +188,7 @@ describe('a model that fails', () => {
 
 describe('an abort', () => {
   const reason = new Error('cancelled');
-  test('before a turn ends the conversation without asking the model', async () => {
+  test('before a turn ends the conversation without calling the model', async () => {
     const given = loopContext([[finish()]], { signal: AbortSignal.abort(reason) });
     await expect(start(given)).rejects.toBe(reason);
     expect(given.seen).toEqual([]);
@@ -217,7 +217,7 @@ test('a turn is stored before the next begins, and says whether the workspace ma
   expect(given.seen[0]?.tools).toEqual(expect.arrayContaining(['run_command', 'create_subtasks', 'finish', 'give_up']));
 });
 
-test('a subtask is not offered to split, and without a sandbox there is no shell', async () => {
+test('the run of a subtask has no tool for splitting, and without a sandbox there is no shell', async () => {
   const given = loopContext([[call('create_subtasks', { subtasks: [] })], [finish()]], {
     offered: { hasShell: false, maySplit: false },
   });

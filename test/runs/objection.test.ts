@@ -9,7 +9,7 @@ type Files = Record<string, string>;
 
 const oid = (content: string) => `blob ${content}`;
 
-/** A repository in memory. Trees are named; the content of a file may begin with its mode: `100755 text`. */
+/** Creates a repository in memory. Trees are named; the content of a file may begin with its mode: `100755 text`. */
 function repositoryOf(trees: Record<string, Files>): Checkout {
   const entry = (tree: string, path: string) => {
     const content = trees[tree]?.[path];
@@ -50,7 +50,7 @@ function workOn(
 
 const said = (work: Work) => objections(work, readOnce());
 
-test('ordinary changes meet no objection', async () => {
+test('ordinary changes cause no objection', async () => {
   expect(await said(workOn({ before: { a: '1', b: '1' }, now: { a: '2', c: '1' } }))).toBeUndefined();
 });
 
@@ -69,7 +69,7 @@ test.each<[string, Files, Files]>([
   );
 });
 
-test('each opened repository is judged by its own settings', async () => {
+test('each repository of a run is checked with its own settings', async () => {
   const trees = { before: {}, now: { '.husky/x': 'x', 'infra/x': 'x' } };
   const also = [workOn(trees, { settings: { allowed: ['.husky'], protected: ['infra'] } })];
   expect(await said(workOn({ before: {}, now: {} }, { also }))).toBe(
@@ -77,7 +77,7 @@ test('each opened repository is judged by its own settings', async () => {
   );
 });
 
-test('after a merge only what differs from both the merged tree and the base counts as the agent’s change', async () => {
+test("after a merge, only what differs from both the merged tree and the base counts as the agent's change", async () => {
   const branch = { base: 'base', conflicts: ['Jenkinsfile', 'a'] };
   const base = { Jenkinsfile: 'base', '.travis.yml': 'mended', a: 'x' };
   const joined = { Jenkinsfile: '<<<<<<< a\n', '.travis.yml': 'mended', a: '<<<<<<< a\n' };
@@ -101,7 +101,7 @@ test.each<[string, Files, Files, boolean]>([
   expect(found?.includes('because it changes the filters of git') ?? false).toBe(isRefused);
 });
 
-test('a merge of .gitattributes may end as it is on the base branch', async () => {
+test('a merge may leave .gitattributes as it is on the base branch', async () => {
   const branch = { base: 'base', conflicts: ['.gitattributes'] };
   const base = { '.gitattributes': '*.a filter=x\n*.b text' };
   const joined = { '.gitattributes': '<<<<<<< a\n*.a filter=x\n=======\n*.a filter=x\n*.b text\n>>>>>>> b\n' };
@@ -111,7 +111,7 @@ test('a merge of .gitattributes may end as it is on the base branch', async () =
   expect(await merged('*.a filter=y\n*.b text')).toMatch(/changes the filters of git/);
 });
 
-test('a file name cannot forge an objection; many objections are counted; only conflicts alone make the category conflict', async () => {
+test('a file name cannot forge an objection; many objections are counted; only if all are conflicts is the category conflict', async () => {
   const odd = { 'x\n- y still contains conflict markers/.husky': 'x' };
   const one = (await said(workOn({ before: {}, now: odd }))) ?? '';
   expect(one.split('\n')).toHaveLength(1);

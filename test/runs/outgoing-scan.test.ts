@@ -68,7 +68,7 @@ test.each([
   expect(await reasonFor(path, content, change)).toMatch(reason);
 });
 
-test('a token that the file contained before may stay', async () => {
+test('a token that the file contained before may remain', async () => {
   blobs.set('old', Buffer.from('AKIAIOSFODNN7EXAMPLE'));
   expect(await reasonFor('doc.md', 'see AKIAIOSFODNN7EXAMPLE', { oldMode: '100644', oldOid: 'old' })).toBeUndefined();
   const another = { oldMode: '100644', oldOid: 'old' };
@@ -85,7 +85,7 @@ test('credentials are removed from the texts of a model', () => {
   });
 });
 
-test('an unresolved conflict is refused in the files that had conflicts only', async () => {
+test('unresolved conflict markers are refused only in files that had conflicts', async () => {
   blobs.set('new', Buffer.from('a\n<<<<<<< ours\nb\n'));
   const change = { path: 'a', oldMode: '100644', newMode: '100644', oldOid: 'none', newOid: 'new' };
   expect(await objectionsTo(checkout, [change], [secret], ['a'])).toEqual([
@@ -94,14 +94,14 @@ test('an unresolved conflict is refused in the files that had conflicts only', a
   expect(await objectionsTo(checkout, [change], [secret], ['b'])).toEqual([]);
 });
 
-test('large files full of token shapes are searched in bounded time', async () => {
+test('large files full of token-like strings are searched in bounded time', async () => {
   const tokens = Array.from({ length: 60_000 }, (_, i) => `AKIA${String(i).padStart(16, 'A')}\n`).join('');
   const there = { oldMode: '100644', oldOid: 'old' };
   blobs.set('old', Buffer.from(tokens));
   const began = process.cpuUsage();
   expect(await reasonFor('list.txt', `${tokens}x`, there)).toBeUndefined();
   expect(await reasonFor('list.txt', `${tokens}AKIAIOSFODNN7EXAMPLF`, there)).toMatch(/AWS/);
-  // A token that was part of a longer word before may now be a word of its own.
+  // A token that was part of a longer word before may now stand alone.
   blobs.set('old', Buffer.from(`sk-${'a1'.repeat(20)}-b`));
   expect(await reasonFor('doc.md', `sk-${'a1'.repeat(20)} b`, there)).toBeUndefined();
   expect(await reasonFor('begin', `-----BEGIN ${'A '.repeat(1_000_000)}`, there)).toBeUndefined();

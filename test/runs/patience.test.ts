@@ -4,7 +4,7 @@ import { patienceOf } from '../../src/runs/publish/patience.ts';
 const away = (retryAfterMs?: number) =>
   new GitFailed('unreachable', 'git: the host answered with HTTP 503', retryAfterMs);
 
-/** The patience of a run, its log, and a step that fails a number of times. */
+/** Creates the retry budget of a run, its log, and a step that fails a given number of times. */
 function given({ seconds = 300, endsAt = Number.POSITIVE_INFINITY } = {}) {
   const log: string[] = [];
   const stop = new AbortController();
@@ -30,17 +30,17 @@ test.each([
   ['a refusal by the remote', new GitFailed('rejected', 'git: [rejected]'), {}],
   ['a wrong key', new GitFailed('auth', 'git: HTTP 401'), {}],
   ['an internal error', new TypeError('x'), {}],
-  ['an outage when no time for pauses is left', away(), { seconds: 0 }],
+  ['an outage when the time for pauses is used up', away(), { seconds: 0 }],
   ['an outage when the time of the run is up', away(), { endsAt: Date.now() - 1 }],
   ['a host that asks for a longer pause than is left', away(301_000), {}],
-])('%s fails at once, without a pause', async (_what, error, about) => {
+])('%s fails immediately, without a pause', async (_what, error, about) => {
   const { patience, log, failing } = given(about);
   const { step, tries } = failing(error);
   await expect(patience(step)).rejects.toBe(error);
   expect([tries(), log]).toEqual([1, []]);
 });
 
-test('a step is repeated after an outage, with a line in the log', async () => {
+test('a step is retried after an outage, with a line in the log', async () => {
   const { patience, log, failing } = given();
   const refused = Object.assign(new Error('Bad Gateway'), {
     name: 'HttpError',
@@ -58,7 +58,7 @@ test('all steps of a run share its time for pauses', async () => {
   expect(log).toHaveLength(1);
 });
 
-test('a cancel ends a pause at once', async () => {
+test('a cancel ends a pause immediately', async () => {
   const { patience, log, stop, failing } = given();
   const waiting = patience(failing(away(60_000)).step);
   while (log.length === 0) await new Promise(setImmediate);

@@ -35,14 +35,14 @@ async function withRun(act: (em: EntityManager, id: string) => Promise<void>): P
   await expect(work).rejects.toBe(undo);
 }
 
-/** Loses the worker: its lease expired this many seconds ago. */
+/** Simulates the loss of the worker: its lease expired this many seconds ago. */
 const lose = (em: EntityManager, seconds: number) =>
   em.query(`update runs set lease_until = now() - make_interval(secs => $1)`, [seconds]);
 const wait = (em: EntityManager, seconds: number) =>
   em.query(`update runs set not_before = not_before - make_interval(secs => $1)`, [seconds]);
 const claim = (em: EntityManager) => claimRun(em, 30);
 
-test('after a lost worker the first takeover comes at once, each later one after a longer pause', () =>
+test("the first takeover of a lost worker's run is immediate, each later one waits longer", () =>
   withRun(async (em) => {
     expect(await claim(em)).toMatchObject({ run: { interruptions: 0 }, takenOver: undefined });
     await lose(em, 0.1);
@@ -57,7 +57,7 @@ test('after a lost worker the first takeover comes at once, each later one after
     expect(maxInterruptions).toBe(10);
   }));
 
-test('a run that is given back waits longer each time, until it makes progress', () =>
+test('a run that is returned to the queue waits longer each time, until it makes progress', () =>
   withRun(async (em, id) => {
     const pauses = [];
     for (let i = 0; i < 3; i++) {
@@ -73,7 +73,7 @@ test('a run that is given back waits longer each time, until it makes progress',
     expect(await claim(em)).toMatchObject({ run: { interruptions: 1 } });
   }));
 
-test('a run that was handed over is claimed at once, and does not count as interrupted', () =>
+test('a run that was handed over can be claimed immediately, and does not count as interrupted', () =>
   withRun(async (em) => {
     for (let i = 0; i < maxInterruptions + 1; i++) {
       const held = await claim(em);
@@ -82,7 +82,7 @@ test('a run that was handed over is claimed at once, and does not count as inter
     }
   }));
 
-test('a worker that has lost a run cannot give it back', () =>
+test('a worker that has lost a run cannot return it to the queue', () =>
   withRun(async (em) => {
     const lost = (await claim(em))?.run as { id: string; fence: number };
     await lose(em, 0.1);

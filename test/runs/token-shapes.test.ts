@@ -19,12 +19,12 @@ test.each([
   ['a Groq key', `gsk_${mixed.slice(0, 52)}`],
   ['a Grafana token', `glsa_${mixed.slice(0, 32)}_${hex.slice(0, 8)}`],
   ['a Databricks token', `dapi${hex.slice(0, 32)}`],
-])('%s is recognised', (kind, token) => {
+])('%s is recognized', (kind, token) => {
   expect(kindsIn(`const key = '${token}';`)).toEqual([kind]);
   expect(kindsIn(`KEY=${token}\n`)).toEqual([kind]);
 });
 
-test('the whole of an installation token is replaced, with its signature', () => {
+test('an installation token is replaced completely, including its signature', () => {
   const token = `ghs_123456_${jwt}`;
   const shown = tokenShapes.reduce((text, [, pattern]) => text.replace(pattern, 'X'), `token: ${token};`);
   expect(shown).toBe('token: X;');
@@ -34,7 +34,7 @@ test('words with the same beginnings are not tokens', () => {
   expect(kindsIn('ghs_123456_eyJ lin_api_key gsk_live dapi_client shpat_x sk-learn AKIA glsa_ hf_hub')).toEqual([]);
 });
 
-// A pattern that looks for its end from each beginning would take hours here.
+// A pattern that searches for its end from every possible beginning would take hours here.
 test.each([
   'ghs_1_eyJaaaaaaaaaa-',
   'glsa_',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findCgroups } from '../../src/sandbox/limits/cgroup.ts';
 
-/** A folder that stands for the machine's control groups. The tests play the part of the kernel. */
+/** A folder that simulates the machine's control groups. The tests do the kernel's part. */
 const mount = mkdtempSync(join(tmpdir(), 'deckhand-cgroup-'));
 const own = join(mount, 'own');
 afterAll(() => rmSync(mount, { recursive: true, force: true }));
@@ -11,7 +11,7 @@ afterAll(() => rmSync(mount, { recursive: true, force: true }));
 const limits = { memoryMb: 100, diskMb: 100, processes: 50 };
 let n = 0;
 
-/** A group that has these files and contains this process. */
+/** Creates a group with these files that contains this process. */
 function placeIn(name: string, files: Record<string, string> = {}): string {
   const group = join(mount, `slice-${n++}`, name);
   mkdirSync(group, { recursive: true });
@@ -28,7 +28,7 @@ function placeIn(name: string, files: Record<string, string> = {}): string {
 const find = (isDelegated = true) => findCgroups({ mount, own, isDelegated: async () => isDelegated });
 const read = (...path: string[]) => readFileSync(join(...path), 'utf8');
 
-test('a run gets a limited group beside that of the service, and its end removes it', async () => {
+test('a run gets a limited group beside that of the service, and the group is removed at the end', async () => {
   const service = placeIn('deckhand.service');
   const tree = await find();
   expect(read(service, 'service/cgroup.procs')).toBe('12');
@@ -70,13 +70,13 @@ test('groups of ended runs are removed at the start', async () => {
 });
 
 test.each<[string, () => unknown, boolean?]>([
-  ['a session, which is its user’s', () => placeIn('session-1.scope')],
-  ['a slice, which others are in', () => placeIn('user.slice')],
+  ['a session, which belongs to its user', () => placeIn('session-1.scope')],
+  ['a slice, which contains other groups', () => placeIn('user.slice')],
   ['without the controllers', () => placeIn('deckhand.service', { 'cgroup.controllers': 'cpu io\n' })],
-  ['the root of a machine, which has no type', () => rmSync(join(placeIn('x.service'), 'cgroup.type'))],
+  ['the root group of a machine, which has no cgroup.type', () => rmSync(join(placeIn('x.service'), 'cgroup.type'))],
   ['version 1 alone', () => writeFileSync(own, '4:memory:/x.service\n')],
   ['no control groups at all', () => rmSync(own)],
-])('groups that were not delegated are left alone: %s', async (_what, place) => {
+])('groups that were not delegated are left unchanged: %s', async (_what, place) => {
   const group = place();
   expect(await find()).toBeUndefined();
   if (typeof group === 'string') expect(read(group, 'cgroup.subtree_control')).toBe('\n');

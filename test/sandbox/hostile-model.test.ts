@@ -24,7 +24,7 @@ const sandbox = await openSandbox({
   toolsDir: join(root, 'tools'),
   limits: { memoryMb: 4096, diskMb: 10_240, processes: 1024 },
 });
-if (!sandbox.state.works) console.warn(`not tried: ${sandbox.state.says}`);
+if (!sandbox.state.works) console.warn(`skipped: ${sandbox.state.says}`);
 const behindTheWall = sandbox.state.works ? test : test.skip;
 
 let confinement: Confinement;
@@ -61,14 +61,14 @@ const port = () => (listener.address() as { port: number }).port;
 const run = (command: string, timeoutSeconds = 20) => ['run_command', { command, timeoutSeconds }] as const;
 const file = (tool: string, args: object) => [tool, args] as const;
 
-/** What a model may try, and the answer it should get. */
+/** The calls of a hostile model, with the expected results. */
 const attempts: [string, () => readonly [string, object], RegExp][] = [
   ['an absolute path', () => file('read_file', { path: '/etc/shadow' }), /outside the workspace/],
   ['a path upwards', () => file('read_file', { path: '../../secret.txt' }), /outside the workspace/],
   ['a path with NUL', () => file('read_file', { path: 'own.txt\0/../../secret.txt' }), /NUL/],
   ['the folder of git', () => file('write_file', { path: '.git/hooks/pre-commit', content: 'x' }), /git's own folder/],
   [
-    'the folder of git, in capitals',
+    'the .git folder in capital letters',
     () => file('write_file', { path: 'a/.GIT/config', content: 'x' }),
     /git's own folder/,
   ],
@@ -105,7 +105,7 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
     /ENETUNREACH|EACCES|ECONN/,
   ],
   [
-    'sockets that a network namespace does not contain',
+    'sockets that a network namespace does not isolate',
     () => run(`perl -e 'for (40, 17, 38) { print socket(my $s, $_, 1, 0) ? "made $_" : $!, "\n" }'`),
     /^(?![\s\S]*made)(Address family not supported by protocol\n){3}/,
   ],
@@ -124,18 +124,18 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
     () => run("node -e \"require('dns').lookup('example.com', (e) => console.log(e && e.code))\""),
     /EAI_AGAIN|ENOTFOUND/,
   ],
-  ['a namespace of its own', () => run('unshare -Ur id'), /denied|not permitted|No space|exit code [1-9]/],
+  ['creating a user namespace', () => run('unshare -Ur id'), /denied|not permitted|No space|exit code [1-9]/],
   ['a mount', () => run('mount -t tmpfs x /mnt; chroot / id'), /exit code|permission|not permitted/i],
-  ['more processes than it may have', () => run('ulimit -p 100000 || ulimit -p'), /not permitted[\s\S]*^1024$/m],
+  ['raising its limit on processes', () => run('ulimit -p 100000 || ulimit -p'), /not permitted[\s\S]*^1024$/m],
   [
-    'a better score with the OOM killer',
+    'lowering its OOM score',
     () => run('echo -500 > /proc/self/oom_score_adj; cat /proc/self/oom_score_adj'),
     /Read-only file system\n1000\n/,
   ],
   ['more of the processor', () => run('nice -n -10 nice'), /denied\n10\n/],
   [
     'paths of this machine',
-    // The brackets keep grep from finding itself in the list.
+    // The brackets keep grep from finding itself in the process list.
     () =>
       run(
         `cat /proc/*/cmdline /proc/*/mountinfo | tr '\\0' '\\n' | grep -c -e '[/]${process.cwd().slice(1)}' -e '[b]ind-try'`,

@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-test('the output of a command is read at a limited speed, so that the service can do other things', async () => {
+test('the output of a command is read at a limited rate, so that the service stays responsive', async () => {
   if (!sandbox.state.works) return;
   const { text } = await host.call('run_command', { command: 'cat /dev/urandom', timeoutSeconds: 2 });
   const bytes = Number(/\[… cut; (\d+) bytes in all …\]/.exec(text)?.[1]);
@@ -45,9 +45,7 @@ test.each([
   expect(output.text()).toBe(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk))).toString('utf8'));
 });
 
-test.each([
-  1, 1000, 65_536, 1_000_000,
-])('a long output is shown from its start and its end, in chunks of %d', (size) => {
+test.each([1, 1000, 65_536, 1_000_000])('of a long output the start and the end are shown, in chunks of %d', (size) => {
   const whole = Buffer.from(`${'é'.repeat(10_000)}${'-'.repeat(150_000)}${'ü'.repeat(10_000)}`);
   const output = cappedOutput();
   for (let at = 0; at < whole.length; at += size) output.add(whole.subarray(at, at + size));
@@ -55,7 +53,7 @@ test.each([
   expect(output.text()).toBe(`${head}\n[… cut; ${whole.length} bytes in all …]\n${tail}`);
 });
 
-/** A tool host that runs an attacker's program. */
+/** Starts a tool host that runs an attacker's program. */
 function subverted(program: string) {
   const child = spawn(process.execPath, ['-e', program], { stdio: 'pipe' });
   const gone = new Promise((resolve) => child.once('exit', resolve));
@@ -65,7 +63,7 @@ function subverted(program: string) {
 test.each([
   ['a line without end', 'process.stdout.write("x".repeat(1e6)); setInterval(() => {}, 1e6)'],
   [
-    'a longer answer than any tool gives',
+    'a longer response than any tool sends',
     'process.stdin.on("data", () => process.stdout.write(JSON.stringify({ id: 1, ok: true, text: "x".repeat(200000) }) + "\\n"))',
   ],
   [
@@ -92,7 +90,7 @@ test('an edit that would make a file too large to read is refused', async () => 
   expect([ok, text]).toEqual([false, 'b.txt would have 4000000 characters, more than 2000000']);
 });
 
-test('an error that quotes a long argument is cut', async () => {
+test('an error that quotes a long argument is truncated', async () => {
   const { ok, text } = await host.call('read_file', { path: '\n'.repeat(100_000) });
   expect([ok, text.length < 31_000]).toEqual([false, true]);
 });

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 
-/** The descriptors that reach a child of Node, when Node itself inherited an open file. */
+/** Returns the descriptors that reach a child of Node when Node inherited an open file. */
 function openIn(first: string): string {
   const list = `import { execFileSync } from 'node:child_process'; console.log(String(execFileSync('ls', ['-l', '/proc/self/fd'])));`;
   const program = ['--input-type=module', '-e', `${first} ${list}`];
-  // Node closes low descriptors itself.
+  // Use a high descriptor, because Node closes low ones.
   const start = ['-c', 'exec 123< /etc/passwd; exec "$@"', 'bash', process.execPath, ...program];
   return execFileSync('bash', start, { encoding: 'utf8' });
 }

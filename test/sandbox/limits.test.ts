@@ -11,7 +11,7 @@ const root = mkdtempSync(join(tmpdir(), 'deckhand-limits-'));
 chmodSync(root, 0o755);
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** A number that no other process on this machine has as its argument. */
+/** A number that occurs in no other process's arguments on this machine. */
 const seconds = `8${process.pid}`;
 const deletedFiles = (open: string, mb: number) =>
   `perl -e 'for (1 .. 4) { ${open}; print { $f[$_] } "x" x ${mb}_000_000; $f[$_]->flush } sleep ${seconds}'`;
@@ -19,10 +19,11 @@ const disk = /^sandbox: the run used more than 20 MB of disk \(MAX_RUN_DISK_MB\)
 const memory = /^sandbox: the run used more than 200 MB of memory \(MAX_RUN_MEMORY_MB\)$/;
 const processes = /^sandbox: the run had more than 100 processes and threads \(MAX_RUN_PROCESSES\)$/;
 
-/** What a hostile run does, and the failure it should end with. */
+/** The commands of hostile runs, and the failure that each should end with. */
 const attacks: Record<string, [command: string, end: RegExp]> = {
   'a fork bomb': [`bash -c 'b() { b | b & }; b; sleep ${seconds}'`, processes],
-  // Fewer than the kernel allows one sandbox. Together with those of the tool host, more than the run may have.
+  // The command starts fewer threads than the kernel's limit for one sandbox. Together with the tool host's threads,
+  // they exceed the run's limit.
   threads: [`UV_THREADPOOL_SIZE=85 node -e 'fs.stat("/", () => {}); setTimeout(() => {}, ${seconds})'`, processes],
   'memory of several processes': [
     `for i in 1 2 3 4; do perl -e '$x = "x" x 60_000_000; sleep ${seconds}' & done; wait`,
@@ -34,7 +35,7 @@ const attacks: Record<string, [command: string, end: RegExp]> = {
     disk,
   ],
   'deleted files': [deletedFiles('open $f[$_], ">", "f"; unlink "f"', 6), disk],
-  // The number of memfd_create on this kind of processor only.
+  // 319 is the number of memfd_create on x64 only.
   ...(process.arch === 'x64' && {
     'memory in deleted files': [deletedFiles('open $f[$_], ">&=", syscall(319, $n = "f", 0)', 60), memory] as [
       string,
@@ -51,7 +52,7 @@ const isRoot = process.getuid?.() === 0;
 const ordinary = ['setpriv', '--reuid=1000', '--regid=1000', '--clear-groups'];
 const users: [string, string[]][] = [['whoever runs the tests', []]];
 if (isRoot && canRead(ordinary)) users.push(['an ordinary user', ordinary]);
-else if (isRoot) console.warn('not tried as an ordinary user, who cannot read this folder');
+else if (isRoot) console.warn('not tested as an ordinary user, because that user cannot read this folder');
 
 function canRead([first = '', ...as]: string[]): boolean {
   try {
@@ -76,7 +77,7 @@ interface Played {
   met: string[];
 }
 
-/** Runs all attacks at the same time, in a process of its own. */
+/** Runs all attacks at the same time, in a separate process. */
 async function play(as: string[]): Promise<Played> {
   const folder = join(root, as.length === 0 ? 'own' : 'ordinary');
   mkdirSync(folder);
@@ -87,14 +88,14 @@ async function play(as: string[]): Promise<Played> {
   return JSON.parse(stdout);
 }
 
-test('a run that exceeds a limit ends and names it; other runs continue, and no process stays', async () => {
+test('a run that exceeds a limit ends and names it; other runs continue, and no process is left', async () => {
   const ended = Object.fromEntries(
     Object.entries(attacks).map(([name, [, end]]) => [name, expect.stringMatching(end)]),
   );
   await Promise.all(
     users.map(async ([who, as]) => {
       const { state, ends, met } = await play(as);
-      if (!state.works && !process.env.CI) return console.warn(`not tried: ${state.says}`);
+      if (!state.works && !process.env.CI) return console.warn(`skipped: ${state.says}`);
       expect([who, ends]).toEqual([who, ended]);
       expect(met.length).toBeGreaterThan(2);
       expect([who, ...new Set(met)]).toEqual([who, '[exit code 0]', 'ok\n']);
@@ -120,7 +121,7 @@ test('when the disk is nearly full, only the run that uses the most of it ends',
       told();
     };
     const run = { limits, sandboxes: new Set<number>(), folders: new Set([folder]), end };
-    // More than any disk has free.
+    // A reserve larger than the free space of any disk.
     watches.push(watchRun(run, () => 1e18));
   };
   for (const [name, mb] of [

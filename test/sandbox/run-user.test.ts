@@ -9,7 +9,7 @@ afterAll(() => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-/** Takes a user in a new process, which keeps it until it is killed. */
+/** Reserves a user in a new process, which holds it until it is killed. */
 async function takeElsewhere() {
   const module = fileURLToPath(new URL('../../src/sandbox/limits/run-user.ts', import.meta.url));
   const program = `const { takeRunUser } = await import(${JSON.stringify(module)});

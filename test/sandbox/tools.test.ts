@@ -25,13 +25,13 @@ const bubblewrap = await openSandbox({ setting: 'auto', toolsDir: join(root, 'to
 const open = await openSandbox({ setting: 'off', toolsDir: join(root, 'tools'), limits });
 const walls: [string, Sandbox][] = [['file tools without bubblewrap', open]];
 if (bubblewrap.state.works) walls.push(['bubblewrap', bubblewrap]);
-else console.warn(`not tried behind bubblewrap: ${bubblewrap.state.says}`);
+else console.warn(`not tested behind bubblewrap: ${bubblewrap.state.says}`);
 
-test('bubblewrap works where .ci/run has installed it', () => {
+test('bubblewrap works if .ci/run has installed it', () => {
   if (process.env.CI) expect(bubblewrap.state).toMatchObject({ works: true });
 });
 
-/** Processes that have a folder in their arguments or mounted, except the watchdog's `nice` and `du`. */
+/** Returns the processes that have a folder in their arguments or mounts, except the watchdog's `nice` and `du`. */
 function processesIn(folder: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false;
@@ -81,7 +81,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
       'if (x) {\n    a(1);\n      b(2);\n}\n',
       /indentation/,
     ],
-  ])('edit_file tolerates %s where one place matches, and says so', async (_what, before, old, replacement, after, said) => {
+  ])('edit_file tolerates %s where one place matches, and reports it', async (_what, before, old, replacement, after, said) => {
     await host.call('write_file', { path: 'e.js', content: before });
     const answer = await host.call('edit_file', { path: 'e.js', old, new: replacement });
     expect(answer).toEqual({ ok: true, text: expect.stringMatching(said) });
@@ -129,7 +129,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
     '.git/config',
     '.GIT/config',
     'a\0b',
-  ])('%j leads nowhere', async (path) => {
+  ])('%j cannot be accessed', async (path) => {
     for (const [tool, more] of [
       ['read_file', {}],
       ['write_file', { content: 'x' }],
@@ -143,7 +143,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
     expect(readFileSync(join(work, '../outside.txt'), 'utf8')).toBe('secret');
   });
 
-  test('a workspace is restored', async () => {
+  test('the files of a workspace are restored', async () => {
     await host.restore([
       { path: 'a.txt', mode: '000000', content: null },
       { path: 'x/run.sh', mode: '100755', content: Buffer.from('#!/bin/sh\n').toString('base64') },
@@ -175,7 +175,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
     expect((await run('head -c 3000000 /dev/zero | tr "\\0" x')).text.length).toBeLessThan(40_000);
   });
 
-  test('git works in the workspace, and files in /tmp stay from one command to the next', async () => {
+  test('git works in the workspace, and files in /tmp are kept between commands', async () => {
     if (!sandbox.state.works) return;
     gitOut(join(work, '../git'), 'init', '-q', '--bare', '.');
     gitOut(join(work, '../git'), 'config', 'core.bare', 'false');
@@ -184,7 +184,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
     expect((await host.call('run_command', { command: 'cat /tmp/x; id -un' })).text).toBe('kept\nagent\n[exit code 0]');
   });
 
-  test('long commands and commands with odd bytes get an answer; a pipe is not written to', async () => {
+  test('long commands and commands with unusual bytes get a result; a pipe is not written to', async () => {
     execFileSync('mkfifo', ['-m', '666', join(work, 'pipe')]);
     for (const tool of ['read_file', 'write_file'])
       expect(await host.call(tool, { path: 'pipe', content: 'x' })).toMatchObject({ ok: false });
@@ -202,7 +202,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
     expect((await host.call('run_command', { command: spy })).text).toMatch(/^[1-9]\n0\n/);
   });
 
-  test('restoring replaces links, folders and files in the way, and touches nothing else', async () => {
+  test('restoring replaces links, folders and files in its way, and changes nothing else', async () => {
     const b64 = (text: string) => Buffer.from(text).toString('base64');
     await host.restore([
       { path: 'in', mode: '100644', content: b64('plain') },
@@ -227,7 +227,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
     }
   });
 
-  test('a call that is under way when the run ends fails with the reason of that end', async () => {
+  test('a call in progress when the run ends fails with the reason of that end', async () => {
     const time = new AbortController();
     const timed = await sandbox.confine(time.signal);
     const other = await timed.open(work, join(work, '../git'));

@@ -24,7 +24,7 @@ const makeSprint = async (body: object = {}) =>
   (await call('POST', `/projects/${project}/sprints`, { name: 'S', startDate: today, endDate: inDays(9), ...body }))
     .body;
 
-test('completing moves the unfinished tasks where the request says, after freezing the figures', async () => {
+test('completing freezes the figures, then moves the unfinished tasks where the request says', async () => {
   const [sprint, next] = [await makeSprint({ startDate: inDays(-3) }), await makeSprint()];
   const [done, open] = [
     await makeTask({ sprintId: sprint.id, title: 'Ready one' }),
@@ -62,7 +62,7 @@ test('completing moves the unfinished tasks where the request says, after freezi
   expect(after[0]).toBe(2);
   expect(after[2]).toEqual(before[2]);
   expect({ ...after[1], estimatedCompletion: 0 }).toEqual({ ...before[1], estimatedCompletion: 0 });
-  // A day later nothing has changed: what was said of today is said of yesterday, and no day is added.
+  // Moves everything a day into the past. The figures then apply to yesterday, and no day is added.
   const dayBefore = (day: string) => new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10);
   const columns = ['start_date', 'end_date', 'started_at', 'ended_at'].map((c) => `${c} = ${c} - interval '1 day'`);
   await sql(`update sprints set ${columns.join(', ')} where id = $1`, [sprint.id]);

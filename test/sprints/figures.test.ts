@@ -20,7 +20,7 @@ afterAll(async () => {
   await drop();
 });
 
-/** One row of the history: the status of a task so many minutes after the first day began; null when it left the sprint. */
+/** One row of the history: the status of a task at a minute after the first day began; null when it left the sprint. */
 interface Happened {
   task: number;
   minute: number;
@@ -89,7 +89,7 @@ async function store({ days, startedAfter, endsAfter, rows }: History): Promise<
   return id;
 }
 
-/** The slow and obvious computation: the status of each task at a minute. */
+/** Returns the status of each task at a minute, computed in a simple, slow way for comparison. */
 function stateAt({ rows }: History, minute: number): Map<number, TaskStatus> {
   const state = new Map<number, TaskStatus>();
   for (const row of rows) {
@@ -122,7 +122,7 @@ function obviousBurndown(history: History) {
   return points;
 }
 
-test('metrics and burndown of 1,000 random histories equal the slow and obvious computation', async () => {
+test('metrics and burndown of 1,000 random histories equal those of a simple, slow computation', async () => {
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {
       const sprint = await getSprint(db.manager, await store(history));
@@ -145,7 +145,7 @@ test('metrics and burndown of 1,000 random histories equal the slow and obvious 
   );
 }, 120_000);
 
-test('the estimate continues the rate since the first day', async () => {
+test('the estimate extrapolates the rate since the first day', async () => {
   const rows = (n: number, done: number): Happened[] =>
     Array.from({ length: n }, (_, i) => ({
       task: i,

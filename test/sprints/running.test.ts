@@ -36,7 +36,7 @@ const withToken = () => call('POST', `/projects/${project}/git-token`, { token: 
 const get = async (id: string) => (await call('GET', `/tasks/${id}`)).body;
 const kinds = async (id: string) => (await call('GET', `/tasks/${id}/runs`)).body.map((r: { kind: string }) => r.kind);
 
-test('an active sprint starts what it can, shows why the rest cannot start, and tries again after a change', async () => {
+test('an active sprint starts the tasks it can, shows why the others cannot start, and tries again after a change', async () => {
   await repository();
   const sprint = await makeSprint();
   const owned = await makeTask({ sprintId: sprint.id, owner: developer });
@@ -50,7 +50,7 @@ test('an active sprint starts what it can, shows why the rest cannot start, and 
   });
   expect(await kinds(owned.id)).toEqual([]);
   await withToken();
-  // Any change of the sprint makes the service look at all its tasks again.
+  // Any change in the sprint makes the service check all its tasks again.
   await call('PATCH', `/tasks/${ownerless.id}`, { status: 'done' });
   await until(
     'both to start',
@@ -61,7 +61,7 @@ test('an active sprint starts what it can, shows why the rest cannot start, and 
   for (const id of [owned.id, waiting.id]) expect(await get(id)).toMatchObject({ status: 'ready', sprintId: null });
 });
 
-test('a task whose run failed or was cancelled is only started again by a person', async () => {
+test('only a person can restart a task whose run failed or was cancelled', async () => {
   await repository();
   await withToken();
   const sprint = await makeSprint();

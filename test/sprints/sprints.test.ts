@@ -97,7 +97,7 @@ test('one active sprint per project; start only from planning, complete and canc
   expect((await call('GET', `/sprints/${two.id}/digest`)).body.message).toBe(`Digest of sprint ${two.id} not found`);
 });
 
-test('of two starts at once, one succeeds and the other is refused', async () => {
+test('of two simultaneous starts, one succeeds and the other is refused', async () => {
   const sprints = await Promise.all([makeSprint(), makeSprint(), makeSprint()]);
   const answers = await Promise.all(sprints.map((s) => call('POST', `/sprints/${s.id}/start`)));
   expect(answers.map((a) => a.status).sort()).toEqual([200, 409, 409]);

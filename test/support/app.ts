@@ -35,12 +35,15 @@ export interface TestApp {
     options?: { token?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<Answer>;
   token(login: string): Promise<string>;
-  /** Starts to handle jobs. */
+  /** Starts handling jobs. */
   work(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The real service in this process, on its own copy of the database `template`. GitHub is off unless the settings say otherwise. */
+/**
+ * Starts the real service in this process, on its own copy of the database `template`. GitHub is off unless the
+ * settings say otherwise.
+ */
 export async function openTestApp(settings: Record<string, string> = {}, template?: string): Promise<TestApp> {
   const database = await createTestDatabase(template);
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-app-'));

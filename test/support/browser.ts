@@ -9,7 +9,7 @@ if (chromiumPath === undefined)
 
 let browser: Browser | undefined;
 
-/** Errors that a page logged, among them violations of its content security policy. */
+/** Errors that a page logged, including violations of its content security policy. */
 export const complaints: string[] = [];
 
 /** Opens a page in a separate browser context, not signed in. */
@@ -46,8 +46,8 @@ export function watchBrowser(close: () => Promise<void> | undefined): void {
 }
 
 /**
- * The longest task of a page's main thread during `act`, in ms of processor time. Unlike time by the clock, it does not
- * depend on what else the machine does.
+ * Returns the longest task of a page's main thread during `act`, in ms of processor time. Unlike elapsed time, it does
+ * not depend on other load on the machine.
  */
 export async function longestTask(act: () => Promise<void>): Promise<number> {
   if (!browser) throw new Error('no browser is open');

@@ -21,7 +21,7 @@ export async function createTestDatabase(
   template = 'template_deckhand',
 ): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  // Copies of one template wait for each other. PostgreSQL refuses only while somebody is connected to the template.
+  // Copies of one template wait for each other. PostgreSQL refuses only while a client is connected to the template.
   await asAdmin(`create database ${name} template ${template}`);
   return {
     url: server.replace(/\/postgres$/, `/${name}`),

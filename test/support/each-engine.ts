@@ -13,7 +13,7 @@ interface Given {
   /** A git server with a fresh sample repository for each test. */
   host: Awaited<ReturnType<typeof serveSampleRepository>>;
   remote(): Remote;
-  /** A new checkout of its default branch. */
+  /** Creates a new checkout of its default branch. */
   open(): Promise<{ checkout: Checkout; base: string }>;
 }
 

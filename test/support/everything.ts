@@ -5,11 +5,11 @@ import type { TestApp } from './app.ts';
 export const named = routes.map((r) => [`${r.method.toUpperCase()} ${r.path}`, r] as const);
 export const guarded = named.filter(([, r]) => r.access.kind !== 'public');
 
-/** A project with one of everything, so that every path can be filled with existing ids. */
+/** A project with one object of every kind, so that the parameters of every path have existing ids. */
 export interface Everything {
   ids: Record<string, string>;
   owner: string;
-  /** The path of a route with existing ids; `last` replaces the last one. */
+  /** Returns the path of a route with existing ids; `last` replaces the last one. */
   pathOf(route: Pick<Route, 'path'>, last?: string): string;
 }
 
@@ -66,7 +66,7 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
   return { ids, owner, pathOf };
 }
 
-/** Every row of our tables as text, except for the tables in `but`. */
+/** Returns every row of the database's tables as text, except for the tables in `but`. */
 export async function rowsOf({ app }: TestApp, but: string[] = []): Promise<string[]> {
   const tables: { name: string }[] = await app.db.manager.query(
     `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,

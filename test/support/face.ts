@@ -10,20 +10,20 @@ export const repo = '/repos/mona/sample';
 export const write = (path: string, content: string) => ({ name: 'write_file', arguments: { path, content } });
 const finish = (summary: string) => ({ name: 'finish', arguments: { summary, nextSteps: [] } });
 
-/** A world seen from GitHub: what people do there, and what they see. */
+/** Opens a world seen from GitHub: what people do there, and what they see. */
 export async function openFace(before?: (turn: number) => Promise<void>) {
   const script: Said[] = [];
   const world: World = await openWorld(script as Script, before === undefined ? {} : { before });
-  /** Sets what the next run says, turn by turn. */
+  /** Sets what the model answers in the next run, turn by turn. */
   const plays = (...turns: Said[]) => script.splice(0, script.length, ...turns);
-  /** The next run writes these files and finishes. */
+  /** Makes the next run write these files and finish. */
   const next = (files: Record<string, string>, summary = 'Done.') =>
     plays(
       Object.entries(files).map(([path, content]) => write(path, content)),
       [finish(summary)],
     );
   const seen = eyesOf(world);
-  /** A task in review, with its issue and pull request. */
+  /** Creates a task in review, with its issue and pull request. */
   const inReview = async (files: Record<string, string>) => {
     next(files);
     const number = await world.issue('/agent start');
@@ -33,7 +33,7 @@ export async function openFace(before?: (turn: number) => Promise<void>) {
   return { world, plays, next, inReview, ...seen, ...handsOf(world) };
 }
 
-/** What the API and GitHub show. */
+/** Returns functions that read what the API and GitHub show. */
 function eyesOf(world: World) {
   const taskOf = (number: number) =>
     until('the task of the issue', async () =>
@@ -69,7 +69,7 @@ function eyesOf(world: World) {
   };
 }
 
-/** What people do on GitHub. */
+/** Returns functions for people's actions on GitHub. */
 function handsOf({ github }: World) {
   const as =
     (login: string) =>

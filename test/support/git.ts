@@ -59,7 +59,7 @@ export async function serveSampleRepository() {
     work,
     root,
     tokens,
-    /** Answers the next requests with an error page. */
+    /** Makes the next requests fail with an error page. */
     stumble: (times: number, status = 503) => {
       refusals = times;
       refusal = status;

@@ -33,7 +33,10 @@ export default async function globalSetup() {
   process.env.TEST_POSTGRES_URL = postgres.url;
 }
 
-/** A folder in memory if it has space for all databases (in a container it has 64 MB), otherwise the usual one. */
+/**
+ * Returns a folder in memory if it has space for all databases (in a container it has 64 MB), otherwise the usual
+ * temporary folder.
+ */
 async function roomInMemory() {
   const { bavail, bsize } = await statfs('/dev/shm').catch(() => ({ bavail: 0, bsize: 0 }));
   return bavail * bsize > 2 ** 31 ? '/dev/shm' : tmpdir();

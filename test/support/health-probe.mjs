@@ -1,5 +1,5 @@
-// Requests /healthz of a service repeatedly. A second process measures how slow the machine is: how much longer than its
-// processor time a computation takes. When told to stop, it reports the slowest answer and the worst slowness.
+// Requests /healthz of a service repeatedly. A second process measures the load of the machine: how much longer than
+// its processor time a computation takes. When asked to stop, it reports the slowest reply and the highest load.
 import { fork } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -56,7 +56,7 @@ async function health() {
 if (url === undefined) {
   process.send(await slowness(), () => process.exit());
 } else {
-  // In a separate process, because its computation would delay the answers.
+  // A separate process, because its computation would delay the replies.
   const beside = fork(import.meta.filename);
   const measured = new Promise((resolve) => beside.once('message', resolve));
   process.send('ready');

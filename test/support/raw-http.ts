@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 /** A connection that sends exactly the given bytes, so a test can stop half-way. */
 export interface RawConnection {
   socket: Socket;
-  /** The status of the first answer, or 0 if the connection ends without one. */
+  /** The status of the first reply, or 0 if the connection ends without one. */
   status: Promise<number>;
   /** Everything that was received, after the other side has closed the connection. */
   ended: Promise<string>;
@@ -33,7 +33,7 @@ export function openRaw(port: number | string, text: string, from = '127.0.0.1')
   return { socket, status, ended };
 }
 
-/** The head of a request, up to the blank line before its body. */
+/** Returns the head of a request, up to the blank line before its body. */
 export function headOf(line: string, headers: Record<string, string>): string {
   const lines = Object.entries({ Host: 'x', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${line} HTTP/1.1\r\n${lines.join('')}\r\n`;

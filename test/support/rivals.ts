@@ -4,8 +4,8 @@ import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
 import type { Confinement, ToolHost } from '../../src/sandbox/sandbox.ts';
 
 /**
- * Runs hostile runs beside an honest one, as a separate process that may have another user (`limits.test.ts`). Prints as
- * JSON how each hostile run ended and what the honest one saw.
+ * Runs hostile runs and an honest one at the same time, in a separate process that may have another user
+ * (`limits.test.ts`). Prints as JSON how each hostile run ended and what the honest one saw.
  */
 const [folder = '', attacks = '{}'] = process.argv.slice(2);
 const limits = { memoryMb: 200, diskMb: 20, processes: 100 };

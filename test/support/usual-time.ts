@@ -1,6 +1,6 @@
 /**
- * The median time of five calls in ms, because the machine may be busy during one or two of them. `act` gets the number
- * of the call, from 0.
+ * Returns the median time of five calls in ms, because the machine may be busy during one or two of them. `act` gets
+ * the number of the call, from 0.
  */
 export async function usualTime(act: (nth: number) => Promise<unknown>): Promise<number> {
   const times: number[] = [];

@@ -26,9 +26,9 @@ export interface World {
   taskIn(status: string): Promise<WorldTask>;
   labels(number: number): Promise<string[]>;
   comments(number: number): Promise<{ id: number; user: { login: string }; body: string }[]>;
-  /** Every row of every table as text, as a dump of the database would contain it. */
+  /** Returns every row of every table as text, as a dump of the database would contain it. */
   dump(): Promise<string>;
-  /** Queries the database, for what would take thousands of requests or is not in the API. */
+  /** Queries the database, for data that would take thousands of requests or is not in the API. */
   sql<T>(text: string, values: unknown[]): Promise<T[]>;
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -45,7 +45,7 @@ export interface WorldTask {
   failure: { category: string; message: string } | null;
 }
 
-/** The real service in its own process, between the GitHub emulator, real git and a scripted model. */
+/** Starts the real service in a separate process, between the GitHub emulator, real git and a scripted model. */
 export async function openWorld(
   script: Script,
   options: {
@@ -106,7 +106,7 @@ export async function openWorld(
   };
 }
 
-/** The newest task, as the API shows it. */
+/** Returns functions that read tasks as the API shows them. */
 function tasksOf(get: World['get'], projectId: string): Pick<World, 'task' | 'taskIn'> {
   const newest = async () => (await get<WorldTask[]>(`/projects/${projectId}/tasks`))[0];
   return {
@@ -122,7 +122,7 @@ function tasksOf(get: World['get'], projectId: string): Pick<World, 'task' | 'ta
   };
 }
 
-/** The issues of the sample repository, as mona sees them. */
+/** Returns functions for the issues of the sample repository, as mona sees them. */
 function issuesOf(github: DemoGitHub, owner: string): Pick<World, 'issue' | 'labels' | 'comments'> {
   const mona = github.as('mona');
   const issues = `/repos/${owner}/sample/issues`;

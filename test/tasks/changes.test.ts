@@ -78,7 +78,7 @@ test('a pull request that was merged before the task was reopened no longer coun
   expect((await sql('select counts from pull_requests where number = 2'))[0].counts).toBe(false);
 });
 
-test('with a live run only title and description may change; with a branch the repository may not', async () => {
+test('with a live run only title and description may change; once there is a branch, the repository may not', async () => {
   const { id } = await create({ owner: developer });
   await run(id, 'queued');
   expect((await patch(id, { title: 'new', description: 'new', owner: developer })).status).toBe(200);
@@ -147,7 +147,7 @@ test('a parent waits for its subtasks until the last is done or deleted', async 
   expect((await call('GET', `/tasks/${one.body.id}`)).status).toBe(404);
 });
 
-test('bulk creation makes all tasks or none, in order, and resolves refs', async () => {
+test('bulk creation creates all tasks or none, in order, and resolves refs', async () => {
   const bulk = (tasks: unknown) => call('POST', `/projects/${project}/tasks/bulk`, { tasks });
   const before = (await call('GET', `/projects/${project}/stats`)).body.total;
   const made = await bulk([

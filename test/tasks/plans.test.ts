@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The query plan of the statement that a store function sends. */
+/** Returns the query plan of the statement that a store function sends. */
 async function planOf(ask: (em: EntityManager) => Promise<unknown>): Promise<string> {
   const { manager } = service.app.db;
   let plan: { 'QUERY PLAN': string }[] = [];

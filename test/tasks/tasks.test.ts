@@ -74,7 +74,7 @@ test('references to an agent or a task of another project are refused', async ()
   expect(answer.body.errors.map((e: { path: string }) => e.path)).toEqual(['owner', 'dependsOn.0']);
 });
 
-test('lists filter, and statistics count', async () => {
+test('lists can be filtered, and statistics count correctly', async () => {
   const [a, b] = [
     await create({ title: 'Find the Needle' }),
     await create({ title: 'hay 100%', status: 'ready', owner: developer }),
@@ -112,7 +112,7 @@ test('a new task has an empty diff and no handoffs, pull requests or runs', asyn
   expect((await call('GET', `/tasks/${id}/runs`)).body).toEqual([]);
 });
 
-test('start, retry, cancel and merge say what they need when they are refused', async () => {
+test('refusals of start, retry, cancel and merge say what they require', async () => {
   const { id } = await create({ title: 'no owner' });
   const refused = async (path: string, task = id) => (await call('POST', `/tasks/${task}/${path}`)).body;
   expect(await refused('start')).toEqual({

@@ -12,7 +12,7 @@ test('functions of a module are called in a thread that is reused', async () => 
   expect(await patient.call('environment')).toEqual([]);
 });
 
-test('an error of a function arrives with its message, and the thread stays', async () => {
+test("a function's error arrives with its message, and the thread is kept", async () => {
   const before = await patient.call('nameOfThread');
   await expect(patient.call('fail', 'no such thing')).rejects.toThrow('no such thing');
   expect(await patient.call('nameOfThread')).toBe(before);
@@ -41,7 +41,7 @@ test('with more hostile calls than threads, each one ends and later calls are an
   expect(await strict.call('add', 1, 2)).toBe(3);
 });
 
-test('a call that fills the memory or ends its thread fails, and the process lives', async () => {
+test('a call that fills the memory or ends its thread fails, and the process survives', async () => {
   await expect(patient.call('hoard')).rejects.toMatchObject({
     name: 'OverLimit',
     message: 'it takes more than 40 MB of memory',
@@ -50,7 +50,7 @@ test('a call that fills the memory or ends its thread fails, and the process liv
   expect(await patient.call('add', 2, 2)).toBe(4);
 });
 
-test('an answer that arrived in time counts, even if the service was stalled beyond the limit', async () => {
+test('a result that arrived in time counts, even if the main thread was blocked beyond the limit', async () => {
   await strict.call('add', 0, 0);
   const answer = strict.call('add', 1, 2);
   await new Promise(setImmediate);

@@ -36,7 +36,7 @@ inBrowser('editing a sprint does not overwrite changes by others', async () => {
   const saved = await world.get<{ name: string; goal: string; endDate: string }>(`/sprints/${id}`);
   expect(saved).toMatchObject({ name: 'Renamed by others', goal: 'Finish' });
   expect(saved.endDate.slice(0, 10)).toBe(later);
-  // A last day before the first is refused with a message, and nothing that was typed is lost.
+  // A last day before the first day is refused with a message, and the entered values are kept.
   await button('Edit').click();
   await dialog.getByLabel('Last day').fill('2020-01-01');
   await dialog.getByRole('button', { name: 'Save changes' }).click();

@@ -18,7 +18,7 @@ let hostileTask: string;
 let sprintId: string;
 let sessionId: string;
 
-/** What a person might enter as a title, description or name, or a model might answer. */
+/** Hostile text that a person might enter as a title, description or name, or that a model might write. */
 const hostile = `<img src=x onerror="window.hit=1"><script>window.hit=1</script>[x](javascript:window.hit=1) ![p](https://tracker.example/p.png) \u202Eevil`;
 const hostileText = `${hostile}\n\n<iframe src="javascript:window.hit=1"></iframe>\n\n[data](data:text/html,<script>window.hit=1</script>) <https://ok.example/>\n\n${'A'.repeat(10_000)}`;
 const path = 'src/<img src=x onerror=window.hit=1>.js';
@@ -88,7 +88,7 @@ async function show(on: Page, where: string): Promise<void> {
   await settled(on);
 }
 
-/** The violations that axe finds on the page, one per line. */
+/** Returns the violations that axe finds on the page, one per line. */
 async function violations(on: Page): Promise<string[]> {
   await on.evaluate(axe);
   const found = await on.evaluate(
@@ -110,7 +110,7 @@ interface Seen {
   alive: string[];
 }
 
-/** Visits all pages once, wide in light colours and narrow in dark ones, and collects what several tests need. */
+/** Visits all pages, wide in light colours and narrow in dark colours, and collects the data for several tests. */
 async function walk(): Promise<Seen> {
   const seen: Seen = { violations: [], tooWide: [], alive: [] };
   for (const [theme, width] of [
@@ -149,7 +149,7 @@ inBrowser('hostile titles, descriptions, diffs, answers and names are shown as t
   walked ??= walk();
   expect((await walked).alive).toEqual([]);
   await show(page, `/tasks/${hostileTask}?tab=diff`);
-  // People decide here what to merge, so characters that hide or reorder text are made visible.
+  // People decide here what to merge, so characters that hide or reorder text must be visible.
   await page.getByText('This file contains invisible or bidirectional characters.').waitFor();
   expect(await page.locator('.file-lines').first().textContent()).toContain('⟦U+202E⟧evil');
   await show(page, `/tasks/${hostileTask}?tab=chat`);
@@ -187,7 +187,7 @@ inBrowser('the board and the task page work with the keyboard alone', async () =
   expect(await focused()).toBe('First by keys');
   await page.keyboard.press('ArrowUp');
   expect(await focused()).toBe('Second by keys');
-  // Open the menu of the card and select an action with the keys of a menu.
+  // Opens the menu of the card and selects an action with the keyboard.
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await page.getByRole('menuitem', { name: 'Move to Ready' }).waitFor();

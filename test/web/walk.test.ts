@@ -67,7 +67,7 @@ inBrowser(
     expect(await page.locator('.markdown strong').first().textContent()).toBe('Why');
     await tab('Log').click();
     await button('Start').click();
-    // A whole run takes longer than a page does on a busy machine.
+    // On a busy machine a whole run takes longer than the default timeout.
     await page.getByText(/pull request http/).waitFor({ timeout: 40_000 });
     await page.getByText('Run ended').waitFor();
     expect(await page.locator('.log').textContent()).toMatch(/Developer begins.*edit_file src\/slugify.js.*pushing/);
@@ -160,7 +160,7 @@ inBrowser('two people see what the other does within half a second', async () =>
     await shown;
   });
   expect(time).toBeLessThan(500);
-  // Members are told what they cannot do before they try.
+  // Members see what they may not do before they try.
   await go(`${base}/settings`, other);
   await other.getByText('Only admins and owners of the project can change these settings.').waitFor();
   expect(await other.getByLabel('Name').isDisabled()).toBe(true);

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How long a server may take to write its last checkpoint. After that it is killed, and the next start recovers. */
 const politeMs = 10_000;
-/** How long a killed process may take to end; it may be waiting for the disk. */
+/** How long a killed process may take to end: it may be waiting for the disk. */
 const killedMs = 30_000;
 const lookMs = 20;
 
 /**
- * The PostgreSQL processes that use a cluster: its server, the server's children, and initdb with its children. Children
- * that outlive a killed server hold its shared memory, and a new server refuses to start beside them. They are recognized
- * by their program and working folder, because they change their command lines.
+ * Finds the PostgreSQL processes that use a cluster: its server, the server's children, and initdb with its children.
+ * Children that outlive a killed server hold its shared memory, and a new server refuses to start beside them. They are
+ * recognized by their program and working folder, because they change their command lines.
  */
 async function processesOn(dir: string): Promise<number[]> {
   const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
@@ -19,11 +19,14 @@ async function processesOn(dir: string): Promise<number[]> {
   return found.flat();
 }
 
-/** Whether a process uses the cluster. One that cannot be read (ended, a zombie, another user's) does not. */
+/**
+ * Returns whether a process uses the cluster; false for a process that cannot be read (ended, a zombie, another
+ * user's).
+ */
 async function worksOn(pid: string, dir: string): Promise<boolean> {
   const of = (link: string) => readlink(`/proc/${pid}/${link}`).catch(() => '');
   const texts = async (file: string) => (await readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')).split('\0');
-  // Linux marks a deleted file: `/path/postgres (deleted)`.
+  // Linux appends a mark to the path of a deleted file: `/path/postgres (deleted)`.
   const plain = (path: string) => path.replace(/ \(deleted\)$/, '');
   if (!['postgres', 'initdb'].includes(basename(plain(await of('exe'))))) return false;
   const isOurs = (path: string) => path === dir || path.startsWith(makingPrefix(dir));
@@ -31,16 +34,16 @@ async function worksOn(pid: string, dir: string): Promise<boolean> {
   return (await texts('environ')).some((text) => text.startsWith('PGDATA=') && isOurs(text.slice('PGDATA='.length)));
 }
 
-/** How the names begin of the folders in which a new cluster is created before it is moved into place. */
+/** Returns the name prefix of the folders in which a new cluster is created before it is moved into place. */
 export function makingPrefix(dir: string): string {
   return `${dir}.making-`;
 }
 
 /**
- * Ends the processes that an earlier service left on a cluster and removes the server's pid file, whose pid may belong to a
- * zombie or another process, which PostgreSQL would take for a running server. Only the process that holds the data folder
- * may call this.
- * @throws Error that names the processes that do not end
+ * Ends the processes that an earlier service left on a cluster and removes the server's pid file. The file's pid may
+ * meanwhile belong to a zombie or another process, which PostgreSQL would take for a running server. Only the process
+ * that holds the data folder's lock may call this.
+ * @throws Error with the processes that do not end
  */
 export async function endLeftProcesses(dir: string): Promise<void> {
   const pidFile = join(dir, 'postmaster.pid');
@@ -66,6 +69,6 @@ function signal(pid: number, by: NodeJS.Signals): void {
   try {
     process.kill(pid, by);
   } catch {
-    // It has already ended.
+    // The process has already ended.
   }
 }

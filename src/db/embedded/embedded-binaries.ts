@@ -8,8 +8,9 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * A folder for files that other uids must reach although the checkout is in a private folder. For root it is one that only
- * root can create. Other users need it only if install scripts did not run; they use /var/tmp.
+ * Returns a folder for files that other uids must be able to reach even if the checkout is in a private folder. For
+ * root, only root can create files in it. Other users need the folder only if install scripts did not run; they use
+ * /var/tmp.
  */
 export async function reachableRoot(): Promise<string> {
   if (process.getuid?.() !== 0) return '/var/tmp';
@@ -17,14 +18,14 @@ export async function reachableRoot(): Promise<string> {
   return '/var/lib/deckhand';
 }
 
-/** Spawn options that run a program under another uid; none for our own. */
+/** Returns spawn options that run a program under another uid; none for our own uid. */
 export function identity(uid: number | undefined): { uid?: number; gid?: number } {
   return uid === undefined ? {} : { uid, gid: uid };
 }
 
 /**
- * The folder with bin, lib and share. It is the package's own if its programs run there, otherwise a repaired copy that is
- * made once per version.
+ * Returns the folder with bin, lib and share: the package's own folder if its programs run there, otherwise a repaired
+ * copy that is created once per version.
  */
 export async function usableBinaries(uid: number | undefined): Promise<string> {
   const platform = `${process.platform}-${process.arch}`;
@@ -51,13 +52,13 @@ export async function usableBinaries(uid: number | undefined): Promise<string> {
   await chmod(making, 0o755);
   await link(making);
   await rm(copy, { recursive: true, force: true });
-  // Another service that is starting may have put the same copy there.
+  // Another service that is starting may have created the same copy.
   await rename(making, copy).catch(() => rm(making, { recursive: true, force: true }));
   if (await answers(copy, uid)) return copy;
   throw new Error(`the embedded PostgreSQL in ${copy} does not run; set DATABASE_URL to a PostgreSQL server`);
 }
 
-/** A service that was killed while copying leaves 60 MB under a name that contains its pid. */
+/** Removes the copies of killed services. Each takes 60 MB, and its name contains the pid of the service. */
 async function removeUnfinished(copy: string): Promise<void> {
   for (const name of await readdir(dirname(copy))) {
     const pid = name.startsWith(`${basename(copy)}.`) ? name.slice(basename(copy).length + 1) : '';
@@ -77,7 +78,10 @@ async function answers(native: string, uid: number | undefined): Promise<boolean
   }
 }
 
-/** Creates the library links that the package's install script creates where install scripts may run. */
+/**
+ * Creates the library links that the package's install script creates. npm may be configured not to run install
+ * scripts.
+ */
 async function link(native: string): Promise<void> {
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as {
     source: string;
@@ -87,7 +91,7 @@ async function link(native: string): Promise<void> {
     const at = join(native, target.replace(/^native\//, ''));
     const to = join(native, source.replace(/^native\//, ''));
     await rm(at, { force: true });
-    // Relative, because the folder will be renamed.
+    // The link is relative, because the folder will be renamed.
     await symlink(relative(dirname(at), to), at);
   }
 }

@@ -9,20 +9,20 @@ export interface ServerSettings {
   /** Trades durability for speed; for tests only. */
   unsafe?: boolean;
   maxConnections?: number;
-  /** Returns a port that is free at this moment; chosen by the kernel unless a test gives one. */
+  /** Returns a port that is currently free; by default the kernel chooses it. */
   choosePort?: () => Promise<number>;
 }
 
-/** How PostgreSQL's child processes set their OOM score when they start. */
+/** Environment variables that make PostgreSQL's child processes set their OOM score when they start. */
 const childScore = {
   PG_OOM_ADJUST_FILE: '/proc/self/oom_score_adj',
   PG_OOM_ADJUST_VALUE: String(oomScores.databaseChild),
 };
 
-/** Another process may take the port first. If that happens this often in a row, something is wrong with the machine. */
+/** Maximum number of attempts to start. Another process may take the port first, but not this many times in a row. */
 const maxStarts = 5;
 
-/** Starts the server on a free port, and on another one if a different process has taken it. */
+/** Starts the server on a free port. If another process has taken the port in the meantime, tries the next one. */
 export async function startServer(
   { native, dir, uid }: { native: string; dir: string; uid: number | undefined },
   settings: ServerSettings,
@@ -32,7 +32,8 @@ export async function startServer(
     const server = spawn(
       join(native, 'bin/postgres'),
       ['-D', dir, '-p', String(port), '-h', '127.0.0.1', '-k', '', ...configured(settings)],
-      // Detached, because Ctrl+C reaches the whole process group, and we close our connections before the server ends.
+      // Detached from our process group, which receives Ctrl+C: the service must close its connections before the
+      // server ends.
       {
         ...identity(uid),
         env: { LC_ALL: 'C', PGDATA: dir, ...childScore },

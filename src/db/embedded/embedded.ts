@@ -11,32 +11,33 @@ import { makeCluster } from './make-cluster.ts';
 import { freeBytes, giveUpReserve } from './reserve.ts';
 import { writeOnce } from './write-once.ts';
 
-/** PostgreSQL refuses to run as root, and initdb needs a user with a passwd entry, which `nobody` has everywhere. */
+/** PostgreSQL refuses to run as root, and initdb needs a user with a passwd entry. `nobody` exists everywhere. */
 const nobody = 65_534;
 
 export interface EmbeddedPostgres {
   url: string;
-  /** What the operator should know, such as that the data is in another folder. */
+  /** Notes for the operator, such as that the data is in another folder. */
   notes: string[];
   /** Rejects if the server ends without being stopped. */
   broken: Promise<never>;
-  /** The folder of the cluster and its reserve, if this process started the server. */
+  /** The folder of the cluster and its disk reserve, if this process started the server. */
   folder: string | undefined;
   stop(): Promise<void>;
 }
 
 export interface EmbeddedOptions extends ServerSettings {
-  /** The folder that contains the cluster; created if missing. */
+  /** The folder that contains the cluster. It is created if missing. */
   dataDir: string;
-  /** Use the server that another process has started there, instead of refusing. */
+  /** Use the running server of another process instead of refusing to start. */
   attach?: boolean;
 }
 
 /**
- * Starts PostgreSQL from its npm package. The first start takes 0.6 to 0.9 s, later ones 40 ms. It listens on loopback with
- * a password that only the owner of the data folder can read; as root it runs as `nobody`. What a killed service left (its
- * server, parts of it, an unfinished initdb) is ended and removed first.
- * @throws Error that says what is missing or in the way
+ * Starts PostgreSQL from its npm package. The first start takes 0.6 to 0.9 s, later ones 40 ms. The server listens on
+ * loopback, and its password is readable only for the owner of the data folder; as root it runs as `nobody`. Before
+ * starting, ends and removes what a killed service left behind: its server, single server processes, an unfinished
+ * initdb.
+ * @throws Error that says what is missing or blocking the start
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { dataDir } = options;
@@ -60,7 +61,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       notes.push(`the disk of ${folder} is full and its reserve was given up; free some space there`);
     const password = await clusterPassword(dataDir);
     notes.push(...(await makeCluster({ native, dir, password, uid })));
-    // On a full disk this fails, and the file is not essential.
+    // On a full disk this fails. The file is not essential.
     await writeFile(ownerFile(dataDir), String(process.pid)).catch(() => {});
     const { server, port } = await startServer({ native, dir, uid }, options);
     return { url: address(port, password), notes, folder, ...ending(server, dataDir, held.release) };
@@ -74,16 +75,18 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   }
 }
 
-/** PostgreSQL cannot start with less than one segment of its log. */
+/** PostgreSQL needs at least one segment of its write-ahead log to start. */
 const fullBytes = 16 * 2 ** 20;
 
-/** Names the holder of the folder in error messages. Whether the folder is held is decided by the lock alone. */
+/** A file with the pid that holds the folder, for error messages. Only the lock decides whether the folder is held. */
 const ownerFile = (dataDir: string) => join(dataDir, 'postgres.owner');
 
 /** How long to wait for a stopping service to release the folder. */
 const holdMs = 10_000;
 
-/** Locks the data folder for this process or, if attaching is wanted, finds the port of the holder's server. */
+/**
+ * Locks the data folder for this process. If that fails and `attach` is set, returns the port of the running server.
+ */
 async function holdOrAttach(
   dataDir: string,
   dir: string,
@@ -123,7 +126,7 @@ function address(port: number, password: string): string {
   return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
 }
 
-/** The wanted folder, or one elsewhere if that uid cannot enter a parent of it. */
+/** Returns the wanted folder, or another one if that uid cannot enter one of its parents. */
 async function reachableFolder(wanted: string, uid: number | undefined): Promise<string> {
   if (uid === undefined || (await isReachable(dirname(wanted)))) return wanted;
   const digest = createHash('sha256').update(wanted).digest('hex').slice(0, 12);
@@ -132,7 +135,7 @@ async function reachableFolder(wanted: string, uid: number | undefined): Promise
   return join(parent, 'postgres');
 }
 
-/** Whether all users may enter every folder of a path. */
+/** Returns whether all users may enter every folder of a path. */
 export async function isReachable(path: string): Promise<boolean> {
   for (let at = path; ; at = dirname(at)) {
     const { mode } = await stat(at);
@@ -143,7 +146,7 @@ export async function isReachable(path: string): Promise<boolean> {
 
 async function clusterPassword(dataDir: string): Promise<string> {
   const file = join(dataDir, 'postgres.password');
-  // Earlier versions left an empty file if they were killed. No cluster was created with it.
+  // Earlier versions left an empty file when they were killed. No cluster was created with it.
   if ((await readFile(file, 'utf8').catch(() => undefined)) === '') await rm(file);
   await writeOnce(file, randomBytes(24).toString('hex'));
   return readPassword(dataDir);
@@ -153,7 +156,7 @@ async function readPassword(dataDir: string): Promise<string> {
   return (await readFile(join(dataDir, 'postgres.password'), 'utf8')).trim();
 }
 
-/** Whether a process with that id exists, of any user. */
+/** Returns whether a process with that id exists, under any user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -2,10 +2,10 @@ import { stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 
 /**
- * Locks a folder for this process. Returns undefined while another process, or another part of this one, holds the lock.
- * The lock is an abstract unix socket: it disappears with its holder, however that ends, and needs no pid, which the kernel
- * could reuse. It is named after the folder's inode, because two containers on the host's network may mount different
- * folders at the same path.
+ * Locks a folder for this process. Returns undefined while another process, or another part of this one, holds the
+ * lock. The lock is an abstract unix socket: it disappears when its holder ends for any reason, and it needs no pid,
+ * which the kernel could reuse. Its name contains the folder's inode, because two containers on the host's network may
+ * mount different folders at the same path.
  */
 export async function holdFolder(folder: string): Promise<(() => Promise<void>) | undefined> {
   const { dev, ino } = await stat(folder);

@@ -17,8 +17,8 @@ export interface ClusterPlace {
 }
 
 /**
- * Creates the cluster if there is none. initdb works in a folder beside it that is renamed at the end, because a killed
- * initdb would leave something that looks like a cluster but lacks its databases. Returns notes for the operator.
+ * Creates the cluster if it does not exist. initdb works in a temporary folder that is then renamed into place, because
+ * a killed initdb leaves something that looks like a cluster but lacks its databases. Returns notes for the operator.
  */
 export async function makeCluster(place: ClusterPlace): Promise<string[]> {
   const { dir } = place;
@@ -27,12 +27,12 @@ export async function makeCluster(place: ClusterPlace): Promise<string[]> {
   if ((await entriesOf(dir)).length > 0) return notes;
   const making = `${makingPrefix(dir)}${randomUUID()}`;
   await initialise(place, making);
-  // This replaces an empty folder only.
+  // A rename replaces a folder only if that is empty.
   await rename(making, dir);
   return notes;
 }
 
-/** Removes what a killed initdb left. Its processes have already been ended. */
+/** Removes the files of a killed initdb. Its processes have already been ended. */
 async function removeUnfinished(dir: string): Promise<void> {
   const prefix = basename(makingPrefix(dir));
   for (const name of await readdir(dirname(dir)))
@@ -40,8 +40,9 @@ async function removeUnfinished(dir: string): Promise<void> {
 }
 
 /**
- * Earlier versions ran initdb in place. A cluster in which no server has ever started, and which is not a restored backup,
- * was left by such an initdb. It contains no data, and no server would accept it.
+ * Moves an unfinished cluster out of the way. Earlier versions ran initdb in place. If no server has ever started in a
+ * cluster and it is not a restored backup, then a killed initdb left it. It contains no data, and no server would start
+ * with it.
  */
 async function setAsideUnfinished(dir: string): Promise<string[]> {
   const names = await entriesOf(dir);

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { open, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Four segments of PostgreSQL's log: enough to recover and to write the checkpoint that follows. */
+/** Four segments of PostgreSQL's write-ahead log: enough to recover and to write the following checkpoint. */
 export const reserveBytes = 64 * 2 ** 20;
 
 const chunkBytes = 2 ** 20;
 
 /**
- * The bytes that ordinary users can still write to the disk of a folder; the last blocks are often reserved for root. Some
- * container and network file systems do not report their size; they count as unlimited.
+ * Returns the bytes that ordinary users can still write to the disk of a folder; the last blocks are often reserved for
+ * root. Some container and network file systems do not report their size and count as unlimited.
  */
 export async function freeBytes(folder: string): Promise<number> {
   const { blocks, bavail, bsize } = await statfs(folder);
@@ -19,8 +19,8 @@ export async function freeBytes(folder: string): Promise<number> {
 const fileOf = (folder: string) => join(folder, 'reserve');
 
 /**
- * Creates the reserve unless it exists or would leave less than its own size free. The file is filled with random bytes,
- * because a sparse file has no blocks and some file systems allocate none for zeros.
+ * Creates the reserve unless it exists or would leave less than its own size free. The file is filled with random
+ * bytes, because a sparse file has no blocks and some file systems allocate none for zeros.
  */
 export async function makeReserve(folder: string): Promise<void> {
   const file = fileOf(folder);
@@ -38,7 +38,7 @@ export async function makeReserve(folder: string): Promise<void> {
   }
 }
 
-/** Deletes the reserve if the disk is full; returns whether it did. */
+/** Deletes the reserve if the disk is full, and returns whether it did. */
 export async function giveUpReserve(folder: string): Promise<boolean> {
   if ((await freeBytes(folder)) >= reserveBytes) return false;
   return rm(fileOf(folder)).then(

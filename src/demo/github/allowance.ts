@@ -1,6 +1,7 @@
 /**
- * The emulator allows each token 5,000 calls per hour and then refuses it without a message. Under load we replace a
- * token before it gets there, so that the only limits are the ones that a test sets.
+ * Replaces tokens before the emulator's rate limit. The emulator allows each token 5,000 calls per hour and then
+ * refuses it without a message. Under load a token would reach that, but a test should only meet the limits that it
+ * sets.
  */
 export class Allowance {
   private readonly uses = new Map<string, number>();
@@ -11,7 +12,7 @@ export class Allowance {
     this.makeToken = makeToken;
   }
 
-  /** The `Authorization` header to send in place of `given`. */
+  /** Counts a call and returns the `Authorization` header to send instead of `given`. */
   async spend(given: string): Promise<string> {
     const [, scheme, token] = /^(token|bearer) (person-.+|ghs_.+)$/i.exec(given) ?? [];
     if (scheme === undefined || token === undefined) return given;
@@ -24,6 +25,6 @@ export class Allowance {
 
 const callsPerToken = 4500;
 
-/** The emulator is seeded with this many spare tokens for each person. */
+/** The number of spare tokens that the emulator is seeded with for each person. */
 export const spareTokens = 40;
 export const spareToken = (token: string, count: number) => `${token}~${Math.min(count, spareTokens)}`;

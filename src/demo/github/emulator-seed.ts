@@ -1,6 +1,8 @@
 import { spareToken, spareTokens } from './allowance.ts';
 
-/** The account, its repository with the sample project, and people. The emulator grants rights by GitHub's rules. */
+/**
+ * The account, its repository with the sample project, and people. The emulator grants permissions by GitHub's rules.
+ */
 export interface Seed {
   owner: string;
   isOrganization?: boolean;
@@ -43,7 +45,7 @@ const events = [
   'status',
 ];
 
-/** The emulator's initial data; `url` is the address under which callers reach it. */
+/** Returns the emulator's initial data; `url` is the address that callers use. */
 export function emulatorSeed({ owner, isOrganization, repository, more = [], isPrivate, people }: Seed, url: string) {
   const users = [...new Set([owner, ...people])].filter((login) => !(isOrganization && login === owner));
   const scopes = ['repo', 'user', 'admin:org'];

@@ -6,17 +6,19 @@ export interface Reaction {
   content: string;
 }
 
-/** How a call fails: it is refused with a status, or it is carried out and its answer is lost. */
+/** How a call fails. It is refused with a status, or it is executed and its response is lost. */
 export type Fault = 'lost' | { status: number; headers?: Record<string, string> };
 
-/** Called before every request of the App; the fault that it returns happens. The method of git's requests is `GIT`. */
+/**
+ * Called before every request of the App; returns the fault to inject, if any. The method of git's requests is `GIT`.
+ */
 export type Faults = (method: string, path: string, token: string) => Fault | undefined;
 
-/** Makes a fault happen; true when the request has been answered by it. */
+/** Injects a fault. Returns true if that has answered the request. */
 export function happens(fault: Fault | undefined, res: ServerResponse): boolean {
   if (fault === undefined) return false;
   if (fault === 'lost') {
-    // The answer, when it comes, closes the connection instead.
+    // Close the connection when the response is about to be written.
     res.writeHead = res.write = res.end = (() => res.destroy()) as never;
     return false;
   }
@@ -25,7 +27,7 @@ export function happens(fault: Fault | undefined, res: ServerResponse): boolean 
   return true;
 }
 
-/** The emulator's answer; when it grants a token, with an expiry after that many seconds. */
+/** Returns the emulator's response. If it contains a token, sets the token's expiry to that many seconds from now. */
 export function endingSoon(path: string, text: string, seconds: number | undefined): string {
   if (seconds === undefined || !/\/access_tokens$/.test(path)) return text;
   return JSON.stringify({ ...JSON.parse(text), expires_at: new Date(Date.now() + seconds * 1000).toISOString() });
@@ -52,7 +54,7 @@ interface Answer {
   headers?: Record<string, string>;
 }
 
-/** Answers the endpoints of GitHub's API that the emulator lacks; undefined for all others. */
+/** Handles the endpoints of GitHub's API that the emulator lacks; returns undefined for all others. */
 export async function answerExtra(around: Around, asked: Asked): Promise<Answer | undefined> {
   const { method, path } = asked;
   if (path.startsWith('/installation/repositories')) return listInstalled(around, asked);
@@ -72,7 +74,7 @@ async function listInstalled({ names, call }: Around, { authorization }: Asked):
   return { status: 200, json: { total_count: repositories.length, repositories } };
 }
 
-/** The comments of all issues. The emulator mistakes `comments` in this path for an issue number. */
+/** Lists the comments of all issues. The emulator takes `comments` in this path for an issue number. */
 async function listComments({ call }: Around, { path, authorization }: Asked): Promise<Answer> {
   const name = path.split('/').slice(2, 4).join('/');
   const query = new URL(path, 'http://github').searchParams;
@@ -94,7 +96,7 @@ function addReaction({ reactions }: Around, { path, body }: Asked): Answer {
   return { status: isNew ? 201 : 200, json: { id: reactions.length, content } };
 }
 
-/** The one GraphQL mutation that the service uses: marking a pull request as ready for review. */
+/** Handles the only GraphQL mutation that the service uses: marking a pull request as ready for review. */
 async function markReady({ names, call }: Around, { authorization, body }: Asked): Promise<Answer> {
   const { id } = (JSON.parse(body) as { variables: { id: string } }).variables;
   for (const name of names) {
@@ -133,7 +135,7 @@ async function hookDeliveries({ hooks }: Around, { method, path }: Asked): Promi
   return { status: 200, json: shown.reverse(), ...(first > 0 ? { headers: { link: next } } : {}) };
 }
 
-/** Translates a reply to a review comment: the emulator has another endpoint for it. */
+/** Translates a reply to a review comment, for which the emulator has a different endpoint. */
 export function replyAsComment(path: string, body: string | undefined): [string, string | undefined] {
   const reply = /^(\/repos\/[^/]+\/[^/]+\/pulls\/\d+\/comments)\/(\d+)\/replies$/.exec(path);
   if (reply === null || body === undefined) return [path, body];

@@ -16,13 +16,13 @@ export interface PullLike {
 const person = ['-c', 'user.name=GitHub', '-c', 'user.email=noreply@github.com'];
 
 /**
- * What the emulator lacks about pull requests: the head follows its branch, `mergeable` depends on both branches, and a
- * merge combines their current commits.
+ * Adds to the emulator's pull requests: the head follows its branch, `mergeable` depends on both branches, and a merge
+ * combines their current commits.
  */
 export class FrontPulls {
   private readonly folder: string;
   private readonly repo: string;
-  /** The merge commits that are on the branch. The emulator invents a commit of its own for each merge. */
+  /** The merge commits on the branch, by pull request. The emulator creates a different commit for each merge. */
   private readonly merges = new Map<number, string>();
   private readonly trees = new Map<string, Promise<string | undefined>>();
 
@@ -36,7 +36,7 @@ export class FrontPulls {
     return isPull ? { ...issue, pull_request: { url: `/repos/${this.repo}/pulls/${issue.number}` } } : issue;
   }
 
-  /** Read from git's files, because starting git for each look would take most of the time. */
+  /** Reads git's files directly, because starting git for each call would take most of the time. */
   private async headOf(branch: string): Promise<string | undefined> {
     const loose = await readFile(join(this.folder, 'refs/heads', branch), 'utf8').catch(() => undefined);
     if (loose !== undefined) return loose.trim();
@@ -46,7 +46,7 @@ export class FrontPulls {
     return found?.toString('utf8').trim();
   }
 
-  /** The merged tree of both commits; undefined when they conflict. */
+  /** Returns the merged tree of both commits, or undefined when they conflict. */
   private joined(base: string, head: string): Promise<string | undefined> {
     const known = this.trees.get(`${base} ${head}`);
     if (known !== undefined) return known;
@@ -58,7 +58,7 @@ export class FrontPulls {
     return tree;
   }
 
-  /** The pull request, updated in place, as GitHub would show it now. */
+  /** Updates the pull request to what GitHub would show now, and returns it. */
   async shown<P extends PullLike>(pull: P): Promise<P> {
     const merge = this.merges.get(pull.number ?? 0);
     if (merge !== undefined) pull.merge_commit_sha = merge;
@@ -70,7 +70,7 @@ export class FrontPulls {
     return pull;
   }
 
-  /** Merges as GitHub does, in git; returns GitHub's status and message when it would refuse. */
+  /** Merges as GitHub does, using git. Returns GitHub's status and message if GitHub would refuse. */
   async merge(
     pull: PullLike,
     asked: { sha?: string },

@@ -8,7 +8,7 @@ import { type Call, feedPush, gitIn, pullRefs } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
 import { WebhookSender } from './webhook-sender.ts';
 
-/** A push that was received. `refs` are all branches afterwards, the newest commit first. */
+/** A push that was received. `refs` has all branches after the push, newest commit first. */
 export interface Push {
   repository: string;
   token: string;
@@ -21,21 +21,21 @@ interface Seeded {
   more: string[];
   webhookSecret: string;
   installationId: number;
-  /** A token with every right on the repository. */
+  /** A token with all permissions on the repository. */
   ownerToken: string;
   allowance: Allowance;
 }
 
 /**
- * A proxy in front of the emulator that adds what it lacks: git over HTTP, `GET /installation/repositories`, reactions,
- * closing issues by a merge, and a unique id for each webhook delivery.
+ * A proxy in front of the emulator that adds what the emulator lacks: git over HTTP, `GET /installation/repositories`,
+ * reactions, closing issues by a merge, and a unique id for each webhook delivery.
  */
 export class Front {
   readonly pushes: Push[] = [];
   readonly reactions: Reaction[] = [];
-  /** A test replaces this to make calls fail. */
+  /** Replaced by tests to make calls fail. */
   faults: Faults = () => undefined;
-  /** How long new tokens claim to be valid, when a test overrides the emulator. */
+  /** The validity of new tokens in seconds, if a test overrides the emulator's. */
   tokenSeconds: number | undefined;
   readonly hooks: WebhookSender;
   private readonly inner: string;
@@ -100,7 +100,7 @@ export class Front {
     res.writeHead(status, headers).end(status === 204 ? undefined : text);
   }
 
-  /** Calls the API: the emulator's answer, corrected where GitHub's would differ. */
+  /** Calls the emulator's API and corrects responses that differ from GitHub's. */
   private async ask(method: string, path: string, authorization: string, body?: string, type?: string) {
     if (method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path))
       return this.alone(() => this.merge(path, authorization, body));
@@ -115,7 +115,7 @@ export class Front {
     return { status: response.status, headers, text: await this.withPulls(path, said) };
   }
 
-  /** Marks the issue of an event when it is a pull request; the emulator does not. */
+  /** Marks an event's issue as a pull request if it is one, which the emulator does not do. */
   private async withPullMark(body: string): Promise<string> {
     const payload = JSON.parse(body) as { issue?: { number: number }; repository?: { full_name: string } };
     const name = payload.repository?.full_name ?? this.seeded.name;
@@ -216,14 +216,14 @@ export class Front {
     };
   }
 
-  /** Runs one synchronisation of refs between git and the emulator at a time. */
+  /** Runs one synchronization of refs between git and the emulator at a time. */
   private alone<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.before.then(work, work);
     this.before = turn.catch(() => {});
     return turn;
   }
 
-  /** After a push GitHub also sends an event for the pull request of that branch. */
+  /** Sends the event that GitHub sends for the pull request of a branch after a push. */
   private async tellOfPush(name: string): Promise<void> {
     const opened = this.hooks.deliveries.findLast(
       (d) => d.event === 'pull_request' && d.body.includes('"action":"opened"'),

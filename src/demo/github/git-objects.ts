@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 
-/** Calls the emulator's API and returns the parsed JSON. @throws Error when it refuses */
+/** Calls the emulator's API and returns the parsed JSON. @throws Error when the call fails */
 export type Call = <T>(method: string, path: string, body?: object) => Promise<T>;
 
 /** Runs git in a bare repository, without the machine's git configuration. */
@@ -30,7 +30,9 @@ async function refsOf(folder: string): Promise<Map<string, string>> {
   );
 }
 
-/** Makes the emulator's branches equal to git's: copies missing objects through its git data API, then moves the refs. */
+/**
+ * Makes the emulator's branches equal to git's: copies missing objects through its git data API, then moves the refs.
+ */
 export async function feedPush(folder: string, repo: string, call: Call): Promise<void> {
   const known = await emulatorRefs(repo, call);
   const now = await refsOf(folder);
@@ -44,10 +46,10 @@ export async function feedPush(folder: string, repo: string, call: Call): Promis
   for (const ref of known.keys()) if (!now.has(ref)) await call('DELETE', `/repos/${repo}/git/${ref}`);
 }
 
-/** The commits that are reachable from `sha` and from none of the known ones, oldest first. */
+/** Returns the commits that are reachable from `sha` and from none of the known ones, oldest first. */
 async function newCommits(folder: string, sha: string, known: Iterable<string>): Promise<string[]> {
   const have: string[] = [];
-  // This repository does not have the merge commits that the emulator invents.
+  // The bare repository lacks the merge commits that the emulator creates.
   for (const each of known) if (await has(folder, each)) have.push(each);
   const except = have.length > 0 ? ['--not', ...have] : [];
   const listed = await gitText(folder, ['rev-list', '--reverse', '--topo-order', sha, ...except]);
@@ -98,7 +100,7 @@ interface ApiCommit {
   committer: { name: string; email: string; date: string };
 }
 
-/** Copies branches that the emulator moved, such as by a merge through its API, into the bare repository. */
+/** Copies branches that the emulator has moved, for example by a merge through its API, into the bare repository. */
 export async function pullRefs(folder: string, repo: string, call: Call): Promise<void> {
   const mine = await refsOf(folder);
   for (const [ref, sha] of await emulatorRefs(repo, call)) {

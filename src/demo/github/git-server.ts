@@ -3,13 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
-/** What the git server asks its owner. Callers authenticate as git does: any user name, and a GitHub token as password. */
+/** The callbacks of the git server. Callers authenticate as with git: any user name, and a GitHub token as password. */
 export interface GitHost {
-  /** The bare repository behind `owner/name`, or undefined when the token may not use this service on it. */
+  /** Returns the bare repository of `owner/name`, or undefined when the token may not use this service on it. */
   find(name: string, token: string | undefined, service: Service): Promise<string | undefined>;
   /** Called before refs are listed, so that merges through the API are included. */
   beforeAdvertising(name: string): Promise<void>;
-  /** Called after a push was received. An error here undoes nothing; the pusher sees it. */
+  /** Called after a push was received. An error does not undo the push, but the pusher sees it. */
   afterPush(name: string, token: string): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export type Service = 'git-upload-pack' | 'git-receive-pack';
 
 const route = /^\/([\w.-]+\/[\w.-]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/;
 
-/** Answers git's smart HTTP requests (gitprotocol-http); false for every other request. */
+/** Handles requests of git's smart HTTP protocol (gitprotocol-http); returns false for every other request. */
 export async function serveGit(host: GitHost, req: IncomingMessage, res: ServerResponse): Promise<boolean> {
   const url = new URL(req.url ?? '/', 'http://git');
   const match = route.exec(url.pathname);
@@ -60,7 +60,7 @@ async function runGit(service: Service, folder: string, isAdvertising: boolean, 
     },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
-  // When the caller disconnects in mid-request, `pipeline` closes git's input, and git exits.
+  // If the caller disconnects during the request, `pipeline` closes git's input and git exits.
   const isPacked = req.headers['content-encoding'] === 'gzip';
   pipeline([req, ...(isPacked ? [createGunzip()] : []), git.stdin], () => {});
   const output: Buffer[] = [];

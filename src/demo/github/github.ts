@@ -14,35 +14,41 @@ import type { Faults, Reaction } from './front-extras.ts';
 import type { Call } from './git-objects.ts';
 import type { Delivery } from './webhook-sender.ts';
 
-/** GitHub for the demo and the tests: the emulator, a git server kept equal to it, and the endpoints it lacks. */
+/**
+ * GitHub for the demo and the tests: the emulator, a git server with the same contents, and the endpoints that the
+ * emulator lacks.
+ */
 export interface DemoGitHub {
   url: string;
   appId: number;
   privateKey: string;
   webhookSecret: string;
   pushes: Push[];
-  /** Every webhook that was sent, with the status that the service answered. */
+  /** Every webhook that was sent, with the status of the service's response. */
   deliveries: Delivery[];
   reactions: Reaction[];
   /** Makes calls of the App fail. */
   fail(faults: Faults): void;
-  /** New tokens claim to expire after this many seconds; without a number, when the emulator says. */
+  /** Makes new tokens expire after this many seconds; without an argument restores the emulator's expiry. */
   tokensEndIn(seconds?: number): void;
-  /** The bare repository behind `owner/name`. */
+  /** Returns the bare repository of `owner/name`. */
   folderOf(name: string): string;
-  /** Calls the API as a person. */
+  /** Returns a function that calls the API as a person. */
   as(login: string): Call;
   deliverTo(url: string): void;
   /** Sends an event again, with a new delivery id. */
   redeliver(guid: string): Promise<void>;
   /** Sends an event with this body. */
   deliver(event: string, body: string): Promise<void>;
-  /** Sends an event of the repository that the emulator does not support; `sender` is a login. */
+  /** Sends a repository event that the emulator does not support; `sender` is a login. */
   send(event: string, payload: { sender: string; [field: string]: unknown }): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts it with the seed's repositories, each a copy of the sample project, and the App installed on their owner. */
+/**
+ * Starts the demo GitHub with the seed's repositories, each a copy of the sample project, and the App installed on
+ * their owner.
+ */
 export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
   const root = await mkdtemp(join(tmpdir(), 'deckhand-github-'));
   const server = createServer();
@@ -78,7 +84,7 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
   };
 }
 
-/** The emulator on a port of its own, which tells callers that it is at `publicUrl`. */
+/** Starts the emulator on a separate port; it reports `publicUrl` as its address. */
 async function startEmulator(seed: Seed, publicUrl: string) {
   // The emulator needs to know its port before it starts.
   const port = await freePort();
@@ -99,7 +105,7 @@ async function startEmulator(seed: Seed, publicUrl: string) {
   return { url, privateKey, allowance, close };
 }
 
-/** What a test or the demo sees of the front, and can tell it to do. */
+/** Returns the controls for tests and the demo. */
 function controlsOf(front: Front) {
   return {
     pushes: front.pushes,

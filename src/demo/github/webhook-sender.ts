@@ -4,14 +4,17 @@ export interface Delivery {
   guid: string;
   event: string;
   body: string;
-  /** The status that the service answered; 0 until it has. */
+  /** The status of the service's response; 0 until it arrives. */
   status: number;
 }
 
-/** Sends webhooks, each with a unique delivery id. The emulator uses the time as id, so two events may share one. */
+/**
+ * Sends webhooks, each with a unique delivery id. The emulator uses the time as id, so two events may have the same
+ * one.
+ */
 export class WebhookSender {
   readonly deliveries: Delivery[] = [];
-  /** Where to send webhooks. Until it is set they are only recorded. */
+  /** Where to send webhooks. While it is undefined they are only recorded. */
   target: string | undefined;
   private readonly secret: string;
 

@@ -5,7 +5,7 @@ interface Turn {
   arguments: object;
 }
 
-/** A failing answer: an error status, a connection that breaks in mid-answer, or any body that a test chooses. */
+/** A failing response: an error status, a connection that breaks in the middle, or any body that a test chooses. */
 export interface Fault {
   status?: number;
   headers?: Record<string, string>;
@@ -13,7 +13,7 @@ export interface Fault {
   isReset?: boolean;
 }
 
-/** One answer of the scripted model: tool calls, a text, or a failure. */
+/** One answer of the scripted model: tool calls, text, or a failure. */
 export type Said = Turn[] | string | Fault;
 
 export interface ModelRequest {
@@ -25,16 +25,16 @@ export interface ModelRequest {
   stream?: boolean;
 }
 
-/** Whether the request offers this tool. */
+/** Returns whether the request offers this tool. */
 export const offers = (request: ModelRequest, tool: string) =>
   request.tools?.some((t) => t.function.name === tool) ?? false;
 
-/** The first user message, in which the service says what the conversation is about. */
+/** Returns the first user message, in which the service says what the conversation is about. */
 export function textOf({ messages }: ModelRequest): string {
   return String(messages.find((m) => m.role === 'user')?.content ?? '');
 }
 
-/** The answers turn by turn, or a function that answers a request. */
+/** The answers in order, one per turn, or a function that answers a request. */
 export type Script = Said[] | ((request: ModelRequest, turn: number) => Said);
 
 export interface ScriptedModel {
@@ -45,8 +45,8 @@ export interface ScriptedModel {
 }
 
 /**
- * An OpenAI-compatible server that plays a script. It counts the turns in the conversation it receives, so a run that
- * another worker continues gets the right one. `before` runs before each answer and may delay it.
+ * Starts an OpenAI-compatible server that plays a script. It counts the turns in the conversation it receives, so a run
+ * that another worker continues gets the right answer. `before` is called before each answer and may delay it.
  */
 export async function startModel(
   script: Script,
@@ -96,7 +96,7 @@ function goWrong(
 }
 
 function completion(model: string, turn: number, said: Turn[] | string, offered: Set<string>) {
-  // Without a shell the script lists files instead of running a command.
+  // Without a shell, the script lists files instead of running a command.
   const isMissing = (call: Turn) => call.name === 'run_command' && !offered.has(call.name);
   const calls =
     typeof said === 'string'
@@ -127,7 +127,7 @@ function completion(model: string, turn: number, said: Turn[] | string, offered:
   };
 }
 
-/** The same answer in the chunks of a stream. */
+/** Splits the same answer into the chunks of a stream. */
 function chunksOf({ choices: [choice], usage, ...rest }: ReturnType<typeof completion>) {
   const chunk = (delta: object, finish: string | null = null) => ({
     ...rest,

@@ -5,7 +5,7 @@ const questions = [
   { question: 'What matters most?', options: ['Correct results', 'Speed', 'Documentation'] },
 ];
 
-/** The demo's call of the function that the wizard asks for, written from the goal and the answers so far. */
+/** Returns the demo's call of the function that the wizard requests, composed from the goal and the answers so far. */
 export function plannerOf(name: string, request: ModelRequest): Said {
   const text = textOf(request);
   const goal = /^# The goal\n(.+)$/m.exec(text)?.[1] ?? 'the goal';

@@ -3,7 +3,7 @@ import { plannerOf } from './planner.ts';
 import { script as accents } from './story.ts';
 
 /**
- * The demo's stand-in for a model. Like a model, it answers by what the request says: it works on tasks, each
+ * Replaces a model in the demo. It chooses its answers by the content of the request: it works on tasks, each
  * differently, answers chats about them, and plans with the wizard.
  */
 export const player: Script = (request, turn) => {
@@ -16,12 +16,14 @@ export const player: Script = (request, turn) => {
 function work(assignment: string, request: ModelRequest, turn: number): Said {
   const steps = /accent/i.test(assignment) ? (accents as Said[]) : stepsFor(titleIn(assignment, 'Task'));
   const said = steps[Math.min(turn, steps.length - 1)] ?? 'Done.';
-  // Without a shell it lists files instead of running the tests.
+  // Without a shell, it lists files instead of running the tests.
   const needsShell = Array.isArray(said) && said.some((call) => call.name === 'run_command');
   return needsShell && !offers(request, 'run_command') ? [{ name: 'list_files', arguments: {} }] : said;
 }
 
-/** Every task gets files of its own, by what its title asks for, so that the changes never conflict. */
+/**
+ * Returns the answers for a task. Each task gets its own files, chosen by its title, so that changes never conflict.
+ */
 function stepsFor(title: string): Said[] {
   const slug = slugOf(title);
   const kinds: [RegExp, string, string][] = [

@@ -1,6 +1,6 @@
 import type { Script } from './model.ts';
 
-/** The demo's issue. `script` below solves it in the sample repository, as a developer would. */
+/** The demo's issue. The `script` below solves it in the sample repository, as a developer would. */
 export const issue = {
   title: 'slugify drops accented letters',
   body: '`slugify("Crème brûlée")` gives `cr-me-br-l-e`. It should give `creme-brulee`.',

@@ -23,19 +23,19 @@ export function historyOf(repository: IsomorphicRepository, a: string, b: string
   };
 }
 
-/** See `Checkout.merge`. */
+/** Merges two commits; see `Checkout.merge`. */
 export async function mergeCommits(repository: IsomorphicRepository, ours: string, theirs: string): Promise<Merged> {
   await requireMergeBase(historyOf(repository, ours, theirs));
   return repository.run(() => mergeTrees(repository.gitDir, ours, theirs));
 }
 
-/** False also for a commit that is not in the repository. */
+/** Returns whether a commit is an ancestor of another; false also for a commit that is not in the repository. */
 export async function isAncestor(repository: IsomorphicRepository, ancestor: string, commit: string): Promise<boolean> {
   if (ancestor === commit) return true;
   return git.isDescendent({ ...repository.local, oid: commit, ancestor, depth: -1 }).catch(() => false);
 }
 
-/** See `Checkout.push`. */
+/** Pushes a commit; see `Checkout.push`. */
 export async function pushCommit(repository: IsomorphicRepository, commit: string, branch: string): Promise<void> {
   await git.writeRef({ ...repository.local, ref: `refs/heads/${branch}`, value: commit, force: true });
   try {
@@ -43,7 +43,7 @@ export async function pushCommit(repository: IsomorphicRepository, commit: strin
     await repository.run(() => git.push({ ...repository.withRemote, ...what }));
   } catch (error) {
     if (repository.signal?.aborted) throw error;
-    // The push may have arrived although its answer got lost. The remote's branch decides.
+    // The push may have succeeded although its response was lost. Check the remote's branch.
     if ((await remoteHead(repository, branch).catch(() => undefined)) !== commit) throw error;
   }
 }

@@ -3,10 +3,10 @@ import type { Remote } from '../engine.ts';
 import { told } from './isomorphic-faults.ts';
 import { connectionTo, type IsomorphicRepository } from './repository.ts';
 
-/** The depth that means all of the history. */
+/** The depth that git understands as the whole history. */
 const wholeHistory = 2_147_483_647;
 
-/** Branches and their commits, of those whose full name starts with `prefix`. */
+/** Returns the refs whose full name starts with `prefix`, with their commits. */
 export function listRefs(remote: Remote, signal: AbortSignal | undefined, prefix: string) {
   return told(signal, async () => {
     const connection = connectionTo(remote, signal);
@@ -16,7 +16,7 @@ export function listRefs(remote: Remote, signal: AbortSignal | undefined, prefix
   });
 }
 
-/** The commit of a remote branch; undefined when there is no such branch. */
+/** Returns the commit of a remote branch, or undefined when there is no such branch. */
 export async function remoteHead({ remote, signal }: IsomorphicRepository, branch: string) {
   const name = `refs/heads/${branch}`;
   return (await listRefs(remote, signal, name)).find(({ ref }) => ref === name)?.oid;
@@ -32,8 +32,8 @@ export async function fetchBranch(repository: IsomorphicRepository, branch: stri
 }
 
 /**
- * Fetches one commit by its id; false when no branch fetched so far contains it. The protocol allows fetching a commit
- * alone but the library does not, so the whole history of those branches is fetched.
+ * Fetches one commit by its id; returns false when no branch fetched so far contains it. The protocol can fetch a
+ * single commit but the library cannot, so the whole history of those branches is fetched.
  */
 export async function fetchCommit(repository: IsomorphicRepository, commit: string): Promise<boolean> {
   const isHere = () => git.readCommit({ ...repository.local, oid: commit }).then(() => true);
@@ -45,7 +45,7 @@ export async function fetchCommit(repository: IsomorphicRepository, commit: stri
   });
 }
 
-/** Fetches every branch fetched so far again, with that many commits of its history. */
+/** Fetches every branch fetched so far again, to a depth of that many more commits. */
 export async function deepen(repository: IsomorphicRepository, commits: number): Promise<void> {
   for (const branch of repository.branches) await fetchHistory(repository, branch, commits);
 }

@@ -8,12 +8,12 @@ import type { Question, Reply } from './isomorphic-child.ts';
 
 const source = fileURLToPath(new URL('./isomorphic-child.ts', import.meta.url));
 const heapMb = 512;
-/** How often to compare the process's memory with its limit. */
+/** Interval between two checks of the process's memory. */
 const lookMs = 100;
 /** How long a process may take to start. */
 const startMs = 30_000;
 
-/** A process that runs isomorphic-git, and the calls to it that wait for an answer. */
+/** A process that runs isomorphic-git, and the pending calls to it. */
 export class GitChild {
   readonly #child: ChildProcess;
   readonly #remote: Remote;
@@ -45,17 +45,20 @@ export class GitChild {
     }, lookMs).unref();
     signal?.addEventListener('abort', this.#abort, { once: true });
     child.on('error', (error) => this.end(broken(error.message)));
-    // V8 aborts when its heap is full.
+    // V8 aborts the process when its heap is full.
     child.once('exit', (code, by) =>
       this.end(by === 'SIGABRT' || code === 134 ? tooLarge : broken(`its process ended with ${by ?? code}`)),
     );
     child.on('message', (reply: Reply) => this.#hear(reply));
-    // An idle checkout does not keep the service alive.
+    // Do not keep the service alive for an idle checkout.
     child.unref();
     child.channel?.unref();
   }
 
-  /** Calls a method of the checkout in the process. A call that takes longer than the remote's limit ends the process. */
+  /**
+   * Calls a method of the checkout that runs in the child process. Kills the process when the call exceeds the remote's
+   * time limit.
+   */
   ask(method: Question['method'], args: unknown[]): Promise<unknown> {
     const { limitSeconds = remoteSeconds } = this.#remote;
     const limit = setTimeout(() => this.end(tooSlow(this.#remote)), limitSeconds * 1000).unref();
@@ -69,7 +72,7 @@ export class GitChild {
     }).finally(() => clearTimeout(limit));
   }
 
-  /** Kills the process. Waiting calls, and those still to come, fail with the first error given. */
+  /** Kills the process. Pending and later calls fail with the first error that was given. */
   end(error: unknown): void {
     this.#over ??= error;
     clearInterval(this.#looking);
@@ -100,7 +103,10 @@ function asError({ failed, message }: Extract<Reply, { failed: unknown }>): Erro
   return failed.by === 'work tree' ? new UnfitWorkTree(message) : new Error(message);
 }
 
-/** The memory of a process on Linux; elsewhere 0, and only V8's own limit applies. */
+/**
+ * Returns the resident memory of a process in MB on Linux. Returns 0 on other systems, where only V8's own limit
+ * applies.
+ */
 async function residentMb({ pid }: ChildProcess): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024;

@@ -7,8 +7,9 @@ import { GitFailed, leastBytesPerSecond, type Remote, silenceSeconds } from '../
 import { answerFault, isOfGit, notGit } from '../native/curl-trace.ts';
 
 /**
- * HTTP for isomorphic-git. The library's own client gives up after 5 s of silence, although the push arrives. This one
- * connects only to the address that was checked (`Remote.resolved`), follows no redirect and limits the answer's size.
+ * Creates the HTTP client for isomorphic-git. The library's own client gives up after 5 s of silence, although the push
+ * may still succeed. This client connects only to the address that was checked (`Remote.resolved`), follows no
+ * redirects and limits the response size.
  */
 export function gitHttp(remote: Remote, signal: AbortSignal | undefined): HttpClient & { assertWhole(): void } {
   let cut: GitFailed | undefined;
@@ -17,7 +18,7 @@ export function gitHttp(remote: Remote, signal: AbortSignal | undefined): HttpCl
   };
   return {
     request: (asked) => ask(asked, remote, signal, cutBy),
-    // The library ignores read errors, so a truncated list of branches would look like a complete one.
+    // The library ignores read errors, so it would take a truncated list of branches for a complete one.
     assertWhole: () => {
       if (cut !== undefined) throw cut;
     },
@@ -63,7 +64,10 @@ function ask(
   });
 }
 
-/** Faults that the library would misread. Refused credentials and missing repositories are left to the library. */
+/**
+ * Returns faults that the library would misinterpret. Rejected credentials and missing repositories are left to the
+ * library.
+ */
 function faultOf({ statusCode: status = 0, headers }: IncomingMessage): GitFailed | undefined {
   const fault = answerFault({ status, retryAfterMs: retryAfterMs(headers['retry-after']) });
   if (fault?.fault === 'unreachable') return fault;
@@ -71,12 +75,12 @@ function faultOf({ statusCode: status = 0, headers }: IncomingMessage): GitFaile
   return status === 200 && !isOfGit(type) ? notGit(type) : undefined;
 }
 
-/** Every network error means that the host is unreachable. */
+/** Returns `unreachable` for every network error. */
 function cutOff(error: Error): GitFailed {
   return error instanceof GitFailed ? error : new GitFailed('unreachable', `git: ${error.message}`);
 }
 
-/** Ends a request that transfers too slowly. The socket's timeout notices silence only, not a byte now and then. */
+/** Ends a request that transfers too slowly. The socket's timeout only detects silence, not a slow trickle of bytes. */
 function endWhenSlow(sent: ClientRequest, seconds: number): void {
   let before: number | undefined;
   const watch = setInterval(() => {

@@ -1,4 +1,4 @@
-// Runs in the process that isomorphic-process.ts starts. Holds one checkout, and ends when the service does.
+// The program of the process that isomorphic-process.ts starts. It holds one checkout and ends when the service does.
 import { type Checkout, GitFailed, type Remote } from '../engine.ts';
 import { UnfitWorkTree } from '../work-tree/unfit-work-tree.ts';
 import { isomorphicGit } from './isomorphic.ts';
@@ -47,5 +47,5 @@ process.on('message', (question: Question) => {
   );
 });
 process.on('disconnect', () => process.exit());
-// Tells that the process has started; 0 is the id of no question.
+// Reports that the process has started. The id 0 belongs to no call.
 process.send?.({ id: 0, value: 'started' });

@@ -1,7 +1,7 @@
 import { GitFailed, type GitFault } from '../engine.ts';
 import { answerFault } from '../native/curl-trace.ts';
 
-/** Calls the library and translates what it throws. @throws GitFailed, or the reason of the signal */
+/** Calls the library and translates its errors. @throws GitFailed, or the reason of the signal */
 export async function told<T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
   signal?.throwIfAborted();
   try {
@@ -19,7 +19,7 @@ function faultOf(error: unknown): GitFault {
     return answerFault({ status: data?.statusCode ?? 0, retryAfterMs: undefined })?.fault ?? 'broken';
   }
   if (name === 'UserCanceledError') return 'auth';
-  // The host accepted the push and failed to carry it out.
+  // The host accepted the push but failed to process it.
   if (name === 'GitPushError' && /internal server error|unpacker error/i.test((error as Error).message))
     return 'unreachable';
   if (name === 'PushRejectedError' || name === 'GitPushError') return 'rejected';

@@ -5,7 +5,7 @@ import type { Merged } from '../engine.ts';
 
 const nobody = { name: 'merge', email: 'merge@localhost', timestamp: 0, timezoneOffset: 0 };
 
-/** Merges two commits. A file with conflicts holds both sides between git's markers. */
+/** Merges two commits. Files with conflicts contain both sides between git's conflict markers. */
 export async function mergeTrees(gitdir: string, ours: string, theirs: string): Promise<Merged> {
   const conflicts: string[] = [];
   const mergeDriver: MergeDriverCallback = ({ contents, path }) => {
@@ -14,7 +14,7 @@ export async function mergeTrees(gitdir: string, ours: string, theirs: string): 
     if (conflict) conflicts.push(path);
     return { cleanMerge: true, mergedText: result.join('\n') };
   };
-  // The library merges refs only, not commits by their id.
+  // The library merges refs only, so both commits get a temporary ref.
   const sides = { ours: 'refs/deckhand/ours', theirs: 'refs/deckhand/theirs' };
   await git.writeRef({ fs, gitdir, ref: sides.ours, value: ours, force: true });
   await git.writeRef({ fs, gitdir, ref: sides.theirs, value: theirs, force: true });

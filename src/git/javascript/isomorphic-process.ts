@@ -7,20 +7,20 @@ const methods = [
   ...['commit', 'mergeBase', 'merge', 'isAncestor', 'push', 'renewToken'],
 ] as Exclude<keyof Checkout, 'gitDir' | 'workTree' | 'close'>[];
 
-/** What one repository may take. A repository of 100 MB fits. */
+/** Resource limits for one repository. A repository of 100 MB fits. */
 interface Limits {
   /** Memory of the whole process. */
   processMb: number;
-  /** Size of one answer of a remote, which is held in memory. */
+  /** Size of one response of a remote, which is held in memory. */
   maxAnswerBytes: number;
 }
 
 const usual: Limits = { processMb: 1024, maxAnswerBytes: 200_000_000 };
 
 /**
- * isomorphic-git with a process for each checkout: it holds whole packs in memory and computes for seconds, which must
- * neither stall nor end the service. The process has an empty environment. It ends at `close`, with the signal, with
- * the service, or when it takes more memory than it may.
+ * Runs isomorphic-git in a separate process for each checkout, because it holds whole packs in memory and computes for
+ * seconds, which must not block or crash the service. The process has an empty environment. It ends at `close`, when
+ * the signal aborts, when the service ends, or when it exceeds its memory limit.
  */
 export function isomorphicProcess(limits: Partial<Limits> = {}): GitEngine {
   const { processMb, maxAnswerBytes } = { ...usual, ...limits };

@@ -12,8 +12,8 @@ import { IsomorphicRepository } from './repository.ts';
 import { checkoutCommit, snapshot } from './snapshot.ts';
 
 /**
- * Git in JavaScript: slower than the installed git and in need of more memory, for machines without one. The service
- * runs it in a process of its own (isomorphic-process.ts).
+ * Implements git in JavaScript, for machines without git. It is slower than the installed git and needs more memory.
+ * The service runs it in a separate process (isomorphic-process.ts).
  */
 export function isomorphicGit(): GitEngine {
   return {

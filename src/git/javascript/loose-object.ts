@@ -10,7 +10,7 @@ export function blobOid(content: Buffer): string {
 
 let written = 0;
 
-/** Writes a blob in git's loose object format (man gitformat-loose), unless the repository has it. */
+/** Writes a blob in git's loose object format (man gitformat-loose), unless the repository already has it. */
 export async function writeLoose(gitDir: string, oid: string, content: Buffer): Promise<void> {
   const file = join(gitDir, 'objects', oid.slice(0, 2), oid.slice(2));
   if (
@@ -22,7 +22,8 @@ export async function writeLoose(gitDir: string, oid: string, content: Buffer): 
     return;
   await mkdir(dirname(file), { recursive: true });
   const packed = await promisify(deflate)(Buffer.concat([Buffer.from(`blob ${content.length}\0`), content]));
-  // Renamed into place, because two files with the same content may be written at once.
+  // Written under a temporary name and renamed, because two files with the same content may be written at the same
+  // time.
   const unfinished = `${file}.${process.pid}.${++written}`;
   await writeFile(unfinished, packed, { mode: 0o444 });
   await rename(unfinished, file);

@@ -6,7 +6,7 @@ import type { ReadBefore } from '../work-tree/work-tree.ts';
 import { gitHttp } from './git-http.ts';
 import { told } from './isomorphic-faults.ts';
 
-/** One repository on disk, how to call the library for it, and what is remembered of it between two operations. */
+/** One repository on disk: the arguments for the library, and the state kept between two operations. */
 export class IsomorphicRepository {
   readonly gitDir: string;
   readonly workTree: string;
@@ -26,12 +26,12 @@ export class IsomorphicRepository {
     this.signal = signal;
   }
 
-  /** The library's arguments for an operation on disk. */
+  /** Returns the library's arguments for an operation on disk. */
   get local() {
     return { fs, dir: this.workTree, gitdir: this.gitDir };
   }
 
-  /** The library's arguments for an operation with the remote. */
+  /** Returns the library's arguments for an operation with the remote. */
   get withRemote() {
     return { ...this.local, ...connectionTo(this.remote, this.signal), remote: 'origin' };
   }
@@ -41,7 +41,7 @@ export class IsomorphicRepository {
     return told(this.signal, act);
   }
 
-  /** The tree of a commit. */
+  /** Returns the tree of a commit. */
   async treeOf(commit: string): Promise<string> {
     return (await git.readCommit({ ...this.local, oid: commit })).commit.tree;
   }
@@ -50,7 +50,7 @@ export class IsomorphicRepository {
 export function connectionTo(remote: Remote, signal: AbortSignal | undefined) {
   const basic = Buffer.from(`x-access-token:${remote.token}`).toString('base64');
   const headers: Record<string, string> = remote.token === undefined ? {} : { Authorization: `Basic ${basic}` };
-  // The library would ask for other credentials; there are none.
+  // The library would ask for other credentials. There are none, so cancel.
   const onAuthFailure = (): GitAuth => ({ cancel: true });
   return { http: gitHttp(remote, signal), url: remote.url, headers, onAuthFailure };
 }

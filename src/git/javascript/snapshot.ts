@@ -5,7 +5,7 @@ import { readWorkTree } from '../work-tree/work-tree.ts';
 import { filesOf } from './changes.ts';
 import type { IsomorphicRepository } from './repository.ts';
 
-/** See `Checkout.checkout`. */
+/** Checks out a commit; see `Checkout.checkout`. */
 export async function checkoutCommit(repository: IsomorphicRepository, commit: string): Promise<void> {
   await repository.run(async () => {
     await git.checkout({ ...repository.local, ref: commit, force: true });
@@ -13,7 +13,7 @@ export async function checkoutCommit(repository: IsomorphicRepository, commit: s
   });
 }
 
-/** See `Checkout.snapshot`. */
+/** Takes a snapshot of the work tree; see `Checkout.snapshot`. */
 export async function snapshot(repository: IsomorphicRepository): Promise<string> {
   const { gitDir, workTree, base, before } = repository;
   const ignored = isomorphicIgnoreRules(gitDir, workTree);
@@ -27,7 +27,7 @@ export async function snapshot(repository: IsomorphicRepository): Promise<string
 
 type Folder = Map<string, Folder | TreeEntry>;
 
-/** Files by path, put into their folders. */
+/** Converts a flat map of paths into a tree of folders. */
 function nested(files: Map<string, TreeEntry>): Folder {
   const root: Folder = new Map();
   for (const [path, entry] of files) {

@@ -15,14 +15,17 @@ import {
 import { join } from 'node:path';
 import type { Remote } from '../engine.ts';
 
-/** All caches of a worker together. Beyond it the least recently used are removed. */
+/** Size of all caches of a worker together. When they exceed it, the least recently used ones are evicted. */
 const maxBytes = 2_000_000_000;
-/** Each fetch adds a pack, and many packs slow git down. With more than this the next run starts with a fresh clone. */
+/**
+ * Each fetch adds a pack, and many packs slow git down. When a cache has more packs than this, the next run starts with
+ * a fresh clone.
+ */
 const maxPacks = 30;
-/** Folders that an interrupted exchange left behind are removed at this age. */
+/** Temporary folders of an interrupted cache update are removed at this age. */
 const leftoverMs = 3_600_000;
 
-/** The name of a repository's cache. It contains the project (`scope`), because projects share no cache. */
+/** Returns the name of a repository's cache. It contains the project (`scope`), because projects share no cache. */
 export function cacheKey({ url, scope }: Remote): string {
   return createHash('sha256').update(`${scope}\n${url}`).digest('hex').slice(0, 40);
 }
@@ -30,8 +33,8 @@ export function cacheKey({ url, scope }: Remote): string {
 const cachedRef = 'refs/cache/head';
 
 /**
- * Gives an empty repository the objects of a cache, as hard links, which cost nothing and outlive the cache. Returns the
- * commit that the repository then has, or undefined when there is no cache.
+ * Hard-links the objects of a cache into an empty repository. The links take no space and survive the eviction of the
+ * cache. Returns the commit that the repository then has, or undefined when there is no cache.
  */
 export async function fillFromCache(place: string, gitDir: string): Promise<string | undefined> {
   const packs = await readdir(join(place, 'pack')).catch(() => []);
@@ -40,7 +43,7 @@ export async function fillFromCache(place: string, gitDir: string): Promise<stri
   for (const name of packs) await linkOrCopy(join(place, 'pack', name), join(gitDir, 'objects/pack', name));
   await writeFile(join(gitDir, 'shallow'), await readFile(join(place, 'shallow'), 'utf8'));
   await mkdir(join(gitDir, 'refs/cache'), { recursive: true });
-  // Git tells the remote which commits its refs point to, so that the remote sends only what is new.
+  // Git reports the commits of its refs to the remote, which then sends only newer objects.
   const head = await readFile(join(place, 'head'), 'utf8');
   await writeFile(join(gitDir, cachedRef), head);
   const now = new Date();
@@ -48,7 +51,7 @@ export async function fillFromCache(place: string, gitDir: string): Promise<stri
   return head.trim();
 }
 
-/** Empties a repository that was filled from a cache; removes the cache too when it is given. */
+/** Empties a repository that was filled from a cache. If the cache's path is given, removes the cache too. */
 export async function removeFilled(gitDir: string, place?: string): Promise<undefined> {
   if (place !== undefined) await rm(place, { recursive: true, force: true });
   for (const path of ['objects/pack', 'refs/cache', 'shallow', 'shallow.lock'])
@@ -57,12 +60,12 @@ export async function removeFilled(gitDir: string, place?: string): Promise<unde
   return undefined;
 }
 
-/** Makes what a repository holds now the cache for the next run. */
+/** Stores the current objects of a repository as the cache for the next run. */
 export async function storeInCache(gitDir: string, place: string, head: string): Promise<void> {
   const source = join(gitDir, 'objects/pack');
   const packs = (await readdir(source)).filter((name) => /\.(pack|idx|rev)$/.test(name));
   const count = packs.filter((name) => name.endsWith('.pack')).length;
-  // Without a pack nothing was fetched.
+  // If there is no pack, nothing was fetched.
   if (count === 0 || !(await isThere(join(gitDir, 'shallow')))) return;
   const isSame = (await readFile(join(place, 'head'), 'utf8').catch(() => '')).trim() === head;
   if (isSame) return;
@@ -74,18 +77,18 @@ export async function storeInCache(gitDir: string, place: string, head: string):
   await writeFile(join(next, 'head'), `${head}\n`);
   const old = `${place}.${randomUUID()}`;
   await rename(place, old).catch(() => {});
-  // Fails when another worker has put its cache there in between; that one is as good.
+  // The rename fails when another worker has stored its cache there first. That cache is just as good.
   await rename(next, place).catch(() => rm(next, { recursive: true, force: true }));
   await rm(old, { recursive: true, force: true });
 }
 
-/** Removes the least recently used caches until the rest fits. */
+/** Evicts the least recently used caches until the rest fits. */
 export async function shrinkCaches(folder: string): Promise<void> {
   const caches = [];
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
     const usedAt = (await stat(path).catch(() => undefined))?.mtimeMs ?? 0;
-    // A dot is in the names of folders that are about to be exchanged (see storeInCache).
+    // The names of temporary folders contain a dot (see storeInCache).
     if (name.includes('.') && usedAt < Date.now() - leftoverMs) await rm(path, { recursive: true, force: true });
     else caches.push({ path, bytes: await packBytes(path), usedAt });
   }

@@ -3,9 +3,9 @@ import { type Checkout, type GitEngine, GitFailed } from '../engine.ts';
 import { cacheKey, fillFromCache, removeFilled, shrinkCaches, storeInCache } from './cache-folder.ts';
 
 /**
- * The same engine with a cache of what was fetched, so that a second run on a repository fetches only what is new. A
- * cache is never changed: each checkout leaves a new one, which a rename puts in place, so runs at the same time do not
- * disturb each other. A damaged cache is removed and everything is fetched. `say` is told about that.
+ * Wraps an engine with a cache of fetched objects, so that a second run on a repository fetches only newer ones. A
+ * cache is never modified: each checkout writes a new one and renames it into place, so concurrent runs do not
+ * interfere. If a cache is damaged, it is removed, everything is fetched again, and `say` is called with the error.
  */
 export function cached(engine: GitEngine, folder: string, say: (error: unknown) => void = () => {}): GitEngine {
   return {
@@ -27,14 +27,14 @@ export function cached(engine: GitEngine, folder: string, say: (error: unknown) 
   };
 }
 
-/** A checkout that may have been filled from a cache, and what to do when the cache turns out to be damaged. */
+/** A checkout that may have been filled from a cache, and its recovery when that cache is damaged. */
 class CheckoutCache {
   readonly #inner: Checkout;
   readonly #place: string;
   readonly #signal: AbortSignal | undefined;
   readonly #say: (error: unknown) => void;
   readonly #fetched = new Set<string>();
-  /** The repository holds objects of the cache, and nothing has shown yet that all of them can be read. */
+  /** True while the repository contains objects of the cache and not all of them are known to be readable. */
   #isDoubtful = false;
   #isStored = false;
 
@@ -45,10 +45,10 @@ class CheckoutCache {
     this.#say = say;
   }
 
-  /** Fills the empty repository from the cache, if there is a good one. */
+  /** Fills the empty repository from the cache if there is a usable one. */
   async fill(): Promise<void> {
     const { gitDir } = this.#inner;
-    // Another worker may replace the cache while it is copied; a partial copy is discarded.
+    // Another worker may replace the cache while it is being copied; a partial copy is discarded.
     const head = await fillFromCache(this.#place, gitDir).catch(() => removeFilled(gitDir));
     if (head === undefined) return;
     try {
@@ -67,11 +67,14 @@ class CheckoutCache {
 
   async checkout(commit: string): Promise<void> {
     await this.#orWithoutCache(() => this.#inner.checkout(commit));
-    // Every file could be read, so later failures have another cause than the cache.
+    // Every file could be read, so a later failure is not caused by the cache.
     this.#isDoubtful = false;
   }
 
-  /** Stores what the repository holds after the first checkout. A failure costs the next run time, and this one nothing. */
+  /**
+   * Caches the repository's objects after the first checkout. If that fails, the next run is slower but this run is not
+   * affected.
+   */
   async storeOnce(commit: string, folder: string): Promise<void> {
     if (this.#isStored) return;
     this.#isStored = true;
@@ -80,7 +83,7 @@ class CheckoutCache {
       .catch(this.#say);
   }
 
-  /** When an operation fails because objects cannot be read, repeats it without the cache. */
+  /** Runs an operation. If it fails because objects cannot be read, repeats it without the cache. */
   async #orWithoutCache<T>(act: () => Promise<T>): Promise<T> {
     try {
       return await act();
@@ -92,7 +95,7 @@ class CheckoutCache {
     }
   }
 
-  /** Removes the cache and what came from it, and fetches from the remote again what had been fetched so far. */
+  /** Removes the cache and all objects that came from it, then repeats all fetches made so far. */
   async #startOver(error: unknown): Promise<void> {
     this.#say(error);
     this.#isDoubtful = false;

@@ -3,7 +3,7 @@ import { exposeToOom } from '../../host/oom-score.ts';
 import { GitFailed } from '../engine.ts';
 import { cleanEnvironment } from './run-git.ts';
 
-/** What git says about an object; `content` is empty unless it was asked for. */
+/** An object as git describes it; `content` is empty unless it was requested. */
 export interface GitObject {
   oid: string;
   kind: string;
@@ -17,12 +17,12 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** A running `git cat-file --batch-command`, which answers questions in the order in which they are asked. */
+/** A running `git cat-file --batch-command` process. It answers requests in the order in which they were sent. */
 export class CatFile {
   readonly #child: ChildProcess;
   readonly #signal: AbortSignal | undefined;
   readonly #waiting: Waiting[] = [];
-  /** Output that is not an answer yet. A long answer comes in many pieces, which are joined once. */
+  /** Output that has not been parsed yet. A long response arrives in many pieces, which are joined once. */
   #pieces: Buffer[] = [];
   #heldBytes = 0;
   #neededBytes = 1;
@@ -39,13 +39,14 @@ export class CatFile {
     this.#child = child;
     exposeToOom(child.pid);
     child.once('error', (error) => this.end(new GitFailed('broken', `git: ${error.message}`)));
-    // With too many files open spawn gives neither a process nor streams; `error` follows.
+    // When the process is out of file descriptors, spawn returns no process and no streams; `error` is emitted
+    // afterwards.
     if (child.stdin === undefined) return;
     signal?.addEventListener('abort', this.#abort, { once: true });
     child.once('close', (code) =>
       this.end(new GitFailed('broken', `git: ${this.#complaint.trim() || `cat-file ended with ${code}`}`)),
     );
-    // A write to a process that has ended; `close` tells why.
+    // Writing to a process that has ended fails. The `close` handler reports why it ended.
     child.stdin.on('error', () => {});
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#complaint = (this.#complaint + text).slice(-1000);
@@ -65,7 +66,7 @@ export class CatFile {
     });
   }
 
-  /** Ends the process, and every question that waits with the given error. */
+  /** Ends the process and rejects all pending requests with the given error. */
   end(error: unknown): void {
     if (this.isOver) return;
     this.#over = error;
@@ -85,7 +86,7 @@ export class CatFile {
     this.#heldBytes = rest.length;
   }
 
-  /** Answers as many questions as it can and returns the output that is left. */
+  /** Resolves as many requests as the output allows and returns the rest of the output. */
   #answerFrom(output: Buffer): Buffer {
     let rest = output;
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
@@ -102,10 +103,12 @@ export class CatFile {
   }
 }
 
-/** `<oid> <kind> <size>\n`, followed by `<content>\n` where it was asked for; otherwise a line that tells what is wrong. */
+/**
+ * Parses `<oid> <kind> <size>\n`, followed by `<content>\n` if it was requested, or else a line that reports an error.
+ */
 function parseAnswer(output: Buffer, wantsContent: boolean): { bytes: number; line: string; found?: GitObject } {
   const end = output.indexOf('\n');
-  // The line is not complete: wait for at least one more byte.
+  // The line is incomplete: wait for at least one more byte.
   if (end < 0) return { bytes: output.length + 1, line: '' };
   const line = output.toString('utf8', 0, end);
   const [, oid, kind = '', digits] = /^([0-9a-f]{40}) (\w+) (\d+)$/.exec(line) ?? [];

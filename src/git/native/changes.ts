@@ -2,10 +2,13 @@ import type { Change } from '../engine.ts';
 import { inPortions } from '../portions.ts';
 import type { NativeRepository } from './repository.ts';
 
-/** The end of a run asks for the same changes several times. A long run asks for many others before. */
+/**
+ * Number of comparisons to cache. The end of a run requests the same one several times; a long run requests many others
+ * before.
+ */
 const maxRemembered = 8;
 
-/** What differs between two commits or trees. */
+/** Returns the changed paths between two commits or trees. */
 export async function changesBetween(repository: NativeRepository, from: string, to: string): Promise<Change[]> {
   const { changes: remembered } = repository;
   const pair = `${from} ${to}`;
@@ -21,7 +24,7 @@ export async function changesBetween(repository: NativeRepository, from: string,
   return changes;
 }
 
-/** Git's raw format: `:100644 100644 <old> <new> M\0path\0…` */
+/** Parses git's raw format: `:100644 100644 <old> <new> M\0path\0…` */
 async function parseRaw(raw: Buffer): Promise<Change[]> {
   const changes: Change[] = [];
   await inPortions(recordsOf(raw), ([meta, path]) => {

@@ -32,16 +32,16 @@ export function historyOf(repository: NativeRepository, a: string, b: string): H
   };
 }
 
-/** See `Checkout.merge`. */
+/** Merges two commits; see `Checkout.merge`. */
 export async function mergeCommits(repository: NativeRepository, ours: string, theirs: string): Promise<Merged> {
   await requireMergeBase(historyOf(repository, ours, theirs));
   const args = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', ours, theirs];
-  // It exits with 1 when there are conflicts.
+  // `git merge-tree` exits with 1 when there are conflicts.
   const [tree = '', ...conflicts] = (await repository.git(args, { accept: [1] })).toString('utf8').split('\0');
   return { tree, conflicts: conflicts.filter((path) => path !== '') };
 }
 
-/** False also for a commit that is not in the repository. */
+/** Returns whether a commit is an ancestor of another; false also for a commit that is not in the repository. */
 export async function isAncestor(repository: NativeRepository, ancestor: string, commit: string): Promise<boolean> {
   try {
     await repository.git(['merge-base', '--is-ancestor', ancestor, commit]);
@@ -52,7 +52,7 @@ export async function isAncestor(repository: NativeRepository, ancestor: string,
   }
 }
 
-/** See `Checkout.push`. */
+/** Pushes a commit; see `Checkout.push`. */
 export async function pushCommit(repository: NativeRepository, commit: string, branch: string): Promise<void> {
   const { remote, signal } = repository;
   const ref = `refs/heads/${branch}`;
@@ -62,7 +62,7 @@ export async function pushCommit(repository: NativeRepository, commit: string, b
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    // The push may have arrived although its answer got lost. The remote's branch decides.
+    // The push may have succeeded although its response was lost. Check the remote's branch.
     const head = await repository.git(['ls-remote', '--', remote.url, ref], { remote }).then(text, () => '');
     if (!head.startsWith(commit)) throw error;
   }

@@ -1,17 +1,18 @@
 import { retryAfterMs } from '../../domain/patience.ts';
 import { GitFailed, type GitFault } from '../engine.ts';
 
-/** Longer lines are cut, because git logs whatever a hostile server sends. */
+/** Longer lines are cut, because a hostile server can make git log lines of any length. */
 const maxLine = 8192;
 
 /**
- * Reads git's log of HTTP headers (`GIT_TRACE_CURL`). Git's error messages are no basis for decisions: they vary with its
- * version and contain text of the remote, and git mistakes any web page for an empty repository of the old, dumb protocol.
+ * Reads git's log of HTTP headers (`GIT_TRACE_CURL`). Git's error messages are unsuitable for decisions: they vary
+ * between versions and contain text of the remote. Git also takes any web page for an empty repository served over the
+ * old "dumb" protocol.
  */
 export function curlTrace() {
   let rest = '';
   let last: { status: number; type: string; retryAfterMs: number | undefined } | undefined;
-  /** The content type of the first successful answer that was not git data. */
+  /** The content type of the first successful response that was not git data. */
   let page: string | undefined;
   const read = (line: string) => {
     const [, name, value = ''] = /<= Recv header: (HTTP\/[\d.]+|[\w-]+):? (.*)/.exec(line) ?? [];
@@ -31,7 +32,7 @@ export function curlTrace() {
       rest = (lines.pop() ?? '').slice(0, maxLine);
       lines.forEach(read);
     },
-    /** What the answers say went wrong; undefined when all were fine or there were none. */
+    /** Returns the fault that the responses indicate, or undefined when there is none. */
     fault: (): GitFailed | undefined => {
       finish();
       return page === undefined ? last && answerFault(last) : notGit(page);
@@ -43,7 +44,7 @@ export function isOfGit(contentType: string): boolean {
   return contentType.startsWith('application/x-git-');
 }
 
-/** The fault that an HTTP status stands for, for both engines; undefined when it stands for none. */
+/** Returns the fault that an HTTP status stands for, for both engines, or undefined when it stands for none. */
 export function answerFault({
   status,
   retryAfterMs: waitMs,
@@ -57,9 +58,9 @@ export function answerFault({
 
 function faultOf(status: number, waitMs: number | undefined): GitFault | undefined {
   if (status === 429 || status >= 500) return 'unreachable';
-  // GitHub also answers 403, with a Retry-After header, to requests that come too often.
+  // GitHub also uses 403, with a Retry-After header, for rate limits.
   if (status === 401 || status === 403) return waitMs === undefined ? 'auth' : 'unreachable';
-  // Redirects are not followed: a person has to connect the new address of a repository that has moved.
+  // Redirects are not followed: when a repository has moved, a person has to connect its new address.
   if (status === 404 || status === 410 || (status >= 300 && status < 400)) return 'missing';
   return undefined;
 }

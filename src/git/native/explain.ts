@@ -1,9 +1,9 @@
 import { GitFailed, type GitFault } from '../engine.ts';
 
-/** Matched against git's own messages only, never against those of the remote (`remote: …`). */
+/** Matched against git's own messages only, never against the remote's (`remote: …`). */
 const faults: [RegExp, GitFault][] = [
   [/couldn't find remote ref/, 'missing'],
-  // The host accepted the push and failed to carry it out.
+  // The host accepted the push but failed to process it.
   [/\[remote rejected\].*\((internal server error|unpacker error)/i, 'unreachable'],
   [/\[(remote )?rejected\]|non-fast-forward|fetch first|hook declined/i, 'rejected'],
   [/Authentication failed|could not read (Username|Password)|Permission to .* denied/i, 'auth'],
@@ -14,7 +14,7 @@ const faults: [RegExp, GitFault][] = [
   ],
 ];
 
-/** Why git failed. The HTTP answer of the remote takes precedence over git's messages. */
+/** Returns why git failed. The HTTP response of the remote takes precedence over git's messages. */
 export function explain(err: string, code: number | null, answered: GitFailed | undefined): GitFailed {
   const said = lines(err).filter((line) => !line.startsWith('hint:'));
   const [theirs, own] = [said.filter((l) => l.startsWith('remote:')), said.filter((l) => !l.startsWith('remote:'))];
@@ -22,7 +22,7 @@ export function explain(err: string, code: number | null, answered: GitFailed | 
     const words = theirs.slice(-3).join(' ');
     return new GitFailed(answered.fault, [answered.message, words].filter(Boolean).join('; '), answered.retryAfterMs);
   }
-  // The process that writes the pack was killed at a limit (see `Room`) before it could report it.
+  // The process that writes the pack was killed at a limit (see `Room`) before it could report the cause.
   if (/File too large|^fatal: fetch-pack: invalid index-pack output$/.test(own.join('\n')))
     return new GitFailed(
       'broken',

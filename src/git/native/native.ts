@@ -11,10 +11,10 @@ import { NativeRepository } from './repository.ts';
 import { git } from './run-git.ts';
 import { checkoutCommit, snapshot } from './snapshot.ts';
 
-/** Limits for a list of branches: enough for about 100,000 of them. */
+/** Limits for listing branches: enough for about 100,000 of them. */
 const listing = { maxBytes: 8_000_000, room: { memoryBytes: 256_000_000, fileBytes: 0 } };
 
-/** The installed git, cut off from every configuration but ours. */
+/** Runs the installed git, isolated from every configuration but our own. */
 export function nativeGit(): GitEngine {
   return {
     name: 'native',
@@ -40,9 +40,9 @@ async function initialize(folders: { gitDir: string; workTree: string }, signal:
   await mkdir(gitDir, { recursive: true, mode: 0o755 });
   await mkdir(workTree, { recursive: true, mode: 0o755 });
   await git(['init', '--quiet', '--bare', gitDir], { signal });
-  // The sandbox mounts the folder as .git, where `git status` should work.
+  // The sandbox mounts the folder as .git, and `git status` should work there.
   await appendFile(`${gitDir}/config`, '[core]\n\tbare = false\n');
-  // Takes precedence over every .gitattributes: file contents pass through no filter and no conversion.
+  // Takes precedence over every .gitattributes file, so that no filter or conversion changes file contents.
   await mkdir(`${gitDir}/info`, { recursive: true });
   await writeFile(`${gitDir}/info/attributes`, '* -text !eol -ident -filter -working-tree-encoding\n');
 }

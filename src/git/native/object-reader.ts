@@ -6,21 +6,22 @@ import { CatFile, type GitObject } from './cat-file.ts';
 
 /** Reads objects of one repository. @throws GitFailed `broken` for an object that is missing or cannot be read */
 export interface ObjectReader {
-  /** The tree of a commit. */
+  /** Returns the tree of a commit. */
   treeOf(commit: string): Promise<string>;
-  /** The entries of a folder, by name. Names that are not UTF-8 are left out, because JSON cannot hold them. */
+  /** Returns the entries of a folder, by name. Names that are not UTF-8 are left out, because JSON cannot hold them. */
   folder(tree: string): Promise<Map<string, TreeEntry>>;
   size(oid: string): Promise<number>;
   blob(oid: string): Promise<Buffer>;
-  /** Closes the packs that are open; the next question opens those that exist then. */
+  /** Closes the open packs. The next request opens the packs that exist then. */
   forget(): void;
-  /** Ends the reader; every later question is refused. */
+  /** Ends the reader. Every later request is rejected. */
   close(): void;
 }
 
 /**
- * Asks one `git cat-file` process, started when it is first needed: an answer takes 0.1 ms, where a process for each
- * question takes 8. It is asked for ids only, so no file name can be mistaken for an option or a revision.
+ * Reads objects through one `git cat-file` process, which is started on first use: a request takes 0.1 ms, compared
+ * with 8 ms for a process per request. Only ids are passed, so no file name can be mistaken for an option or a
+ * revision.
  */
 export function objectReader(gitDir: string, signal: AbortSignal | undefined): ObjectReader {
   let running: CatFile | undefined;
@@ -51,7 +52,7 @@ export function objectReader(gitDir: string, signal: AbortSignal | undefined): O
 
 const closed = () => new GitFailed('broken', 'git: the checkout is closed');
 
-/** Git's tree format: `<mode> <name>\0<20 bytes>…` */
+/** Parses git's tree format: `<mode> <name>\0<20 bytes>…` */
 async function parseTree(tree: Buffer): Promise<Map<string, TreeEntry>> {
   const entries = new Map<string, TreeEntry>();
   await inPortions(entriesIn(tree), ({ mode, name, oid }) => {
@@ -69,7 +70,7 @@ function* entriesIn(tree: Buffer) {
   }
 }
 
-/** A mode as git reads it: old tools wrote folders as 040000 and files as 100664. */
+/** Normalizes a mode as git does: old tools wrote folders as 040000 and files as 100664. */
 function canonical(mode: string): string {
   const bits = Number.parseInt(mode, 8);
   const kind = bits & 0o170000;

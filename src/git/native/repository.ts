@@ -4,7 +4,7 @@ import type { ReadBefore } from '../work-tree/work-tree.ts';
 import { type ObjectReader, objectReader } from './object-reader.ts';
 import { type GitRun, git } from './run-git.ts';
 
-/** One repository on disk, how to run git in it, and what is remembered of it between two operations. */
+/** One repository on disk: the way to run git in it, and the state kept between two operations. */
 export class NativeRepository {
   readonly gitDir: string;
   readonly workTree: string;
@@ -30,7 +30,10 @@ export class NativeRepository {
     this.objects = objectReader(folders.gitDir, signal);
   }
 
-  /** Runs git in the git folder alone: for everything that an untrusted work tree must not influence. */
+  /**
+   * Runs git with the git folder but without the work tree, for every operation that an untrusted work tree must not
+   * influence.
+   */
   git(args: string[], options: GitRun = {}): Promise<Buffer> {
     return git([`--git-dir=${this.gitDir}`, ...args], { signal: this.signal, ...options });
   }

@@ -19,10 +19,15 @@ export interface GitRun {
   room?: Room;
 }
 
-/** Larger than any tree or list of changes that we ask for. Beyond it git is killed and the call fails. */
+/**
+ * Larger than any tree or list of changes that we request. When the output exceeds it, git is killed and the call
+ * fails.
+ */
 const maxOutputBytes = 64_000_000;
 
-/** Settings of every call. They take precedence over whatever a repository or the machine configures. */
+/**
+ * Returns the settings of every call. They take precedence over the configuration of the repository and the machine.
+ */
 function settings(remote: Remote | undefined): [string, string][] {
   const always: [string, string][] = [
     ['core.hooksPath', '/dev/null'],
@@ -38,7 +43,7 @@ function settings(remote: Remote | undefined): [string, string][] {
     ['http.lowSpeedLimit', String(leastBytesPerSecond)],
     ['http.lowSpeedTime', String(remote?.patienceSeconds ?? silenceSeconds)],
     ['gc.auto', '0'],
-    // Always keep what was fetched as a pack, because only packs are cached.
+    // Always keep fetched objects as a pack, because only packs are cached.
     ['fetch.unpackLimit', '1'],
     ['maintenance.auto', 'false'],
     ['commit.gpgSign', 'false'],
@@ -55,7 +60,9 @@ function settings(remote: Remote | undefined): [string, string][] {
   return always;
 }
 
-/** An environment that holds our settings and the credentials of that remote, and nothing else of this machine. */
+/**
+ * Returns an environment with only our settings and the credentials for that remote, and nothing else of this machine.
+ */
 export function cleanEnvironment(remote: Remote | undefined): Record<string, string> {
   const configured = settings(remote);
   return {
@@ -105,7 +112,8 @@ function start(args: string[], { remote, env, room }: GitRun): ChildProcess {
   const trace = remote === undefined ? {} : { GIT_TRACE_CURL: '3', GIT_TRACE_CURL_NO_DATA: '1' };
   const child = spawn(program, [...begin, ...args], {
     cwd: '/',
-    // A process group of its own: a child of git talks to the remote, and would finish a push after git is killed.
+    // A separate process group, so that killing it also kills git's transport process, which would otherwise complete
+    // a push.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', remote === undefined ? 'ignore' : 'pipe'],
     env: { ...cleanEnvironment(remote), ...trace, ...env },
@@ -119,11 +127,11 @@ interface Ending {
   output: Buffer[];
   isTooLarge: boolean;
   stderr: string;
-  /** What the remote's HTTP answers say went wrong. */
+  /** The fault that the remote's HTTP responses indicate. */
   answered: GitFailed | undefined;
 }
 
-/** Writes the input, collects everything git writes and waits for its end. Calls `kill` when the output is too large. */
+/** Writes the input, collects git's output and waits for git to end. Calls `kill` when the output is too large. */
 function endingOf(
   child: ChildProcess,
   { input, maxBytes = maxOutputBytes }: GitRun,
@@ -135,7 +143,8 @@ function endingOf(
     const trace = curlTrace();
     child.once('error', (error) => reject(new GitFailed('broken', `git: ${error.message}`)));
     const [stdin, stdout, stderr, log] = child.stdio;
-    // With too many files open spawn gives neither a process nor streams; `error` follows.
+    // When the process is out of file descriptors, spawn returns no process and no streams; `error` is emitted
+    // afterwards.
     if (stdin == null || stdout == null || stderr == null) return;
     stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
@@ -149,7 +158,7 @@ function endingOf(
     child.once('close', (code) =>
       resolve({ code, output, isTooLarge: bytes > maxBytes, stderr: errors, answered: trace.fault() }),
     );
-    // A write to a process that has ended; `close` tells why.
+    // Writing to a process that has ended fails. The `close` handler reports why it ended.
     stdin.on('error', () => {});
     stdin.end(input);
   });
@@ -160,7 +169,7 @@ function failureOf(ending: Ending, options: GitRun, isLate: boolean): GitFailed 
   const { remote, accept = [], maxBytes = maxOutputBytes } = options;
   if (isTooLarge) return new GitFailed('broken', `git: its output is larger than ${maxBytes / 1e6} MB`);
   const isAccepted = code === 0 || (code !== null && accept.includes(code));
-  // Git succeeds on a web page: it takes the page for an empty repository.
+  // Git exits with 0 when it receives a web page: it takes the page for an empty repository.
   if (isAccepted && answered?.fault !== 'not_git') return undefined;
   return isLate ? tooSlow(remote) : explain(stderr, code, answered);
 }

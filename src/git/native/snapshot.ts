@@ -5,20 +5,23 @@ import { allFiles, type TreeEntry } from '../work-tree/tree-files.ts';
 import { readWorkTree } from '../work-tree/work-tree.ts';
 import type { NativeRepository } from './repository.ts';
 
-/** By default git silently drops names that are unsafe on macOS or Windows. The scan before the push names and refuses them. */
+/**
+ * By default git silently drops names that are unsafe on macOS or Windows. Keep them here: the scan before the push
+ * refuses them by name.
+ */
 const everyName = ['-c', 'core.protectHFS=false', '-c', 'core.protectNTFS=false'];
 
-/** See `Checkout.checkout`. */
+/** Checks out a commit; see `Checkout.checkout`. */
 export async function checkoutCommit(repository: NativeRepository, commit: string): Promise<void> {
   const { objects } = repository;
-  // Before the files are written, because this refuses a commit with too many of them.
+  // Lists the files before any is written, because this fails for a commit with too many of them.
   const files = await allFiles(objects.folder, await objects.treeOf(commit));
   await repository.gitInWorkTree(['checkout', '--quiet', '--force', '--detach', commit]);
   repository.base = files;
   repository.lastSnapshot = undefined;
 }
 
-/** See `Checkout.snapshot`. */
+/** Takes a snapshot of the work tree; see `Checkout.snapshot`. */
 export async function snapshot(repository: NativeRepository): Promise<string> {
   const { gitDir, workTree, base, before } = repository;
   const ignored = gitIgnoreRules(gitDir, workTree);
@@ -30,7 +33,7 @@ export async function snapshot(repository: NativeRepository): Promise<string> {
   }
 }
 
-/** What differs from the commit, as input for `git update-index --index-info`. */
+/** Returns the differences from the commit as input for `git update-index --index-info`. */
 async function indexEntries(base: Map<string, TreeEntry>, found: Map<string, TreeEntry>): Promise<string> {
   const entries: string[] = [];
   await inPortions(base.keys(), (path) => {
@@ -44,8 +47,8 @@ async function indexEntries(base: Map<string, TreeEntry>, found: Map<string, Tre
 }
 
 /**
- * Writes the tree from a copy of the index that the checkout left, so git never looks at the work tree. Files whose
- * names are not UTF-8 do not appear in the entries and stay as they are.
+ * Writes the tree from a copy of the index that the checkout wrote, so that git never reads the work tree. Files whose
+ * names are not UTF-8 have no entries and remain unchanged.
  */
 async function writeTree(repository: NativeRepository, entries: string): Promise<string> {
   const { gitDir, lastSnapshot } = repository;

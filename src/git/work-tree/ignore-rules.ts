@@ -3,20 +3,23 @@ import { Worker } from 'node:worker_threads';
 import { exposeToOom } from '../../host/oom-score.ts';
 import { cleanEnvironment } from '../native/run-git.ts';
 
-/** Answers whether the .gitignore files of a work tree ignore a path. */
+/** Decides whether the .gitignore files of a work tree ignore a path. */
 export interface IgnoreRules {
-  /** @throws Error when the rules cannot be evaluated. The path must then not count as "not ignored". */
+  /**
+   * Returns whether the path is ignored.
+   * @throws Error when the rules cannot be evaluated; the caller must not treat that as "not ignored"
+   */
   ask(path: string): Promise<boolean>;
   close(): void;
 }
 
-/** Time for all questions of one reading. A whole work tree takes seconds; a hostile pattern takes forever. */
+/** Time limit for all paths of one snapshot. A whole work tree takes seconds; a hostile pattern takes forever. */
 const patienceMs = 20_000;
 const tooSlow = 'the .gitignore files take too long to evaluate or cannot be read; simplify or remove their patterns';
 
 /**
- * Asks `git check-ignore`, which reads the .gitignore files and runs nothing. Without an index it knows of no submodule
- * that it would enter, and after `./` no name can be mistaken for special pathspec syntax.
+ * Runs `git check-ignore`, which reads the .gitignore files and executes nothing. It gets no index, so it enters no
+ * submodule. Paths start with `./`, so no name is interpreted as pathspec syntax.
  */
 export function gitIgnoreRules(gitDir: string, workTree: string): IgnoreRules {
   const args = [
@@ -35,13 +38,14 @@ export function gitIgnoreRules(gitDir: string, workTree: string): IgnoreRules {
   const asked = pending(() => child.kill('SIGKILL'));
   let rest = '';
   child.once('error', asked.fail);
-  // With too many files open spawn gives neither a process nor streams; `error` follows.
+  // When the process is out of file descriptors, spawn returns no process and no streams; `error` is emitted
+  // afterwards.
   if (child.stdin === undefined) return { ask: () => asked.add(() => {}), close: asked.close };
-  // A write to a process that has ended; `close` follows.
+  // Writing to a process that has ended fails; `close` follows.
   child.stdin.on('error', () => {});
   child.once('close', asked.fail);
-  // Each answer consists of source, line, pattern and path, each ended by NUL. An empty pattern means that none matched,
-  // and one that starts with `!` makes the path not ignored.
+  // Each result has four fields, source, line, pattern and path, each terminated by NUL. An empty pattern means that no
+  // pattern matched. A pattern that starts with `!` means that the path is not ignored.
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     const parts = (rest + chunk).split('\0');
     while (parts.length > 4) {
@@ -53,7 +57,7 @@ export function gitIgnoreRules(gitDir: string, workTree: string): IgnoreRules {
   return { ask: (path) => asked.add(() => child.stdin.write(`./${path}\0`)), close: asked.close };
 }
 
-/** The same with isomorphic-git, in its own thread, so that a hostile pattern stalls nothing else. */
+/** Evaluates the rules with isomorphic-git, in a separate thread, so that a hostile pattern blocks nothing else. */
 export function isomorphicIgnoreRules(gitDir: string, workTree: string): IgnoreRules {
   const worker = new Worker(new URL('./ignore-worker.mjs', import.meta.url), {
     workerData: { gitdir: gitDir, dir: workTree },
@@ -65,7 +69,10 @@ export function isomorphicIgnoreRules(gitDir: string, workTree: string): IgnoreR
   return { ask: (path) => asked.add(() => worker.postMessage(path)), close: asked.close };
 }
 
-/** Matches answers to questions by their order. All questions fail when the answering side ends or is too slow. */
+/**
+ * Matches results to requests by their order. All pending requests fail when the evaluating process or thread ends or
+ * is too slow.
+ */
 function pending(stop: () => void) {
   const waiting: { resolve: (isIgnored: boolean) => void; reject: (error: Error) => void }[] = [];
   let isOver = false;

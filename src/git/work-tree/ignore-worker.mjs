@@ -1,5 +1,5 @@
-// Evaluates .gitignore files with isomorphic-git in a thread (see ignore-rules.ts). It reads regular files only, because
-// reading a pipe would never end.
+// Evaluates .gitignore files with isomorphic-git in a thread (see ignore-rules.ts). It reads regular files only,
+// because reading from a pipe might never end.
 import fs from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import git from 'isomorphic-git';

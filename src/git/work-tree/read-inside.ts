@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { UnfitWorkTree } from './unfit-work-tree.ts';
 
 /**
- * What the file system says about a path; undefined when there is nothing. Synchronous: it takes 3 µs, where going
- * through the thread pool takes 11, and most files of a large work tree are only looked at.
+ * Returns the file status of a path, or undefined when it does not exist. It is synchronous, because that takes 3 µs
+ * instead of 11 in the thread pool, and most files of a large work tree need no more than this.
  */
 export function lookAt(path: string, name: string): Stats | undefined {
   try {
@@ -16,7 +16,10 @@ export function lookAt(path: string, name: string): Stats | undefined {
   }
 }
 
-/** The content of a file, if it is still the file that was listed; undefined also when it has more than `maxBytes`. */
+/**
+ * Reads a file if it is still the file that was listed. Returns undefined if it is not, or if it has more than
+ * `maxBytes`.
+ */
 export function readInside(full: string, workTree: string, maxBytes: number): Promise<Buffer | undefined> {
   return withFile(full, workTree, async (handle) => {
     const { size } = await handle.stat();
@@ -24,7 +27,7 @@ export function readInside(full: string, workTree: string, maxBytes: number): Pr
   });
 }
 
-/** The blob id of a file of any size, without holding it in memory. */
+/** Returns the blob id of a file of any size, without holding it in memory. */
 export function hashInside(full: string, workTree: string, size: number): Promise<string | undefined> {
   return withFile(full, workTree, async (handle) => {
     const hash = createHash('sha1').update(`blob ${size}\0`);
@@ -34,7 +37,7 @@ export function hashInside(full: string, workTree: string, size: number): Promis
   });
 }
 
-/** Opens a regular file and makes sure that no folder on the way to it became a link after it was listed. */
+/** Opens a regular file and checks that none of its parent folders was replaced by a link after it was listed. */
 async function withFile<T>(
   full: string,
   workTree: string,
@@ -45,7 +48,8 @@ async function withFile<T>(
   );
   if (handle === undefined) return undefined;
   try {
-    // The path of the work tree itself may contain links (/tmp, for example), which no agent can place.
+    // The path of the work tree may contain links (/tmp, for example). They were not made by an agent, so resolve them
+    // first.
     const [where, root] = [await readlink(`/proc/self/fd/${handle.fd}`), await realpath(workTree)];
     const isHere = where === join(root, full.slice(workTree.length));
     return isHere && (await handle.stat()).isFile() ? await read(handle) : undefined;
@@ -55,8 +59,8 @@ async function withFile<T>(
 }
 
 /**
- * Undefined for a file that is gone, or was replaced by a link or a folder.
- * @throws UnfitWorkTree for any other error: a file that exists and cannot be read would be pushed as deleted
+ * Returns undefined if the error says that the file is gone or was replaced by a link or a folder.
+ * @throws UnfitWorkTree for any other error: a file that exists but cannot be read would be pushed as deleted
  */
 function unlessUnreadable(error: unknown, name: string): undefined {
   const { code } = error as { code?: string };

@@ -8,19 +8,19 @@ export interface TreeEntry {
 }
 
 const folderMode = '40000';
-/** More than the largest repositories that people work in. This many take about 200 MB of memory here. */
+/** More than the largest real-world repositories have. This many files take about 200 MB of memory. */
 const maxFiles = 500_000;
-/** Characters of all paths together. A few nested folders with long names can make millions of long paths. */
+/** Characters of all paths together. A few nested folders with long names can produce millions of long paths. */
 const maxPathChars = 64_000_000;
-/** Folders to ask git for at the same time, because each answer takes a moment. */
+/** Folders to request from git at the same time, because each response takes a moment. */
 const foldersAtOnce = 64;
 
-/** The entries of a folder, by name. Throws when the folder cannot be read. */
+/** Returns the entries of a folder, by name. Throws when the folder cannot be read. */
 type Folder = (tree: string) => Promise<Map<string, TreeEntry>>;
 
 /**
- * The file at a path below a tree; undefined when there is none. A folder that cannot be read makes `folder` throw, so
- * an unreadable file never counts as missing.
+ * Returns the file at a path below a tree, or undefined when there is none. If a folder cannot be read, `folder`
+ * throws, so an unreadable file is never mistaken for a missing one.
  */
 export async function findFile(folder: Folder, tree: string, path: string): Promise<TreeEntry | undefined> {
   let found: TreeEntry = { mode: folderMode, oid: tree };
@@ -33,15 +33,16 @@ export async function findFile(folder: Folder, tree: string, path: string): Prom
 }
 
 /**
- * All files of a tree, by path.
- * @throws GitFailed for too many files or too long paths: a dozen objects of a hostile repository can make millions
+ * Returns all files of a tree, by path.
+ * @throws GitFailed when there are too many files or their paths are too long: a hostile repository can produce
+ * millions of paths from a dozen objects
  */
 export async function allFiles(folder: Folder, root: string): Promise<Map<string, TreeEntry>> {
   const files = new Map<string, TreeEntry>();
   const folders = [{ prefix: '', tree: root }];
   let chars = 0;
   for (let seen = 0; folders.length > 0; ) {
-    // The deepest folders first, so that the list of folders stays short.
+    // Handles the deepest folders first, so that the list of pending folders stays short.
     const some = folders.splice(-foldersAtOnce);
     const read = await Promise.all(some.map(({ tree }) => folder(tree)));
     for (const [i, entries] of read.entries()) {

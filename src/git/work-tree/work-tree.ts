@@ -9,37 +9,38 @@ import { hashInside, lookAt, readInside } from './read-inside.ts';
 import type { TreeEntry } from './tree-files.ts';
 import { tooLarge, UnfitWorkTree } from './unfit-work-tree.ts';
 
-/** How much a run may change. A larger change is most likely build output. */
+/** How many files a run may change. A larger change is most likely build output. */
 const maxChangedFiles = 5000;
 const maxChangedBytes = 100_000_000;
-/** A larger file is hashed without being held in memory, and must not be changed. */
+/** A larger file is hashed as a stream instead of in memory, and a run must not change it. */
 const streamedBytes = 20_000_000;
 /** Files read at the same time, each of at most `streamedBytes`. */
 const readAtOnce = 16;
 /** At most this many untracked files and folders. Ignored folders are not entered. */
 const maxOthers = 100_000;
-/** Looked at without a pause, which takes under a millisecond. */
+/** Files whose status is read before yielding to the event loop; they take under a millisecond. */
 const lookedInARow = 256;
 
 /**
- * What earlier readings found, by path. A file with the same stamp has the same content: only root can forge the change
- * time and the inode number that it contains.
+ * Results of earlier snapshots, by path. A file with the same stamp has the same content: the stamp contains the change
+ * time and the inode number, which only root can forge.
  */
 export type ReadBefore = Map<string, { stamp: string; oid: string }>;
 
 interface Reading {
   workTree: string;
   gitDir: string;
-  /** The files of the commit that is checked out. Submodules are taken from here, not from disk. */
+  /** The files of the commit that is checked out. Submodules are taken from this list, not from disk. */
   base: Map<string, TreeEntry>;
   isIgnored(path: string): Promise<boolean>;
   before: ReadBefore;
 }
 
 /**
- * Reads a work tree that an agent may have filled with anything, without letting git near it: git would run the filters
- * that a nested repository configures. Links are stored and never followed. Everything named .git is left out, so there
- * are no nested repositories. Contents are stored as they are, whatever attributes say. New contents become loose objects.
+ * Reads a work tree that an agent may have filled with arbitrary files. Git is not used, because it would run the
+ * filters that a nested repository configures. Links are stored and never followed. Everything named .git is left out,
+ * so there are no nested repositories. Contents are stored unchanged, whatever the attributes say. New contents become
+ * loose objects.
  * @throws UnfitWorkTree
  */
 export async function readWorkTree(reading: Reading): Promise<Map<string, TreeEntry>> {
@@ -54,8 +55,8 @@ export async function readWorkTree(reading: Reading): Promise<Map<string, TreeEn
 }
 
 /**
- * Notes that the files on disk are those of the commit, before anybody works on them. The first reading then recognises
- * untouched files by their stamps, which saves reading each of them once.
+ * Records the stamp of every file right after the checkout, before anybody changes one. The first snapshot then
+ * recognizes untouched files by their stamps and does not read them.
  */
 export async function rememberWorkTree({ workTree, base, before }: Pick<Reading, 'workTree' | 'base' | 'before'>) {
   let looked = 0;
@@ -67,7 +68,7 @@ export async function rememberWorkTree({ workTree, base, before }: Pick<Reading,
   }
 }
 
-/** One reading of a work tree, folder by folder. */
+/** The state of one snapshot of a work tree, which is read folder by folder. */
 class WorkTreeReader {
   readonly found: Map<string, TreeEntry>;
   readonly #reading: Reading;
@@ -118,7 +119,7 @@ class WorkTreeReader {
     });
   }
 
-  /** Several at once: one after the other, each would wait for the thread pool. */
+  /** Reads several files at the same time, because each read waits for the thread pool. */
   async #readFiles(paths: string[]): Promise<void> {
     for (let at = 0; at < paths.length; at += readAtOnce) {
       const batch = paths.slice(at, at + readAtOnce);
@@ -143,7 +144,10 @@ class WorkTreeReader {
     return { mode, oid };
   }
 
-  /** Most likely a large file of the repository that nobody has touched. @throws UnfitWorkTree when it was changed */
+  /**
+   * Hashes a large file, most likely one of the repository that nobody has touched.
+   * @throws UnfitWorkTree when it was changed
+   */
   async #hashLarge(path: string, size: number): Promise<string | undefined> {
     const { workTree } = this.#reading;
     const oid = await hashInside(join(workTree, path), workTree, size);
@@ -180,7 +184,10 @@ class WorkTreeReader {
   }
 }
 
-/** @throws UnfitWorkTree for a pipe or a device, which git would wait for forever when it reads the rules */
+/**
+ * Ensures that .gitignore is a regular file.
+ * @throws UnfitWorkTree for a pipe or a device, from which git would read forever
+ */
 function checkIgnoreFile(folder: string, entries: Dirent[]): void {
   const rules = entries.find((entry) => entry.name === '.gitignore');
   if (rules === undefined || rules.isFile() || rules.isSymbolicLink()) return;

@@ -3,14 +3,14 @@ import type { Database } from '../../db/database.ts';
 import { hasRole, type Role } from '../../domain/member.ts';
 import { notAMember, notFound, requiresRole, unauthorized } from '../../errors.ts';
 
-/** The user behind a request, by a token that was live when the request arrived. */
+/** The user who sent a request, identified by a token that was live when the request arrived. */
 export interface Caller {
   id: string;
   login: string;
   tokenId: string;
 }
 
-/** The parts of a request that an access rule sees. Nothing is validated yet. */
+/** The parts of a request that an access rule reads. They have not been validated yet. */
 export interface Asked {
   tokenId: string;
   params: Record<string, string>;
@@ -19,8 +19,8 @@ export interface Asked {
 }
 
 /**
- * Decides who may call a route. `load` finds the object that the path names, checks the caller and passes both on. It is a
- * property instead of a method so that the compiler compares its parameters strictly.
+ * Decides who may call a route. `load` finds the object that the path names, checks the caller, and returns both. It is
+ * a property instead of a method so that the compiler compares its parameters strictly.
  */
 export interface Access<C> {
   /** For documentation and generated tests. `public` routes need no token. */
@@ -43,7 +43,7 @@ function callerOf(row: CallerColumns, tokenId: string): Caller {
   return { id: row.callerId, login: row.callerLogin, tokenId };
 }
 
-/** The caller of a live token. @throws AppError 401 */
+/** Finds the caller that a live token belongs to. @throws AppError 401 */
 export async function findCaller(db: Database, tokenId: string): Promise<Caller> {
   const [row] = await db.prepared<CallerColumns>(
     'caller',
@@ -54,7 +54,7 @@ export async function findCaller(db: Database, tokenId: string): Promise<Caller>
   return callerOf(row, tokenId);
 }
 
-/** Anyone with a live token. */
+/** Allows anyone with a live token. */
 export const anyUser: Access<{ user: Caller }> = {
   kind: 'user',
   load: async (app, { tokenId }) => ({ user: await findCaller(app.db, tokenId) }),
@@ -62,9 +62,9 @@ export const anyUser: Access<{ user: Caller }> = {
 
 /** How to find an object and its project by the object's id. The parts are SQL, so they must never contain input. */
 export interface ObjectSource {
-  /** As the error names it: `Task`. */
+  /** The object's name in errors: `Task`. */
   kind: string;
-  /** The property under which the handler gets it. */
+  /** The property under which the handler receives the object. */
   as: string;
   columns: string;
   from: string;
@@ -74,8 +74,8 @@ export interface ObjectSource {
 }
 
 /**
- * Access to an object by its own id. One statement reads token, object and membership. A caller who may not see the object
- * gets the same 404 as for an unknown id.
+ * Allows access to an object by its own id. One statement reads token, object and membership. A caller who may not see
+ * the object gets the same 404 as for an unknown id.
  */
 export function accessTo<Row extends object, As extends string>(source: ObjectSource & { as: As }) {
   const statement = `
@@ -111,7 +111,10 @@ export interface InProject {
   projectId: string;
 }
 
-/** Access to `/projects/:projectId/…`: unknown 404, not a member 403, role too low 403. */
+/**
+ * Allows access to `/projects/:projectId/…`. Replies 404 for an unknown project, 403 to callers who are not members or
+ * whose role is too low.
+ */
 export function inProject(role: Role): Access<InProject> {
   return {
     kind: 'project',
@@ -121,7 +124,7 @@ export function inProject(role: Role): Access<InProject> {
   };
 }
 
-/** The same for a `projectId` in the body. If it is missing, the validation of the body reports that. */
+/** Does the same as `inProject` for a `projectId` in the body. If it is missing, the body's validation reports that. */
 export function inProjectOfBody(role: Role): Access<InProject> {
   return {
     kind: 'projectInBody',
@@ -135,7 +138,7 @@ export function inProjectOfBody(role: Role): Access<InProject> {
   };
 }
 
-/** The same for an optional `projectId` in the query; null means everything that the caller may see. */
+/** Does the same as `inProject` for an optional `projectId` in the query; null means everything visible to the caller. */
 export const inProjectOfQuery: Access<{ user: Caller; projectId: string | null }> = {
   kind: 'projectInQuery',
   role: 'member',
@@ -164,7 +167,7 @@ async function enterProject(db: Database, tokenId: string, id: string, role: Rol
   return { user: callerOf(row, tokenId), role: row.callerRole, projectId: row.projectId };
 }
 
-/** PostgreSQL accepts no NUL in parameters, so an id with one becomes an unknown id. */
+/** Returns the id, or an empty string for an id with NUL, which PostgreSQL refuses in parameters. */
 export function storable(id: string): string {
   return id.includes('\0') ? '' : id;
 }

@@ -4,7 +4,7 @@ import { ExtractJwt, Strategy } from 'passport-jwt';
 import { readCookie, sessionCookie } from './session.ts';
 
 const audience = 'api';
-/** The only algorithm for signing and verifying, so that a token cannot choose its own. */
+/** The only algorithm for signing and verifying. A token must not be able to choose another one. */
 const algorithm = 'HS256';
 
 export interface TokenClaims {
@@ -12,7 +12,7 @@ export interface TokenClaims {
   jti: string;
 }
 
-/** Signs an API token. It is valid as long as its row in `api_tokens` is. */
+/** Signs an API token. The token is valid while its row in `api_tokens` is. */
 export function signToken(secret: string, issuer: string, claims: TokenClaims, expiresAt: Date): string {
   return jwt.sign({ exp: Math.floor(expiresAt.getTime() / 1000) }, secret, {
     algorithm,
@@ -23,7 +23,7 @@ export function signToken(secret: string, issuer: string, claims: TokenClaims, e
   });
 }
 
-/** The claims of a token that we signed and that has not expired; undefined for any other text. */
+/** Returns the claims of a token that we signed and that has not expired, or undefined for any other string. */
 export function readClaims(secret: string, issuer: string, token: string): TokenClaims | undefined {
   try {
     return jwt.verify(token, secret, { algorithms: [algorithm], issuer, audience }) as TokenClaims;
@@ -33,8 +33,8 @@ export function readClaims(secret: string, issuer: string, token: string): Token
 }
 
 /**
- * Verifies our tokens, in the Authorization header or the session cookie. The route's access rule checks whether a token was
- * revoked.
+ * Verifies tokens in the Authorization header or the session cookie. Whether a token was revoked is checked later, by
+ * the route's access rule.
  */
 export function bearerPassport(secret: string, issuer: string): passport.Authenticator {
   const authenticator = new passport.Passport();

@@ -11,15 +11,15 @@ import { tokenUse } from './token-use.ts';
 const maxRemembered = 10_000;
 
 export interface Authentication {
-  /** The id of the caller's token. @throws AppError 401, 403, 429 */
+  /** Returns the id of the caller's token. @throws AppError 401, 403, 429 */
   tokenIdOf(req: Request, res: Response, declared: Route): Promise<string>;
-  /** Answers 429 instead of 401 once an address has caused too many. */
+  /** Replies 429 instead of 401 once an address has caused too many. */
   onRefusal: ErrorRequestHandler;
 }
 
 /**
- * Reads the caller's token. A request counts against its user only if the token is live, so that a stolen and revoked token
- * cannot use up its user's limit. Every 401 counts against the caller's address.
+ * Reads the caller's token. A request counts against its user only if the token is live, so that a stolen and revoked
+ * token cannot use up its user's limit. Every 401 counts against the caller's address.
  */
 export function authentication(app: App, anonymous: RequestHandler): Authentication {
   const passport = bearerPassport(app.keys.jwtSecret, app.config.BASE_URL);
@@ -31,7 +31,7 @@ export function authentication(app: App, anonymous: RequestHandler): Authenticat
     );
   const noteUse = tokenUse(app);
   const limit = userLimits(app.config);
-  /** Tokens that were live when they were last checked. */
+  /** Tokens that were live at their last check. */
   const live = new Set<string>();
   const remember = (tokenId: string) => {
     if (live.size >= maxRemembered) live.clear();
@@ -46,7 +46,7 @@ export function authentication(app: App, anonymous: RequestHandler): Authenticat
       if (!live.has(jti)) await findCaller(app.db, jti);
       remember(jti);
       await limit(req, res, costs).catch(async (error) => {
-        // A token that was revoked since then gets its 401 even over the limit.
+        // Over the limit, a token that was revoked since its last check must still get 401.
         await findCaller(app.db, jti);
         throw error;
       });

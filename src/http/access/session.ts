@@ -5,7 +5,10 @@ import { AppError } from '../../errors.ts';
 /** How long a browser stays signed in. */
 export const sessionMs = 12 * 3_600_000;
 
-/** The prefix `__Host-` ties a cookie to this host and the path `/`. It requires https, so plain http goes without. */
+/**
+ * Returns a cookie's full name. The prefix `__Host-` ties the cookie to this host and the path `/`. It requires https,
+ * so it is omitted over plain http.
+ */
 function cookieName(baseUrl: string, name: string): string {
   return baseUrl.startsWith('https:') ? `__Host-${name}` : name;
 }
@@ -25,7 +28,7 @@ export function clearCookie(res: Response, baseUrl: string, name: string): void 
   res.clearCookie(cookieName(baseUrl, name), options(baseUrl));
 }
 
-/** The value of one of our cookies; undefined if the browser did not send it. */
+/** Returns the value of one of our cookies, or undefined if the browser did not send it. */
 export function readCookie(req: Request, baseUrl: string, name: string): string | undefined {
   return parseCookie(req.headers.cookie ?? '')[cookieName(baseUrl, name)];
 }
@@ -33,9 +36,9 @@ export function readCookie(req: Request, baseUrl: string, name: string): string 
 export const sessionCookie = 'deckhand_session';
 
 /**
- * Browsers send our cookie even with requests that another site triggers. A request that changes something and is
- * authenticated by cookie must therefore come from our own pages, as its `Origin` and `Sec-Fetch-Site` headers tell.
- * Without these headers it is refused.
+ * Refuses cross-site writes. Browsers send our cookie even with requests that another site triggers, so a request that
+ * changes something and is authenticated by cookie must come from our own pages, according to its `Origin` and
+ * `Sec-Fetch-Site` headers. Without these headers it is refused.
  * @throws AppError 403
  */
 export function refuseCrossSite(req: Request, baseUrl: string): void {

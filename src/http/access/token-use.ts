@@ -3,7 +3,10 @@ import type { App } from '../../app.ts';
 const everyMs = 60_000;
 const maxRemembered = 10_000;
 
-/** Records when a token was last used, at most once a minute for each, without delaying the request. */
+/**
+ * Returns a function that records when a token was last used, at most once a minute per token, without delaying the
+ * request.
+ */
 export function tokenUse(app: App): (tokenId: string) => void {
   const noted = new Map<string, number>();
   return (tokenId) => {

@@ -4,10 +4,10 @@ import express, { type Router } from 'express';
 
 const files = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
-/** Swagger UI over our OpenAPI document, served from this process; nothing is loaded from elsewhere. */
+/** Serves Swagger UI for our OpenAPI document from this process. The page loads nothing from other servers. */
 export function docsPage(documentUrl: string): Router {
   const router = express.Router();
-  // Swagger UI sets style attributes. Scripts must still come from this server.
+  // Swagger UI sets style attributes, so inline styles are allowed. Scripts must come from this server.
   const policy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
   router.use((_req, res, next) => {
     res.setHeader('Content-Security-Policy', policy);

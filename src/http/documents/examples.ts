@@ -1,6 +1,6 @@
 import { sample } from 'openapi-sampler';
 
-/** Example values by field name. The example of any other field is made from its type. */
+/** Example values by field name. The example of any other field is derived from its type. */
 const byName: Record<string, unknown> = {
   action: 'requeued',
   additions: 12,
@@ -69,7 +69,7 @@ const byName: Record<string, unknown> = {
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** Adds an example to every field by its name, and to every body and reply one composed of them. */
+/** Adds an example to every field, and to every body and reply an example composed of those of its fields. */
 export function withExamples<D extends object>(document: D): D {
   visit(document, (node) => {
     if (!isObject(node.properties)) return;

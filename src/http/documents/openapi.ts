@@ -9,7 +9,7 @@ import type { Route } from '../route.ts';
 import { ErrorReply } from '../shapes.ts';
 import { withExamples } from './examples.ts';
 
-/** The errors that routes share. */
+/** Errors that several routes have in common. */
 const shared = {
   400: ['Invalid', 'The body, the query or the JSON is invalid', 'title: must have 1 to 200 characters'],
   401: ['Unauthorized', 'The token is missing, malformed, expired or revoked', 'Unauthorized'],
@@ -58,7 +58,7 @@ const tags: Record<string, string> = {
   tasks: 'Units of work for agents, and the runs that do them',
 };
 
-/** The OpenAPI 3.1 document of the declared routes. */
+/** Returns the OpenAPI 3.1 document of the declared routes. */
 export function openapiDocument(routes: Route[], serverUrl: string): object {
   const paths: ZodOpenApiPathsObject = {};
   for (const declared of routes) {
@@ -128,14 +128,14 @@ function successes(declared: Route): ZodOpenApiOperationObject['responses'] {
   };
 }
 
-/** The errors that every route of this kind can answer, and those that this route declares. */
+/** Returns the errors of every route of this kind and those that this route declares. */
 function failures({ access, method, errors = {} }: Route): ZodOpenApiOperationObject['responses'] {
   const isPost = method === 'post';
   const codes = [400, 401, 429, 503];
   if (isPost || method === 'patch') codes.push(413, 415);
   if (isPost) codes.push(409, 422);
   if (access.names !== undefined) codes.push(403, 404);
-  // A cross-site write with a cookie is refused as well.
+  // Cross-site writes with a cookie are refused, too.
   else if (method !== 'get') codes.push(403);
   const own = Object.entries(errors).map(([code, text]) => [code, errorResponse(Number(code), text, text)]);
   return { ...Object.fromEntries(codes.map((code) => [code, sharedResponses[code]])), ...Object.fromEntries(own) };

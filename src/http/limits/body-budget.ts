@@ -1,15 +1,15 @@
-/** The memory that one body takes. */
+/** The memory reserved for one request body. */
 export interface BodyShare {
-  /** Counts memory that the body needs from now on. Another body may be dismissed for it, or this one. */
+  /** Adds to the body's memory. Over a limit, this dismisses another body or this one. */
   take(bytes: number): void;
-  /** The body has arrived. From now on it cannot be dismissed. */
+  /** Marks the body as complete. From now on it cannot be dismissed. */
   settle(): void;
   leave(): void;
 }
 
-/** The memory for request bodies. */
+/** The memory budget for all request bodies. */
 export interface BodyBudget {
-  /** Begins to count a body. `giveWay` is called when it is dismissed, after its share has been freed. */
+  /** Starts counting a body. When the body is dismissed, its memory is freed and then `giveWay` is called. */
   enter(payer: string, giveWay: () => void): BodyShare;
 }
 
@@ -21,14 +21,14 @@ interface Body {
 interface Payer {
   bytes: number;
   bodies: Set<Body>;
-  /** Those of its bodies that can still be dismissed. */
+  /** The payer's bodies that can still be dismissed. */
   arriving: Set<Body>;
 }
 
 /**
- * Bounds the memory of arriving bodies, in total and for each payer (an address or a user). It counts the bytes that have
- * arrived rather than those announced, because announcing costs nothing and a few requests could reserve everything. Over
- * a limit, the largest body of the heaviest payer is dismissed, so a small body gets through during a flood.
+ * Limits the memory of arriving bodies, in total and for each payer (an address or a user). It counts the bytes that
+ * have arrived, not the announced length: announcing is free, so a few requests could reserve the whole budget. Over a
+ * limit, the largest body of the payer who uses the most is dismissed, so a small body gets through during a flood.
  */
 export function bodyBudget({ total, each }: { total: number; each: number }): BodyBudget {
   const payers = new Map<string, Payer>();
@@ -68,7 +68,7 @@ export function bodyBudget({ total, each }: { total: number; each: number }): Bo
   return { enter };
 }
 
-/** False if there is nothing to dismiss, because all bodies have arrived. */
+/** Dismisses the largest body that is still arriving; returns false if there is none. */
 function dismissLargest(payers: Iterable<Payer>): boolean {
   const heaviest = largest([...payers].filter(({ arriving }) => arriving.size > 0));
   const body = largest(heaviest?.arriving ?? []);

@@ -1,11 +1,11 @@
 import type { ClientRateLimitInfo, Store } from 'express-rate-limit';
 
-/** They take about 2 MB. */
+/** Maximum number of keys. They take about 2 MB. */
 const maxKeys = 10_000;
 
 /**
  * Counts requests in windows of one length. The store of express-rate-limit keeps every key for up to two windows, so a
- * stranger with many addresses could fill the memory. This one drops the oldest window when it is full.
+ * client with many addresses could exhaust the memory. This store evicts the oldest window when it is full.
  */
 export function boundedStore(): Store {
   const counts = new Map<string, ClientRateLimitInfo>();
@@ -41,7 +41,10 @@ function isOver({ resetTime }: ClientRateLimitInfo, now: number): boolean {
   return (resetTime?.getTime() ?? 0) <= now;
 }
 
-/** All windows have the same length, so the map lists them in the order in which they end. */
+/**
+ * Evicts expired windows, or the oldest one. All windows have the same length, so the map's order is the order in which
+ * they end.
+ */
 function makeRoom(counts: Map<string, ClientRateLimitInfo>, now: number): void {
   for (const [key, count] of counts) {
     if (counts.size < maxKeys && !isOver(count, now)) return;

@@ -1,12 +1,13 @@
 type Work = () => void;
 
-/** Requests are handled for this long before the event loop gets to look at connections again. */
+/** How long to handle requests before yielding to the event loop, which then accepts connections. */
 const sliceMs = 5;
 
 /**
- * Hands out turns on the event loop. Node accepts one new connection in each round of its loop, and a round lasts until
- * everything that was readable is handled: 50 connections with 16 requests each kept all others waiting for seconds. With
- * turns a round is short, and the requests of one address wait behind each other and not before those of others.
+ * Schedules requests fairly between addresses. Node accepts one new connection per iteration of its event loop, and an
+ * iteration lasts until all readable sockets are handled: 50 connections with 16 requests each delayed all others for
+ * seconds. With this scheduler an iteration is short, and each address has its own queue. The queues are served
+ * round-robin.
  */
 export class FairTurns {
   readonly #lanes = new Map<string, Work[]>();
@@ -14,7 +15,7 @@ export class FairTurns {
   #isScheduled = false;
   #sawArrival = false;
 
-  /** Calls `work` soon, after earlier work of the same lane. Urgent work comes before all lanes. */
+  /** Queues `work` in a lane, behind that lane's earlier work. Urgent work runs before all lanes. */
   add(lane: string, work: Work, isUrgent = false): void {
     if (isUrgent) this.#urgent.push(work);
     else {
@@ -25,7 +26,10 @@ export class FairTurns {
     this.#schedule();
   }
 
-  /** While connections arrive, rounds are as short as possible, because each round accepts only one. */
+  /**
+   * Notes that a connection arrived. The next slice is then as short as possible, because each iteration of the event
+   * loop accepts only one connection.
+   */
   noteArrival(): void {
     this.#sawArrival = true;
   }
@@ -48,7 +52,7 @@ export class FairTurns {
     while (this.#lanes.size > 0 && performance.now() < endsAt);
   }
 
-  /** Does the first work of the first lane, which then goes to the end. */
+  /** Runs the first work of the first lane and moves that lane to the end. */
   #oneOfNextLane(): void {
     const [next] = this.#lanes;
     if (next === undefined) return;

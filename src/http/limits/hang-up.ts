@@ -1,24 +1,27 @@
 import type { Request, Response } from 'express';
 import { freeNow } from './read-body.ts';
 
-/** A client that reads only after it has sent everything would see a broken connection instead of the answer. */
+/**
+ * How long to drain a body after replying. If the connection were closed immediately, a client that reads only after
+ * sending everything would see a broken connection instead of the reply.
+ */
 const drainMs = 2000;
 const drainBytes = 32 * 1024 * 1024;
-/** What a chunk counts for at least, because tiny chunks cost time rather than bytes. */
+/** The minimum that a chunk counts against `drainBytes`, because tiny chunks cost time rather than bytes. */
 const minChunkCost = 1024;
-/** With this many connections being drained, further ones are closed at once. */
+/** When this many connections are being drained, further ones are closed immediately. */
 const maxDraining = 32;
 let draining = 0;
 
-/** Whether the request has a body that has not arrived completely. */
+/** Returns whether the request has a body that has not arrived completely. */
 export function isUnread(req: Request): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = req.headers;
   return !req.complete && (coding !== undefined || Number(length) > 0);
 }
 
 /**
- * Answers a request whose body will not be read, and closes its connection, because otherwise the whole body would be
- * received for nothing. For a short time, arriving bytes are discarded.
+ * Replies to a request whose body will not be read and closes its connection, which saves receiving the whole body.
+ * Arriving bytes are discarded for a short time before the connection is closed.
  */
 export function answerAndHangUp(req: Request, res: Response, body: string): void {
   res.setHeader('Connection', 'close');
@@ -28,7 +31,7 @@ export function answerAndHangUp(req: Request, res: Response, body: string): void
     return;
   }
   draining += 1;
-  // The client knows the length, so the answer is complete for it before the connection is closed.
+  // The reply has a Content-Length, so the client can read it completely before the connection is closed.
   res.write(body);
   let left = drainBytes;
   const discard = (chunk: Buffer) => {

@@ -1,13 +1,16 @@
-/** The largest body that any route accepts, 100 tasks with 100 dependencies each, has about 11,000 values. */
+/**
+ * Maximum number of JSON values. The largest body that any route accepts, 100 tasks with 100 dependencies each, has
+ * about 11,000.
+ */
 export const maxValues = 15_000;
 export const maxDepth = 32;
 
 const [quote, backslash, comma, openBrace, openBracket, closeBrace, closeBracket] = Buffer.from('"\\,{[}]');
 
 /**
- * Whether JSON has so few values that parsing it does not block the event loop. This check takes 2 ms for 1 MB of text;
- * `JSON.parse` takes up to 400 ms for 1 MB of small objects, and validation visits each of them. Invalid JSON is left to
- * the parser.
+ * Returns whether JSON has so few values that parsing it does not block the event loop. This check takes 2 ms for 1 MB
+ * of text; `JSON.parse` takes up to 400 ms for 1 MB of small objects, and validation then visits each of them. Invalid
+ * JSON is left to the parser.
  */
 export function isModest(json: Buffer): boolean {
   let [values, depth] = [0, 0];

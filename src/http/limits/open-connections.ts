@@ -2,14 +2,14 @@ import type { Socket } from 'node:net';
 
 interface Connection {
   socket: Socket;
-  /** Requests that wait for their reply. Without any the connection is idle. */
+  /** Requests without a reply yet. A connection without any is idle. */
   unanswered: number;
 }
 
 /**
- * The open connections by address. When one address has too many connections, or all addresses together have, the
- * connection of the greediest address that has been idle for longest is closed. Connections that send nothing therefore
- * keep nobody out.
+ * The open connections by address. When one address or all addresses together have too many, one connection of the
+ * address with the most is closed: the one that has been idle for longest. Clients that open connections and send nothing
+ * can therefore not lock others out.
  */
 export class OpenConnections {
   readonly #max: number;
@@ -23,7 +23,10 @@ export class OpenConnections {
     this.#maxOfAddress = maxOfAddress;
   }
 
-  /** Adds a connection until it closes; destroys it when there is no room and no idle connection can give way. */
+  /**
+   * Adds a connection until it closes. Destroys it when the limit is reached and no idle connection can be closed
+   * instead.
+   */
   enter(socket: Socket, address: string): void {
     const own = this.#byAddress.get(address) ?? new Map<Socket, Connection>();
     const greediest = own.size >= this.#maxOfAddress ? own : this.#count >= this.#max ? this.#greediest() : undefined;
@@ -38,7 +41,7 @@ export class OpenConnections {
     });
   }
 
-  /** Records that a request arrived. Returns how many requests of the connection are unanswered. */
+  /** Records that a request arrived and returns the number of pending requests of the connection. */
   arrived(socket: Socket, address: string): number {
     const connection = this.#byAddress.get(address)?.get(socket);
     if (connection === undefined) return 0;

@@ -5,19 +5,19 @@ import { AppError } from '../../errors.ts';
 import { addressOf } from './address.ts';
 import { boundedStore } from './bounded-store.ts';
 
-/** The stricter limit that a request counts against as well. */
+/** The additional, stricter limit that a request counts against. */
 export type Costs = 'model' | 'start';
 
 const windowMs = 60_000;
 
 type KeyOf = (req: Request, res: Response) => string;
 
-/** Limits per user and minute, counted by each process separately. @throws AppError 429 */
+/** Limits requests per user and minute. Each process counts separately. @throws AppError 429 */
 export function userLimits(
   config: App['config'],
 ): (req: Request, res: Response, costs: Costs | undefined) => Promise<void> {
   const keyOf: KeyOf = (_req, res) => String(res.locals.userId);
-  // The stricter limit comes last, so that the caller sees its RateLimit headers.
+  // The stricter limit comes last, so that the reply has its RateLimit headers.
   const all = limiter('requests', config.RATE_LIMIT_REQUESTS, keyOf);
   const by = {
     model: limiter('model-backed requests', config.RATE_LIMIT_MODEL, keyOf),
@@ -29,7 +29,9 @@ export function userLimits(
   };
 }
 
-/** The limit per address and minute for callers without a valid token. Passes an AppError 429 on. */
+/**
+ * Limits requests per address and minute for callers without a valid token. Passes an AppError 429 to the next handler.
+ */
 export function anonymousLimit(config: App['config']): RequestHandler {
   const limit = limiter('requests without a valid token', config.RATE_LIMIT_ANONYMOUS, addressOf);
   return limit ?? ((_req, _res, next) => next());
@@ -44,7 +46,8 @@ function limiter(what: string, limit: number, keyOf: KeyOf): RequestHandler | un
     standardHeaders: 'draft-6',
     legacyHeaders: false,
     keyGenerator: keyOf,
-    // express-rate-limit searches the source of `keyOf` for ipKeyGenerator, which it calls through `networkOf`.
+    // Turns off a check of express-rate-limit: it searches the source of `keyOf` for ipKeyGenerator, which is called
+    // indirectly through `networkOf`.
     validate: { keyGeneratorIpFallback: false },
     handler: (_req, _res, next) =>
       next(new AppError(429, `At most ${limit} ${what} a minute; wait as long as Retry-After says`)),

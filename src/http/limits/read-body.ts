@@ -4,26 +4,28 @@ import type { BodyBudget } from './body-budget.ts';
 
 export interface BodyLimits {
   maxBytes: number;
-  /** The time for the whole body to arrive. */
+  /** The time limit for receiving the whole body. */
   withinMs: number;
   budget: BodyBudget;
 }
 
-/** A body that has arrived. It counts against the budget until it is released. */
+/** A complete body. It counts against the budget until it is released. */
 export interface ArrivedBody {
   size: number;
-  /** The whole body in one buffer. Call it once. */
+  /** Joins the body into one buffer. Call it once. */
   join(): Buffer;
   release(): void;
 }
 
-/** Chunks are copied into blocks of this size, because a buffer of a single byte takes hundreds of bytes. */
+/**
+ * Chunks are copied into blocks of this size, because a separate buffer takes hundreds of bytes even for a single byte.
+ */
 const blockBytes = 16 * 1024;
-/** Each chunk costs the event loop a microsecond or more. After the first ones they must have this average size. */
+/** Minimum average chunk size after the first chunks. Each chunk costs the event loop a microsecond or more. */
 const minChunkBytes = 64;
 const freeChunks = 1000;
 
-/** Checks the body by its headers. @throws AppError 413 if it is too large, 415 if it is compressed */
+/** Checks the headers of a body. @throws AppError 413 if it is too large, 415 if it is compressed */
 export function assertReadable(req: Request, maxBytes: number): void {
   if (announcedBytes(req) > maxBytes) throw tooLarge(maxBytes);
   const encoding = req.headers['content-encoding'] ?? 'identity';
@@ -32,8 +34,8 @@ export function assertReadable(req: Request, maxBytes: number): void {
 }
 
 /**
- * Reads a body and hands its parts to `each` as they arrive.
- * @throws AppError 408 if it is late, 413 if it is too large, 415 if it is compressed, 503 if it was dismissed
+ * Reads a body and passes its parts to `each` as they arrive.
+ * @throws AppError 408 if it is too slow, 413 if it is too large, 415 if it is compressed, 503 if it was dismissed
  */
 export function readBytes(
   req: Request,
@@ -42,7 +44,7 @@ export function readBytes(
   each: (part: Buffer) => void = () => {},
 ): Promise<ArrivedBody> {
   assertReadable(req, maxBytes);
-  // The client disconnected while the request was being checked. No event would report that any more.
+  // The client disconnected while the request was being checked, so no event will be emitted.
   if (req.destroyed) return Promise.reject(incomplete());
   if (/^100-continue$/i.test(req.headers.expect ?? '')) req.res?.writeContinue();
   return new Promise((resolve, reject) => {
@@ -91,7 +93,7 @@ export function readBytes(
   });
 }
 
-/** Collects bytes in blocks of one size. `take` is called before a block is filled, `each` once it is full. */
+/** Collects bytes in blocks of one size. Calls `take` before filling a block and `each` when it is full. */
 function blockList(each: (part: Buffer) => void, take: (bytes: number) => void, length: number) {
   const blocks: Buffer[] = [];
   let [size, filled, isFreed] = [0, length, false];
@@ -110,7 +112,7 @@ function blockList(each: (part: Buffer) => void, take: (bytes: number) => void, 
         if (filled === length) {
           complete();
           take(length);
-          // This body may have been the one that was dismissed.
+          // This body may be the one that was dismissed.
           if (isFreed) return;
           blocks.push(Buffer.allocUnsafeSlow(length));
           filled = 0;
@@ -132,12 +134,12 @@ function blockList(each: (part: Buffer) => void, take: (bytes: number) => void, 
 }
 
 /**
- * Frees the memory of a buffer at once. The garbage collector lets 64 MB of unused buffers accumulate, which would be added
- * to every limit here.
+ * Frees the memory of a buffer immediately. The garbage collector lets 64 MB of unused buffers accumulate, which would
+ * be added to every limit here.
  */
 export function freeNow(bytes: Buffer): void {
   const { buffer } = bytes;
-  // A slice of a larger buffer shares its memory with others.
+  // The buffer may be a slice of a larger one, whose memory is shared with others.
   if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength) buffer.transfer(0);
 }
 

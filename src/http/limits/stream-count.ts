@@ -2,14 +2,17 @@ import { AppError } from '../../errors.ts';
 
 /** Streams that one user may have open in one process. */
 const maxOfUser = 10;
-/** For all users of this process, because each stream checks its caller's access every 800 ms. */
+/** Open streams of all users of this process. Each stream checks its caller's access every 800 ms. */
 const maxOfAll = 1000;
 
 const retryLater = { headers: { 'Retry-After': '5' } };
 const openOf = new Map<string, number>();
 let openOfAll = 0;
 
-/** Counts an event stream until the returned function is called. @throws AppError 429 for the user, 503 for the process */
+/**
+ * Counts an open event stream. Call the returned function when the stream ends.
+ * @throws AppError 429 over the user's limit, 503 over that of the process
+ */
 export function countStream(userId: string): () => void {
   const count = openOf.get(userId) ?? 0;
   if (count >= maxOfUser)

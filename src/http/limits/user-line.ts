@@ -1,10 +1,13 @@
 import { AppError } from '../../errors.ts';
 
-/** The database pool has 20 connections. A user whose requests are slow must leave some of them to others. */
+/**
+ * Requests of one user handled at the same time. The database pool has 20 connections, so a user with slow requests
+ * must leave some of them to others.
+ */
 const maxAtOnce = 8;
 const maxWaiting = 1000;
 
-/** Gives up the place; calling it again does nothing. */
+/** Releases the slot. Calling it again has no effect. */
 export type Leave = () => void;
 
 interface Line {
@@ -12,14 +15,16 @@ interface Line {
   waiting: (() => void)[];
 }
 
-/** Handles a few requests of each user at a time; the others wait in the order in which they arrived. */
+/**
+ * Limits how many requests of each user are handled at the same time. Further ones wait in the order of their arrival.
+ */
 export function userLines(): (userId: string) => Promise<Leave> {
   const lines = new Map<string, Line>();
   return async (userId) => {
     const line = lines.get(userId) ?? { active: 0, waiting: [] };
     lines.set(userId, line);
     if (line.waiting.length >= maxWaiting)
-      throw new AppError(429, `At most ${maxWaiting} requests of a user may wait; send fewer at once`, {
+      throw new AppError(429, `At most ${maxWaiting} requests of a user may wait; send fewer at the same time`, {
         headers: { 'Retry-After': '1' },
       });
     if (line.active < maxAtOnce) line.active += 1;
@@ -29,7 +34,7 @@ export function userLines(): (userId: string) => Promise<Leave> {
       if (isOver) return;
       isOver = true;
       const next = line.waiting.shift();
-      // The next request takes over the place.
+      // Pass the slot on to the next request.
       if (next !== undefined) return next();
       line.active -= 1;
       if (line.active === 0) lines.delete(userId);

@@ -8,17 +8,17 @@ import pRetry from 'p-retry';
 import type { RunLimits } from '../sandbox.ts';
 import type { Exceeded } from './watched-run.ts';
 
-/** A part of the machine's control groups (version 2) that the service may divide. */
+/** A part of the machine's control groups (version 2) in which the service may create groups. */
 export interface CgroupTree {
   open(limits: RunLimits): Promise<RunGroup>;
 }
 
 /** The control group of a run. */
 export interface RunGroup {
-  /** Moves a process into the group. Whatever it starts afterwards is in it too. */
+  /** Moves a process into the group. Its later children are in the group too. */
   enter(pid: number): void;
   exceeded(): Promise<Exceeded | undefined>;
-  /** Ends the processes that are left, and removes the group. Never throws. */
+  /** Kills the remaining processes and removes the group. Never throws. */
   close(): Promise<void>;
 }
 
@@ -29,13 +29,14 @@ export interface CgroupOptions {
   isDelegated?(service: string): Promise<boolean>;
 }
 
-/** The group of the service's own processes: a group that limits its children must not contain processes. */
+/** The group of the service's own processes. A cgroup with limited children must not contain processes directly. */
 const serviceGroup = 'service';
 const needed = ['memory', 'pids'];
 
 /**
- * The service's part of the control groups, if it may divide it: with `Delegate=yes` of systemd, or in a container with a
- * writable /sys/fs/cgroup. Otherwise undefined, even where root could write: other groups are not touched.
+ * Finds the control group in which the service may create groups: one delegated by systemd (`Delegate=yes`), or the
+ * root group of a container with a writable /sys/fs/cgroup. Returns undefined otherwise, even where root could write,
+ * because other services' groups must not be modified.
  */
 export async function findCgroups(options: CgroupOptions = {}): Promise<CgroupTree | undefined> {
   const { mount = '/sys/fs/cgroup', own = '/proc/self/cgroup', isDelegated = systemdDelegates } = options;
@@ -44,12 +45,12 @@ export async function findCgroups(options: CgroupOptions = {}): Promise<CgroupTr
     const service = /^.*\/([^/]+\.service)(?=\/|$)/.exec(path);
     if (service === null && path !== '/') return undefined;
     const tree = join(mount, service?.[0] ?? '/');
-    // The machine's root group has no such file, the root of a container's namespace does.
+    // This file is missing in the machine's root group and present in the root of a container's namespace.
     await access(join(tree, 'cgroup.type'));
     await access(join(tree, 'cgroup.subtree_control'), constants.W_OK);
     const controllers = (await readFile(join(tree, 'cgroup.controllers'), 'utf8')).trim().split(' ');
     if (!needed.every((name) => controllers.includes(name))) return undefined;
-    // Only a delegated group is writable for an ordinary user. Root can write anywhere, so it has to ask.
+    // For an ordinary user only a delegated group is writable. Root can write everywhere, so check the delegation.
     if (service?.[1] !== undefined && process.getuid?.() === 0 && !(await isDelegated(service[1]))) return undefined;
     await divide(tree);
     return { open: (limits) => openGroup(join(tree, `run-${randomUUID()}`), limits) };
@@ -64,14 +65,17 @@ async function systemdDelegates(service: string): Promise<boolean> {
   return stdout.trim() === 'yes';
 }
 
-/** Moves all processes into one group, so that others can be created beside it, and removes groups of ended runs. */
+/**
+ * Moves all processes into one child group, so that groups for runs can be created beside it. Removes groups of ended
+ * runs.
+ */
 async function divide(tree: string): Promise<void> {
   const pids = (await readFile(join(tree, 'cgroup.procs'), 'utf8')).split('\n').filter(Boolean);
   if (pids.length > 0) await mkdir(join(tree, serviceGroup), { recursive: true });
-  // A process that has ended cannot be moved. If a living one cannot be moved, the next step fails.
+  // A process that has ended cannot be moved. If a live one cannot be moved, the next step fails.
   for (const pid of pids) await writeFile(join(tree, serviceGroup, 'cgroup.procs'), pid).catch(() => {});
   await writeFile(join(tree, 'cgroup.subtree_control'), needed.map((name) => `+${name}`).join(' '));
-  // Groups with living processes, perhaps of another worker, cannot be removed.
+  // Groups with live processes, perhaps of another worker, cannot be removed.
   for (const name of await readdir(tree)) if (name.startsWith('run-')) await rmdir(join(tree, name)).catch(() => {});
 }
 
@@ -104,7 +108,7 @@ async function openGroup(folder: string, { memoryMb, processes }: RunLimits): Pr
   };
 }
 
-/** A group can be removed when its processes are gone, which takes a moment: 20 attempts within a second. */
+/** A group can be removed once its processes are gone, which takes a moment: 20 attempts within a second. */
 const removal = { retries: 19, minTimeout: 50, factor: 1 };
 
 async function closeGroup(folder: string): Promise<void> {

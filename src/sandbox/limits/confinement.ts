@@ -16,7 +16,7 @@ export interface ConfinementOptions {
   limits: RunLimits;
   /** Whether bubblewrap works. */
   hasWall: boolean;
-  /** Where a cgroup can be created for each run; undefined where none can. */
+  /** The control groups in which each run gets its own; undefined if there are none. */
   cgroups: CgroupTree | undefined;
 }
 
@@ -45,7 +45,8 @@ export async function confine(options: ConfinementOptions, signal: AbortSignal):
       const scratch = { tmp: `${workTree}.tmp`, home: `${workTree}.home` };
       const writable = hasWall ? [workTree, scratch.tmp, scratch.home] : [workTree];
       for (const folder of writable) await mkdir(folder, { recursive: true });
-      // Including the work tree, which may still be empty: bubblewrap creates the mount point of .git in it.
+      // This includes the work tree, which may still be empty, because bubblewrap creates the mount point of .git in
+      // it.
       for (const folder of writable) if (user !== undefined) await lchown(folder, user.uid, user.uid);
       for (const folder of writable) folders.add(folder);
       const wall: Wall | undefined = hasWall ? { ...parts, workTree, gitDir, others: [], scratch } : undefined;
@@ -53,7 +54,7 @@ export async function confine(options: ConfinementOptions, signal: AbortSignal):
       const host = openTools({ walled, wall, signal: ended, look: watch.look });
       const close = async () => {
         await host.close();
-        // From now on the workspace may be removed, so it must not be measured.
+        // From now on the workspace may be removed, so do not measure it any more.
         for (const folder of writable) folders.delete(folder);
       };
       return { ...host, close };

@@ -4,9 +4,9 @@ import { deletedFiles } from './process-use.ts';
 import type { WatchedRun } from './watched-run.ts';
 
 export interface DiskWatch {
-  /** Checks what is free on the machine. Starts a count of the run's files when that is called for. */
+  /** Checks the free space of the machine and starts a count of the run's files if necessary. */
   look(): Promise<void>;
-  /** Memory used by deleted files of the run (`memfd_create`), at the last count. */
+  /** Returns the memory held by deleted files of the run (`memfd_create`), as of the last count. */
   deletedMemory(): number;
   stop(): void;
 }
@@ -14,7 +14,7 @@ export interface DiskWatch {
 interface Count {
   at: number;
   tookMs: number;
-  /** What was free on the machine before the count. */
+  /** The free space and inodes of the machine before the count. */
   room: Room;
   /** The free inodes of the machine when files were last counted. */
   inodes: number;
@@ -22,9 +22,12 @@ interface Count {
   used: Room;
 }
 
-/** A run is counted when the machine has lost this part of one of the run's limits since the last count. */
+/**
+ * A run's files are counted again when the machine has lost this fraction of one of the run's limits since the last
+ * count.
+ */
 const noticeableShare = 1 / 16;
-/** The longest and the shortest pause between two counts, and their part of the time: one twentieth. */
+/** The longest and the shortest pause between two counts. Counting takes at most one twentieth of the time. */
 const [longestMs, shortestMs, busyShare] = [30_000, 500, 20];
 /** The limit on files: one for each 4 kB of disk that a run may use. */
 const filesPerMb = 256;
@@ -33,7 +36,9 @@ const mb = 1024 ** 2;
 /** All runs of this process, to find the largest one. */
 const watched = new Set<{ count(): Promise<Count>; end(why: string): void }>();
 
-/** Ends a run that uses too much disk. When less than the reserve is free, ends the largest of all runs. */
+/**
+ * Ends a run that uses too much disk. When less than the reserve is free on the disk, ends the run that uses the most.
+ */
 export function watchDisk(run: WatchedRun, reserve: typeof usualReserve, end: (why: string) => void): DiskWatch {
   const limits = limitsOf(run.limits);
   let last: Count | undefined;
@@ -90,13 +95,13 @@ function isCountDue(last: Count | undefined, room: Room, limits: Room): boolean 
   if (last === undefined) return true;
   const sinceMs = performance.now() - last.at;
   const lost = (kind: keyof Room) => (last.room[kind] - room[kind]) / limits[kind];
-  // The machine has lost so much that the run may be over a limit.
+  // The machine has lost so much space that this run may have exceeded a limit.
   if (kinds.some((kind) => lost(kind) > 1 - last.used[kind] / limits[kind])) return sinceMs > shortestMs;
   const pauseMs = kinds.some((kind) => lost(kind) > noticeableShare) ? shortestMs : longestMs;
   return sinceMs > Math.max(pauseMs, last.tookMs * busyShare);
 }
 
-/** Measures the bytes, and counts the files only if the machine lost many inodes since they were counted. */
+/** Measures the bytes. Counts the files only if the machine lost many inodes since the last count. */
 async function countUse(
   { folders, sandboxes }: WatchedRun,
   limits: Room,
@@ -115,7 +120,10 @@ async function countUse(
   return { at, tookMs: at - began, room, inodes, used: { disk, files, memory: deleted.memory } };
 }
 
-/** A run that uses less is not ended for the others. How long to wait for the space that an ended run releases. */
+/**
+ * Runs that use less than this are not ended to free space for others. And how long to wait for the space that an ended
+ * run releases.
+ */
 const [leastBytes, reliefMs] = [64 * mb, 10_000];
 let isRelieved = false;
 

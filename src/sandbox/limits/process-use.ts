@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { setImmediate as breathe } from 'node:timers/promises';
 
-/** What processes use. Memory is in bytes. */
+/** The resources that processes use. Memory is in bytes. */
 export interface ProcessUse {
   /** Each thread counts as one, as it does for the kernel. */
   processes: number;
@@ -10,15 +10,15 @@ export interface ProcessUse {
   sharedMemory: number;
 }
 
-/** Processes to read without a pause: about 2 ms, in which the service answers nobody. */
+/** Processes to read before yielding to the event loop: about 2 ms. */
 const atOnce = 32;
 
-/** Open files of a run to look at. Any beyond are not counted; the kernel allows a run millions. */
+/** Open files of a run to examine; further ones are not counted. The kernel allows a run millions. */
 const maxOpenFiles = 20_000;
 
 /**
- * What the processes of these sandboxes use. Each sandbox has a /proc that lists only its own processes. Counting stops
- * at `maxProcesses`.
+ * Measures the resources of all processes in these sandboxes. Each sandbox has a /proc that lists only its own
+ * processes. Stops counting at `maxProcesses`.
  */
 export async function processUse(sandboxes: Iterable<number>, maxProcesses: number): Promise<ProcessUse> {
   const use = { processes: 0, ownMemory: 0, sharedMemory: 0 };
@@ -33,7 +33,7 @@ export async function processUse(sandboxes: Iterable<number>, maxProcesses: numb
   return use;
 }
 
-/** Memory alone. Memory that several processes share counts once, which takes longer than `processUse`. */
+/** Measures memory only. Counts memory shared by several processes once, which takes longer than `processUse`. */
 export async function exactMemory(sandboxes: Iterable<number>): Promise<Omit<ProcessUse, 'processes'>> {
   const use = { ownMemory: 0, sharedMemory: 0 };
   for (const folder of processesOf(sandboxes)) {
@@ -45,7 +45,9 @@ export async function exactMemory(sandboxes: Iterable<number>): Promise<Omit<Pro
   return use;
 }
 
-/** Room taken by deleted files that are still open: on the disk of `folder`, or in memory (`memfd_create`). */
+/**
+ * Measures the space held by deleted files that are still open: on the disk of `folder`, or in memory (`memfd_create`).
+ */
 export async function deletedFiles(sandboxes: Iterable<number>, folder: string) {
   const { dev: disk } = await stat(folder);
   const seen = new Set<string>();
@@ -59,7 +61,7 @@ export async function deletedFiles(sandboxes: Iterable<number>, folder: string) 
   return bytes;
 }
 
-/** What the processes of the sandboxes have open, of at most that many descriptors. */
+/** Yields the open files of the sandboxes' processes, at most `most` of them. */
 async function* openFiles(sandboxes: Iterable<number>, most: number): AsyncGenerator<Stats> {
   let left = most;
   for (const process of processesOf(sandboxes))
@@ -72,7 +74,10 @@ async function* openFiles(sandboxes: Iterable<number>, most: number): AsyncGener
 
 const ourProc = statSync('/proc', { throwIfNoEntry: false })?.dev;
 
-/** The /proc folders of all processes of the sandboxes. A sandbox that has not mounted its own /proc yet has none. */
+/**
+ * Returns the /proc folders of all processes in the sandboxes. A sandbox that has not mounted its own /proc yet has
+ * none.
+ */
 function processesOf(sandboxes: Iterable<number>): string[] {
   return [...sandboxes].flatMap((pid) => {
     const proc = `/proc/${pid}/root/proc`;
@@ -85,7 +90,7 @@ function processesOf(sandboxes: Iterable<number>): string[] {
   });
 }
 
-/** The numbers of a file with lines such as `Name:   123 kB`. */
+/** Parses a file with lines such as `Name:   123 kB` into numbers. */
 function numbersIn(text: string): Record<string, number> {
   return Object.fromEntries([...text.matchAll(/^(\w+):\s+(\d+)(?: kB)?$/gm)].map(([, name, n]) => [name, Number(n)]));
 }

@@ -3,18 +3,19 @@ import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { RunFailed } from '../../domain/run.ts';
 
-/** Outside the ranges of system users and of containers, and not `nobody`, which other services may run as. */
+/** Outside the uid ranges of system users and containers. Not `nobody`, which other services may run as. */
 const [firstUid, lastUid] = [61_234, 62_233];
 
-/** A user that no other run on this machine has. */
+/** A uid that no other run on this machine uses. */
 export interface RunUser {
   uid: number;
   release(): Promise<void>;
 }
 
 /**
- * Takes the first free uid. The kernel limits much per user (inotify watches, pipe buffers, signals), so runs with the
- * same uid could use up each other's share. A uid that has a process is skipped, whoever started it.
+ * Reserves the first free uid. The kernel limits many resources per user (inotify watches, pipe buffers, signals), so
+ * runs with the same uid could exhaust them for each other. A uid with a running process is skipped, whoever started
+ * that process.
  */
 export async function takeRunUser(): Promise<RunUser> {
   const inUse = await usersOfProcesses();
@@ -24,13 +25,13 @@ export async function takeRunUser(): Promise<RunUser> {
   }
   throw new RunFailed(
     'sandbox',
-    `no user is free for the run: all from ${firstUid} to ${lastUid} have processes; end them, or start fewer runs`,
+    `no uid is free for the run: all from ${firstUid} to ${lastUid} are in use; end their processes, or start fewer runs`,
   );
 }
 
 /**
- * Reserves a uid for this process; undefined when another process has reserved it. The lock is an abstract unix socket,
- * which exists in the kernel only, so it disappears however its holder ends.
+ * Reserves a uid for this process; returns undefined when another process holds it. The lock is an abstract unix
+ * socket, which exists only in the kernel, so it disappears when its holder ends for any reason.
  */
 function hold(uid: number): Promise<(() => Promise<void>) | undefined> {
   const holder = createServer((asked) => asked.destroy()).unref();
@@ -44,7 +45,7 @@ function hold(uid: number): Promise<(() => Promise<void>) | undefined> {
   });
 }
 
-/** The uids of all running processes. Takes about 3 ms for 1,000 processes. */
+/** Returns the uids of all running processes. Takes about 3 ms for 1,000 processes. */
 async function usersOfProcesses(): Promise<Set<number>> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   return new Set(pids.flatMap((pid) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? []));

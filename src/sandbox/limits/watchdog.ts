@@ -7,12 +7,15 @@ import { exactMemory, type ProcessUse, processUse } from './process-use.ts';
 import type { Exceeded, WatchedRun } from './watched-run.ts';
 
 export interface Watch {
-  /** Checks the limits now, without waiting for a count of the files. Never throws. */
+  /** Checks the limits now, without waiting for a count of files. Never throws. */
   look(): Promise<void>;
   stop(): void;
 }
 
-/** The pause between two checks, which grows so that checks take a twentieth of the time: 2 ms for 30 processes, 60 for 1,000. */
+/**
+ * The pause between two checks. It grows so that checks take at most a twentieth of the time: a check takes 2 ms for 30
+ * processes and 60 ms for 1,000.
+ */
 const [pauseMs, busyShare] = [500, 20];
 
 /** Ends a run soon after it exceeds one of its limits. */
@@ -59,9 +62,9 @@ async function exceededBy(run: WatchedRun, disk: DiskWatch): Promise<Exceeded | 
   const { memoryMb, processes } = run.limits;
   const use = await processUse(run.sandboxes, processes);
   if (use.processes > processes) return 'processes';
-  // A deleted file may also be mapped into memory, and must not count twice.
+  // A deleted file may also be mapped into memory. Do not count it twice.
   const isTooMuch = ({ ownMemory, sharedMemory }: Omit<ProcessUse, 'processes'>) =>
     ownMemory + Math.max(sharedMemory, disk.deletedMemory()) > memoryMb * 1024 ** 2;
-  // The quick count includes shared memory once for each process, so it only decides whether to count exactly.
+  // The quick count includes shared memory once per process, so it only decides whether an exact count is needed.
   return isTooMuch(use) && isTooMuch(await exactMemory(run.sandboxes)) ? 'memory' : undefined;
 }

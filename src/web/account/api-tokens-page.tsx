@@ -9,7 +9,7 @@ import * as queries from '../live/queries.ts';
 import { CreateToken } from './create-token.tsx';
 import { TokenList } from './token-list.tsx';
 
-/** The API tokens of the signed-in person. A new token is shown only once. */
+/** Shows the API tokens of the signed-in person. A new token is shown only once. */
 export function ApiTokensPage() {
   usePageTitle('API tokens');
   const query = useQuery(queries.myTokens());

@@ -24,7 +24,10 @@ export function LoginPage() {
   );
 }
 
-/** Shown while the service has no GitHub App. Only its operator can see the address for creating one. */
+/**
+ * Explains the setup. Shown while the service has no GitHub App; only its operator can see the address for creating
+ * one.
+ */
 function SetUpInstructions() {
   return (
     <section className="box">

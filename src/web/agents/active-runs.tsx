@@ -9,7 +9,7 @@ import { RunStatus } from '../display/status-labels.tsx';
 import { StartedAgo } from '../display/times.tsx';
 import * as queries from '../live/queries.ts';
 
-/** The tasks in progress with their newest run. */
+/** Shows the tasks in progress with their newest run. */
 export function ActiveRuns({ projectId }: { projectId: string }) {
   const query = useQuery(queries.tasks(projectId));
   return (

@@ -51,7 +51,8 @@ export function AgentFormDialog(props: Props) {
 
 function useAgentForm({ agent, onClose }: Props) {
   const client = useQueryClient();
-  // The agent as it was when the dialog opened. Later changes by others must not be sent back.
+  // The agent as it was when the dialog opened. Only differences from it are sent, so that later changes by others are
+  // not overwritten.
   const [initial] = useState<Fields>(() => {
     const { name, team, description, model, systemPrompt } = agent ?? emptyFields;
     return { name, team, description, model, systemPrompt };

@@ -9,7 +9,7 @@ import { AgentFormDialog } from './agent-form-dialog.tsx';
 import { HealthLabel } from './health-label.tsx';
 import { NewVersion } from './new-version.tsx';
 
-/** The name and health of an agent, with its actions. */
+/** Shows the name and health of an agent, with its actions. */
 export function AgentHeader({ projectId, agent }: { projectId: string; agent: api.Agent }) {
   const client = useQueryClient();
   const health = useQuery(queries.agentsHealth());

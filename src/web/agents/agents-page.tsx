@@ -10,7 +10,7 @@ import * as queries from '../live/queries.ts';
 import { AgentFormDialog } from './agent-form-dialog.tsx';
 import { HealthLabel } from './health-label.tsx';
 
-/** The agents that can work in the project, by team. */
+/** Shows the agents that can work in the project, by team. */
 export function AgentsPage() {
   usePageTitle('Agents');
   const { projectId = '' } = useParams();

@@ -9,7 +9,7 @@ import { QueryResult } from '../display/query-result.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import * as queries from '../live/queries.ts';
 
-/** The latest checks for tasks whose run was lost, for example because a worker stopped. */
+/** Shows the latest checks for tasks whose run was lost, for example because a worker stopped. */
 export function Reconciliations() {
   const query = useQuery(queries.reconciliations());
   return (

@@ -9,7 +9,7 @@ import { usePageTitle } from '../frame/use-page-title.ts';
 import { ActiveRuns } from './active-runs.tsx';
 import { Reconciliations } from './reconciliations.tsx';
 
-/** The running and queued runs of a project, and the checks that repair tasks. */
+/** Shows the running and queued runs of a project, and the checks that repair tasks. */
 export function RunsPage() {
   usePageTitle('Runs');
   const { projectId = '' } = useParams();

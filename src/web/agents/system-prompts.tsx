@@ -5,7 +5,7 @@ import { plural } from '../display/plural.ts';
 import { Section } from '../display/section.tsx';
 import * as queries from '../live/queries.ts';
 
-/** The system prompt of an agent beside that of its previous version, with the results of each. */
+/** Shows the system prompt of an agent beside that of its previous version, with the results of each. */
 export function SystemPrompts({ projectId, agent }: { projectId: string; agent: Agent }) {
   const { data: previous } = useQuery({
     ...queries.agent(agent.previousVersionId ?? ''),

@@ -3,7 +3,7 @@ import type { AgentPerformance } from '../api.ts';
 import { axisText, chartMargin, tooltipStyle } from '../display/chart-style.ts';
 import { plural } from '../display/plural.ts';
 
-/** The successful and failed runs of an agent, week by week. */
+/** Shows the successful and failed runs of an agent, week by week. */
 export function WeeklyRunsChart({ weeks }: { weeks: NonNullable<AgentPerformance['weeks']> }) {
   return (
     <>

@@ -1,6 +1,6 @@
 import type { KeyboardEvent } from 'react';
 
-/** Column and row steps of the arrow keys. */
+/** How many columns and rows each arrow key moves. */
 const steps: Record<string, [number, number]> = {
   ArrowUp: [0, -1],
   ArrowDown: [0, 1],
@@ -26,7 +26,7 @@ function itemInColumn(item: HTMLElement, rowStep: number): Element | null | unde
   return item.closest('.column')?.querySelector(`li[data-index="${Number(item.dataset.index) + rowStep}"]`);
 }
 
-/** The first card of the next column in that direction that has cards. */
+/** Returns the first card of the next non-empty column in that direction. */
 function itemInNextColumn(item: HTMLElement, columnStep: number): Element | null | undefined {
   let column: Element | null | undefined = item.closest('.column');
   do {

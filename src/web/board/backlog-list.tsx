@@ -12,10 +12,10 @@ import * as queries from '../live/queries.ts';
 
 const maxShown = 300;
 
-/** The tasks of the backlog, to be selected and added to a sprint. */
+/** Shows the tasks of the backlog, from which people select tasks to add to a sprint. */
 export function BacklogList({ projectId, tasks }: { projectId: string; tasks: api.Task[] }) {
   const [checked, setChecked] = useState<string[]>([]);
-  // A task that left the backlog while it was selected must not be added.
+  // Ignores selected tasks that have left the backlog in the meantime.
   const selected = checked.filter((id) => tasks.some((t) => t.id === id));
   const toggle = (id: string) =>
     setChecked((ids) => (ids.includes(id) ? ids.filter((each) => each !== id) : [...ids, id]));

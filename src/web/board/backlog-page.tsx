@@ -11,7 +11,7 @@ import { BacklogList } from './backlog-list.tsx';
 
 const NewTaskDialog = lazy(async () => ({ default: (await import('../tasks/new-task-dialog.tsx')).NewTaskDialog }));
 
-/** The open tasks that are not in a sprint. */
+/** Shows the open tasks that are not in a sprint. */
 export function BacklogPage() {
   usePageTitle('Backlog');
   const { projectId = '' } = useParams();

@@ -6,10 +6,10 @@ import { taskStatusNames } from '../display/names.ts';
 import { useDropTarget } from './drag-and-drop.ts';
 import { TaskCard } from './task-card.tsx';
 
-/** The height of a card with a title of one line. */
+/** The height of a card whose title fits on one line. */
 const estimatedPixels = 84;
 
-/** A column of the board. Only the visible cards are rendered, so thousands of tasks stay fast. */
+/** Shows a column of the board. Only the visible cards are rendered, so thousands of tasks stay fast. */
 export function BoardColumn(props: {
   status: Task['status'];
   tasks: Task[];

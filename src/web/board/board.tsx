@@ -13,7 +13,7 @@ export function Board(props: { projectId: string; tasks: Task[]; searchParams: U
   const { projectId, tasks, searchParams, searchText } = props;
   const agents = useQuery(queries.agentsOf(projectId));
   const agentNames = useMemo(() => new Map(agents.data?.map(({ id, name }) => [id, name])), [agents.data]);
-  // Deferred, so that typing into the search field stays fluent with thousands of tasks.
+  // Deferred, so that typing into the search field stays responsive with thousands of tasks.
   const params = useDeferredValue(searchParams.toString());
   const text = useDeferredValue(searchText);
   const byColumn = useMemo(() => filterTasks(tasks, new URLSearchParams(params), text), [tasks, params, text]);

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef, useState } from 'react';
 
-// The library is loaded after the board has been rendered: the board works without dragging, too.
+// Loads the library after the board has been rendered, because the board also works without dragging.
 const loadLibrary = () => import('@atlaskit/pragmatic-drag-and-drop/element/adapter');
 type Library = Awaited<ReturnType<typeof loadLibrary>>;
 
@@ -45,7 +45,9 @@ export function useDropTarget(element: RefObject<HTMLElement | null>, onDrop: (t
   return isOver;
 }
 
-/** Registers an element once the library is loaded, unless it is gone by then. Returns the clean-up for the effect. */
+/**
+ * Registers an element once the library is loaded, unless the element is gone by then. Returns the effect's clean-up.
+ */
 function whenLoaded(
   element: RefObject<HTMLElement | null>,
   register: (library: Library, element: HTMLElement) => () => void,

@@ -4,7 +4,7 @@ import { taskStatusNames } from '../display/names.ts';
 /** The columns of the board, from left to right. */
 export const columns = Object.keys(taskStatusNames) as Task['status'][];
 
-/** The tasks that match the filters, by column. */
+/** Returns the tasks that match the filters, by column. */
 export function filterTasks(tasks: Task[], params: URLSearchParams, text: string): Map<Task['status'], Task[]> {
   const [search, agent, sprint] = [text.trim().toLowerCase(), params.get('agent'), params.get('sprint')];
   const onlyFailed = params.get('state') === 'failed';
@@ -20,7 +20,9 @@ export function filterTasks(tasks: Task[], params: URLSearchParams, text: string
   return byColumn;
 }
 
-/** Without a filter every value matches; the filter `none` matches unset values. */
+/**
+ * Returns whether a value matches a filter. Without a filter every value does; the filter `none` matches unset values.
+ */
 function matches(value: string | null, filter: string | null): boolean {
   return filter === null || (filter === 'none' ? value === null : value === filter);
 }

@@ -6,7 +6,7 @@ import { FailureLabel } from '../display/status-labels.tsx';
 import { TaskMenu } from '../tasks/actions/task-menu.tsx';
 import { useDraggable } from './drag-and-drop.ts';
 
-/** A task on the board. It can be opened, dragged to another column, or moved with its menu. */
+/** Shows a task on the board. It can be opened, dragged to another column, or moved with its menu. */
 export function TaskCard({ task, agentName }: { task: Task; agentName: string | undefined }) {
   const card = useRef<HTMLDivElement>(null);
   const isDragged = useDraggable(card, task.id);

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
 
-/** How long typing has to pause before the address changes. */
+/** How long to wait after the last keystroke before the address is updated. */
 const typingPauseMs = 300;
 
 export interface Filters {
@@ -12,8 +12,9 @@ export interface Filters {
 }
 
 /**
- * The filters of the board, kept in the address. Changing the address is too slow for every keystroke, so the search text
- * is kept here and the address follows when typing pauses. When the address changes otherwise, the text follows it.
+ * Returns the filters of the board, which are stored in the page's address. Updating the address on every keystroke is
+ * too slow, so the search text is kept in state and written to the address when typing pauses. When the address changes
+ * for another reason, the text is updated from it.
  */
 export function useFilters(): Filters {
   const [searchParams, setSearchParams] = useSearchParams();

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { Markdown } from '../display/markdown.tsx';
 import { type ChatMessage, useConversation } from './use-conversation.ts';
 
-/** A conversation with an agent. Answers appear as they are written. */
+/** Shows a conversation with an agent. Answers appear while they are written. */
 export function Chat({ address, emptyText }: { address: string; emptyText: string }) {
   const { messages, answer, problem, send } = useConversation(address);
   return (

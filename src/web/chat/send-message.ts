@@ -2,7 +2,7 @@ import { EventSourceParserStream } from 'eventsource-parser/stream';
 
 /** Sends a message to a chat and returns the whole answer. `onText` receives the answer piece by piece. */
 export async function sendMessage(address: string, message: string, onText: (piece: string) => void): Promise<string> {
-  // The browser's own EventSource cannot send a POST.
+  // `fetch` is used because the browser's EventSource cannot send a POST.
   const response = await fetch(`/api/v1${address}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream' },
@@ -20,7 +20,7 @@ export async function sendMessage(address: string, message: string, onText: (pie
   throw new Error('The connection was lost before the answer was complete.');
 }
 
-/** The server-sent events of a reply. Read by hand, because Safari cannot iterate over a stream. */
+/** Yields the server-sent events of a reply. Uses a reader, because Safari cannot iterate over a stream. */
 async function* eventsOf(body: ReadableStream<Uint8Array>) {
   const decoder = new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>;
   const reader = body.pipeThrough(decoder).pipeThrough(new EventSourceParserStream()).getReader();

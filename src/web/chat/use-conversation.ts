@@ -9,7 +9,10 @@ export interface ChatMessage {
 
 const maxKept = 100;
 
-/** The messages shown before a reload. The service remembers the conversation for the agent but does not list it. */
+/**
+ * Returns the messages that this browser stored before a reload. The service remembers the conversation for the agent
+ * but has no route to list it.
+ */
 function storedMessages(address: string): ChatMessage[] {
   try {
     return JSON.parse(sessionStorage.getItem(`chat ${address}`) ?? '[]') as ChatMessage[];
@@ -18,18 +21,21 @@ function storedMessages(address: string): ChatMessage[] {
   }
 }
 
-/** A conversation at an address of the API. `answer` is the part of an answer received so far, undefined between answers. */
+/**
+ * Manages a conversation at an address of the API. `answer` is the part of an answer received so far, undefined between
+ * answers.
+ */
 export function useConversation(address: string) {
   const [messages, setMessages] = useState(() => storedMessages(address));
   const [answer, setAnswer] = useState<string>();
   const [problem, setProblem] = useState('');
-  /** Stores a message even if the page was left, so that a late answer is there when the person returns. */
+  /** Stores the message in the browser even if the person has left the page, so that it is there when they return. */
   const append = (message: ChatMessage) => {
     const all = [...storedMessages(address), message].slice(-maxKept);
     sessionStorage.setItem(`chat ${address}`, JSON.stringify(all));
     setMessages(all);
   };
-  /** Resolves to whether the agent answered. */
+  /** Sends a message; resolves to whether the agent answered. */
   const send = async (text: string): Promise<boolean> => {
     append({ by: 'you', text });
     setProblem('');

@@ -1,4 +1,4 @@
-/** How long something took: `3 s`, `2 min 5 s`, `1 h 4 min`. */
+/** Formats how long something took: `3 s`, `2 min 5 s`, `1 h 4 min`. */
 export function formatDuration(from: string, to: string): string {
   const seconds = Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000));
   if (seconds < 60) return `${seconds} s`;

@@ -1,7 +1,7 @@
 import { Heading } from '@primer/react';
 import type { ReactNode } from 'react';
 
-/** Shown where there is nothing yet. The children say what to do next. */
+/** Explains a page or section without content. The children say what to do next. */
 export function EmptyState(props: { title: string; as?: 'h1' | 'h2'; children?: ReactNode }) {
   const { title, as = 'h2', children } = props;
   return (

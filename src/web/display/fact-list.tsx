@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Labelled values, side by side as far as they fit. */
+/** Shows labelled values, side by side as far as they fit. */
 export function FactList({ facts }: { facts: Record<string, ReactNode> }) {
   return (
     <dl className="facts">

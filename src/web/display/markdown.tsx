@@ -2,7 +2,7 @@ import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 
 const components: Components = {
-  // Links come from people and models, so the dashboard does not endorse them.
+  // Links come from people and models, so `rel` tells search engines that the dashboard does not endorse them.
   a: ({ href, children }) =>
     href === undefined || href === '' ? (
       <span>{children}</span>
@@ -11,7 +11,7 @@ const components: Components = {
         {children}
       </a>
     ),
-  // Loading an image would tell its server who is reading, so images become links.
+  // Loading an image would tell its server who is reading, so images are shown as links.
   img: ({ src, alt }) =>
     typeof src === 'string' && src !== '' ? (
       <a href={src} rel="noopener nofollow" target="_blank">
@@ -26,7 +26,7 @@ const components: Components = {
   h4: 'h6',
 };
 
-/** Drops every link that is not http or https. */
+/** Returns the URL if it is http or https, otherwise an empty string. */
 function safeAddress(url: string): string {
   try {
     return ['http:', 'https:'].includes(new URL(url).protocol) ? url : '';

@@ -1,6 +1,6 @@
 import type { Failure, Run, Task } from '../api.ts';
 
-/** In the order of the board's columns. */
+/** The names of the statuses, in the order of the board's columns. */
 export const taskStatusNames: Record<Task['status'], string> = {
   backlog: 'Backlog',
   ready: 'Ready',
@@ -16,7 +16,7 @@ const runKindNames: Partial<Record<Run['kind'], string>> = {
   continue: 'Continuation',
 };
 
-/** What a run was started for. */
+/** Returns the name of a run's purpose. */
 export function runKindName({ kind }: Pick<Run, 'kind'>): string {
   return runKindNames[kind] ?? sentenceCase(kind);
 }
@@ -32,7 +32,7 @@ export function failureName({ category }: Pick<Failure, 'category'>): string {
   return failureNames[category] ?? category.replaceAll('_', ' ');
 }
 
-/** `gave_up` as `Gave up`. */
+/** Converts `gave_up` to `Gave up`. */
 export function sentenceCase(value: string): string {
   return value.charAt(0).toUpperCase() + value.slice(1).replaceAll('_', ' ');
 }

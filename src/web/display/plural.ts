@@ -1,4 +1,4 @@
-/** `1 file`, `2 files`; for nouns whose plural adds an s. */
+/** Formats a count with its noun: `1 file`, `2 files`. Only for nouns whose plural adds an s. */
 export function plural(count: number, noun: string): string {
   return `${count.toLocaleString()} ${noun}${count === 1 ? '' : 's'}`;
 }

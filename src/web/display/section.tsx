@@ -1,7 +1,7 @@
 import { Heading } from '@primer/react';
 import type { ReactNode } from 'react';
 
-/** A framed part of a page with a heading. */
+/** Shows a framed part of a page with a heading. */
 export function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section className="box" aria-label={title}>

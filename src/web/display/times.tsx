@@ -3,13 +3,13 @@ import { type ReactNode, useEffect, useState } from 'react';
 
 const justNowMs = 60_000;
 
-/** A time relative to now, such as `3 minutes ago`, with the exact time as its title. */
+/** Shows a time relative to now, such as `3 minutes ago`, with the exact time on hover. */
 export function TimeAgo({ at }: { at: string }) {
   const isJustNow = useIsJustNow(at);
   return <Timestamp at={at}>{isJustNow ? 'just now' : <RelativeTime date={new Date(at)} noTitle />}</Timestamp>;
 }
 
-/** `just started` or `started 3 minutes ago`. */
+/** Shows `just started` or `started 3 minutes ago`. */
 export function StartedAgo({ at }: { at: string }) {
   const isJustNow = useIsJustNow(at);
   if (isJustNow) return <Timestamp at={at}>just started</Timestamp>;
@@ -30,7 +30,7 @@ function Timestamp({ at, children }: { at: string; children: ReactNode }) {
 
 export const exactTime = (at: string): string => `${at.slice(0, 19).replace('T', ' ')} UTC`;
 
-/** Whether a time is less than a minute from now. The clocks of browser and service may differ a little. */
+/** Returns whether a time is less than a minute from now. The clocks of browser and service may differ a little. */
 function useIsJustNow(at: string): boolean {
   const [, rerender] = useState(0);
   const endsAt = Date.parse(at) + justNowMs;
@@ -43,7 +43,7 @@ function useIsJustNow(at: string): boolean {
   return Math.abs(Date.now() - Date.parse(at)) < justNowMs;
 }
 
-/** A calendar day in the person's own format. Sprints start and end on days in UTC. */
+/** Shows a calendar day in the person's own format. Sprints start and end on days in UTC. */
 export function Day({ date }: { date: string }) {
   const day = new Date(`${date.slice(0, 10)}T00:00:00Z`);
   return (

@@ -1,4 +1,4 @@
-/** The fields that differ. Sending only these does not overwrite what somebody else changed at the same time. */
+/** Returns the fields that differ. Sending only these avoids overwriting what others changed at the same time. */
 export function changedFields<T extends object>(before: T, after: T): Partial<T> {
   return Object.fromEntries(
     Object.entries(after).filter(([name, value]) => value !== before[name as keyof T]),

@@ -1,7 +1,7 @@
 import { Button, Dialog } from '@primer/react';
 import { type ReactNode, useRef } from 'react';
 
-/** A dialog with a form. The first field gets the focus. */
+/** Shows a dialog with a form. The first field gets the focus. */
 export function FormDialog(props: { title: string; width?: 'large' | 'xlarge'; onClose(): void; children: ReactNode }) {
   const { title, width = 'large', onClose, children } = props;
   const firstField = useRef<HTMLElement>(null);
@@ -15,7 +15,7 @@ export function FormDialog(props: { title: string; width?: 'large' | 'xlarge'; o
   );
 }
 
-/** The buttons at the end of a form: cancel and submit. */
+/** Shows the buttons at the end of a form: cancel and submit. */
 export function FormButtons(props: { submit: string; isBusy?: boolean; onCancel(): void }) {
   const { submit, isBusy = false, onCancel } = props;
   return (

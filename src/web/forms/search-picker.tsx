@@ -4,7 +4,7 @@ import { useState } from 'react';
 
 const maxResults = 8;
 
-/** Selects several of many options by searching their names. */
+/** Lets people select several of many options by searching their names. */
 export function SearchPicker(props: {
   label: string;
   selected: string[];

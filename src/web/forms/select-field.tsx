@@ -1,9 +1,9 @@
 import { FormControl, Select } from '@primer/react';
 
-/** A labelled select whose options have an id and a name. */
+/** Shows a labelled select whose options have an id and a name. */
 export function SelectField(props: {
   label: string;
-  /** The option for no selection; undefined when one of the options has to be selected. */
+  /** The option for no selection; undefined if a selection is required. */
   emptyOption: string | undefined;
   value?: string;
   options: { id: string; name: string }[] | undefined;

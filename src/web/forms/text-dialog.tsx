@@ -2,7 +2,7 @@ import { FormControl, Textarea } from '@primer/react';
 import { type FormEvent, useState } from 'react';
 import { FormButtons, FormDialog } from './form-dialog.tsx';
 
-/** A dialog with a single text field. */
+/** Shows a dialog with a single text field. */
 export function TextDialog(props: {
   title: string;
   label: string;

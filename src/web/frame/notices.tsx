@@ -13,7 +13,7 @@ let notices: Notice[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
 const shownMs = 8000;
-/** Older notices make room for a new one. */
+/** Maximum number of notices. A further one replaces the oldest. */
 const maxNotices = 3;
 
 function setNotices(next: Notice[]): void {

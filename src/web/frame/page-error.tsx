@@ -3,7 +3,10 @@ import { isRouteErrorResponse, useRouteError } from 'react-router';
 import { EmptyState } from '../display/empty-state.tsx';
 import { errorMessage } from '../live/errors.ts';
 
-/** Replaces a page that failed to load or to render. A new release removes the script files of the previous one. */
+/**
+ * Replaces a page that failed to load or to render. Loading fails, for example, after an update, which removes the old
+ * script files.
+ */
 export function PageError() {
   const error = useRouteError();
   const isOutdated = error instanceof TypeError && /import|fetch/i.test(error.message);

@@ -1,7 +1,7 @@
 import { Heading } from '@primer/react';
 import type { ReactNode } from 'react';
 
-/** The heading of a page, with its actions beside it. */
+/** Shows the heading of a page, with its actions beside it. */
 export function PageHeader({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="row wrap-row page-head">

@@ -23,7 +23,7 @@ export function ProjectName({ id }: { id: string }) {
   );
 }
 
-/** The pages of a project. `alsoAt` are addresses outside of the project's that belong to a page. */
+/** Returns the pages of a project. `alsoAt` lists addresses outside of the project's that also belong to a page. */
 const pagesOf = (project: string) => [
   { name: 'Board', to: project, icon: ProjectIcon, alsoAt: '/tasks/' },
   { name: 'Backlog', to: `${project}/backlog`, icon: InboxIcon },

@@ -8,7 +8,7 @@ import { ProjectName, ProjectNav } from './project-nav.tsx';
 import { ThemeMenu } from './theme-menu.tsx';
 import { UserMenu } from './user-menu.tsx';
 
-/** The frame around every page: header, navigation and the live connection of the project. */
+/** Shows the frame of every page: header and navigation. Keeps the live connection of the project open. */
 export function Shell() {
   const user = useQuery(queries.me());
   const projectId = useProjectId();
@@ -44,7 +44,7 @@ export function Shell() {
   );
 }
 
-/** The current page, or the error if the person has no access to its project. */
+/** Shows the current page, or the error if the person has no access to its project. */
 function PageOfProject({ projectId }: { projectId: string | undefined }) {
   const project = useQuery({ ...queries.project(projectId ?? ''), enabled: projectId !== undefined });
   if (projectId === undefined || !isInaccessible(project.error)) return <Outlet />;
@@ -55,7 +55,7 @@ function PageOfProject({ projectId }: { projectId: string | undefined }) {
   );
 }
 
-/** The project of the current page. The addresses of tasks and sprints do not contain it. */
+/** Returns the project of the current page. The addresses of tasks and sprints do not contain it. */
 function useProjectId(): string | undefined {
   const { projectId, taskId, sprintId } = useParams();
   const task = useQuery({ ...queries.task(taskId ?? ''), enabled: taskId !== undefined });

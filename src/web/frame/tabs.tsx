@@ -1,7 +1,9 @@
 import { UnderlineNav } from '@primer/react';
 import { Link, useSearchParams } from 'react-router';
 
-/** Tabs of a page by id and name. The selected tab is in the address; the first tab is the default. */
+/**
+ * Shows the tabs of a page. `tabs` maps ids to names. The selected tab is in the address; the first tab is the default.
+ */
 export function Tabs({ tabs, label }: { tabs: Record<string, string>; label: string }) {
   const [searchParams] = useSearchParams();
   const [defaultTab = ''] = Object.keys(tabs);

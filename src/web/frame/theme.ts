@@ -1,4 +1,4 @@
-/** Light, dark, or whatever the system uses. The choice is kept in this browser. */
+/** Light, dark, or the system's theme. The choice is stored in this browser. */
 export type Theme = 'auto' | 'light' | 'dark';
 
 const storageKey = 'deckhand-theme';
@@ -8,7 +8,7 @@ export function storedTheme(): Theme {
   return stored === 'light' || stored === 'dark' ? stored : 'auto';
 }
 
-/** Sets the attribute of the document that Primer's themes depend on, so that overlays are themed too. */
+/** Sets the attributes that select Primer's theme on the document element, so that overlays are themed too. */
 export function applyTheme(theme: Theme = storedTheme()): void {
   document.documentElement.dataset.colorMode = theme;
 }

@@ -34,7 +34,7 @@ async function signOut(): Promise<void> {
   try {
     const { type, ok } = await fetch('/logout', { method: 'POST', redirect: 'manual' });
     if (type !== 'opaqueredirect' && !ok) throw new Error('Signing out failed. You are still signed in. Try again.');
-    // Chats and plan drafts must not be left for the next person who uses this browser.
+    // The next person who uses this browser must not see the chats and plan drafts.
     sessionStorage.clear();
     window.location.assign('/login');
   } catch (error) {

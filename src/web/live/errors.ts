@@ -1,4 +1,4 @@
-/** An error reply of the API, as the generated client throws it. */
+/** An error reply of the API, in the form that the generated client throws. */
 interface ErrorReply {
   status: number;
   data?: { message?: string };
@@ -8,10 +8,10 @@ const isErrorReply = (error: unknown): error is ErrorReply => typeof (error as E
 
 export const statusOf = (error: unknown): number | undefined => (isErrorReply(error) ? error.status : undefined);
 
-/** Whether the person may not see the resource, or it does not exist, even if an earlier request showed it. */
+/** Returns whether the object does not exist or the person may not see it, even if an earlier request showed it. */
 export const isInaccessible = (error: unknown): boolean => [403, 404].includes(statusOf(error) ?? 0);
 
-/** The message to show for an error. The service's own message is used when there is one. */
+/** Returns the message to show for an error: the service's own message if there is one. */
 export function errorMessage(error: unknown): string {
   if (isErrorReply(error)) {
     if (error.status === 429) return 'Too many requests. Wait a minute and try again.';

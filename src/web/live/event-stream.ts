@@ -5,13 +5,16 @@ interface StreamHandlers {
   events: Record<string, (event: MessageEvent<string>) => void>;
   onOpen?(isFirst: boolean): void;
   onLost?(): void;
-  /** Called when the service refuses the stream, for example because the person has too many open. False gives up. */
+  /**
+   * Called when the service refuses the stream, for example because the person has too many open. Returning false stops
+   * reconnecting.
+   */
   onRefused?(): Promise<boolean>;
 }
 
 /**
- * Subscribes to an event stream while the page is visible and returns a function that unsubscribes. A browser allows six
- * connections for all tabs together, so a hidden tab closes its stream. Events that it misses are not sent again:
+ * Subscribes to an event stream while the page is visible and returns a function that unsubscribes. A browser allows
+ * six connections for all tabs together, so a hidden tab closes its stream. Missed events are not sent again:
  * subscribers reload their data when the stream reopens.
  */
 export function subscribe(url: string, { events, onOpen, onLost, onRefused }: StreamHandlers): () => void {
@@ -33,7 +36,7 @@ export function subscribe(url: string, { events, onOpen, onLost, onRefused }: St
     opened.onopen = () => onOpen?.(openCount++ === 0);
     opened.onerror = async () => {
       onLost?.();
-      // The browser reconnects on its own unless the service refused the stream.
+      // The browser reconnects unless the service refused the stream.
       if (opened.readyState !== EventSource.CLOSED || source !== opened) return;
       if ((await onRefused?.()) === false) return;
       if (source === opened) retry = setTimeout(connect, retryMs);

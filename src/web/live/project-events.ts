@@ -7,14 +7,14 @@ import { type Changed, refetchChanges } from './refetch-changes.ts';
 
 /** Events that arrive within this time are handled together. */
 const batchMs = 60;
-/** Pages stop waiting for the stream to open after this time. */
+/** How long pages wait for the stream to open before they load their data anyway. */
 const openTimeoutMs = 1500;
 
 type StreamState = 'open' | 'lost';
 
 /**
- * Keeps the cached data of a project current through its event stream. Events carry no state: what they name is fetched
- * again. Data fetched while the stream is `opening` could miss a change, so pages wait until it is open.
+ * Keeps the cached data of a project up to date through its event stream. Events carry no state: the objects they name
+ * are fetched again. Data fetched while the stream is `opening` could miss a change, so pages wait until it is open.
  */
 export function useProjectEvents(projectId: string | undefined): 'opening' | StreamState {
   const client = useQueryClient();
@@ -53,13 +53,13 @@ function followProject(client: QueryClient, projectId: string, setState: (state:
     onOpen: (isFirst) => {
       clearTimeout(openTimeout);
       setState('open');
-      // Before the first opening only a task or sprint was fetched, to find its project. After a reconnection anything
-      // may have changed.
+      // Before the stream first opens, only a task or sprint has been fetched, to find its project. After a
+      // reconnection anything may have changed.
       const wasFetchedEarly = (kind: unknown) => kind === 'task' || kind === 'sprint';
       void client.invalidateQueries(isFirst ? { predicate: ({ queryKey: [kind] }) => wasFetchedEarly(kind) } : {});
     },
     onLost: () => setState('lost'),
-    // People who are not members see the error of the project itself, so there is no point in reconnecting.
+    // People who are not members see the error of the project's own request, so reconnecting is pointless.
     onRefused: async () => {
       const { queryKey } = queries.project(projectId);
       await client.refetchQueries({ queryKey });

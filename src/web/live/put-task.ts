@@ -2,7 +2,10 @@ import type { QueryClient } from '@tanstack/react-query';
 import type { Task } from '../api.ts';
 import * as queries from './queries.ts';
 
-/** Stores a task that the service returned. Replies can arrive out of order, so a newer cached task is kept. */
+/**
+ * Stores a task that the service returned in the cache. Replies can arrive out of order, so a newer cached task is
+ * kept.
+ */
 export function putTask(client: QueryClient, task: Task): void {
   const newer = (cached: Task | undefined) =>
     cached !== undefined && Date.parse(cached.updatedAt) > Date.parse(task.updatedAt) ? cached : task;

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import * as api from '../api.ts';
 
-/** Everything the dashboard fetches, with its cache key. The first word of a key says what is cached. */
+/** The dashboard's queries, each with its cache key. The first word of a key says what is cached. */
 export const me = () => queryOptions({ queryKey: ['me'], queryFn: () => api.getMe() });
 export const myTokens = () => queryOptions({ queryKey: ['tokens'], queryFn: () => api.listTokens({ limit: 100 }) });
 
@@ -20,7 +20,7 @@ export const tasks = (projectId: string) =>
   queryOptions({
     queryKey: ['tasks', projectId],
     queryFn: () => fetchAllPages((page) => api.listTasks(projectId, page)),
-    // A long list, which the project's events keep current.
+    // Never stale, because project events keep this long list up to date.
     staleTime: Number.POSITIVE_INFINITY,
   });
 export const task = (id: string) => queryOptions({ queryKey: ['task', id], queryFn: () => api.getTask(id) });
@@ -72,7 +72,7 @@ export const wizard = (projectId: string, sessionId: string) =>
 const pageSize = 100;
 const parallelPages = 4;
 
-/** Fetches a whole list, a few pages at a time. An item that moves between pages while they load appears once. */
+/** Fetches a whole list, a few pages at a time. An item that moves between pages while they load is included once. */
 async function fetchAllPages<T extends { id: string }>(
   fetchPage: (page: { limit: number; offset: number }) => Promise<T[]>,
 ): Promise<T[]> {

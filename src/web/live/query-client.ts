@@ -1,13 +1,13 @@
 import { QueryClient } from '@tanstack/react-query';
 import { statusOf } from './errors.ts';
 
-/** The sign-in page, which returns to the current page afterwards. */
+/** Returns the address of the sign-in page, which leads back to the current page afterwards. */
 function signInAddress(): string {
   const { pathname, search } = window.location;
   return `/login?return_to=${encodeURIComponent(pathname + search)}`;
 }
 
-/** Data that no event announces is fetched again when a page opens and when the window regains focus. */
+/** Data without events is fetched again when a page opens and when the window regains focus. */
 export const client = new QueryClient({
   defaultOptions: {
     queries: {
@@ -19,7 +19,7 @@ export const client = new QueryClient({
   },
 });
 
-/** Sessions expire after twelve hours, also while a page is open. */
+/** Redirects to the sign-in page after a 401. Sessions expire after twelve hours, even while a page is open. */
 function signInAgain(error: unknown): void {
   if (statusOf(error) === 401 && window.location.pathname !== '/login') window.location.assign(signInAddress());
 }

@@ -6,14 +6,14 @@ import * as queries from './queries.ts';
 
 export type Changed = 'task' | 'run' | 'sprint';
 
-/** When more tasks than this change at once, the whole list is fetched instead of each task. */
+/** If more tasks than this change at the same time, the whole list is fetched instead of each task. */
 const maxSingleFetches = 15;
 
 const partsOfTask = ['pulls', 'subtasks', 'diff', 'handoffs', 'runs'];
 const dependOnRuns = ['health', 'agents', 'agent'];
 const dependOnTasksAndSprints = ['sprint', 'metrics', 'burndown', 'digest', 'velocity'];
 
-/** Fetches again what the events of a project named, and everything that is computed from it. */
+/** Fetches the objects named in a project's events again, and everything that is computed from them. */
 export function refetchChanges(client: QueryClient, projectId: string, changes: Map<string, Changed>): void {
   const idsOf = (kind: Changed) => [...changes].filter(([, each]) => each === kind).map(([id]) => id);
   const invalidate = (...queryKey: string[]) => void client.invalidateQueries({ queryKey });
@@ -31,7 +31,10 @@ function refetchTasks(client: QueryClient, projectId: string, ids: string[]): vo
   for (const id of ids) for (const part of partsOfTask) void client.invalidateQueries({ queryKey: [part, id] });
 }
 
-/** Runs are listed by task. A new run is not in any list yet, but its task changes at the same time. */
+/**
+ * Fetches a run again. Runs are cached in lists by task; a new run is in no list yet, but its task changes at the same
+ * time.
+ */
 function invalidateRun(client: QueryClient, id: string): void {
   void client.invalidateQueries({
     queryKey: ['runs'],

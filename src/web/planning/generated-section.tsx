@@ -6,7 +6,7 @@ import type { GeneratedPart, Wizard } from './use-wizard.ts';
 
 const names: Record<GeneratedPart, string> = { prd: 'requirements', plan: 'plan', tasks: 'tasks' };
 
-/** A part of the plan with buttons to generate it, and to generate it again with feedback. */
+/** Shows a part of the plan with buttons to generate it, and to regenerate it with feedback. */
 export function GeneratedSection(props: { part: GeneratedPart; wizard: Wizard; children: ReactNode }) {
   const { part, wizard, children } = props;
   const [isAsking, setAsking] = useState(false);

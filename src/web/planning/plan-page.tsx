@@ -10,7 +10,7 @@ import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
 import { addRecentPlan, recentPlans } from './recent-plans.ts';
 
-/** Starts the way from a goal to a sprint. */
+/** Starts a planning session, which leads from a goal to a sprint. */
 export function PlanPage() {
   usePageTitle('Plan');
   const { projectId = '' } = useParams();

@@ -10,7 +10,7 @@ export function PlannedTaskItem(props: {
   dependencies: string[];
   isReadOnly: boolean;
   onChange(change: Partial<PlannedTask>): void;
-  /** Undefined for the only task, which cannot be removed. */
+  /** Undefined if this is the only task, which cannot be removed. */
   onRemove: (() => void) | undefined;
 }) {
   const { task, number, agents, dependencies, isReadOnly, onChange, onRemove } = props;

@@ -9,7 +9,7 @@ import * as queries from '../live/queries.ts';
 import { PlannedTaskItem } from './planned-task-item.tsx';
 import { useTaskDraft } from './use-task-draft.ts';
 
-/** The tasks of a plan, to be edited before a sprint is created with them. */
+/** Shows the tasks of a plan, which can be edited before a sprint is created with them. */
 export function PlannedTasks(props: {
   projectId: string;
   session: api.WizardSession;

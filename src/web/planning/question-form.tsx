@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import type { WizardStep } from '../api.ts';
 import type { Answer } from './use-wizard.ts';
 
-/** A question of the wizard, answered by selecting options, by writing, or both. */
+/** Shows a question of the wizard, answered by selecting options, by writing, or both. */
 export function QuestionForm(props: {
   step: WizardStep;
   previous?: Pick<Answer, 'selectedOptionIds' | 'customText'>;

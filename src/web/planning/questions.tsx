@@ -6,7 +6,7 @@ import type { Answer, Wizard } from './use-wizard.ts';
 
 type Answered = WizardSession['answers'][number];
 
-/** The answered questions, each of which can be edited, and the current question. */
+/** Shows the answered questions, each of which can be edited, and the current question. */
 export function Questions({ session, wizard }: { session: WizardSession; wizard: Wizard }) {
   const [editedId, setEditedId] = useState<string>();
   const update = (answer: Answer) => {

@@ -7,7 +7,7 @@ const storageKey = (projectId: string) => `deckhand-plans-${projectId}`;
 const maxPlans = 10;
 const maxGoalLength = 120;
 
-/** The plans started in this browser, newest first. The API does not list planning sessions. */
+/** Returns the plans started in this browser, newest first. The API does not list planning sessions. */
 export function recentPlans(projectId: string): RecentPlan[] {
   try {
     return JSON.parse(localStorage.getItem(storageKey(projectId)) ?? '[]') as RecentPlan[];

@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'react';
 import type { PlannedTask, WizardSession } from '../api.ts';
 
-/** The planned tasks with the edits made in this browser, which are kept across reloads until the sprint is created. */
+/**
+ * Returns the planned tasks with the edits made in this browser. The edits survive reloads until the sprint is created.
+ */
 export function useTaskDraft(session: WizardSession) {
   const [tasks, setTasks] = useState(() => storedDraft(session));
   useEffect(() => {
@@ -21,7 +23,7 @@ export function useTaskDraft(session: WizardSession) {
 
 const storageKey = ({ sessionId }: WizardSession) => `plan ${sessionId}`;
 
-/** The stored edits, unless the tasks have been generated again since. */
+/** Returns the stored edits, unless the tasks have been regenerated since. */
 function storedDraft(session: WizardSession): PlannedTask[] {
   const generated = session.tasks ?? [];
   const stored = JSON.parse(sessionStorage.getItem(storageKey(session)) ?? '{}') as {

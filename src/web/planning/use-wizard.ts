@@ -19,14 +19,14 @@ const generators = {
 
 export type Wizard = ReturnType<typeof useWizard>;
 
-/** The requests of a planning session. Only one runs at a time. */
+/** Returns the requests of a planning session. Only one runs at a time. */
 export function useWizard(projectId: string, session: api.WizardSession) {
   const { sessionId } = session;
   const client = useQueryClient();
   const { queryKey } = queries.wizard(projectId, sessionId);
   const refetch = () => client.invalidateQueries({ queryKey });
   const onSuccess = (next: api.WizardSession) => client.setQueryData(queryKey, next);
-  // After an error the session is fetched again: somebody else, or this page before a reload, may have changed it.
+  // After an error the session is fetched again: another person, or this page before a reload, may have changed it.
   const answer = useMutation({
     mutationFn: (given: Answer) => api.answerWizard(projectId, sessionId, { answer: given }),
     onSuccess,

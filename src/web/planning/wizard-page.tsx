@@ -12,7 +12,10 @@ import { PlannedTasks } from './planned-tasks.tsx';
 import { Questions } from './questions.tsx';
 import { useWizard, type Wizard } from './use-wizard.ts';
 
-/** From questions to requirements, plan, tasks and a sprint. Every step can be changed until the sprint is created. */
+/**
+ * Leads from questions to requirements, plan, tasks and a sprint. Every step can be changed until the sprint is
+ * created.
+ */
 export function WizardPage() {
   usePageTitle('Plan');
   const { projectId = '', sessionId = '' } = useParams();

@@ -10,7 +10,7 @@ const labels: Record<Budget, string> = {
   dayCostUsd: 'Daily budget for all runs (USD)',
 };
 
-/** The budgets of a project, each with the limit of the service below it. */
+/** Shows the budgets of a project, each with the limit of the service below it. */
 export function BudgetFields(props: {
   budgets: BudgetTexts;
   limits: Project['limits'];

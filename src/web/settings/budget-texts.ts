@@ -3,7 +3,7 @@ import { changedFields } from '../forms/changed-fields.ts';
 
 export type Budget = keyof Project['budgets'];
 
-/** Budgets as typed. An empty text leaves the limit to the service. */
+/** Budgets as typed into the form. An empty string means the service's limit. */
 export type BudgetTexts = Record<Budget, string>;
 
 export function budgetTextsOf({ budgets }: Project): BudgetTexts {
@@ -12,7 +12,7 @@ export function budgetTextsOf({ budgets }: Project): BudgetTexts {
   ) as BudgetTexts;
 }
 
-/** The budgets that differ from those of the project. */
+/** Returns the budgets that differ from those of the project. */
 export function changedBudgets(project: Project, texts: BudgetTexts): Partial<Project['budgets']> {
   const changes = changedFields(budgetTextsOf(project), texts);
   return Object.fromEntries(
@@ -20,7 +20,7 @@ export function changedBudgets(project: Project, texts: BudgetTexts): Partial<Pr
   );
 }
 
-/** Why the service would refuse a budget; undefined for one that it accepts. */
+/** Returns why the service would refuse a budget, or undefined if it would accept it. */
 export function budgetProblem(text: string, limit: number): string | undefined {
   if (text === '') return undefined;
   if (!(Number(text) > 0)) return 'Enter a number above 0, or leave the field empty.';

@@ -6,7 +6,7 @@ export type Role = Member['role'];
 
 const roles: Role[] = ['member', 'admin', 'owner'];
 
-/** The options of a select for roles. Only owners can appoint owners. */
+/** Shows the options of a select for roles. Only owners can make others owners. */
 export function RoleOptions({ ownRole }: { ownRole: Role }) {
   const options = ownRole === 'owner' ? roles : roles.filter((role) => role !== 'owner');
   return options.map((role) => (

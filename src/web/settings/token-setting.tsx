@@ -11,7 +11,9 @@ interface TokenState {
   updatedAt: string | null;
 }
 
-/** A secret of the project, which can be configured, replaced and removed but is never shown. */
+/**
+ * Shows whether a secret of the project is set. The secret can be configured, replaced and removed but is never shown.
+ */
 export function TokenSetting<K extends QueryKey>(props: {
   title: string;
   description: string;

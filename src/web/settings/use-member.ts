@@ -6,7 +6,7 @@ import { notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
 import type { Role } from './role-options.tsx';
 
-/** The actions on a member of a project: changing the role and removing, each confirmed where it matters. */
+/** Returns the actions on a member of a project, changing the role and removing, with confirmations where needed. */
 export function useMember(projectId: string, { userId, login, role }: api.Member) {
   const client = useQueryClient();
   const confirm = useConfirm();

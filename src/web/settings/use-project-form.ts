@@ -12,10 +12,11 @@ interface ProjectFields {
   sharePrivateContext: boolean;
 }
 
-/** The state of the general settings, and the request that saves what was changed. */
+/** Returns the state of the general settings, and the request that saves the changed fields. */
 export function useProjectForm(project: api.Project) {
   const client = useQueryClient();
-  // The project as it was when the page opened. Later changes by others must not be sent back.
+  // The project as it was when the page opened. Only differences from it are sent, so that later changes by others are
+  // not overwritten.
   const [initial, setInitial] = useState(project);
   const [fields, setFields] = useState<ProjectFields>(() => fieldsOf(project));
   const [budgets, setBudgets] = useState(() => budgetTextsOf(project));
@@ -40,7 +41,7 @@ export function useProjectForm(project: api.Project) {
     limits: project.limits,
     setBudget: (budget: Budget, text: string) => setBudgets((before) => ({ ...before, [budget]: text })),
     save,
-    /** Budgets that were not changed are not sent, so they cannot be refused. */
+    /** Budgets that were not changed are not sent, so they need no validation. */
     isValid: () =>
       (Object.keys(changed) as Budget[]).every(
         (budget) => budgetProblem(budgets[budget], project.limits[budget]) === undefined,

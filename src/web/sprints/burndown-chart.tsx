@@ -2,7 +2,10 @@ import { CartesianGrid, Legend, Line, LineChart, ResponsiveContainer, Tooltip, X
 import type { BurndownPoint } from '../api.ts';
 import { axisText, chartMargin, tooltipStyle } from '../display/chart-style.ts';
 
-/** The remaining tasks day by day, against the ideal pace. A table has the same figures for people who cannot see it. */
+/**
+ * Shows the remaining tasks day by day, against the ideal pace. A table has the same figures for people who cannot see
+ * the chart.
+ */
 export function BurndownChart({ points }: { points: BurndownPoint[] }) {
   return (
     <>

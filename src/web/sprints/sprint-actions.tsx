@@ -7,7 +7,7 @@ import { notifyError } from '../frame/notices.tsx';
 import { CompleteSprintDialog } from './complete-sprint-dialog.tsx';
 import { SprintFormDialog } from './sprint-form-dialog.tsx';
 
-/** The actions that the status of a sprint allows: start, complete, cancel, delete and edit. */
+/** Shows the actions that the status of a sprint allows: start, complete, cancel, delete and edit. */
 export function SprintActions({ sprint }: { sprint: api.Sprint }) {
   const { run, isPending } = useSprintAction();
   const { status } = sprint;

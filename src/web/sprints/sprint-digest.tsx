@@ -4,7 +4,7 @@ import { Markdown } from '../display/markdown.tsx';
 import { QueryResult } from '../display/query-result.tsx';
 import * as queries from '../live/queries.ts';
 
-/** The summary written when a sprint is completed. */
+/** Shows the summary written when a sprint is completed. */
 export function SprintDigest({ sprintId }: { sprintId: string }) {
   const query = useQuery(queries.digest(sprintId));
   return (

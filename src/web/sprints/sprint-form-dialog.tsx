@@ -58,7 +58,8 @@ export function SprintFormDialog(props: Props) {
 
 function useSprintForm({ projectId, sprint, onSaved }: Props) {
   const client = useQueryClient();
-  // The sprint as it was when the dialog opened. Later changes by others must not be sent back.
+  // The sprint as it was when the dialog opened. Only differences from it are sent, so that later changes by others are
+  // not overwritten.
   const [initial] = useState<Fields>(() => ({
     name: sprint?.name ?? '',
     goal: sprint?.goal ?? '',

@@ -3,7 +3,7 @@ import type { VelocityEntry } from '../api.ts';
 import { axisText, chartMargin, tooltipStyle } from '../display/chart-style.ts';
 import { plural } from '../display/plural.ts';
 
-/** The completed tasks of each of the latest sprints. */
+/** Shows the completed tasks of each of the latest sprints. */
 export function VelocityChart({ entries }: { entries: VelocityEntry[] }) {
   return (
     <>

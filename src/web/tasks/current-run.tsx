@@ -6,7 +6,7 @@ import { RunStatus } from '../display/status-labels.tsx';
 import { StartedAgo } from '../display/times.tsx';
 import * as queries from '../live/queries.ts';
 
-/** A line about the run in progress, updated with every step. */
+/** Shows a line about the run in progress, updated with every step. */
 export function CurrentRun({ taskId }: { taskId: string }) {
   const { data: [run] = [] } = useQuery(queries.runs(taskId));
   if (run === undefined) return null;

@@ -20,7 +20,8 @@ interface FieldsProps {
 }
 
 export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task; onClose(): void }) {
-  // The task as it was when the dialog opened. Later changes by others must not be sent back.
+  // The task as it was when the dialog opened. Only differences from it are sent, so that later changes by others are
+  // not overwritten.
   const [task] = useState(currentTask);
   const client = useQueryClient();
   const [fields, setFields] = useState<Fields>(() => {
@@ -86,7 +87,7 @@ function TitleAndDescription({ fields, set }: FieldsProps) {
   );
 }
 
-/** Which agent works on the task, in which repository, and what has to be done before. */
+/** Shows fields for the agent, the repository and the dependencies of the task. */
 function Assignment({ task, fields, set }: FieldsProps) {
   const agents = useQuery(queries.agentsOf(task.projectId));
   const repositories = useQuery(queries.repositories(task.projectId));

@@ -3,7 +3,7 @@ import { limitSetter, remedyFor } from '../../domain/remedies.ts';
 import type { Failure, Task } from '../api.ts';
 import { failureName } from '../display/names.ts';
 
-/** Why the last run of a task failed and what to do about it. */
+/** Shows why the last run of a task failed and what to do about it. */
 export function FailureNotice({ task }: { task: Task }) {
   if (task.failure === null) return null;
   return (
@@ -16,7 +16,7 @@ export function FailureNotice({ task }: { task: Task }) {
   );
 }
 
-/** What a person can do about a failed run, with a link to where they can do it. */
+/** Shows what a person can do about a failed run, with a link to the right place. */
 export function Remedy({ task, failure }: { task: Task; failure: Failure }) {
   const link = linkFor(failure, task);
   return (
@@ -39,7 +39,7 @@ function linkFor({ category, message }: Failure, task: Task): { to: string; text
       return { to: `${project}/settings`, text: 'Open project settings' };
     case 'budget':
     case 'timeout':
-      // The settings cannot raise a limit of the service or of .deckhand.yml.
+      // The project's settings cannot raise a limit that the service or .deckhand.yml sets.
       return limitSetter(message) === 'project'
         ? { to: `${project}/settings`, text: 'Open project settings' }
         : undefined;

@@ -6,7 +6,7 @@ import { Section } from '../display/section.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import * as queries from '../live/queries.ts';
 
-/** The notes that each run leaves for the next one. */
+/** Shows the notes that each run leaves for the next one. */
 export function Handoffs({ taskId }: { taskId: string }) {
   const query = useQuery(queries.handoffs(taskId));
   return (

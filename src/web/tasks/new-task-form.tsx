@@ -64,7 +64,7 @@ function TitleAndDescription({ fields, set }: FieldsProps) {
   );
 }
 
-/** Which agent works on the task, in which repository and sprint. */
+/** Shows fields for the agent, the repository and the sprint of the task. */
 function Assignment({ projectId, set }: { projectId: string; set: FieldsProps['set'] }) {
   const agents = useQuery(queries.agentsOf(projectId));
   const repositories = useQuery(queries.repositories(projectId));

@@ -5,7 +5,7 @@ import type { Task } from '../api.ts';
 import { TaskStatus } from '../display/status-labels.tsx';
 import * as queries from '../live/queries.ts';
 
-/** From left to right: the task's dependencies, the task with its subtasks, and the tasks that depend on it. */
+/** Shows from left to right: the task's dependencies, the task with its subtasks, and the tasks that depend on it. */
 export function TaskGraph({ task }: { task: Task }) {
   const { data: allTasks = [] } = useQuery(queries.tasks(task.projectId));
   const { data: subtasks = [] } = useQuery(queries.subtasks(task.id));

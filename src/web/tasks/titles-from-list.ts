@@ -1,4 +1,4 @@
-/** The titles in a pasted list, one per line, without bullets, numbers and checkboxes. */
+/** Returns the titles in a pasted list, one per line, without bullets, numbers and checkboxes. */
 export function titlesFromList(text: string): string[] {
   return text
     .split('\n')

@@ -8,7 +8,7 @@ import { errorMessage } from '../live/errors.ts';
 import { putTask } from '../live/put-task.ts';
 import { titlesFromList } from './titles-from-list.ts';
 
-/** The most tasks that the service creates in one request. */
+/** Maximum number of tasks that the service creates in one request. */
 const maxTasks = 100;
 
 export interface NewTaskFields {
@@ -30,7 +30,7 @@ const emptyFields: NewTaskFields = {
   issue: false,
 };
 
-/** The state of the form for new tasks, and the request that creates them. */
+/** Manages the form for new tasks, and the request that creates them. */
 export function useNewTasks(props: { projectId: string; isList: boolean; onClose(): void }) {
   const { projectId, isList, onClose } = props;
   const client = useQueryClient();
@@ -55,14 +55,14 @@ export function useNewTasks(props: { projectId: string; isList: boolean; onClose
     event.preventDefault();
     if (titles.length === 0) return setProblem(isList ? 'Enter at least one title.' : 'Enter a title.');
     if (titles.length > maxTasks)
-      return setProblem(`You can create up to ${maxTasks} tasks at once. This list has ${titles.length}.`);
+      return setProblem(`You can create up to ${maxTasks} tasks at a time. This list has ${titles.length}.`);
     mutateOnce(create);
   };
   const set = (change: Partial<NewTaskFields>) => setFields((before) => ({ ...before, ...change }));
   return { fields, set, titles, problem, isPending: create.isPending, onSubmit };
 }
 
-/** Everything but the title; empty fields are left out. */
+/** Returns the details of a task except its title. Empty fields are left out. */
 function detailsOf({ description, owner, repositoryId, sprintId, issue }: NewTaskFields) {
   return {
     ...(owner === '' ? {} : { owner }),

@@ -29,17 +29,17 @@ afterEach(async () => {
   mount = undefined;
 });
 
-/** Mounts a disk of this size; if it cannot, prints the reason and returns undefined. */
+/** Mounts a disk of this size. If that is not possible, prints the reason and returns undefined. */
 function smallDisk(size: string): string | undefined {
-  if (!isRoot) return void console.warn('not tried: only root can mount a small disk');
+  if (!isRoot) return void console.warn('skipped: only root can mount a small disk');
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-disk-'));
   const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=755`, 'tmpfs', folder]);
   if (status === 0) return folder;
   rmdirSync(folder);
-  return void console.warn(`not tried: no small disk can be mounted here (${String(stderr).trim()})`);
+  return void console.warn(`skipped: no small disk can be mounted here (${String(stderr).trim()})`);
 }
 
-/** Writes until nothing more fits. */
+/** Writes to a file until the disk is full. */
 function fill(file: string) {
   for (const size of [megabyte, 4096])
     try {
@@ -92,7 +92,7 @@ test('/readyz reports a full disk, and the service can restart on one', async ()
   const server = Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
   process.kill(server, 'SIGKILL');
   await first.stop('SIGKILL');
-  // Only the reserve may make room.
+  // Only deleting the reserve may free space.
   rmSync(join(left, 'big'));
   fill(filler);
   writeFileSync(join(left, 'little'), '');

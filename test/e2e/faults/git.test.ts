@@ -37,7 +37,7 @@ async function start(): Promise<string> {
 /** Starts a task and waits until its run has ended. */
 const run = async () => ended(await start());
 
-/** The log of the task's newest run. */
+/** Returns the log of the task's newest run. */
 async function logOf(id: string): Promise<string[]> {
   const [newest] = await call<{ id: string }[]>('GET', `/tasks/${id}/runs`);
   return (await call<{ text: string }[]>('GET', `/runs/${newest?.id}/events`)).map((event) => event.text);
@@ -83,7 +83,7 @@ test.each<[string, Fault, RegExp]>([
   ['is unavailable', { status: 503 }, /HTTP 503; trying again in 1 s/],
   ['answers with a page', { status: 200, headers: { 'content-type': 'text/html' } }, /text\/html.*; trying again/],
   ['wants to be left alone', { status: 429, headers: { 'retry-after': '3' } }, /HTTP 429; trying again in 3 s/],
-])('a git host that %s at the push delays the run and does not fail it', async (_what, fault, told) => {
+])('a git host that %s at the push delays the run but does not fail it', async (_what, fault, told) => {
   const hit = fromThePushOn(fault);
   const id = await start();
   await toldOf(id, told);
@@ -92,7 +92,7 @@ test.each<[string, Fault, RegExp]>([
   expect(hit.length).toBeGreaterThan(0);
 });
 
-test('when GitHub is away, opening the pull request is tried again, and one is opened', async () => {
+test('when GitHub is unavailable, opening the pull request is retried, and exactly one is opened', async () => {
   fromThePushOn({ status: 502 }, (method, path) => method !== 'GIT' && /\/pulls\b/.test(path));
   const id = await start();
   await toldOf(id, /GitHub answered HTTP 502.*; trying again in 1 s/);
@@ -104,7 +104,7 @@ test('when GitHub is away, opening the pull request is tried again, and one is o
   expect(pulls.filter((p) => p.head.ref === task.branchName)).toHaveLength(1);
 });
 
-test('a git host that stays away fails the run as retryable, and a retry succeeds', async () => {
+test('a git host that remains unavailable fails the run as retryable, and a retry succeeds', async () => {
   fromThePushOn({ status: 503 });
   const failed = await run();
   expect(failed.failure).toMatchObject({ category: 'repository', retryable: true });
@@ -116,7 +116,7 @@ test('a git host that stays away fails the run as retryable, and a retry succeed
   expect(await ended(failed.id)).toMatchObject({ status: 'in_review', failure: null });
 });
 
-test('a cancel also ends a pause between attempts: the slot is free at once, and nothing is pushed', async () => {
+test('a cancel also ends a pause between attempts: the slot is released immediately, and nothing is pushed', async () => {
   fromThePushOn({ status: 429, headers: { 'retry-after': '6' } });
   const id = await start();
   await toldOf(id, /trying again in 6 s/);
@@ -176,7 +176,7 @@ test('a force-push to the base branch does not disturb the run', async () => {
   expect(gitOut(bare(), 'show', `${task.branchName}:made.txt`)).toBe('x');
 });
 
-test('somebody else’s commit on the branch is never overwritten', async () => {
+test("another person's commit on the branch is never overwritten", async () => {
   let theirs = '';
   const task = await run();
   meanwhile = () => {

@@ -5,28 +5,29 @@ import { until } from '../../../src/demo/real-service.ts';
 import { gitOut } from '../../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
-/** The points of every run, however much is done beside it. */
+/** The points that occur in every run. */
 const ofEveryRun = /^(GIT|model|commit of (run_steps|run_turns|handoffs))/;
 /**
- * Every outside call of a run and every commit is a point. `KILL_POINTS=all npm test -- test/e2e/faults/kill-points` tries all of
- * them, another text those whose name contains it, such as `lost commit`. Without the variable a few are tried.
+ * Every external call of a run and every commit is a point. `KILL_POINTS=all npm test -- test/e2e/faults/kill-points`
+ * tests all of them; any other value selects the points whose name contains it, such as `lost commit`. Without the
+ * variable a few are tested.
  */
 const asked = process.env.KILL_POINTS;
 const samples = 4;
 
 let world: World;
-/** The service's calls to GitHub, git and the model, and its commits, in order; a fault happens at one of them. */
+/** The service's calls to GitHub, git and the model, and its commits, in order. A fault is injected at one of them. */
 let calls: string[] = [];
-/** The point at which the fault happens: the nth call of a name, because concurrent calls have no fixed order. */
+/** The point at which the fault is injected: the nth call of a name, because concurrent calls have no fixed order. */
 let target: { name: string; nth: number } | undefined;
 let how: 'before' | 'after' | 'lost' = 'before';
 let isKilled = false;
 let isHit = false;
-/** The processes that were killed. Nothing that they started may be left. */
+/** The processes that were killed. None of their children may be left. */
 const killed: number[] = [];
 const theirs = new Set<string>();
 
-/** Returns the fault of a call: none, refused after the kill, or carried out with its answer lost. */
+/** Returns the fault of a call: none, refused after the kill, or executed with its response lost. */
 function due(name: string) {
   calls.push(name);
   if (target?.name !== name || calls.filter((c) => c === name).length !== target.nth + 1) return undefined;
@@ -41,7 +42,7 @@ function due(name: string) {
   return how === 'before' ? { status: 502 } : ('lost' as const);
 }
 
-/** The tables of a task and its run. Other commits depend on the clock. */
+/** The tables of a task and its run. The order of commits to other tables depends on the clock. */
 const ofRuns = /\b(?:into|update|from)\s+"?(tasks|task_\w+|runs|run_\w+|handoffs|pull_requests|agents)\b/i;
 
 function nameOf(statements: string[]): string | undefined {
@@ -71,7 +72,7 @@ interface Shown extends WorldTask {
   issueNumber: number;
 }
 
-/** The service's answer. If the service was killed, which may happen after the run too, it is started again first. */
+/** Calls the service. If it was killed, which may also happen after the run, restarts it first. */
 function answerTo<T>(path: string): Promise<T> {
   return until(`an answer to ${path}`, async () => {
     if (isKilled) {
@@ -125,12 +126,15 @@ async function expectOneOfEach(task: Shown): Promise<void> {
   });
 }
 
-/** Expects that no workspace and no process of a killed service is left. Its processes name its folders. */
+/**
+ * Expects that no workspace and no process of a killed service is left. Its processes have its folders in their
+ * arguments.
+ */
 async function expectNothingLeft(): Promise<void> {
   await until('the leftovers of killed services to be gone', async () => {
     await answerTo('/me');
     const isRunning = readdirSync('/proc').some((pid) => {
-      // A sandbox names its folders only in its mounts.
+      // A sandbox has the folders only in its mounts.
       const names = /^\d+$/.test(pid) ? `${textOf(`/proc/${pid}/cmdline`)}${textOf(`/proc/${pid}/mountinfo`)}` : '';
       return [...theirs].some((folder) => names.includes(`/runs/${basename(folder)}/`));
     });
@@ -140,7 +144,7 @@ async function expectNothingLeft(): Promise<void> {
   });
 }
 
-/** The workspace folders of these processes. */
+/** Returns the workspace folders of these processes. */
 function foldersOf(pids: number[]): string[] {
   const places = ['/var/lib/deckhand/work', `/var/tmp/deckhand-${process.getuid?.()}`, world.settings.DATA_DIR ?? ''];
   const all = places.map((place) => join(place, 'runs')).filter((place) => existsSync(place));
@@ -156,8 +160,8 @@ function textOf(file: string): string {
   }
 }
 
-test('killed before or after any outside effect, or its answer lost: one branch, one pull request, one handoff', async () => {
-  // The first run also does what happens only once: it creates labels and catches up on what came before the start.
+test('killed before or after any external effect, or with its response lost, a run makes one branch, one pull request, one handoff', async () => {
+  // The first run also does one-time work: it creates labels and handles events from before the start.
   await expectOneOfEach(await play());
   await expectOneOfEach(await play());
   const points = calls.map((name, i) => ({ name, nth: calls.slice(0, i).filter((c) => c === name).length }));
@@ -180,14 +184,14 @@ test('killed before or after any outside effect, or its answer lost: one branch,
     if (!isHit && ofEveryRun.test(at.name)) wrong.push(`${name}: not reached`);
     if (asked !== undefined) process.stderr.write(`${name}: ${Math.round(performance.now() - began)} ms\n`);
   }
-  // Work beside the run sometimes takes fewer steps, so a point of the first runs may not occur again.
+  // Concurrent work sometimes takes fewer steps, so a point of the first runs may not occur again.
   if (missed.length > 0)
     process.stderr.write(`not reached, ${missed.length} of ${chosen.length}:\n${missed.join('\n')}\n`);
   if (killed.length > 0) expect(theirs.size).toBeGreaterThan(0);
   expect(wrong).toEqual([]);
 }, 3_600_000);
 
-/** All cases, those that were asked for by name, or a few of those that every run has. */
+/** Selects all cases, those requested by name, or a few of those that occur in every run. */
 function choose<C extends { kind: string; at: { name: string } }>(cases: C[]): C[] {
   if (asked === 'all') return cases;
   if (asked !== undefined) return cases.filter(({ kind, at }) => `${kind} ${at.name}`.includes(asked));
@@ -195,7 +199,7 @@ function choose<C extends { kind: string; at: { name: string } }>(cases: C[]): C
   return surest.filter((_, i) => i % Math.ceil(surest.length / samples) === 1);
 }
 
-/** Plays a run with the fault that is due; returns what is wrong afterwards, with the end of the service's log. */
+/** Plays a run with the current fault; returns what is wrong afterwards, with the end of the service's log. */
 async function problemOf(name: string): Promise<string | undefined> {
   try {
     await expectOneOfEach(await play());

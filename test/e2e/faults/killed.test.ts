@@ -8,7 +8,7 @@ import { type RunningService, startService, until } from '../../../src/demo/real
 import { gitOut } from '../../support/git.ts';
 import { openWorld, type World } from '../../support/world.ts';
 
-/** A world whose model waits for `release` before it answers one turn. */
+/** Opens a world whose model waits for `release` before it answers one turn. */
 async function openHeldWorld(played: Script, heldTurn: number) {
   const state = { asked: 0, release: () => {} };
   const held = new Promise<void>((resolve) => {
@@ -30,7 +30,7 @@ afterEach(async () => {
   await world.close();
 });
 
-test('the next process finishes a run that was killed in mid-conversation: one branch, one pull request', async () => {
+test('the next process finishes a run that was killed during a conversation: one branch, one pull request', async () => {
   const opened = await openHeldWorld(script, 3);
   world = opened.world;
   const number = await world.issue('/agent start', issue);
@@ -77,7 +77,7 @@ test('files that replaced links and folders are restored as they were, and nothi
   expect(gitOut(bare, 'show', `${branchName}:README.md`)).toBe(gitOut(bare, 'show', 'main:README.md'));
 });
 
-test('a process that is told to stop in mid-run hands the run over and exits with 0', async () => {
+test('a process that is asked to stop during a run hands the run over and exits with 0', async () => {
   const opened = await openHeldWorld(script, 2);
   world = opened.world;
   await world.issue('/agent start', issue);
@@ -106,7 +106,7 @@ test('a suspended worker that resumes after its run was taken over writes nothin
   await until('the second turn', async () => opened.state.asked === 3);
   first.process.kill('SIGSTOP');
   await startWorker('second');
-  // When the first worker's lease has expired, the second one asks for the same turn.
+  // When the first worker's lease has expired, the second worker requests the same turn from the model.
   await until('the second worker', async () => opened.state.asked === 4);
   opened.state.release();
   const task = await world.taskIn('in_review');
@@ -127,7 +127,7 @@ test('a suspended worker that resumes after its run was taken over writes nothin
   expect(await state()).toEqual(before);
 });
 
-test('a run that fails at every attempt is tried again after growing pauses, and continues when it can', async () => {
+test('a run that fails at every attempt is retried after growing pauses, and continues when it can', async () => {
   const refused: number[] = [];
   world = await openWorld([[{ name: 'finish', arguments: { summary: 'Nothing to do.', nextSteps: [] } }]], {
     onCommit: (statements) => {
@@ -151,7 +151,7 @@ test('a run that fails at every attempt is tried again after growing pauses, and
   expect(log.some((text) => /^continued after \d+ s$/.test(text))).toBe(true);
 });
 
-/** Mounts a small disk; undefined if this process may not. */
+/** Mounts a small disk; returns undefined if this process is not permitted to. */
 function mountDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-disk-'));
   if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=300m,mode=755', 'tmpfs', folder]).status === 0) return folder;

@@ -88,7 +88,7 @@ test('killed between commit and reply: the repeated request gets the stored repl
   expect(await tasksNamed('committed')).toEqual(made);
 });
 
-test('killed before the commit: the repeated request is carried out at once', async () => {
+test('killed before the commit: the repeated request is handled immediately', async () => {
   await postKilled('rolled back', 'refused');
   expect(await tasksNamed('rolled back')).toEqual([]);
   const again = await post('rolled back');

@@ -4,7 +4,7 @@ import { gitOut } from '../../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 let world: World;
-/** What the model answers first, one after the other. Then it writes a file and finishes. */
+/** The model's first answers, in order. After them it writes a file and finishes. */
 let faults: Said[] = [];
 beforeAll(async () => {
   world = await openWorld((request) => {
@@ -45,7 +45,7 @@ async function play(wrong: Said[], status: string): Promise<WorldTask> {
       `/projects/${world.project.id}/tasks?limit=100`,
     );
     const found = all.find((t) => t.issueNumber === number);
-    // A task is also ready for a moment before it starts.
+    // Before it starts, a task is also ready for a moment, so wait for its failure.
     return found?.status === status && (status !== 'ready' || found.failure !== null) && found;
   });
   faults = [];
@@ -60,7 +60,7 @@ test.each<[string, Said[]]>([
   ['broken JSON as arguments', [call('write_file', '{"path": "made.txt", "conte')]],
   ['an unknown tool', [call('deploy', '{}')]],
   ['arguments that do not fit', [call('write_file', '{"file": "x"}')]],
-  ['a text in parts, and counts that are none', [odd]],
+  ['text in parts, and invalid token counts', [odd]],
   ['a call without arguments', [answer({ tool_calls: [{ id: 'c', type: 'function', function: { name: 'search' } }] })]],
   ['three hundred calls in one turn', [Array.from({ length: 300 }, () => ({ name: 'list_files', arguments: {} }))]],
   ['a stop by length', [answer({ content: 'I will now' }, 'length')]],
@@ -88,10 +88,10 @@ test.each<[string, Said[], string, RegExp]>([
     'rate_limit',
     /429/,
   ],
-  ['a server that stays broken', Array(12).fill({ status: 500 }), 'model', /HTTP 500/],
+  ['a server that keeps failing', Array(12).fill({ status: 500 }), 'model', /HTTP 500/],
   ['three errors in a row', ['deploy', 'launch', 'ship'].map((name) => call(name, '{}')), 'model', /3 errors in a row/],
   [
-    'an answer without a choice',
+    'an answer with an empty list of choices',
     [{ headers: { 'Content-Type': 'application/json' }, body: '{"choices":[]}' }],
     'model',
     /not a Chat Completion: choices/,

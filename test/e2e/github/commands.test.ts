@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => face.world.close());
 
-test('the whole way by comments alone', async () => {
+test('a task from creation to merge by comments alone', async () => {
   const { world, next, say, kinds, taskOf, settled, statusComment, reactionsTo, fileOn } = face;
   const number = await world.issue('/agent create');
   expect((await settled(number, 'backlog', 0)).owner).toBeNull();
@@ -36,7 +36,7 @@ test('the whole way by comments alone', async () => {
   expect(await statusComment(number)).toHaveLength(1);
 });
 
-test('commands that cannot be obeyed say why, and change nothing', async () => {
+test('commands that cannot be executed are answered with the reason and change nothing', async () => {
   const { world, say, get, taskOf, settled, told, reactionsTo } = face;
   const number = await world.issue('/agent create');
   await settled(number, 'backlog', 0);
@@ -60,7 +60,7 @@ test('commands that cannot be obeyed say why, and change nothing', async () => {
   await told(number, /assign <\u2060agent>/);
 });
 
-test('dependencies and subtasks by comment', async () => {
+test('dependencies and subtasks are set by comments', async () => {
   const { world, say, taskOf, settled, told } = face;
   const [one, two] = [await world.issue('/agent create'), await world.issue('/agent create')];
   const [first, second] = [await taskOf(one), await taskOf(two)];
@@ -73,7 +73,7 @@ test('dependencies and subtasks by comment', async () => {
   await told(one, /- \[ \] The first half/);
 });
 
-test('a task of the API is given an issue, once', async () => {
+test('an issue is created for a task of the API, exactly once', async () => {
   const { world, mona, told } = face;
   const body = { title: 'Made by the API', description: 'Closes #1 @mona', issue: true };
   const made = await world.service.api<{ id: string }>(

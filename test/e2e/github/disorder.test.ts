@@ -61,7 +61,7 @@ interface Shown {
 }
 const tasksOf = (of: World) => of.get<Shown[]>(`/projects/${of.project.id}/tasks?limit=100`);
 
-/** Pseudo-random numbers that are the same in every run (mulberry32), so that a failing order can be repeated. */
+/** Returns pseudo-random numbers that are the same in every run (mulberry32), so that a failing order can be repeated. */
 function random(seed: number): () => number {
   let a = seed;
   return () => {
@@ -72,7 +72,9 @@ function random(seed: number): () => number {
   };
 }
 
-/** 200 deliveries in random order: a tenth of the events is missing, a fifth of the deliveries is doubled. */
+/**
+ * Returns 200 deliveries in random order: a tenth of the events is missing, a fifth of the deliveries is duplicated.
+ */
 function disorder(seed: number) {
   const next = random(seed);
   const kept = missed.filter(() => next() >= 0.1);
@@ -96,7 +98,7 @@ async function play(service: TestApp, seed: number): Promise<void> {
       headers: { 'X-GitHub-Event': event, 'X-GitHub-Delivery': guid, 'X-Hub-Signature-256': `sha256=${signature}` },
     });
     await response.arrayBuffer();
-    // 503: the database was too slow. To GitHub that one is lost, like others.
+    // 503: the database was too slow. For GitHub that delivery has failed, like a lost one.
     expect([202, 503]).toContain(response.status);
   };
   const all = disorder(seed);
@@ -117,7 +119,7 @@ const quiet = (service: TestApp) =>
     return Number(row.left) === 0;
   });
 
-/** What people see at the end: the tasks, and on GitHub our labels and comments. */
+/** Returns what people see at the end: the tasks, and on GitHub our labels and comments. */
 async function outcome(service: TestApp) {
   const tasks = await service.app.db.manager.query(
     `select issue_number as issue, status, (select name from agents a where a.id = t.owner) as agent from tasks t order by 1`,
@@ -130,7 +132,7 @@ async function outcome(service: TestApp) {
   return { tasks, shown };
 }
 
-test(`${orders} random orders of ${eventsOfAnOrder} events, a tenth lost, a fifth doubled, have one outcome after a reconciliation`, async () => {
+test(`${orders} random orders of ${eventsOfAnOrder} events, a tenth lost, a fifth duplicated, have one outcome after a reconciliation`, async () => {
   const wanted = {
     tasks: [
       { issue: issues.merged, status: 'done', agent: 'Developer' },

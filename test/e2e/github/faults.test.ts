@@ -17,14 +17,14 @@ afterAll(() => world.close());
 
 const isWrite = (method: string, path: string) => method !== 'GET' && !/access_tokens$/.test(path);
 
-/** Makes the nth write fail once; returns which one it was. Records calls made before a `retry-after` is over. */
+/** Makes the nth write fail once; returns which one it was. Records calls made before a `retry-after` has passed. */
 function failNth(n: number, fault: Fault) {
   const seen: { hit?: string; writes: number; early: string[] } = { writes: 0, early: [] };
   let [quietFrom, quietUntil] = [0, 0];
   world.github.fail((method, path) => {
     // test/e2e/faults/git.test.ts tests the faults of git.
     if (method === 'GIT') return undefined;
-    // A call that was under way when GitHub asked us to wait does not count.
+    // A call that was in progress when GitHub asked us to wait does not count.
     if (Date.now() > quietFrom && Date.now() < quietUntil) seen.early.push(`${method} ${path}`);
     if (!isWrite(method, path)) return undefined;
     seen.writes += 1;
@@ -42,7 +42,7 @@ const taskOf = async (number: number) =>
   (await world.get<Shown[]>(`/projects/${world.project.id}/tasks?limit=100`)).find((t) => t.issueNumber === number);
 const own = (list: { user: { login: string } }[]) => list.filter((c) => c.user.login === 'deckhand[bot]');
 
-/** Waits until GitHub shows the current state of the task, and nothing twice. */
+/** Waits until GitHub shows the current state of the task, with nothing duplicated. */
 async function shownOnce(number: number, status: string, label: string) {
   await until(`issue ${number} shown as ${status}`, async () => {
     const task = await taskOf(number);
@@ -76,13 +76,13 @@ test.each(
 test.each([
   ['404', { status: 404 }],
   ['422', { status: 422 }],
-])('%s at any write of a command leaves nothing twice', async (_name, fault) => {
+])('%s at any write of a command creates no duplicates', async (_name, fault) => {
   for (let n = 1; n <= 4; n++) {
     failNth(n, fault);
     const number = await world.issue('/agent create');
     await until('the task', () => taskOf(number));
     world.github.fail(() => undefined);
-    // The next update shows what was refused.
+    // Reconciliation repeats the refused write.
     await until('the comment', async () => {
       await world.service.api(world.token, 'POST', '/agents/pool/reconcile');
       return own(await world.comments(number)).length > 0 && (await world.labels(number)).join() === 'agent:backlog';

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => face.world.close());
 
-test('a review that requests changes starts one revision with all its comments; threads are answered, a new review requested', async () => {
+test('a review that requests changes starts one revision with all its comments; threads get replies, and a new review is requested', async () => {
   const { world, next, mona, get, kinds, inReview } = face;
   const { task, pull } = await inReview({ 'review.txt': 'bad\n' });
   next({ 'review.txt': 'good\n' });
@@ -86,7 +86,7 @@ test('a conflict with the base is resolved by a merge commit that keeps both sid
   expect(fileOn(done.branchName ?? '', 'README.md')).toBe('by both');
   expect(gitOut(folder, 'rev-list', '--parents', '-n1', done.branchName ?? '').split(' ')).toHaveLength(3);
   expect(gitOut(folder, 'merge-base', 'main', done.branchName ?? '')).toBe(gitOut(folder, 'rev-parse', 'main'));
-  // The stored workspace holds the agent's work only; the base's content comes from git.
+  // The stored workspace holds only the agent's work; the base's content comes from git.
   const [turn] = await world.sql<{ workspace: Buffer }>(
     `select workspace from run_turns join runs on runs.id = run_id
       where task_id = $1 and kind = 'revise' and workspace is not null`,

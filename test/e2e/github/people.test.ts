@@ -42,7 +42,7 @@ test('closing an issue alone changes nothing; reopening the issue of a done task
   await settled(number, 'ready', 1);
 });
 
-test('labels: run starts the task, ready and backlog move it, others are undone; strangers change nothing', async () => {
+test('labels: run starts the task, ready and backlog move it, other changes are reverted; strangers change nothing', async () => {
   const { world, next, mona, settled } = face;
   const number = await world.issue('');
   next({ 'label.txt': 'x\n' });
@@ -60,7 +60,7 @@ test('labels: run starts the task, ready and backlog move it, others are undone;
   await until('ready', async () => (await world.labels(other)).join() === 'agent:ready');
 });
 
-test('removing labels again and again trips the breaker, and the comment says so', async () => {
+test('repeatedly removing labels trips the circuit breaker, and the comment says so', async () => {
   const { world, mona, statusComment } = face;
   const number = await world.issue('/agent create');
   await until('the label', async () => (await world.labels(number)).join() === 'agent:backlog');
@@ -76,7 +76,7 @@ test('removing labels again and again trips the breaker, and the comment says so
   expect(await statusComment(number)).toHaveLength(1);
 });
 
-test('a force-push is never overwritten: a run under way is refused, and the next run continues from it', async () => {
+test('a force-push is never overwritten: a run in progress is refused, and the next run continues from it', async () => {
   const { world, next, settled, fileOn, inReview, push } = face;
   const { number, task } = await inReview({ 'forced.txt': 'agent\n' });
   const branch = task.branchName ?? '';
@@ -101,7 +101,7 @@ test('a force-push is never overwritten: a run under way is refused, and the nex
   expect(theirs()).toBe(now);
 });
 
-test('after a person deletes the branch, the next run makes another one', async () => {
+test('after a person deletes the branch, the next run creates another one', async () => {
   const { world, next, mona, say, settled, inReview } = face;
   const { number, task, pull } = await inReview({ 'deleted.txt': 'x\n' });
   await mona('PATCH', `${repo}/pulls/${pull}`, { state: 'closed' });
@@ -115,7 +115,7 @@ test('after a person deletes the branch, the next run makes another one', async 
   expect(after.prUrl).not.toBe(task.prUrl);
 });
 
-test('the task of a transferred or deleted issue stays, without the issue', async () => {
+test('the task of a transferred or deleted issue remains, without the issue', async () => {
   const { world, get, settled } = face;
   for (const action of ['transferred', 'deleted']) {
     const number = await world.issue('/agent create');
@@ -156,7 +156,7 @@ test('a task in an archived repository cannot start', async () => {
   await until('the start', async () => (await ask('start')) === 'done');
 });
 
-test('nothing that a stranger tries changes anything or gets an answer', async () => {
+test('nothing that a stranger does changes anything or gets a reply', async () => {
   const { world, as, say, get, settled, reactionsTo, inReview } = face;
   const { number, task, pull } = await inReview({ 'stranger.txt': 'x\n' });
   const stranger = as('stranger');
@@ -172,7 +172,7 @@ test('nothing that a stranger tries changes anything or gets an answer', async (
     label: { name: 'agent:backlog' },
     sender: 'stranger',
   });
-  // A later command has been handled, so the earlier ones have been too.
+  // Once a later command has been handled, the earlier ones have been too.
   const marker = await world.issue('/agent create');
   await settled(marker, 'backlog', 0);
   await until('the queue to be through', async () => world.github.deliveries.every((d) => d.status !== undefined));

@@ -5,7 +5,7 @@ import { openWorld, type World } from '../../support/world.ts';
 
 const repo = '/repos/mona/sample';
 let world: World;
-/** The planner for planning, a developer for tasks, and otherwise a text. */
+/** Answers as the planner during planning and as a developer in tasks, and with text otherwise. */
 function says(request: ModelRequest, turn: number): Said {
   if (request.tool_choice !== undefined) return planner(request);
   if (!request.tools?.some((t) => t.function.name === 'finish')) return 'It greets strangers only.';
@@ -68,7 +68,7 @@ async function answerQuestions(number: number): Promise<void> {
   await say(number, '/agent answer 1');
 }
 
-/** The plan is one comment, in which nobody is mentioned and nothing closes an issue; it can be rewritten. */
+/** Expects the plan in one comment that mentions nobody and closes no issue, and that can be regenerated. */
 async function expectPlan(number: number): Promise<void> {
   await shows(number, 'approve` creates a sprint');
   const [comment, ...others] = await own(number, 'plan');
@@ -98,7 +98,10 @@ async function expectIssuesAndRequirements(): Promise<void> {
   expect(Buffer.from(content, 'base64').toString()).toContain('People are greeted as strangers.');
 }
 
-/** The first task gets done, the task that depends on it waits, and the issues are in the milestone of the sprint. */
+/**
+ * Expects that the first task gets done, that the task depending on it waits, and that the issues are in the sprint's
+ * milestone.
+ */
 async function expectStarted(sprint: string): Promise<void> {
   await until(
     'the sprint to be active',
@@ -131,7 +134,7 @@ test('a question by name or by verb is answered once, in a separate comment', as
   expect(await answers()).toHaveLength(2);
 });
 
-test("a task is added to a sprint by its name and removed again; its issue follows, a person's milestone stays", async () => {
+test("a task is added to a sprint by name and removed again; its issue gets and loses the milestone; a person's milestone is kept", async () => {
   const active = await world.get<{ id: string; name: string }>(`/projects/${world.project.id}/sprints/active`);
   const number = await world.issue('/agent create', { title: 'Into the sprint' });
   await until('the task', async () => (await world.labels(number)).length > 0);
@@ -161,7 +164,7 @@ test("a task is added to a sprint by its name and removed again; its issue follo
   });
 });
 
-test('an answer counts once while GitHub fails; a plan that is written again does not start the old one', async () => {
+test('an answer counts once while GitHub fails; regenerating a plan does not start the old one', async () => {
   const number = await world.issue('/agent plan above all in blue', { title: 'Another plan' });
   await shows(number, 'Who are the users');
   let failing = 3;

@@ -26,7 +26,7 @@ const residentMb = () =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${world.service.process.pid}/status`, 'utf8'))?.[1]) / 1024;
 const post = <T>(path: string, body = {}) => world.service.api<T>(world.token, 'POST', path, body);
 
-/** The result of `act`, how much memory the service gained meanwhile, and how long other callers waited. */
+/** Returns the result of `act`, how much memory the service gained during it, and how long other callers waited. */
 async function watched<T>(act: () => Promise<T>) {
   const before = residentMb();
   const [waits, asked]: [number[], Promise<void>[]] = [[], []];
@@ -44,7 +44,8 @@ async function watched<T>(act: () => Promise<T>) {
 
 function expectUnharmed({ grownMb, waits }: Awaited<ReturnType<typeof watched>>) {
   expect(grownMb).toBeLessThan(100);
-  // A service whose event loop is blocked for a second answers 40 times too late; a busy machine delays a few answers.
+  // A service whose event loop is blocked for a second has about 40 late replies. On a busy machine a few are always
+  // late.
   const late = waits.filter((ms) => ms > 200);
   expect(late.length).toBeLessThan(Math.max(20, waits.length / 3));
 }

@@ -8,14 +8,14 @@ import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 const sh = (command: string): Said => [{ name: 'run_command', arguments: { command, timeoutSeconds: 60 } }];
 const seconds = `9${process.pid}`;
 
-/** By the title of its task: what a hostile agent does, and how its run should end. */
+/** By title of the task: what a hostile agent does, and how its run should end. */
 const attacks: Record<string, { command: string; says: RegExp }> = {
   'Fork bomb': {
     command: `bash -c 'bomb() { bomb | bomb & }; bomb; sleep ${seconds}'`,
     says: /^the run had more than 300 processes and threads \(MAX_RUN_PROCESSES\)$/,
   },
   'Memory in pieces': {
-    // Each single process may use this much.
+    // Each process alone may use this much memory.
     command: `for i in 1 2 3 4 5; do perl -e '$x = "x" x 150_000_000; sleep ${seconds}' & done; wait`,
     says: /^the run used more than 512 MB of memory \(MAX_RUN_MEMORY_MB\)$/,
   },
@@ -25,7 +25,7 @@ const attacks: Record<string, { command: string; says: RegExp }> = {
   },
 };
 
-/** Everything that could reveal to a command where it runs. */
+/** Prints everything that could reveal to a command where it runs. */
 const lookAround =
   'cat /proc/*/cmdline /proc/*/mountinfo /proc/*/mounts /proc/*/environ 2> /dev/null; env; hostname; ls -l /proc/self/cwd /proc/1/fd 2> /dev/null';
 
@@ -37,7 +37,10 @@ function textOf(request: ModelRequest): string {
   return JSON.stringify(request.messages.slice(0, 2));
 }
 
-/** The honest agent works until the last attack is over; each of its commands starts a few dozen processes. */
+/**
+ * Returns the honest agent's calls. It works until the last attack is over; each of its commands starts a few dozen
+ * processes.
+ */
 function honestly(turn: number): Said {
   if (turn === 0) return sh(lookAround);
   if (!isOver) return sh(`for i in $(seq 30); do /bin/true || exit 9; done; echo round ${turn}`);
@@ -47,7 +50,7 @@ function honestly(turn: number): Said {
   ];
 }
 
-test('a run that exceeds a limit ends and names the limit; an honest run beside it succeeds', async () => {
+test('a run that exceeds a limit ends and names the limit; an honest run at the same time succeeds', async () => {
   world = await openWorld(
     (request, turn) => {
       const attack = Object.entries(attacks).find(([title]) => textOf(request).includes(title))?.[1];

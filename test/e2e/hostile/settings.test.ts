@@ -37,7 +37,7 @@ async function commitFiles(files: Record<string, string>): Promise<void> {
   }
 }
 
-/** Plays a run on the current main, and expects that the service answers all the time. */
+/** Plays a run on the current main branch, and expects that the service responds during the whole run. */
 async function play(status: string, ...turns: Parameters<Face['plays']>) {
   const { world, plays, taskOf } = face;
   plays(...turns);
@@ -64,13 +64,13 @@ test.each([
   ['40,000 keys', Array.from({ length: 40_000 }, (_, i) => `k${i}:\n`).join(''), /larger than 32 kB/],
   ['32 kB of nested lists', '['.repeat(32_000), /nested too deeply|more than 2 s/],
   ['32 kB of keys', Array.from({ length: 5400 }, (_, i) => `${i}:\n`).join(''), /there is no key "0"|more than 2 s/],
-])('%s in .deckhand.yml: the run fails and says why, the service answers', async (_what, text, why) => {
+])('%s in .deckhand.yml: the run fails with the reason, and the service stays responsive', async (_what, text, why) => {
   await commitFiles({ '.deckhand.yml': text });
   const task = await play('ready', [finish]);
   expect(task?.failure).toMatchObject({ category: 'repository', message: expect.stringMatching(why) });
 });
 
-test('the service answers during a file with 100,000 token-like texts and a comment of 64 kB', async () => {
+test('the service responds during a run with a file of 100,000 token-like strings and a comment of 64 kB', async () => {
   const tokens = Array.from({ length: 100_000 }, (_, i) => `AKIA${String(i).padStart(16, 'A')}\n`).join('');
   await commitFiles({ '.deckhand.yml': '{}\n', 'tokens.txt': tokens });
   await face.say(1, `${'` `` <pre>\n'.repeat(6000)}/agent start`.slice(-65_536));
@@ -79,7 +79,7 @@ test('the service answers during a file with 100,000 token-like texts and a comm
   expect(await face.mona('GET', `${repo}/pulls/${face.pullOf(task as never)}`)).toMatchObject({ state: 'open' });
 }, 120_000);
 
-test('the service answers while 32 kB of the worst patterns are matched with 10,000 changed paths', async () => {
+test('the service responds while 32 kB of the slowest patterns are matched with 10,000 changed paths', async () => {
   const patterns = Array.from({ length: 200 }, (_, i) => `"**/*a*a*${'?'.repeat(130)}b${i}"`);
   const name = 'a'.repeat(180);
   const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`many/${i % 100}/${name}${i}`, 'x\n']));

@@ -15,7 +15,7 @@ export function call(name: string, args: object | string = {}): ToolCall {
 export const finish = (summary = 'done', nextSteps: string[] = []) => call('finish', { summary, nextSteps });
 export const read = (path: string) => call('read_file', { path });
 
-/** A model that follows a script and remembers what it was sent. */
+/** Creates a model that follows a script and records the messages it received. */
 function scriptedModel(script: Scripted[]) {
   const seen: { messages: Message[]; tools: string[] }[] = [];
   const model: Model = {
@@ -33,7 +33,7 @@ function scriptedModel(script: Scripted[]) {
   return { model, seen };
 }
 
-/** Tools that answer every call, and remember the calls. */
+/** Creates tools that answer every call and record the calls. */
 export function toolHost(answer: (tool: string, args: object) => ToolAnswer = () => ({ ok: true, text: 'fine' })) {
   const called: string[] = [];
   const host: ToolHost = {
@@ -54,7 +54,7 @@ interface KeptTurn {
   changed: boolean;
 }
 
-/** A context for `converse` with a scripted model, generous limits, and a judge that accepts every ending. */
+/** Creates a context for `converse` with a scripted model, generous limits, and a check that accepts every ending. */
 export function loopContext(script: Scripted[], more: Partial<LoopContext> = {}) {
   const { model, seen } = scriptedModel(script);
   const { host, called } = toolHost();

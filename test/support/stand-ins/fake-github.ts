@@ -9,7 +9,7 @@ export interface FakeGitHub {
   close(): void;
 }
 
-/** A GitHub that answers by the first route that fits the request; 404 where none does or its answer is undefined. */
+/** Starts a GitHub that replies with the first matching route; 404 if none matches or its answer is undefined. */
 export async function openFakeGitHub(
   routes: Route[],
   seen: (req: IncomingMessage, body: string) => void = () => {},

@@ -1,5 +1,5 @@
-// Floods an HTTP server from an address of its own: 50 connections, each with as many requests in flight as it may have.
-// Arguments: port, requests per connection. Connections that end are opened again. Runs until it is killed.
+// Floods an HTTP server from a separate address: 50 connections, each with as many pending requests as given.
+// Arguments: port, requests per connection. Connections that end are reopened. Runs until it is killed.
 import { connect } from 'node:net';
 
 const [port, depth] = process.argv.slice(2).map(Number);

@@ -1,4 +1,4 @@
-// A hostile model server in its own process. `/attack/<name>` selects how it answers all later requests.
+// A hostile model server in a separate process. `/attack/<name>` selects how it answers all later requests.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';

@@ -32,7 +32,7 @@ export const plans = {
   },
 };
 
-/** Plays a planning model: it asks one question, and then knows enough. To anything else it answers with a text. */
+/** Plays a planning model: it asks one question, and then proceeds. It answers anything else with text. */
 export function planner(request: ModelRequest): Said {
   const name = request.tool_choice?.function.name as keyof typeof plans | undefined;
   if (name === undefined) return 'Nothing is missing.';

@@ -1,14 +1,17 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** How a commit fails: it never arrives, or it is done and its answer is lost. Either way the connection breaks. */
+/**
+ * How a commit fails: it never arrives, or it succeeds and its response is lost. In both cases the connection breaks.
+ */
 export type CommitFault = 'refused' | 'lost' | undefined;
 
-/** Called before every commit, with the statements in it that write. */
+/** Called before every commit, with those of its statements that write. */
 export type OnCommit = (statements: string[]) => CommitFault;
 
 /**
- * A proxy in front of PostgreSQL that makes commits fail: `COMMIT` itself, and single statements that write. It reads the
- * client's messages (postgresql.org/docs/current/protocol-message-formats.html) and passes them on unchanged.
+ * Starts a proxy in front of PostgreSQL that makes commits fail: `COMMIT` itself, and single statements that write. It
+ * parses the client's messages (postgresql.org/docs/current/protocol-message-formats.html) and passes them on
+ * unchanged.
  */
 export async function startPostgresProxy(target: string, onCommit: OnCommit) {
   const { hostname, port } = new URL(target);
@@ -36,7 +39,7 @@ export async function startPostgresProxy(target: string, onCommit: OnCommit) {
   };
 }
 
-/** Passes messages on in both directions, and breaks the connection where a commit is to fail. */
+/** Passes messages on in both directions, and breaks the connection where a commit should fail. */
 function relay(client: Socket, database: Socket, onCommit: OnCommit): void {
   let inTransaction = false;
   let losesAnswer = false;
@@ -69,7 +72,7 @@ function relay(client: Socket, database: Socket, onCommit: OnCommit): void {
   });
 }
 
-/** Remembers which statement is being executed: the text of a query, or the statement that a name stands for. */
+/** Tracks which statement is being executed: the text of a query, or the statement that a name refers to. */
 function statementReader() {
   const named = new Map<string, string>();
   let statement = '';

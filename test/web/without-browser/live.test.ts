@@ -4,11 +4,11 @@ import { putTask } from '../../../src/web/live/put-task.ts';
 import * as queries from '../../../src/web/live/queries.ts';
 import { type Changed, refetchChanges } from '../../../src/web/live/refetch-changes.ts';
 
-// What the dashboard fetches again after an event, and what it keeps.
+// Which cached data the dashboard fetches again after an event, and which it keeps.
 
 let client: QueryClient;
 let requested: string[];
-/** What the API has, by id; everything else gets the status. */
+/** The tasks of the API by id; every other request gets the status. */
 let stored: Map<string, Task>;
 let statusOfOthers: number;
 
@@ -35,7 +35,7 @@ function task(id: string, title: string, second = 0): Task {
   return { id, title, projectId: 'proj_1', updatedAt } as Task;
 }
 
-/** Waits until the cache fulfils a condition. */
+/** Waits until the cache meets a condition. */
 function until(condition: () => boolean | undefined): Promise<void> {
   return new Promise((resolve) => {
     const check = () => {
@@ -60,7 +60,7 @@ test('a reply that arrives late does not overwrite a newer one', () => {
   expect(titles()).toEqual(['Added', 'Newest', 'Other']);
 });
 
-test('a changed task is fetched alone, and a deleted one leaves the list', async () => {
+test('a changed task is fetched alone, and a deleted one is removed from the list', async () => {
   client.setQueryData<Task[]>(listKey, [task('a', 'Before'), task('b', 'Deleted')]);
   client.setQueryData<Task[]>(queries.subtasks('a').queryKey, []);
   stored.set('a', task('a', 'After', 1));
@@ -71,7 +71,7 @@ test('a changed task is fetched alone, and a deleted one leaves the list', async
   expect(isInvalidated(queries.subtasks('a').queryKey)).toBe(true);
 });
 
-test('a task that cannot be fetched stays, and the list is fetched again', async () => {
+test('a task that cannot be fetched is kept, and the list is fetched again', async () => {
   client.setQueryData<Task[]>(listKey, [task('a', 'Before')]);
   statusOfOthers = 503;
   refetchChanges(client, 'proj_1', changesOf('task', 'a'));
@@ -91,7 +91,7 @@ test('up to fifteen tasks are fetched one by one, more as a list', async () => {
   expect([isInvalidated(listKey), requested.length]).toEqual([false, 15]);
 });
 
-test('a run refreshes the list that contains it and what is computed from runs', () => {
+test('a run refreshes the list that contains it and the data computed from runs', () => {
   const { queryKey: withRun } = queries.runs('a');
   const { queryKey: withoutRun } = queries.runs('b');
   client.setQueryData<Run[]>(withRun, [{ id: 'run_1' } as Run]);

@@ -9,7 +9,7 @@ import { changedFields } from '../../../src/web/forms/changed-fields.ts';
 import { actionForDrop, actionsFor } from '../../../src/web/tasks/actions/task-actions.ts';
 import { titlesFromList } from '../../../src/web/tasks/titles-from-list.ts';
 
-// The rules of the dashboard that need no page to be tested.
+// The rules of the dashboard that can be tested without a page.
 
 const failure = { category: 'checks', message: 'the checks fail', retryable: true } as const;
 
@@ -80,7 +80,7 @@ test('the board shows the tasks that match every filter, by column', () => {
   expect(shown('state=failed')).toEqual(['c']);
 });
 
-test('the titles in a pasted list lose their bullets, numbers and checkboxes', () => {
+test('bullets, numbers and checkboxes are removed from a pasted list of titles', () => {
   const list = '- one\n  * two\n3. three\n4) [x] four\n- [ ] five\n\n• six\nseven-eight\n';
   expect(titlesFromList(list)).toEqual(['one', 'two', 'three', 'four', 'five', 'six', 'seven-eight']);
 });
@@ -94,7 +94,7 @@ test('only the fields that differ are sent', () => {
   expect(changedFields({ name: 'a', goal: '' }, { name: 'a', goal: 'b' })).toEqual({ goal: 'b' });
 });
 
-test('numbers, costs, durations and names as people write them', () => {
+test('numbers, costs, durations and names are formatted for people', () => {
   expect([plural(0, 'file'), plural(1, 'file'), plural(2, 'file')]).toEqual(['0 files', '1 file', '2 files']);
   expect([null, 0, 0.004, 1.5].map(formatCost)).toEqual(['cost unknown', '$0.00', 'under $0.01', '$1.50']);
   const since = (seconds: number) => formatDuration('2026-01-05T10:00:00Z', new Date(seconds * 1000).toISOString());

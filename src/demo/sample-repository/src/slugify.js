@@ -1,4 +1,4 @@
-/** A title as part of an address: lower case, words joined by dashes. */
+/** Converts a title to a part of an address: lower case, words joined by dashes. */
 export function slugify(title) {
   return title
     .toLowerCase()

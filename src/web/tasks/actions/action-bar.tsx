@@ -9,7 +9,7 @@ import { EditTaskDialog } from '../edit-task-dialog.tsx';
 import { actionNames, actionsFor, type TaskAction } from './task-actions.ts';
 import { useConfirmedAction } from './use-confirmed-action.tsx';
 
-/** The buttons of a task's page: its actions, edit and delete. */
+/** Shows the buttons of a task's page: its actions, edit and delete. */
 export function ActionBar({ task }: { task: api.Task }) {
   const { select, isPending, dialog } = useConfirmedAction();
   const [isEditing, setEditing] = useState(false);

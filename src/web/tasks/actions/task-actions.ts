@@ -16,11 +16,14 @@ export const actionNames: Record<TaskAction, string> = {
   to_done: 'Mark as done',
 };
 
-/** Whether the service's transition table has such a row. Only the service knows all facts, so it can still refuse. */
+/**
+ * Returns whether the service's transition table allows an event in a status. The service checks further conditions, so
+ * it may still refuse.
+ */
 const hasTransition = (event: TaskEvent, status: TaskStatus) =>
   taskMachine.rows.some((row) => row.on === event && row.from.includes(status));
 
-/** The actions that a task allows in its current state, the most likely first. */
+/** Returns the actions that a task allows in its current state, the most likely first. */
 export function actionsFor(task: api.Task): TaskAction[] {
   const { status, owner, failure, runCount, prUrl } = task;
   const mayCancel = hasTransition('cancel', status) || (status === 'waiting_on_subtasks' && runCount > 0);
@@ -46,7 +49,7 @@ const actionsByColumn: Record<TaskStatus, TaskAction[]> = {
   done: ['merge', 'to_done'],
 };
 
-/** The action for dropping a task on a column of the board, or why it cannot be dropped there. */
+/** Returns the action for dropping a task on a column of the board, or why it cannot be dropped there. */
 export function actionForDrop(task: api.Task, target: TaskStatus): { action: TaskAction } | { refusal: string } {
   const allowed = actionsFor(task);
   const action = actionsByColumn[target].find((each) => allowed.includes(each));
@@ -64,7 +67,7 @@ function dropRefusal({ status, owner }: api.Task, target: TaskStatus): string {
   return `A task cannot move from ${taskStatusNames[status]} to ${taskStatusNames[target]}.`;
 }
 
-/** Sends an action to the service. @throws the service's refusal with its reason */
+/** Sends an action to the service. @throws an error with the service's reason when it refuses */
 export function performAction(action: TaskAction, id: string, text = ''): Promise<api.Task> {
   switch (action) {
     case 'start':
@@ -82,7 +85,7 @@ export function performAction(action: TaskAction, id: string, text = ''): Promis
   }
 }
 
-/** The status that an action most likely leads to, shown until the service replies. */
+/** The status that an action usually leads to, shown until the service replies. */
 export const expectedStatus: Record<TaskAction, TaskStatus> = {
   start: 'in_progress',
   retry: 'in_progress',

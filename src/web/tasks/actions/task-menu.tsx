@@ -5,7 +5,7 @@ import type { Task } from '../../api.ts';
 import { actionNames, actionsFor } from './task-actions.ts';
 import { useConfirmedAction } from './use-confirmed-action.tsx';
 
-/** The menu of a card on the board: opens the task or performs one of its actions. */
+/** Shows the menu of a card on the board, which opens the task or performs one of its actions. */
 export function TaskMenu({ task }: { task: Task }) {
   const { select, dialog } = useConfirmedAction();
   const navigate = useNavigate();

@@ -10,13 +10,16 @@ interface Request {
   text?: string;
 }
 
-/** Performs an action on a task. The expected status shows at once; a refusal restores the task and shows the reason. */
+/**
+ * Performs an action on a task. The expected status is shown immediately; if the service refuses, the task is restored
+ * and the reason is shown.
+ */
 export function useTaskAction() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: ({ task, action, text }: Request) => performAction(action, task.id, text),
     onMutate: ({ task, action }) => {
-      // A merge takes a while and GitHub may refuse it, so the task stays where it is until then.
+      // A merge takes a while and GitHub may refuse it, so the task keeps its status until the service replies.
       if (action !== 'merge') putTask(client, { ...task, status: expectedStatus[action] });
     },
     onSuccess: (task) => {
@@ -25,7 +28,7 @@ export function useTaskAction() {
     },
     onError: async (error, { task }) => {
       notifyError(error);
-      // The task may have changed in the meantime, so its previous state is only the fallback.
+      // The task may have changed, so fetch it again. Its previous state is only the fallback.
       putTask(client, await api.getTask(task.id).catch(() => task));
     },
   });

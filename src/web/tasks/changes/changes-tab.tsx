@@ -10,7 +10,7 @@ import { FileDiffView, type ViewType } from './file-diff.tsx';
 import { FileTree } from './file-tree.tsx';
 import { isFoldedAt, sumOf } from './line-counts.ts';
 
-/** The files that a task changed, with a tree to navigate them. */
+/** Shows the files that a task changed, with a tree to navigate them. */
 export function ChangesTab({ taskId }: { taskId: string }) {
   const query = useQuery(queries.diff(taskId));
   const [searchParams, setSearchParams] = useSearchParams();

@@ -13,7 +13,7 @@ export type ViewType = 'unified' | 'split';
 
 const diffTypes = { added: 'add', deleted: 'delete', modified: 'modify', renamed: 'rename' } as const;
 
-/** The changes of one file. */
+/** Shows the changes of one file. */
 export function FileDiffView({ file, view, isFolded }: { file: FileDiff; view: ViewType; isFolded: boolean }) {
   const [isOpen, setOpen] = useState(!isFolded);
   const hasHiddenCharacters = useMemo(

@@ -2,13 +2,13 @@ import { FileIcon } from '@primer/octicons-react';
 import type { FileDiff } from '../../api.ts';
 import { revealHidden } from '../../display/hidden-characters.ts';
 
-/** Subfolders by name, and the paths of files by file name. */
+/** Maps names of subfolders to folders, and names of files to their paths. */
 interface Folder {
   folders: Map<string, Folder>;
   files: Map<string, string>;
 }
 
-/** The id of a file's section on the page. */
+/** Returns the id of a file's section on the page. */
 export const anchorOf = (path: string) => `file-${encodeURIComponent(path)}`;
 
 export function FileTree({ files }: { files: FileDiff[] }) {

@@ -23,7 +23,9 @@ const languageByExtension: Record<string, string> = {
   yml: 'yaml',
 };
 
-/** Syntax highlighting by file extension; undefined for unknown languages and for code that cannot be parsed. */
+/**
+ * Returns syntax highlighting by file extension, or undefined for unknown languages and for code that cannot be parsed.
+ */
 export function highlight(path: string, hunks: HunkData[]): HunkTokens | undefined {
   const extension = path.split('.').at(-1)?.toLowerCase() ?? '';
   const language = languageByExtension[extension] ?? extension;

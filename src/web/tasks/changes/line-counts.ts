@@ -11,7 +11,7 @@ export function sumOf(files: FileDiff[], count: 'additions' | 'deletions'): numb
 
 const linesOf = (files: FileDiff[]) => sumOf(files, 'additions') + sumOf(files, 'deletions');
 
-/** Whether the file at an index starts folded, so that a large diff does not slow down the page. */
+/** Returns whether the file at an index starts folded, so that a large diff does not slow down the page. */
 export function isFoldedAt(files: FileDiff[], index: number): boolean {
   return linesOf(files.slice(index, index + 1)) > maxLinesOfFile || linesOf(files.slice(0, index + 1)) > maxLinesInAll;
 }

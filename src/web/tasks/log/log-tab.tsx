@@ -10,7 +10,7 @@ import * as queries from '../../live/queries.ts';
 import { RunLog } from './run-log.tsx';
 import { RunSummary } from './run-summary.tsx';
 
-/** The runs of a task and the log of the selected one, by default the newest. */
+/** Shows the runs of a task and the log of the selected one, by default the newest. */
 export function LogTab({ task }: { task: Task }) {
   const query = useQuery(queries.runs(task.id));
   const [searchParams, setSearchParams] = useSearchParams();

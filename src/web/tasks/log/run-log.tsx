@@ -3,12 +3,12 @@ import type { RunEvent } from '../../api.ts';
 import { exactTime } from '../../display/times.tsx';
 import { useRunEvents } from './use-run-events.ts';
 
-/** The log scrolls with new lines while it is scrolled to within this distance of its end. */
+/** The log keeps scrolling to new lines while its end is at most this many pixels away. */
 const followPixels = 40;
 
 const stateTexts = { live: 'Live', ended: 'Run ended', lost: 'Connection lost. Reconnecting…' };
 
-/** The log of a run, line by line while it runs. */
+/** Shows the log of a run, line by line while it runs. */
 export function RunLog({ runId }: { runId: string }) {
   const { events, state } = useRunEvents(runId);
   const list = useRef<HTMLOListElement>(null);
@@ -56,7 +56,7 @@ function LogLine({ event }: { event: RunEvent }) {
   );
 }
 
-/** How long a step took and how many tokens it used, as far as the event says. */
+/** Returns the duration of a step and the tokens it used, as far as the event contains them. */
 function figuresOf(data: RunEvent['data']): string[] {
   return [
     typeof data.ms === 'number' ? `${(data.ms / 1000).toFixed(1)} s` : '',

@@ -8,7 +8,7 @@ import { RunStatus } from '../../display/status-labels.tsx';
 import { TimeAgo } from '../../display/times.tsx';
 import { Remedy } from '../failure-notice.tsx';
 
-/** What a run cost and how it ended. */
+/** Shows what a run cost and how it ended. */
 export function RunSummary({ task, run }: { task: Task; run: Run }) {
   const end = run.finishedAt ?? new Date().toISOString();
   return (

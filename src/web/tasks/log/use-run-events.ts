@@ -4,14 +4,15 @@ import { subscribe } from '../../live/event-stream.ts';
 
 const eventTypes = ['loop', 'model', 'tool', 'check', 'push', 'pull', 'repository', 'failed'];
 
-/** The log of a run so far, updated until the run has ended. */
+/** Returns the log of a run so far, updated until the run has ended. */
 export function useRunEvents(runId: string): { events: RunEvent[]; state: 'live' | 'ended' | 'lost' } {
   const [events, setEvents] = useState<RunEvent[]>([]);
   const [state, setState] = useState<'live' | 'ended' | 'lost'>('live');
   useEffect(() => {
     let received: RunEvent[] = [];
     let frame = 0;
-    // An existing log arrives at once. Adding its events together renders it once instead of once per line.
+    // The lines of an existing log arrive together. Adding them in one update renders the log once instead of once per
+    // line.
     const flush = () => {
       const batch = received;
       received = [];
