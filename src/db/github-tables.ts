@@ -60,6 +60,18 @@ export const Mirrored = table<MirroredRow>('mirrored', {
   shownProgress: maybeText(),
 });
 
+/** When a task was last compared with GitHub in a repository. */
+export interface ComparedRow {
+  repositoryId: string;
+  taskId: string;
+  comparedAt: Date;
+}
+export const Compared = table<ComparedRow>('compared', {
+  repositoryId: key(),
+  taskId: key(),
+  comparedAt: time(),
+});
+
 /** Our recent writes to an issue. The table has no primary key, so TypeORM never reads or writes it by entity. */
 export interface MirrorWriteRow {
   repositoryId: string;

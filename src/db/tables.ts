@@ -1,6 +1,7 @@
 import type { ProjectBudgets } from '../domain/budget.ts';
 import type { Role } from '../domain/member.ts';
 import {
+  Compared,
   Deliveries,
   GitHubPaces,
   HandledCommands,
@@ -232,6 +233,7 @@ export const tables = [
   WizardSessions,
   Deliveries,
   HandledCommands,
+  Compared,
   Mirrored,
   MirrorWrites,
   GitHubPaces,
