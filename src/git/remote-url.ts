@@ -103,10 +103,9 @@ export async function resolveOnce(text: string, rules: HostRules): Promise<strin
     : await lookup(host, { all: true }).catch((error) => {
         throw new GitFailed('unreachable', `git: the host name ${host} could not be resolved (${error.code})`);
       });
-  const open = found.find(({ address }) => !isClosedAddress(address));
-  if (open === undefined || found.length === 0 || found.some(({ address }) => isClosedAddress(address)))
-    throw new HostClosed(host);
-  const address = isIP(open.address) === 6 ? `[${open.address}]` : open.address;
+  const [first] = found;
+  if (first === undefined || found.some(({ address }) => isClosedAddress(address))) throw new HostClosed(host);
+  const address = isIP(first.address) === 6 ? `[${first.address}]` : first.address;
   return `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}:${address}`;
 }
 
