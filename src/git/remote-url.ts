@@ -98,11 +98,10 @@ export async function resolveOnce(text: string, rules: HostRules): Promise<strin
   const url = new URL(text);
   if (url.origin === rules.githubOrigin || rules.allowPrivateHosts) return undefined;
   const host = hostOf(url);
-  const found = isIP(host)
-    ? [{ address: host }]
-    : await lookup(host, { all: true }).catch((error) => {
-        throw new GitFailed('unreachable', `git: the host name ${host} could not be resolved (${error.code})`);
-      });
+  // For an address, lookup returns the address and asks nobody.
+  const found = await lookup(host, { all: true }).catch((error) => {
+    throw new GitFailed('unreachable', `git: the host name ${host} could not be resolved (${error.code})`);
+  });
   const [first] = found;
   if (first === undefined || found.some(({ address }) => isClosedAddress(address))) throw new HostClosed(host);
   const address = isIP(first.address) === 6 ? `[${first.address}]` : first.address;
@@ -121,5 +120,7 @@ export function githubName(text: string, githubOrigin: string): { owner: string;
   const url = new URL(text);
   if (url.origin !== githubOrigin) return undefined;
   const match = /^\/([A-Za-z0-9-]+)\/([A-Za-z0-9._-]+?)(?:\.git)?\/?$/.exec(url.pathname);
-  return match?.[1] && match[2] ? { owner: match[1], repo: match[2] } : undefined;
+  if (match === null) return undefined;
+  const [, owner = '', repo = ''] = match;
+  return { owner, repo };
 }
