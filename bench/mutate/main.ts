@@ -58,6 +58,10 @@ async function measure(): Promise<void> {
     await writeFile(values.json, JSON.stringify({ seed, scores, results }, null, 2));
     say(`\n${summary(scores, results)}\n\nThe results are in ${values.json}.`);
     if (left.length > 0 || scores.some(({ share }) => share < goal)) process.exitCode = 1;
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+    say('Interrupted.');
+    process.exitCode = 130;
   } finally {
     await postgres.stop();
   }

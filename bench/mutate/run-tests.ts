@@ -11,14 +11,15 @@ export interface TestRun {
 /** The end of the output is enough to see why tests failed. */
 const keptCharacters = 20_000;
 
-/** Runs test files in a folder until the first of them fails, on the PostgreSQL at `postgresUrl`. */
+/** Runs test files in a folder in their order until the first of them fails, on the PostgreSQL at `postgresUrl`. */
 export async function runTests(
   folder: string,
   tests: string[],
   { limitMs, postgresUrl, signal }: { limitMs: number; postgresUrl: string; signal: AbortSignal },
 ): Promise<TestRun> {
   const began = performance.now();
-  const flags = ['--bail', '--runInBand', '--forceExit', '--silent', '--runTestsByPath'];
+  const order = '--testSequencer=./test/support/given-order.mjs';
+  const flags = [order, '--bail', '--runInBand', '--forceExit', '--silent', '--runTestsByPath'];
   const nodeFlags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const child = spawn(process.execPath, [...nodeFlags, 'node_modules/jest/bin/jest.js', ...flags, ...tests], {
     cwd: folder,

@@ -1,8 +1,8 @@
-import { startTestPostgres } from './postgres.ts';
-
 /** Starts one PostgreSQL for all test files, unless the caller has one (bench/mutate starts Jest several hundred times). */
 export default async function globalSetup() {
   if (process.env.TEST_POSTGRES_URL !== undefined) return;
+  // It loads much of the program, which takes longer than many tests.
+  const { startTestPostgres } = await import('./postgres.ts');
   const postgres = await startTestPostgres();
   globalThis.__postgres = postgres;
   // Jest does not call the teardown when it is interrupted.
