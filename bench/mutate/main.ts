@@ -52,6 +52,7 @@ async function measure(): Promise<void> {
       postgresUrl: postgres.url,
       slots: 2,
       signal: stop.signal,
+      tellUsual: (area, ms) => say(`${area}: its tests take ${(ms / 1000).toFixed(1)} s`),
       tell: (result, progress) => say(resultLine(result, progress)),
     });
     const scores = sampled.map(({ name }) => scoreOf(name, results));

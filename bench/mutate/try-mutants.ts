@@ -25,6 +25,8 @@ interface Given {
   postgresUrl: string;
   slots: number;
   signal: AbortSignal;
+  /** How long the tests of an area take without a mutant. */
+  tellUsual(area: string, ms: number): void;
   tell(result: Result, progress: Progress): void;
 }
 
@@ -56,6 +58,7 @@ async function timeUnchanged(scratch: Scratch, { name, tests }: Sampled, given: 
   const { outcome, ms, output } = await runTests(scratch.folder, tests, { ...given, limitMs: baselineLimitMs });
   given.signal.throwIfAborted();
   if (outcome !== 'passed') throw new Error(`The tests of ${name} fail without any mutant:\n${output}`);
+  given.tellUsual(name, ms);
   return ms;
 }
 
