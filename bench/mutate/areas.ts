@@ -61,7 +61,7 @@ export const areas: Area[] = [
   {
     name: 'figures',
     sources: ['src/{agents,sprints}/figures-store.ts', 'src/domain/{agent-figures,burndown}.ts'],
-    tests: ['test/sprints/figures.test.ts', 'test/agents/agents.test.ts'],
+    tests: ['test/domain/agent-figures.test.ts', 'test/sprints/figures.test.ts', 'test/agents/agents.test.ts'],
   },
   {
     name: 'wizard',
