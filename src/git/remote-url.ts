@@ -102,15 +102,13 @@ export async function resolveOnce(text: string, rules: HostRules): Promise<strin
   const url = new URL(text);
   if (url.origin === rules.githubOrigin || rules.allowPrivateHosts) return undefined;
   const host = hostOf(url);
-  const found = isIP(host)
-    ? [{ address: host }]
-    : await lookup(host, { all: true }).catch((error) => {
-        throw new GitFailed('unreachable', `git: the host name ${host} could not be resolved (${error.code})`);
-      });
-  const open = found.find(({ address }) => !isClosedAddress(address));
-  if (open === undefined || found.length === 0 || found.some(({ address }) => isClosedAddress(address)))
-    throw new HostClosed(host);
-  const address = isIP(open.address) === 6 ? `[${open.address}]` : open.address;
+  // For an address, lookup returns the address and asks nobody.
+  const found = await lookup(host, { all: true }).catch((error) => {
+    throw new GitFailed('unreachable', `git: the host name ${host} could not be resolved (${error.code})`);
+  });
+  const [first] = found;
+  if (first === undefined || found.some(({ address }) => isClosedAddress(address))) throw new HostClosed(host);
+  const address = isIP(first.address) === 6 ? `[${first.address}]` : first.address;
   return `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}:${address}`;
 }
 
@@ -126,5 +124,7 @@ export function githubName(text: string, githubOrigin: string): { owner: string;
   const url = new URL(text);
   if (url.origin !== githubOrigin) return undefined;
   const match = /^\/([A-Za-z0-9-]+)\/([A-Za-z0-9._-]+?)(?:\.git)?\/?$/.exec(url.pathname);
-  return match?.[1] && match[2] ? { owner: match[1], repo: match[2] } : undefined;
+  if (match === null) return undefined;
+  const [, owner = '', repo = ''] = match;
+  return { owner, repo };
 }

@@ -65,6 +65,7 @@ test('a budget above the limit of the service is refused with the reason, and no
       { path: 'budgets.runCostUsd', message: expect.any(String) },
     ],
   });
+  expect((await as('admin', 'PATCH', path, { budgets: { runSteps: 201 } })).status).toBe(400);
   expect((await as('admin', 'GET', path)).body).toEqual(before);
   const highest = { ...before.limits };
   expect((await as('admin', 'PATCH', path, { budgets: highest })).body.budgets).toEqual(highest);

@@ -1,6 +1,3 @@
-import { rm } from 'node:fs/promises';
-
 export default async function globalTeardown() {
-  await globalThis.__postgres.postgres.stop();
-  await rm(globalThis.__postgres.dataDir, { recursive: true, force: true });
+  await globalThis.__postgres?.stop();
 }

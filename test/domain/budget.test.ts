@@ -1,0 +1,49 @@
+import { aboveLimit, exhausted, exhaustedDay, limitsOfService, lowerLimits } from '../../src/domain/budget.ts';
+
+const service = { runMinutes: 30, runSteps: 10, runTokens: 1000, runCostUsd: 0.5, dayCostUsd: 2 };
+const none = { runMinutes: null, runSteps: null, runTokens: null, runCostUsd: null, dayCostUsd: null };
+
+test('a budget may be as high as the limit of the service, and not higher', () => {
+  expect(aboveLimit(service, service)).toEqual([]);
+  expect(aboveLimit({ runMinutes: 31, runSteps: 10, runCostUsd: 0.51 }, service)).toEqual(['runMinutes', 'runCostUsd']);
+  expect(aboveLimit({ ...none, dayCostUsd: undefined }, service)).toEqual([]);
+});
+
+test('only a lower budget replaces a limit; the setter of an equal one stays', () => {
+  const limits = lowerLimits(limitsOfService(service), 'project', {
+    ...none,
+    runMinutes: 31,
+    runSteps: 10,
+    runTokens: 999,
+  });
+  expect(limits).toMatchObject({
+    runMinutes: { value: 30, setBy: 'service' },
+    runSteps: { value: 10, setBy: 'service' },
+    runTokens: { value: 999, setBy: 'project' },
+    runCostUsd: { value: 0.5, setBy: 'service' },
+  });
+  expect(lowerLimits(limits, 'repository', { ...none, runTokens: 0 }).runTokens).toEqual({
+    value: 0,
+    setBy: 'repository',
+  });
+});
+
+test('a limit is used up once it is reached, not before', () => {
+  const limits = limitsOfService(service);
+  const room = { steps: 9, tokens: 999, costUsd: 0.49, dayCostUsd: 1.99 };
+  expect(exhausted(limits, room)).toBeUndefined();
+  expect(exhausted(limits, { ...room, steps: 10 })).toContain('10 steps');
+  expect(exhausted(limits, { ...room, steps: 11 })).toContain('10 steps');
+  expect(exhausted(limits, { ...room, tokens: 1000 })).toContain('1000 tokens');
+  expect(exhausted(limits, { ...room, tokens: 1001 })).toContain('1000 tokens');
+  expect(exhausted(limits, { ...room, costUsd: 0.5 })).toContain('$0.5 for a run');
+  expect(exhausted(limits, { ...room, costUsd: 0.51 })).toContain('$0.5 for a run');
+  expect(exhausted(limits, { ...room, dayCostUsd: 2.01 })).toContain('$2 a day');
+});
+
+test('the cost of a day says that its limit is daily', () => {
+  expect(exhaustedDay({ value: 2, setBy: 'project' }, 1.99)).toBeUndefined();
+  expect(exhaustedDay({ value: 2, setBy: 'project' }, 2)).toMatch(
+    /\$2 a day is used up \(daily limit of the project\)$/,
+  );
+});
