@@ -125,7 +125,7 @@ test('a suspended worker that resumes after its run was taken over writes nothin
   first.process.kill('SIGCONT');
   await until('the first worker to notice', async () => first.log().includes('run left to whoever holds it now'));
   expect(await state()).toEqual(before);
-});
+}, 90_000);
 
 test('a run that fails at every attempt is retried after growing pauses, and continues when it can', async () => {
   const refused: number[] = [];
