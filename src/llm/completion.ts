@@ -72,6 +72,7 @@ export function replyOf(completion: unknown): Reply {
     text: message.content,
     toolCalls: calls.map(({ id, function: { name, arguments: args } }) => ({ id, name, arguments: args })),
     inputTokens: data.usage?.prompt_tokens ?? 0,
+    cachedInputTokens: 0,
     outputTokens: data.usage?.completion_tokens ?? 0,
     isCut: finish_reason === 'length',
   };

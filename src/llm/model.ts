@@ -5,9 +5,28 @@ export interface ToolCall {
   arguments: string;
 }
 
+/** An API through which models are called. */
+export type Wire = 'responses' | 'chat';
+
+/**
+ * What a server sent besides text and calls, such as reasoning items and signatures. Stored with the turn and sent back
+ * unchanged over the same wire. The other wire drops it, because it could not read it.
+ */
+export interface Kept {
+  wire: Wire;
+  items: unknown;
+}
+
+/** A picture, its bytes in base64. */
+export interface Image {
+  mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+  base64: string;
+}
+
 export type Message =
-  | { role: 'system' | 'user'; content: string }
-  | { role: 'assistant'; content: string; toolCalls: ToolCall[] }
+  | { role: 'system'; content: string }
+  | { role: 'user'; content: string; images?: Image[] }
+  | { role: 'assistant'; content: string; toolCalls: ToolCall[]; kept?: Kept }
   | { role: 'tool'; toolCallId: string; content: string };
 
 export interface ToolSpec {
@@ -20,7 +39,10 @@ export interface ToolSpec {
 export interface Reply {
   text: string;
   toolCalls: ToolCall[];
+  kept?: Kept;
+  /** All input tokens, those read from the server's cache included. */
   inputTokens: number;
+  cachedInputTokens: number;
   outputTokens: number;
   /** The answer reached the token limit and is incomplete. */
   isCut: boolean;
@@ -29,22 +51,42 @@ export interface Reply {
 /** Why a model did not answer. `context` means that the conversation is longer than the model accepts. */
 export type ModelFault = 'auth' | 'rate_limit' | 'model' | 'context';
 
-/** The model did not answer, even after retries. */
+export interface FailureDetails {
+  /** The server is overloaded or limits the rate, so the same request may succeed later. */
+  isTransient?: boolean;
+  /** How long the server asks to wait, in milliseconds. */
+  retryAfterMs?: number;
+}
+
+/**
+ * The model did not answer, even after retries. The message ends in the server's own words where it sent any, at most
+ * 500 characters and without secrets.
+ */
 export class ModelFailed extends Error {
   readonly fault: ModelFault;
+  readonly isTransient: boolean;
+  readonly retryAfterMs: number | undefined;
 
-  constructor(fault: ModelFault, message: string) {
+  constructor(fault: ModelFault, message: string, { isTransient = false, retryAfterMs }: FailureDetails = {}) {
     super(message);
     this.name = 'ModelFailed';
     this.fault = fault;
+    this.isTransient = isTransient;
+    this.retryAfterMs = retryAfterMs;
   }
 }
+
+export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
 
 export interface ReplyOptions {
   /** The function that the model must call. */
   force?: string;
   /** Receives the text as it arrives. */
   onText?: (piece: string) => void;
+  /** How long the model reasons; the server's default without it. */
+  effort?: ReasoningEffort;
+  /** The longest answer in tokens, reasoning included; the server's default without it. */
+  maxOutputTokens?: number;
 }
 
 /** A model together with an API key. */
@@ -52,6 +94,11 @@ export interface Model {
   name: string;
   /** Requests the model's next message. @throws ModelFailed, or the reason of the signal */
   reply(messages: Message[], tools: ToolSpec[], signal: AbortSignal, options?: ReplyOptions): Promise<Reply>;
+  /**
+   * The tokens that fit into one request and its answer, as the server stated them when it refused a request.
+   * Undefined until then.
+   */
+  window(): number | undefined;
 }
 
 export interface ModelSource {

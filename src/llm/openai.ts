@@ -21,6 +21,7 @@ export function openaiModels(connect: (key: string) => Client, seconds: number):
         name,
         reply: (messages, tools, signal, options) =>
           ask(client, name, seconds, { messages, tools, signal, ...options }),
+        window: () => undefined,
       };
     },
   };

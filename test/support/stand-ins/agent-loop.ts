@@ -27,8 +27,17 @@ function scriptedModel(script: Scripted[]) {
       if (next === undefined) throw new Error('the script has no further turn');
       if (next instanceof Error) throw next;
       const given = typeof next === 'string' ? { text: next } : Array.isArray(next) ? { toolCalls: next } : next;
-      return { text: '', toolCalls: [], inputTokens: 10, outputTokens: 2, isCut: false, ...given };
+      return {
+        text: '',
+        toolCalls: [],
+        inputTokens: 10,
+        cachedInputTokens: 0,
+        outputTokens: 2,
+        isCut: false,
+        ...given,
+      };
     },
+    window: () => undefined,
   };
   return { model, seen };
 }
