@@ -2,7 +2,7 @@ import type { Proposal } from './mutant.ts';
 import { isSql, sqlChanges } from './sql.ts';
 import { childrenOf, isNode, type Node, rangeOf } from './syntax.ts';
 
-/** What stands in the source at a node. */
+/** Returns the source text of a node. */
 type TextOf = (node: Node) => string;
 type Rule = (node: Node, text: TextOf) => Proposal[];
 

@@ -87,7 +87,7 @@ const generating = (operationId: string, part: 'prd' | 'plan' | 'tasks', summary
     access: onSessionOfBody,
     body: GenerateWizard,
     reply: [200, WizardSession],
-    errors: { 409: 'Out of order, or no `sessionId` and not exactly one open session', ...modelErrors },
+    errors: { 409: 'This step does not follow the last one, or `sessionId` is missing and the number of open sessions is not one', ...modelErrors },
     costs: 'model',
     waits: 'before it writes',
     handle: async (app, { projectId, session, body }) =>

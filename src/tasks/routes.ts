@@ -99,7 +99,7 @@ export const taskRoutes: Route[] = [
     access: onTask('member'),
     body: UpdateTask,
     reply: [200, Task],
-    errors: { 409: 'A run is live, a branch exists, or the status does not change like this' },
+    errors: { 409: 'A run is live, a branch exists, or the task cannot move to this status' },
     handle: (app, { task, user, body }) => updateTask(app, task.id, user.id, body),
   }),
   route({
@@ -110,7 +110,7 @@ export const taskRoutes: Route[] = [
     tag,
     access: onTask('member'),
     reply: [204],
-    errors: { 409: 'It or a subtask runs' },
+    errors: { 409: 'The task or one of its subtasks has a live run' },
     handle: (app, { task }) => deleteTask(app, task),
   }),
   route({

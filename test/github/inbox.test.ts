@@ -131,7 +131,7 @@ test('while the database is down, the reply is 503 within 2 s', async () => {
   for (let i = 0; i < 3; i++) {
     const began = performance.now();
     const answer = await post('{}', {}, own);
-    expect(answer).toEqual({ status: 503, body: { statusCode: 503, message: 'The database is away' } });
+    expect(answer).toEqual({ status: 503, body: { statusCode: 503, message: 'The database is unavailable' } });
     expect(performance.now() - began).toBeLessThan(2000);
   }
   expect((await fetch(`${own.url}/readyz`)).status).toBe(503);

@@ -62,7 +62,7 @@ async function deliver(payload: object, from?: string): Promise<string> {
   const body = JSON.stringify(payload);
   const headers = { 'Content-Length': String(body.length), 'X-Hub-Signature-256': sign(body), Connection: 'close' };
   const answer = await post(headers, body, from).ended;
-  return answer.includes('The database is away') ? 'stored late' : answer.slice(0, 'HTTP/1.1 202'.length);
+  return answer.includes('The database is unavailable') ? 'stored late' : answer.slice(0, 'HTTP/1.1 202'.length);
 }
 const taken = expect.stringMatching(/^(HTTP\/1\.1 202|stored late)$/);
 

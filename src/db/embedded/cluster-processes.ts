@@ -40,8 +40,8 @@ export function makingPrefix(dir: string): string {
 }
 
 /**
- * Ends the processes that an earlier service left on a cluster and removes the server's pid file. The file's pid may
- * meanwhile belong to a zombie or another process, which PostgreSQL would take for a running server. Only the process
+ * Ends the processes that an earlier service left on a cluster and removes the server's pid file. By now the pid in that
+ * file may belong to a zombie or to another process, which PostgreSQL would take for a running server. Only the process
  * that holds the data folder's lock may call this.
  * @throws Error with the processes that do not end
  */

@@ -40,7 +40,7 @@ export async function plan(app: App, order: Order): Promise<void> {
   }
   if (argument !== '') {
     if (known.status !== 'tasks_ready')
-      throw new Refused('A plan can be rewritten once it is written. Answer the open questions first.');
+      throw new Refused('There is no plan to rewrite yet. Answer the open questions first.');
     for (const part of parts) await generate(app, known, part, plain(argument));
   }
   await app.db.transaction((em) => continueLater(app, order, em, known.id));

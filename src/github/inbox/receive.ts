@@ -108,7 +108,7 @@ function store(app: App, delivery: { guid: string; event: string; signature: str
 async function withinTime<T>(work: Promise<T>, ms: number): Promise<T> {
   const decided = new AbortController();
   const tooLate = sleep(ms, undefined, { signal: decided.signal }).then(() => {
-    throw new AppError(503, 'The database is away', {
+    throw new AppError(503, 'The database is unavailable', {
       headers: { 'Retry-After': '5' },
     });
   });

@@ -13,7 +13,7 @@ import { withExamples } from './examples.ts';
 const shared = {
   400: ['Invalid', 'The body, the query or the JSON is invalid', 'title: must have 1 to 200 characters'],
   401: ['Unauthorized', 'The token is missing, malformed, expired or revoked', 'Unauthorized'],
-  403: ['Forbidden', 'No member of the project, or the role is too low', 'Requires the admin role'],
+  403: ['Forbidden', 'The user is not a member of the project, or the role is too low', 'Requires the admin role'],
   404: ['NotFound', 'Unknown, or not visible to the caller', 'Task task_01h455vb4pex5vsknk084sn02q not found'],
   409: [
     'Conflict',
@@ -28,7 +28,7 @@ const shared = {
     'This Idempotency-Key was used with another body; use a new key for a new request',
   ],
   429: ['TooMany', 'Too many requests; Retry-After says when to come back', 'Too many requests; come back in 12 s'],
-  503: ['Away', 'The database is away; Retry-After says when to come back', 'The database is away'],
+  503: ['Unavailable', 'The database is unavailable; Retry-After says when to come back', 'The database is unavailable'],
 } as const;
 
 const seconds = z.object({ 'Retry-After': z.int().meta({ description: 'seconds', example: 12 }) });
