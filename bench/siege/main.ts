@@ -15,6 +15,7 @@ import { paced } from '../reads.ts';
 import { startCourier } from './courier.ts';
 import { siegeScript } from './model.ts';
 import { doubledPulls, wrongAfter } from './outcome.ts';
+import type { Probed } from './probe.ts';
 import { type Planned, planTraffic, seeded, shuffled, type Traffic } from './traffic.ts';
 
 const owner = 'mona';
@@ -115,11 +116,13 @@ async function deliver({ github, courier, next }: Stage, deliveries: Planned[]):
   });
 }
 
-function sayHealth({ times, failures }: { times: number[]; failures: number }): void {
-  const slow = times.filter((t) => t > 200).length;
+function sayHealth({ times, slow }: Probed): void {
+  const failed = slow.filter(({ problem }) => problem !== undefined).length;
   say(
-    `  /healthz       ${times.length} answers: p99 ${percentile(times, 0.99).toFixed(0)} ms, slowest ${Math.max(...times).toFixed(0)} ms, ${slow} over 200 ms, ${failures} failed (none over 200 ms wanted)`,
+    `  /healthz       ${times.length} answers: p99 ${percentile(times, 0.99).toFixed(0)} ms, slowest ${Math.max(...times).toFixed(0)} ms, ${slow.length - failed} over 200 ms, ${failed} failed (none over 200 ms wanted)`,
   );
+  for (const { at, took, problem = '' } of slow)
+    say(`    after ${(at / 1000).toFixed(1)} s: ${took.toFixed(0)} ms ${problem}`);
 }
 
 async function sayOutcome({ postgres, github }: Stage, { issues }: Traffic): Promise<void> {
@@ -204,8 +207,8 @@ function startProbe(url: string) {
   const child = fork(fileURLToPath(new URL('./probe.ts', import.meta.url)), [url]);
   return {
     read: () =>
-      new Promise<{ times: number[]; failures: number }>((resolve) => {
-        child.once('message', (message) => resolve(message as { times: number[]; failures: number }));
+      new Promise<Probed>((resolve) => {
+        child.once('message', (message) => resolve(message as Probed));
         child.send('read');
       }),
     stop: () => child.disconnect(),
