@@ -204,7 +204,7 @@ async function waitingFor(client: pg.Client): Promise<string> {
 }
 
 function startProbe(url: string) {
-  const child = fork(fileURLToPath(new URL('./probe.ts', import.meta.url)), [url]);
+  const child = fork(fileURLToPath(new URL('./probe.ts', import.meta.url)), [url], { detached: true });
   return {
     read: () =>
       new Promise<Probed>((resolve) => {

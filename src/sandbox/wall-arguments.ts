@@ -74,7 +74,7 @@ export function wallArguments(wall: Wall): string[] {
   };
   return [
     ...['--unshare-all', '--unshare-user', '--disable-userns', '--uid', '1000', '--gid', '1000'],
-    ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--hostname', 'sandbox'],
+    ...['--die-with-parent', '--cap-drop', 'ALL', '--hostname', 'sandbox'],
     ...['--json-status-fd', String(statusFd)],
     ...(filter === undefined ? [] : ['--seccomp', String(filterFd)]),
     ...['--ro-bind', '/usr', '/usr'],

@@ -44,7 +44,10 @@ export function processLimits({ memoryMb }: RunLimits) {
   return { fsize: 268_435_456, data: Math.max(memoryMb, leastDataMb) * 1024 ** 2, core: 0, nofile: 4096 };
 }
 
-/** Starts a program in a sandbox, without network (`--unshare-all`) and without the service's environment. */
+/**
+ * Starts a program in a sandbox, without network (`--unshare-all`) and without the service's environment. `detached`
+ * gives it a session of its own, without a terminal that it could write to.
+ */
 export function startWalled(wall: Wall, program: string[], script = ''): Walled {
   const outside = Object.entries(processLimits(wall.limits)).map(([name, value]) => `--${name}=${value}`);
   // Set inside the sandbox, so that the kernel counts only the processes of its user namespace (Linux 5.14 and newer).
@@ -52,7 +55,7 @@ export function startWalled(wall: Wall, program: string[], script = ''): Walled 
   const inside = ['/usr/bin/prlimit', `--nproc=${wall.limits.processes}`, '--'];
   const args = [...outside, '--', 'bwrap', '--args', String(argumentsFd), '--', ...inside, ...program];
   const stdio: StdioOptions = Array.from({ length: argumentsFd + 1 }, () => 'pipe');
-  const child = spawn('prlimit', args, { ...wall.who, env: {}, cwd: '/', stdio });
+  const child = spawn('prlimit', args, { ...wall.who, env: {}, cwd: '/', stdio, detached: true });
   // When the process is out of file descriptors, spawn returns no process and no streams; `error` is emitted
   // afterwards.
   child.on('error', () => {});
@@ -100,7 +103,7 @@ export function startWalled(wall: Wall, program: string[], script = ''): Walled 
 
 /**
  * Moves a new process, and everything it starts, into the run's cgroup, makes it the OOM killer's first choice, and
- * lowers its priority.
+ * lowers its priority. The process must lead a session of its own.
  */
 export function subdue({ pid }: ChildProcess, { enter }: Pick<WallParts, 'enter'>): void {
   if (pid === undefined) return;
@@ -109,9 +112,26 @@ export function subdue({ pid }: ChildProcess, { enter }: Pick<WallParts, 'enter'
     // Because root writes this value, the process cannot set a lower one.
     writeFileSync(`/proc/${pid}/oom_score_adj`, String(oomScore));
     setPriority(pid, niceness);
+    lowerSession(pid);
   } catch (error) {
     kill(pid);
     throw new RunFailed('sandbox', `a process could not be limited: ${(error as Error).message}`);
+  }
+}
+
+/** The kernel lets ordinary users change the priority of sessions ten times a second, all users together. */
+const [sessionTries, sessionPauseMs] = [20, 110];
+
+/**
+ * Lowers the priority of a process's session. Without a CPU cgroup, Linux divides the processor between sessions first,
+ * and `nice` counts only within one (sched(7), "The autogroup feature"). Kernels without that feature have no such file.
+ */
+function lowerSession(pid: number, tries = sessionTries): void {
+  try {
+    writeFileSync(`/proc/${pid}/autogroup`, String(niceness));
+  } catch (error) {
+    const isTooSoon = (error as NodeJS.ErrnoException).code === 'EAGAIN';
+    if (isTooSoon && tries > 1) setTimeout(() => lowerSession(pid, tries - 1), sessionPauseMs).unref();
   }
 }
 

@@ -134,6 +134,12 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
   ],
   ['more of the processor', () => run('nice -n -10 nice'), /denied\n10\n/],
   [
+    'as much of the processor as the service has',
+    () => run('cat /proc/self/autogroup; echo 0 > /proc/self/autogroup'),
+    // Kernels without the feature have no such file.
+    /nice 10\n.*Read-only|No such file/,
+  ],
+  [
     'paths of this machine',
     // The brackets keep grep from finding itself in the process list.
     () =>
