@@ -9,7 +9,7 @@ import { findProject } from '../../projects/store.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { chatAboutTask } from '../../tasks/chat.ts';
 import { getTask } from '../../tasks/store.ts';
-import { type Order, taskOfOrder } from './order.ts';
+import { type GivenCommand, taskOfCommand } from './given-command.ts';
 import { sayOnce } from './replies.ts';
 
 const maxAnswer = 20_000;
@@ -17,22 +17,22 @@ const maxAnswer = 20_000;
 /**
  * Replies to a question in a separate comment. The task's agent writes the reply; without a task, the Developer does.
  */
-export async function ask(app: App, order: Order): Promise<void> {
-  const { at, spoken, commentId } = order;
-  const message = plain(order.command.argument);
+export async function ask(app: App, given: GivenCommand): Promise<void> {
+  const { at, source, commentId } = given;
+  const message = plain(given.command.argument);
   if (message === '') throw new Refused('Write your question after `ask`.');
-  const taskId = await taskOfOrder(app, order);
-  const asking = { userId: order.userId, message, signal: app.stopping };
+  const taskId = await taskOfCommand(app, given);
+  const asking = { userId: given.userId, message, signal: app.stopping };
   const text =
-    taskId === undefined ? await withoutTask(app, order, asking) : await aboutTask(app, order, taskId, asking);
+    taskId === undefined ? await withoutTask(app, given, asking) : await aboutTask(app, given, taskId, asking);
   const answer = closedBlocks(harmless(text, app.config.COMMAND_PREFIX).slice(0, maxAnswer));
   // Each question gets one reply. If the command is repeated after a crash, the marker finds the reply.
-  const marker = `<!-- deckhand:answer ${commentId ?? 'body'}/${order.command.line} -->`;
-  const place = { ...at.name, issue_number: spoken.issue.number };
+  const marker = `<!-- deckhand:answer ${commentId ?? 'body'}/${given.command.line} -->`;
+  const place = { ...at.name, issue_number: source.issue.number };
   await sayOnce(app, at.octokit, place, marker, `${marker}\n${answer}`);
 }
 
-async function aboutTask(app: App, { repository }: Order, taskId: string, asking: Asking): Promise<string> {
+async function aboutTask(app: App, { repository }: GivenCommand, taskId: string, asking: Asking): Promise<string> {
   const task = await getTask(app.db.manager, taskId);
   const connected = task.repositoryId === null ? null : await findRepository(app.db.manager, task.repositoryId);
   // Treats a repository that is no longer connected as private. A task without a branch has not read its repository.
@@ -45,9 +45,9 @@ async function aboutTask(app: App, { repository }: Order, taskId: string, asking
   return chatAboutTask(app, task, asking, !repository.isPrivate);
 }
 
-async function withoutTask(app: App, { repository, spoken }: Order, asking: Asking): Promise<string> {
+async function withoutTask(app: App, { repository, source }: GivenCommand, asking: Asking): Promise<string> {
   const agent = (await findShippedAgent(app.db.manager, repository.projectId, defaultAgentName)) ?? undefined;
-  const { title, body } = spoken.issue;
+  const { title, body } = source.issue;
   return converseInChat(app, {
     about: undefined,
     projectId: repository.projectId,

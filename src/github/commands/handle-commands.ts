@@ -11,13 +11,13 @@ import { showTask } from '../../tasks/move.ts';
 import { insertHandledCommand, wasCommandHandled } from '../inbox/delivery-store.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
 import { httpStatusOf, type Place, placeOfEvent } from '../place.ts';
-import { type Order, taskOfPlace } from './order.ts';
+import { type GivenCommand, taskOfPlace } from './given-command.ts';
 import { readCommands } from './read-commands.ts';
 import { reply } from './replies.ts';
-import { obey, planVerbs, verbs } from './verbs.ts';
+import { carryOut, planVerbs, verbs } from './verbs.ts';
 
 /** Text on GitHub that may contain commands: a new comment, or the body of a new issue. */
-export interface Spoken {
+export interface CommandSource {
   installationId: number;
   repository: { id: number; private: boolean; full_name?: string };
   issue: { number: number; title: string; body: string; url: string; isPull: boolean };
@@ -33,43 +33,43 @@ const unreadable = 'This comment takes too long to parse as Markdown. Write the 
  * Carries out the commands in a comment or an issue's body. Each command is recorded by its position in the text, so
  * that a second delivery of the same text does not repeat it.
  */
-export async function handleCommands(app: App, spoken: Spoken): Promise<void> {
-  if (spoken.sender.type === 'Bot' || app.github === undefined) return;
-  const { body } = spoken;
+export async function handleCommands(app: App, source: CommandSource): Promise<void> {
+  if (source.sender.type === 'Bot' || app.github === undefined) return;
+  const { body } = source;
   // The App's slug is needed only to recognize mentions of the App, so it is looked up only if the text mentions
   // anybody.
   const slug = body.includes('@') ? await app.github.slug() : undefined;
   const marks = { prefix: app.config.COMMAND_PREFIX, slug };
   if (!mayHoldCommands(body, marks)) return;
-  const place = await placeOfEvent(app, { id: spoken.installationId }, spoken.repository);
+  const place = await placeOfEvent(app, { id: source.installationId }, source.repository);
   if (place === undefined) return;
-  const { right, login } = await rightOf(place.octokit, place.name, spoken.sender);
-  const isPrivate = spoken.repository.private;
-  const refuse = () => react(place, spoken, 'confused');
+  const { right, login } = await rightOf(place.octokit, place.name, source.sender);
+  const isPrivate = source.repository.private;
+  const refuse = () => react(place, source, 'confused');
   // Users without write permission get no reply in a public repository, so that they cannot make the App flood it.
   if (right === 'none' || (right === 'read' && !isPrivate)) return isPrivate ? refuse() : undefined;
   const commands = await readCommands(body, marks);
   if (commands === undefined) {
     await refuse();
-    return say(app, place, spoken.issue, unreadable);
+    return postNotice(app, place, source.issue, unreadable);
   }
   if (commands.length === 0) return;
   if (right === 'read' && !commands.every(isForReaders)) return refuse();
-  if (!(await isStillThere(place, spoken.commentId))) return;
-  const user = await upsertUser(app.db.manager, { ...spoken.sender, login });
-  await obeyInTurn(app, place, { spoken, commands, userId: user.id, right });
+  if (!(await isStillThere(place, source.commentId))) return;
+  const user = await upsertUser(app.db.manager, { ...source.sender, login });
+  await carryOutInOrder(app, place, { source, commands, userId: user.id, right });
 }
 
 /**
  * Carries out commands under a lock. Without it, two deliveries of the same text could both find a command not yet
  * recorded. Commands about one plan share a lock too.
  */
-async function obeyInTurn(app: App, place: Place, hearing: Omit<Hearing, 'textKey'>): Promise<void> {
-  const { repository, issue, commentId } = hearing.spoken;
+async function carryOutInOrder(app: App, place: Place, batch: Omit<CommandBatch, 'textKey'>): Promise<void> {
+  const { repository, issue, commentId } = batch.source;
   const textKey = `${repository.id}/${issue.number}/${commentId ?? 'body'}`;
-  const isPlanning = hearing.commands.some((command) => planVerbs.has(command.verb));
-  const turn = isPlanning ? `plan ${repository.id}/${issue.number}` : `commands ${textKey}`;
-  await app.db.turn(turn, () => obeyAll(app, place, { ...hearing, textKey }));
+  const isPlanning = batch.commands.some((command) => planVerbs.has(command.verb));
+  const lock = isPlanning ? `plan ${repository.id}/${issue.number}` : `commands ${textKey}`;
+  await app.db.turn(lock, () => carryOutAll(app, place, { ...batch, textKey }));
 }
 
 const isForReaders = ({ verb }: Command) => verb === 'help' || verb === 'status';
@@ -83,22 +83,22 @@ export async function handleLabel(app: App, place: Place, number: number, user: 
   });
   const issue = { number, title: data.title, body: data.body ?? '', url: data.html_url, isPull: false };
   const command = { verb: 'start', argument: '', line: 0 };
-  const order: Order = {
+  const given: GivenCommand = {
     command,
-    spoken: { issue },
+    source: { issue },
     commentId: null,
     at: { octokit, name },
     repository,
     userId: user.id,
     remember: async () => {},
   };
-  const refusal = await refusalOf(() => obey(app, order));
-  await tell(app, place, issue, { command, refusal });
+  const refusal = await refusalOf(() => carryOut(app, given));
+  await sayOutcome(app, place, issue, { command, refusal });
 }
 
 /** The commands of one text, and the person who wrote them. */
-interface Hearing {
-  spoken: Spoken;
+interface CommandBatch {
+  source: CommandSource;
   commands: Command[];
   userId: string;
   /** Prefix of the keys by which the commands of this text are recorded. */
@@ -119,8 +119,8 @@ async function isStillThere({ octokit, name }: Place, commentId: number | null):
   );
 }
 
-async function obeyAll(app: App, place: Place, hearing: Hearing): Promise<void> {
-  const { spoken, commands, textKey, right } = hearing;
+async function carryOutAll(app: App, place: Place, batch: CommandBatch): Promise<void> {
+  const { source, commands, textKey, right } = batch;
   const em = app.db.manager;
   let isNew = false;
   let isRefused = false;
@@ -130,27 +130,27 @@ async function obeyAll(app: App, place: Place, hearing: Hearing): Promise<void> 
     isNew = true;
     // Only the first command over the limit gets a reply; the others would get the same one.
     if (i > maxCommands) break;
-    await react(place, spoken, 'eyes');
+    await react(place, source, 'eyes');
     const refusal =
       i === maxCommands
         ? `A comment may contain at most ${maxCommands} commands. This command and those after it were ignored.`
-        : await refusalOf(() => obey(app, orderOf(place, hearing, command, key)));
+        : await refusalOf(() => carryOut(app, givenCommand(place, batch, command, key)));
     await insertHandledCommand(em, key);
     isRefused ||= refusal !== undefined;
     // People with only read permission get a reaction, and the help if they asked for it, but no reasons.
-    if (right === 'write' || command.verb === 'help') await tell(app, place, spoken.issue, { command, refusal });
+    if (right === 'write' || command.verb === 'help') await sayOutcome(app, place, source.issue, { command, refusal });
   }
-  if (isNew) await react(place, spoken, isRefused ? 'confused' : 'rocket');
+  if (isNew) await react(place, source, isRefused ? 'confused' : 'rocket');
 }
 
-function orderOf(
+function givenCommand(
   { octokit, name, repository }: Place,
-  { spoken, userId }: Hearing,
+  { source, userId }: CommandBatch,
   command: Command,
   key: string,
-): Order {
+): GivenCommand {
   const remember = (em: EntityManager) => insertHandledCommand(em, key);
-  return { command, spoken, commentId: spoken.commentId, at: { octokit, name }, repository, userId, remember };
+  return { command, source, commentId: source.commentId, at: { octokit, name }, repository, userId, remember };
 }
 
 /** Carries out a command. Returns the reason when it is refused, otherwise undefined. Other failures are thrown. */
@@ -164,7 +164,12 @@ async function refusalOf(act: () => Promise<string | undefined>): Promise<string
 }
 
 /** Describes the result of a command to people. Returns an empty string when there is nothing to say. */
-function answerTo(app: App, { isPull }: Spoken['issue'], hasTask: boolean, { command, refusal }: Outcome): string {
+function answerTo(
+  app: App,
+  { isPull }: CommandSource['issue'],
+  hasTask: boolean,
+  { command, refusal }: Outcome,
+): string {
   if (command.verb === 'help') return helpText(app, isPull, hasTask);
   const spelled = `\`${app.config.COMMAND_PREFIX} ${oneLine(command.verb, 30)}\``;
   return refusal === undefined ? '' : `😕 ${spelled} was refused: ${refusal}`;
@@ -175,13 +180,13 @@ interface Outcome {
   refusal: string | undefined;
 }
 
-async function tell(app: App, place: Place, issue: Spoken['issue'], outcome: Outcome): Promise<void> {
+async function sayOutcome(app: App, place: Place, issue: CommandSource['issue'], outcome: Outcome): Promise<void> {
   const taskId = await taskOfPlace(app, place.repository.id, issue.number, issue.isPull);
-  await say(app, place, issue, answerTo(app, issue, taskId !== undefined, outcome));
+  await postNotice(app, place, issue, answerTo(app, issue, taskId !== undefined, outcome));
 }
 
 /** Shows text in the status comment. Without a status comment, shows it in a reply, which later calls edit. */
-async function say(app: App, place: Place, issue: Spoken['issue'], text: string): Promise<void> {
+async function postNotice(app: App, place: Place, issue: CommandSource['issue'], text: string): Promise<void> {
   const { octokit, name, repository } = place;
   const taskId = await taskOfPlace(app, repository.id, issue.number, issue.isPull);
   if (taskId !== undefined) {
@@ -199,7 +204,7 @@ async function say(app: App, place: Place, issue: Spoken['issue'], text: string)
  */
 async function react(
   { octokit, name }: Place,
-  { commentId, issue }: Spoken,
+  { commentId, issue }: CommandSource,
   content: 'eyes' | 'rocket' | 'confused',
 ): Promise<void> {
   const give = () =>

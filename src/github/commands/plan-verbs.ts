@@ -10,7 +10,7 @@ import { findSessionOfIssue, getSession, type Session } from '../../planning/sto
 import { startSprint } from '../../sprints/operations.ts';
 import { placeOfRepository } from '../place.ts';
 import { listAgentNames } from '../store.ts';
-import type { Order } from './order.ts';
+import type { GivenCommand } from './given-command.ts';
 import { planComment, planMarker } from './plan-comment.ts';
 import { sayOnce } from './replies.ts';
 
@@ -19,22 +19,22 @@ import { sayOnce } from './replies.ts';
  * command is recorded as handled in the transaction of its change. A job then shows the result on GitHub, so a failure
  * of GitHub does not repeat the command.
  */
-export async function plan(app: App, order: Order): Promise<void> {
-  const { issue } = order.spoken;
-  const { argument } = order.command;
-  const known = await findOpenSession(app, order);
+export async function plan(app: App, given: GivenCommand): Promise<void> {
+  const { issue } = given.source;
+  const { argument } = given.command;
+  const known = await findOpenSession(app, given);
   if (known === undefined) {
     const goal = [plain(`${issue.title}\n\n${issue.body}`), argument && `Above all: ${plain(argument)}`];
     await startWizard(
       app,
-      order.repository.projectId,
-      order.userId,
+      given.repository.projectId,
+      given.userId,
       {
         goal: oneLine(goal.filter(Boolean).join('\n\n'), 10_000),
-        repositoryId: order.repository.id,
-        issue: { repositoryId: order.repository.id, number: issue.number },
+        repositoryId: given.repository.id,
+        issue: { repositoryId: given.repository.id, number: issue.number },
       },
-      (em, id) => continueLater(app, order, em, id),
+      (em, id) => continueLater(app, given, em, id),
     );
     return;
   }
@@ -43,22 +43,22 @@ export async function plan(app: App, order: Order): Promise<void> {
       throw new Refused('There is no plan to rewrite yet. Answer the open questions first.');
     for (const part of parts) await generate(app, known, part, plain(argument));
   }
-  await app.db.transaction((em) => continueLater(app, order, em, known.id));
+  await app.db.transaction((em) => continueLater(app, given, em, known.id));
 }
 
 /** Records the command as handled and queues the job that shows and continues the plan. */
-async function continueLater(app: App, order: Order, em: EntityManager, sessionId: string): Promise<void> {
-  const { projectId } = order.repository;
-  await order.remember(em);
+async function continueLater(app: App, given: GivenCommand, em: EntityManager, sessionId: string): Promise<void> {
+  const { projectId } = given.repository;
+  await given.remember(em);
   await app.queue.send(em, 'plan', { projectId, sessionId, goesOn: true }, { key: `${sessionId} on` });
 }
 
 /** Answers the open question. After the last answer, the plan is written. */
-export async function answerPlan(app: App, order: Order): Promise<void> {
-  const session = await sessionOf(app, order);
+export async function answerPlan(app: App, given: GivenCommand): Promise<void> {
+  const session = await sessionOf(app, given);
   const step = currentStep(session);
   if (step === undefined) throw new Refused('The plan has no open question.');
-  const text = order.command.argument;
+  const text = given.command.argument;
   if (text === '') throw new Refused('Write the numbers of options, or your own words, after `answer`.');
   const isNumbers = step.options.length > 0 && /^\d{1,2}(\s*,\s*\d{1,2})*$/.test(text);
   const numbers = isNumbers ? text.split(',').map(Number) : [];
@@ -68,38 +68,38 @@ export async function answerPlan(app: App, order: Order): Promise<void> {
     return option.id;
   });
   const answer = { stepId: step.id, selectedOptionIds, customText: isNumbers ? '' : plain(text) };
-  await answerWizard(app, session, answer, (em, id) => continueLater(app, order, em, id));
+  await answerWizard(app, session, answer, (em, id) => continueLater(app, given, em, id));
 }
 
 /** Creates the sprint of the plan. */
-export async function approvePlan(app: App, order: Order): Promise<void> {
-  await finalizeWizard(app, await sessionOf(app, order), order.userId, {}, order.remember);
+export async function approvePlan(app: App, given: GivenCommand): Promise<void> {
+  await finalizeWizard(app, await sessionOf(app, given), given.userId, {}, given.remember);
 }
 
 /** Starts the sprint of the issue's most recently approved plan. Returns false when the issue has no such plan. */
-export async function startPlanned(app: App, order: Order): Promise<boolean> {
-  const { repository, spoken } = order;
-  const made = await findSessionOfIssue(app.db.manager, repository.id, spoken.issue.number, 'finalized');
+export async function startPlanned(app: App, given: GivenCommand): Promise<boolean> {
+  const { repository, source } = given;
+  const made = await findSessionOfIssue(app.db.manager, repository.id, source.issue.number, 'finalized');
   if (made?.result == null) return false;
-  if ((await findOpenSession(app, order)) !== undefined)
+  if ((await findOpenSession(app, given)) !== undefined)
     throw new Refused('This issue has an open plan. Approve it before you start.');
-  await startSprint(app, made.result.sprint.id, order.userId, order.remember);
+  await startSprint(app, made.result.sprint.id, given.userId, given.remember);
   return true;
 }
 
-function findOpenSession(app: App, { repository, spoken }: Order): Promise<Session | undefined> {
-  return findSessionOfIssue(app.db.manager, repository.id, spoken.issue.number, 'open');
+function findOpenSession(app: App, { repository, source }: GivenCommand): Promise<Session | undefined> {
+  return findSessionOfIssue(app.db.manager, repository.id, source.issue.number, 'open');
 }
 
 /**
  * Finds the open plan of the issue, or else the one approved last.
  * @throws Refused when there is neither
  */
-async function sessionOf(app: App, order: Order): Promise<Session> {
-  const { repository, spoken, command } = order;
+async function sessionOf(app: App, given: GivenCommand): Promise<Session> {
+  const { repository, source, command } = given;
   const session =
-    (await findOpenSession(app, order)) ??
-    (await findSessionOfIssue(app.db.manager, repository.id, spoken.issue.number, 'finalized'));
+    (await findOpenSession(app, given)) ??
+    (await findSessionOfIssue(app.db.manager, repository.id, source.issue.number, 'finalized'));
   if (session === undefined) throw new Refused(`This issue has no plan. Use \`plan\` before \`${command.verb}\`.`);
   return session;
 }

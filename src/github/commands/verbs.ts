@@ -18,14 +18,14 @@ import { addSubtask, updateTask } from '../../tasks/update.ts';
 import { mergeTask } from '../merge.ts';
 import { findTaskOfIssue, lockIssue } from '../store.ts';
 import { ask } from './ask.ts';
-import { type Order, requiredArgument, requiredTask, taskOfOrder } from './order.ts';
+import { type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from './given-command.ts';
 import { answerPlan, approvePlan, plan, startPlanned } from './plan-verbs.ts';
 
 interface Verb {
   /** The argument of the command, as the help shows it. */
   takes: string;
   does: string;
-  act(app: App, order: Order): Promise<unknown>;
+  act(app: App, given: GivenCommand): Promise<unknown>;
 }
 
 /** Each verb calls the same operation as the REST API, so that checks and refusals are the same. */
@@ -35,48 +35,48 @@ export const verbs: Record<string, Verb> = {
   create: {
     takes: '',
     does: 'creates a task from the issue',
-    act: async (app, order) => (await taskOfOrder(app, order)) ?? createForIssue(app, order, 'backlog', undefined),
+    act: async (app, given) => (await taskOfCommand(app, given)) ?? createForIssue(app, given, 'backlog', undefined),
   },
   assign: {
     takes: '<agent>',
     does: 'assigns the task to an agent',
-    act: async (app, order) => {
-      const taskId = await requiredTask(app, order);
-      const agent = await agentNamed(app.db.manager, order, requiredArgument(order, 'the name of an agent'));
-      await updateTask(app, taskId, order.userId, { owner: agent.id });
+    act: async (app, given) => {
+      const taskId = await requiredTask(app, given);
+      const agent = await agentNamed(app.db.manager, given, requiredArgument(given, 'the name of an agent'));
+      await updateTask(app, taskId, given.userId, { owner: agent.id });
     },
   },
   start: { takes: '[agent]', does: 'starts the agent', act: start },
   retry: {
     takes: '[text]',
     does: 'tries again after a failure, optionally with a hint',
-    act: async (app, order) => {
-      const taskId = await requiredTask(app, order);
-      const instructions = order.command.argument;
-      await startTask(app, { taskId, startedBy: order.userId, kind: 'retry', instructions, also: order.remember });
+    act: async (app, given) => {
+      const taskId = await requiredTask(app, given);
+      const instructions = given.command.argument;
+      await startTask(app, { taskId, startedBy: given.userId, kind: 'retry', instructions, also: given.remember });
     },
   },
   cancel: {
     takes: '',
     does: 'cancels the run',
-    act: async (app, order) => cancelTask(app, await requiredTask(app, order)),
+    act: async (app, given) => cancelTask(app, await requiredTask(app, given)),
   },
   revise: {
     takes: '<text>',
     does: 'asks for changes to the work in review',
-    act: async (app, order) => {
-      const taskId = await requiredTask(app, order);
-      const text = requiredArgument(order, 'what should change');
-      const about = { taskId, source: 'person', text, cause: null, askedBy: order.userId } as const;
-      await reviseTask(app, about, order.remember);
+    act: async (app, given) => {
+      const taskId = await requiredTask(app, given);
+      const text = requiredArgument(given, 'what should change');
+      const about = { taskId, source: 'person', text, cause: null, askedBy: given.userId } as const;
+      await reviseTask(app, about, given.remember);
     },
   },
   subtask: {
     takes: '<title>',
     does: 'adds a subtask',
-    act: async (app, order) => {
-      const title = oneLine(requiredArgument(order, 'a title'), 200);
-      await addSubtask(app, await requiredTask(app, order), order.userId, { title, description: '' }, order.remember);
+    act: async (app, given) => {
+      const title = oneLine(requiredArgument(given, 'a title'), 200);
+      await addSubtask(app, await requiredTask(app, given), given.userId, { title, description: '' }, given.remember);
     },
   },
   depends: { takes: '#n', does: 'makes the task wait for the task of another issue', act: depend },
@@ -88,7 +88,7 @@ export const verbs: Record<string, Verb> = {
   merge: {
     takes: '',
     does: 'merges the pull requests of the task',
-    act: async (app, order) => mergeTask(app, await requiredTask(app, order)),
+    act: async (app, given) => mergeTask(app, await requiredTask(app, given)),
   },
 };
 
@@ -96,16 +96,16 @@ export const verbs: Record<string, Verb> = {
  * Carries out a command. Returns the reason when it is refused, otherwise undefined.
  * @throws Refused, or an AppError from the operation
  */
-export async function obey(app: App, order: Order): Promise<string | undefined> {
-  const name = order.command.verb;
+export async function carryOut(app: App, given: GivenCommand): Promise<string | undefined> {
+  const name = given.command.verb;
   if (name === 'help') return undefined;
-  const isPull = order.spoken.issue.isPull;
-  if (isPull && name !== 'ask' && (await taskOfOrder(app, order)) === undefined)
+  const isPull = given.source.issue.isPull;
+  if (isPull && name !== 'ask' && (await taskOfCommand(app, given)) === undefined)
     return 'This pull request belongs to no task. Only `help` and `ask` work here.';
   if (isPull && planVerbs.has(name)) return `\`${name}\` works in issues, and this is a pull request.`;
   const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
   if (verb === undefined) return `There is no such command. Did you mean \`${nearest(name)}\`?`;
-  await verb.act(app, order);
+  await verb.act(app, given);
   return undefined;
 }
 
@@ -116,37 +116,37 @@ function nearest(name: string): string {
   return Object.keys(verbs).reduce((best, verb) => (distance(word, verb) < distance(word, best) ? verb : best));
 }
 
-async function start(app: App, order: Order): Promise<void> {
-  const { userId, command } = order;
+async function start(app: App, given: GivenCommand): Promise<void> {
+  const { userId, command } = given;
   const em = app.db.manager;
-  const known = await taskOfOrder(app, order);
-  if (known === undefined && command.argument === '' && (await startPlanned(app, order))) return;
-  const named = command.argument === '' ? undefined : await agentNamed(em, order, command.argument);
-  const owner = named ?? (await agentIfUnowned(em, order, known));
-  const taskId = known ?? (await createForIssue(app, order, 'ready', owner ?? (await defaultAgent(em, order))));
-  await startTask(app, { taskId, startedBy: userId, kind: 'start', owner: owner?.id, also: order.remember });
+  const known = await taskOfCommand(app, given);
+  if (known === undefined && command.argument === '' && (await startPlanned(app, given))) return;
+  const named = command.argument === '' ? undefined : await agentNamed(em, given, command.argument);
+  const owner = named ?? (await agentIfUnowned(em, given, known));
+  const taskId = known ?? (await createForIssue(app, given, 'ready', owner ?? (await defaultAgent(em, given))));
+  await startTask(app, { taskId, startedBy: userId, kind: 'start', owner: owner?.id, also: given.remember });
 }
 
-async function depend(app: App, order: Order): Promise<void> {
-  const taskId = await requiredTask(app, order);
-  const number = Number(/^#(\d{1,9})$/.exec(order.command.argument)?.[1]);
+async function depend(app: App, given: GivenCommand): Promise<void> {
+  const taskId = await requiredTask(app, given);
+  const number = Number(/^#(\d{1,9})$/.exec(given.command.argument)?.[1]);
   if (!number) throw new Refused('Write the number of an issue in this repository after `depends`, such as #12.');
-  const other = await findTaskOfIssue(app.db.manager, order.repository.id, number);
+  const other = await findTaskOfIssue(app.db.manager, given.repository.id, number);
   if (other === undefined) throw new Refused(`Issue ${number} of this repository has no task.`);
   const { dependsOn } = await getTask(app.db.manager, taskId);
-  await updateTask(app, taskId, order.userId, { dependsOn: [...dependsOn, other] });
+  await updateTask(app, taskId, given.userId, { dependsOn: [...dependsOn, other] });
 }
 
 /** Finds the sprint by its name among the planned and active ones, ignoring case. */
-async function moveToNamedSprint(app: App, order: Order): Promise<void> {
-  const taskId = await requiredTask(app, order);
-  const name = requiredArgument(order, 'the name of a sprint, or none');
+async function moveToNamedSprint(app: App, given: GivenCommand): Promise<void> {
+  const taskId = await requiredTask(app, given);
+  const name = requiredArgument(given, 'the name of a sprint, or none');
   const { sprintId } = await getTask(app.db.manager, taskId);
   if (name.toLowerCase() === 'none') {
     if (sprintId !== null) await removeTask(app, sprintId, taskId);
     return;
   }
-  const open: { id: string; name: string }[] = await listOpenSprints(app.db.manager, order.repository.projectId);
+  const open: { id: string; name: string }[] = await listOpenSprints(app.db.manager, given.repository.projectId);
   const found = open.filter((s) => s.name.toLowerCase() === name.toLowerCase());
   const [sprint] = found;
   if (sprint === undefined || found.length > 1) {
@@ -159,7 +159,7 @@ async function moveToNamedSprint(app: App, order: Order): Promise<void> {
   await addTasks(app, sprint.id, [taskId], () => 'sprint');
 }
 
-async function agentNamed(em: EntityManager, { repository, userId }: Order, name: string): Promise<AgentRow> {
+async function agentNamed(em: EntityManager, { repository, userId }: GivenCommand, name: string): Promise<AgentRow> {
   const found = await findAgentsByName(em, name.slice(0, 200), repository.projectId, userId);
   const [agent] = found;
   const shown = oneLine(name, 60);
@@ -171,11 +171,11 @@ async function agentNamed(em: EntityManager, { repository, userId }: Order, name
 /** Creates the task of an issue, or returns the existing one. Two simultaneous commands create one task. */
 async function createForIssue(
   app: App,
-  { spoken, repository, userId, remember }: Order,
+  { source, repository, userId, remember }: GivenCommand,
   status: 'backlog' | 'ready',
   agent: AgentRow | undefined,
 ): Promise<string> {
-  const { issue } = spoken;
+  const { issue } = source;
   return app.db.transaction(async (em) => {
     await lockIssue(em, repository.id, issue.number);
     const existing = await findTaskOfIssue(em, repository.id, issue.number);
@@ -196,8 +196,8 @@ async function createForIssue(
 }
 
 /** Returns the agent named in the repository's settings file, otherwise the built-in Developer. */
-async function defaultAgent(em: EntityManager, order: Order): Promise<AgentRow> {
-  const { octokit, name } = order.at;
+async function defaultAgent(em: EntityManager, given: GivenCommand): Promise<AgentRow> {
+  const { octokit, name } = given.at;
   const path = 'GET /repos/{owner}/{repo}/contents/{path}';
   const file = await octokit.request(path, { ...name, path: settingsFile }).then(
     ({ data }) => data,
@@ -212,15 +212,15 @@ async function defaultAgent(em: EntityManager, order: Order): Promise<AgentRow> 
     if (error instanceof RunFailed) return undefined;
     throw error;
   });
-  return agentNamed(em, order, settings?.agent ?? defaultAgentName);
+  return agentNamed(em, given, settings?.agent ?? defaultAgentName);
 }
 
 /** Returns the agent for a task without an owner. Returns undefined when the task has an owner. */
 async function agentIfUnowned(
   em: EntityManager,
-  order: Order,
+  given: GivenCommand,
   taskId: string | undefined,
 ): Promise<AgentRow | undefined> {
   const isOwned = taskId !== undefined && (await getTask(em, taskId)).owner !== null;
-  return isOwned ? undefined : defaultAgent(em, order);
+  return isOwned ? undefined : defaultAgent(em, given);
 }

@@ -4,12 +4,12 @@ import type { RepositoryRow } from '../../db/tables.ts';
 import { Refused } from '../../domain/machine.ts';
 import type { Command } from '../../domain/text/commands.ts';
 import { findTaskOfIssue, findTaskOfPull } from '../store.ts';
-import type { Spoken } from './handle-commands.ts';
+import type { CommandSource } from './handle-commands.ts';
 
 /** A command, the person who gave it and is allowed to, and the place where they gave it. */
-export interface Order {
+export interface GivenCommand {
   command: Command;
-  spoken: Pick<Spoken, 'issue'>;
+  source: Pick<CommandSource, 'issue'>;
   /** The comment that contains the command; null for the body of the issue. */
   commentId: number | null;
   at: { octokit: Octokit; name: { owner: string; repo: string } };
@@ -26,7 +26,7 @@ export interface Order {
  * Returns the argument of a command that needs one.
  * @throws Refused when the command has no argument
  */
-export function requiredArgument({ command }: Order, what: string): string {
+export function requiredArgument({ command }: GivenCommand, what: string): string {
   if (command.argument === '') throw new Refused(`Write ${what} after \`${command.verb}\`.`);
   return command.argument;
 }
@@ -46,16 +46,16 @@ export async function taskOfPlace(
 /**
  * Finds the id of the task whose issue or pull request the command was given on. Returns undefined when there is none.
  */
-export function taskOfOrder(app: App, { repository, spoken }: Order): Promise<string | undefined> {
-  return taskOfPlace(app, repository.id, spoken.issue.number, spoken.issue.isPull);
+export function taskOfCommand(app: App, { repository, source }: GivenCommand): Promise<string | undefined> {
+  return taskOfPlace(app, repository.id, source.issue.number, source.issue.isPull);
 }
 
 /**
  * Finds the id of the task whose issue or pull request the command was given on.
  * @throws Refused when there is none
  */
-export async function requiredTask(app: App, order: Order): Promise<string> {
-  const taskId = await taskOfOrder(app, order);
+export async function requiredTask(app: App, given: GivenCommand): Promise<string> {
+  const taskId = await taskOfCommand(app, given);
   if (taskId === undefined) throw new Refused('This issue has no task yet. Use `create` or `start` first.');
   return taskId;
 }
