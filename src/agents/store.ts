@@ -118,7 +118,7 @@ export async function findAgentsByName(
 }
 
 /** Finds the newest version of one of the project's own agents. */
-export async function findShippedAgent(em: EntityManager, projectId: string, name: string): Promise<AgentRow | null> {
+export async function findProjectAgent(em: EntityManager, projectId: string, name: string): Promise<AgentRow | null> {
   return em.findOneBy(Agents, { projectId, name, isNewest: true });
 }
 

@@ -27,7 +27,7 @@ export const githubRoutes: Route[] = [
     handle: (app, { task, keyed }) => mergeTask(app, task.id, keyed?.isAgain),
   }),
   route({
-    operationId: 'reconcileAgents',
+    operationId: 'reconcileTasks',
     method: 'post',
     path: '/agents/pool/reconcile',
     summary: "Recover stuck tasks of the caller's projects, and compare them with GitHub",

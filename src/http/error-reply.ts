@@ -32,7 +32,8 @@ export function replyOf({ status, message, problems }: AppError): object {
 export function knownError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof Refused) return new AppError(409, error.message);
-  if (isDatabaseAway(error)) return new AppError(503, 'The database is unavailable', { headers: { 'Retry-After': '5' } });
+  if (isDatabaseAway(error))
+    return new AppError(503, 'The database is unavailable', { headers: { 'Retry-After': '5' } });
   // Octokit throws HttpError for every failed call; the message comes from GitHub.
   if ((error as Error).name === 'HttpError') {
     const { status, message } = error as { status?: number; message: string };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { explained } from '../agents/chat.ts';
 import { modelFor } from '../agents/model.ts';
-import { findShippedAgent } from '../agents/store.ts';
+import { findProjectAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { storable } from '../domain/text/storable.ts';
 import { AppError } from '../errors.ts';
@@ -94,7 +94,7 @@ const answerMs = 180_000;
  * @throws AppError 503
  */
 export async function planningModel(app: App, projectId: string): Promise<Model> {
-  const architect = await findShippedAgent(app.db.manager, projectId, 'Software Architect');
+  const architect = await findProjectAgent(app.db.manager, projectId, 'Software Architect');
   return modelFor(app, architect ?? { model: '' }, projectId);
 }
 

@@ -87,7 +87,10 @@ const generating = (operationId: string, part: 'prd' | 'plan' | 'tasks', summary
     access: onSessionOfBody,
     body: GenerateWizard,
     reply: [200, WizardSession],
-    errors: { 409: 'This step does not follow the last one, or `sessionId` is missing and the number of open sessions is not one', ...modelErrors },
+    errors: {
+      409: 'This step does not follow the last one, or `sessionId` is missing and the number of open sessions is not one',
+      ...modelErrors,
+    },
     costs: 'model',
     waits: 'before it writes',
     handle: async (app, { projectId, session, body }) =>

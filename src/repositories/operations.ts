@@ -16,7 +16,7 @@ import {
   getRepository,
   hasRepositories,
   insertRepository,
-  lockProject,
+  lockProjectRow,
   updateRepositoryRow,
 } from './store.ts';
 
@@ -42,7 +42,7 @@ export async function connectRepository(app: App, userId: string, input: z.outpu
   };
   const seen = await lookUp(app, { ...row, createdAt: new Date() });
   return app.db.transaction(async (em) => {
-    await lockProject(em, input.projectId);
+    await lockProjectRow(em, input.projectId);
     const isPrimary = input.isPrimary ?? !(await hasRepositories(em, input.projectId));
     await clearFlags(em, input.projectId, { primary: isPrimary, docs: input.isDocsRepo });
     try {

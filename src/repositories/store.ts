@@ -41,13 +41,13 @@ export async function deleteRepositoryRow(em: EntityManager, id: string): Promis
 }
 
 /** Locks a project, so that only one of several repositories connected at the same time counts as the first. */
-export async function lockProject(em: EntityManager, projectId: string): Promise<void> {
+export async function lockProjectRow(em: EntityManager, projectId: string): Promise<void> {
   await em.query('select 1 from projects where id = $1 for no key update', [projectId]);
 }
 
 /** Clears the given flags in a project, before another repository gets them. */
 export async function clearFlags(em: EntityManager, projectId: string, flags: { primary: boolean; docs: boolean }) {
-  await lockProject(em, projectId);
+  await lockProjectRow(em, projectId);
   if (flags.primary) await em.update(Repositories, { projectId, isPrimary: true }, { isPrimary: false });
   if (flags.docs) await em.update(Repositories, { projectId, isDocsRepo: true }, { isDocsRepo: false });
 }

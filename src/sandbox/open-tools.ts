@@ -23,7 +23,13 @@ export function walledHost(wall: Wall): Walled {
 /** Starts the file tools as an ordinary process, with the run's own uid if the service is root. They check every path. */
 export function plainHost(parts: WallParts, workTree: string): Walled {
   const { node, toolHost, looseEdit, who } = parts;
-  const child = spawn(node, [toolHost, workTree, looseEdit], { ...who, env: {}, cwd: '/', stdio: 'pipe', detached: true });
+  const child = spawn(node, [toolHost, workTree, looseEdit], {
+    ...who,
+    env: {},
+    cwd: '/',
+    stdio: 'pipe',
+    detached: true,
+  });
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', () => resolve());

@@ -1,5 +1,5 @@
 import { type Asking, converseInChat } from '../agents/chat.ts';
-import { findShippedAgent } from '../agents/store.ts';
+import { findProjectAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { fenced } from '../domain/text/quoted.ts';
 import { findPrimary } from '../repositories/store.ts';
@@ -16,7 +16,7 @@ const maxDays = 60;
  */
 export async function chatAboutSprint(app: App, sprint: SprintView, asking: Asking): Promise<string> {
   const em = app.db.manager;
-  const agent = (await findShippedAgent(em, sprint.projectId, 'Software Architect')) ?? undefined;
+  const agent = (await findProjectAgent(em, sprint.projectId, 'Software Architect')) ?? undefined;
   return converseInChat(app, {
     about: { sprintId: sprint.id },
     projectId: sprint.projectId,

@@ -12,7 +12,7 @@ import {
 } from '../domain/sprint.ts';
 import { badField, badRequest, notFound } from '../errors.ts';
 import { storable } from '../http/access/access.ts';
-import { lockProject } from '../repositories/store.ts';
+import { lockProjectRow } from '../repositories/store.ts';
 import { advanceSprints, showTask } from '../tasks/move.ts';
 import { getTasks, type TaskView } from '../tasks/store.ts';
 import { storeDigest } from './digest.ts';
@@ -82,7 +82,7 @@ export async function startSprint(
   return app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
     // If two sprints of a project start at the same time, the second waits here and finds the first one active.
-    await lockProject(em, sprint.projectId);
+    await lockProjectRow(em, sprint.projectId);
     const otherActive = (await findActiveSprint(em, sprint.projectId))?.id;
     await setSprintStatus(em, id, sprintAfter(sprint.status, 'start', { otherActive }), userId);
     await advanceSprints(app, em, sprint.projectId);

@@ -1,5 +1,5 @@
 import { type Asking, converseInChat } from '../agents/chat.ts';
-import { findAgent, findShippedAgent } from '../agents/store.ts';
+import { findAgent, findProjectAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { defaultAgentName } from '../domain/agent.ts';
 import { fenced } from '../domain/text/quoted.ts';
@@ -22,7 +22,7 @@ export async function chatAboutTask(app: App, task: TaskView, asking: Asking, is
   const em = app.db.manager;
   const agent =
     (task.owner === null ? null : await findAgent(em, task.owner)) ??
-    (await findShippedAgent(em, task.projectId, defaultAgentName)) ??
+    (await findProjectAgent(em, task.projectId, defaultAgentName)) ??
     undefined;
   return converseInChat(app, {
     about: isAlone ? undefined : { taskId: task.id },

@@ -3963,7 +3963,7 @@ export function mergeTask(id: string, { idempotencyKey }: {
 /**
  * Recover stuck tasks of the caller's projects, and compare them with GitHub
  */
-export function reconcileAgents({ idempotencyKey }: {
+export function reconcileTasks({ idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{

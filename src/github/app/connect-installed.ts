@@ -2,9 +2,9 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { newId } from '../../db/ids.ts';
 import { normalUrl } from '../../git/remote-url.ts';
-import { findByUrl, hasRepositories, insertRepository, lockProject } from '../../repositories/store.ts';
+import { findByUrl, hasRepositories, insertRepository, lockProjectRow } from '../../repositories/store.ts';
 import { listenFromNow } from '../inbox/delivery-store.ts';
-import { findByGitHubId, isNameTaken, setMovedAside, updateRepository } from './installation-store.ts';
+import { findByGitHubId, isNameTaken, setMovedAside, storeSeen } from './installation-store.ts';
 
 /** The fields of GitHub's repository object that we use. */
 export interface GitHubRepository {
@@ -23,7 +23,7 @@ export async function connectInstalled(
   projectId: string,
   found: GitHubRepository[],
 ): Promise<void> {
-  await lockProject(em, projectId);
+  await lockProjectRow(em, projectId);
   const urlOf = (r: GitHubRepository) => normalUrl(`${app.config.GITHUB_SERVER_URL}/${r.full_name}`);
   // Renamed repositories give up their old addresses first, because another repository may have taken one over.
   await setMovedAside(
@@ -46,7 +46,7 @@ async function connect(em: EntityManager, projectId: string, repository: GitHubR
     (await findByGitHubId(em, projectId, repository.id)) ?? (await findByUrl(em, projectId, url)) ?? undefined;
   const id = known?.id ?? newId('repo');
   if (!known?.isInstalled) await listenFromNow(em, id);
-  if (known !== undefined) return updateRepository(em, id, seen);
+  if (known !== undefined) return storeSeen(em, id, seen);
   await insertRepository(em, {
     ...seen,
     id,

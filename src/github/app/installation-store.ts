@@ -45,7 +45,8 @@ export async function findByGitHubId(
   return em.findOneBy(Repositories, { projectId, githubId });
 }
 
-export async function updateRepository(
+/** Stores what GitHub says about a repository. */
+export async function storeSeen(
   em: EntityManager,
   id: string,
   seen: Pick<RepositoryRow, 'isPrivate' | 'isArchived' | 'isInstalled' | 'githubId' | 'url'>,

@@ -1,5 +1,5 @@
 import { type Asking, converseInChat } from '../../agents/chat.ts';
-import { findShippedAgent } from '../../agents/store.ts';
+import { findProjectAgent } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
 import { defaultAgentName } from '../../domain/agent.ts';
 import { Refused } from '../../domain/machine.ts';
@@ -46,7 +46,7 @@ async function aboutTask(app: App, { repository }: GivenCommand, taskId: string,
 }
 
 async function withoutTask(app: App, { repository, source }: GivenCommand, asking: Asking): Promise<string> {
-  const agent = (await findShippedAgent(app.db.manager, repository.projectId, defaultAgentName)) ?? undefined;
+  const agent = (await findProjectAgent(app.db.manager, repository.projectId, defaultAgentName)) ?? undefined;
   const { title, body } = source.issue;
   return converseInChat(app, {
     about: undefined,

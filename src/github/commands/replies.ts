@@ -1,6 +1,6 @@
 import type { App, Octokit } from '../../app.ts';
 import { harmless } from '../../domain/text/quoted.ts';
-import { findItem } from '../pages.ts';
+import { findItem } from '../paginate.ts';
 import type { IssueRef } from '../place.ts';
 
 /** Finds our comment on an issue or pull request that begins with this marker. */

@@ -9,7 +9,7 @@ import { asWriter } from '../../repositories/permission.ts';
 import { reviseTask } from '../../runs/operations.ts';
 import { showTask } from '../../tasks/move.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
-import { itemsOf } from '../pages.ts';
+import { itemsOf } from '../paginate.ts';
 import { type Place, placeOfRepository } from '../place.ts';
 import { listUnansweredReviews, markAnswered } from '../store.ts';
 

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { harmless, harmlessLine } from '../../domain/text/quoted.ts';
 import type { TaskView } from '../../tasks/store.ts';
-import { findItem } from '../pages.ts';
+import { findItem } from '../paginate.ts';
 import { placeOfRepository } from '../place.ts';
 import { linkIssue } from './mirror-store.ts';
 

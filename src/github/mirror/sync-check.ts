@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Octokit } from '../../app.ts';
-import { findItem } from '../pages.ts';
+import { findItem } from '../paginate.ts';
 import { httpStatusOf } from '../place.ts';
 import type { WantedCheck } from './mirror.ts';
 import { type Mirrored, markCheck } from './mirror-store.ts';

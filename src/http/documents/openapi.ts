@@ -28,7 +28,11 @@ const shared = {
     'This Idempotency-Key was used with another body; use a new key for a new request',
   ],
   429: ['TooMany', 'Too many requests; Retry-After says when to come back', 'Too many requests; come back in 12 s'],
-  503: ['Unavailable', 'The database is unavailable; Retry-After says when to come back', 'The database is unavailable'],
+  503: [
+    'Unavailable',
+    'The database is unavailable; Retry-After says when to come back',
+    'The database is unavailable',
+  ],
 } as const;
 
 const seconds = z.object({ 'Retry-After': z.int().meta({ description: 'seconds', example: 12 }) });

@@ -15,7 +15,7 @@ export function RunsPage() {
   const { projectId = '' } = useParams();
   const client = useQueryClient();
   const reconcile = useMutation({
-    mutationFn: () => api.reconcileAgents(),
+    mutationFn: () => api.reconcileTasks(),
     onSuccess: ({ checked, recovered }) => {
       notify(`${plural(checked, 'task')} checked, ${recovered.length} repaired`, 'success');
       return client.invalidateQueries({ queryKey: ['reconciliations'] });
