@@ -22,7 +22,7 @@ export async function ask(app: App, order: Order): Promise<void> {
   const message = plain(order.command.argument);
   if (message === '') throw new Refused('Write your question after `ask`.');
   const taskId = await taskOfOrder(app, order);
-  const asking = { userId: order.userId, message, signal: app.stopping };
+  const asking = { userId: order.userId, message };
   const text =
     taskId === undefined ? await withoutTask(app, order, asking) : await aboutTask(app, order, taskId, asking);
   const answer = closedBlocks(harmless(text, app.config.COMMAND_PREFIX).slice(0, maxAnswer));
