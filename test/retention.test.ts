@@ -69,6 +69,17 @@ test('logs and conversations are removed after their days, those of a live run n
   expect(await log('run_live')).toEqual(['step 0', 'step 1', 'step 2']);
 });
 
+test('events of a project are kept for two hours, twice as long as a client may resume', async () => {
+  await sql('delete from project_events');
+  await sql(
+    `insert into project_events (project_id, kind, object_id, status, at)
+     select $1, 'task', n::text, 'ready', now() - n * interval '1 minute' from unnest(array[119, 121]) n`,
+    [project],
+  );
+  await removeOld(service.app);
+  expect(await sql('select object_id from project_events')).toEqual([{ object_id: '119' }]);
+});
+
 test('0 days keep rows forever', async () => {
   await sql(`update deliveries set received_at = now() - interval '9000 days'`);
   await sql(`update run_turns set at = now() - interval '9000 days'`);

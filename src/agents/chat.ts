@@ -8,14 +8,16 @@ import { openReader, type Reader } from '../repositories/reader.ts';
 import { type ChatMessage, insertMessage, listMessages, type Subject } from './chat-store.ts';
 import { modelFor } from './model.ts';
 
-/** A person's message, and the callback that receives the reply. */
+/**
+ * A person's message, and the callback that receives the reply. The reply is written to its end even when the person
+ * leaves, because it belongs to the conversation: after a reload it must not be lost.
+ */
 export interface Asking {
   userId: string;
   message: string;
   /** The request, if it has an idempotency key. When it is repeated after a crash, its message is stored only once. */
   keyed?: Keyed | undefined;
   onText?: (piece: string) => void;
-  signal: AbortSignal;
 }
 
 export interface Chat extends Asking {
@@ -59,7 +61,7 @@ export async function converseInChat(app: App, chat: Chat): Promise<string> {
   const { userId, keyed } = chat;
   if (about !== undefined) await insertMessage(em, about, { ...said, userId, request: keyed?.id });
   const model = await modelFor(app, chat.agent ?? { model: '' }, chat.projectId);
-  const signal = AbortSignal.any([chat.signal, app.stopping, AbortSignal.timeout(answerMs)]);
+  const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(answerMs)]);
   const { repository, branch } = chat.reads;
   const reader = repository === null ? undefined : openReader(app, repository, branch, signal);
   try {

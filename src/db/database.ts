@@ -56,6 +56,11 @@ export interface Database {
  * machine with two cores.
  */
 const connectMs = 5_000;
+/**
+ * A transaction that waits this many leases for its process is rolled back. Otherwise a suspended process would hold its
+ * locks until it is resumed, and no other worker could claim a run whose row it had locked.
+ */
+const idleLeases = 3;
 
 /**
  * Connects and runs pending migrations under an advisory lock.
@@ -77,6 +82,7 @@ export async function openDatabase(
     poolSize,
     connectTimeoutMS: connectMs,
     applicationName: 'deckhand',
+    extra: { idle_in_transaction_session_timeout: idleLeases * leaseSeconds * 1000 },
     logging: false,
     // The pool replaces broken idle connections. Without a handler the error event would end the process.
     poolErrorHandler: () => {},
@@ -144,6 +150,7 @@ const unreachable = [
   '57P01',
   '57P02',
   '57P03',
+  '25P03',
   '08006',
   '08001',
   '53300',

@@ -1,5 +1,26 @@
 import { big, key, madeNow, maybeText, maybeTime, table, text, time, whole } from './table.ts';
 
+export type InstallationStatus = 'active' | 'suspended' | 'deleted' | 'ignored';
+/** An account on GitHub that installed the App. */
+export interface InstallationRow {
+  accountId: number;
+  installationId: number;
+  accountLogin: string;
+  accountType: 'User' | 'Organization';
+  projectId: string | null;
+  status: InstallationStatus;
+  updatedAt: Date;
+}
+export const Installations = table<InstallationRow>('installations', {
+  accountId: big({ primary: true }),
+  installationId: big(),
+  accountLogin: text(),
+  accountType: text(),
+  projectId: maybeText(),
+  status: text(),
+  updatedAt: madeNow(),
+});
+
 /** Webhook deliveries, stored before they are handled. The payload is text, because jsonb refuses \u0000. */
 export interface DeliveryRow {
   guid: string;

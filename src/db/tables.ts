@@ -5,6 +5,7 @@ import {
   Deliveries,
   GitHubPaces,
   HandledCommands,
+  Installations,
   Mirrored,
   MirrorWrites,
   ReadMarks,
@@ -121,26 +122,6 @@ export const ProjectSecrets = table<ProjectSecretRow>('project_secrets', {
   kind: key(),
   keyId: text(),
   ciphertext: { type: 'bytea' },
-  updatedAt: madeNow(),
-});
-
-export type InstallationStatus = 'active' | 'suspended' | 'deleted' | 'ignored';
-export interface InstallationRow {
-  accountId: number;
-  installationId: number;
-  accountLogin: string;
-  accountType: 'User' | 'Organization';
-  projectId: string | null;
-  status: InstallationStatus;
-  updatedAt: Date;
-}
-export const Installations = table<InstallationRow>('installations', {
-  accountId: big({ primary: true }),
-  installationId: big(),
-  accountLogin: text(),
-  accountType: text(),
-  projectId: maybeText(),
-  status: text(),
   updatedAt: madeNow(),
 });
 

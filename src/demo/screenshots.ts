@@ -8,6 +8,7 @@ import { startGitHub } from './github/github.ts';
 import { startModel } from './model/model.ts';
 import { player } from './model/player.ts';
 import { issue } from './model/story.ts';
+import { pagesOf, type Shown } from './pages.ts';
 import { type RunningService, startService, until } from './real-service.ts';
 import { demoSettings, freePort } from './settings.ts';
 
@@ -26,17 +27,8 @@ const titles = [
   'Drop the old export',
 ];
 
-/** A project with a sprint, a task in review, some tasks that wait, and an open plan. */
-interface Sample {
-  /** The address of the project's pages: `/projects/<id>`. */
-  base: string;
-  agentId: string;
-  sprintId: string;
-  taskId: string;
-  sessionId: string;
-}
-
-async function fillProject(service: RunningService, token: string): Promise<Sample> {
+/** Creates a project with a sprint, a task in review, some tasks that wait, and an open plan. */
+async function fillProject(service: RunningService, token: string): Promise<Shown> {
   const call = <T>(method: string, path: string, body?: object) => service.api<T>(token, method, path, body);
   const project = await until('the project', async () => (await call<{ id: string }[]>('GET', '/projects'))[0]);
   await until('the repository', async () => (await call<unknown[]>('GET', '/repositories')).length > 0);
@@ -67,30 +59,6 @@ async function fillProject(service: RunningService, token: string): Promise<Samp
 }
 
 const dayAfter = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-
-const pagesOf = ({ base, agentId, sprintId, taskId, sessionId }: Sample): Record<string, string> => ({
-  login: '/login',
-  projects: '/',
-  board: base,
-  'new-task': `${base}?new=one`,
-  backlog: `${base}/backlog`,
-  task: `/tasks/${taskId}`,
-  log: `/tasks/${taskId}?tab=runs`,
-  changes: `/tasks/${taskId}?tab=diff`,
-  chat: `/tasks/${taskId}?tab=chat`,
-  sprints: `${base}/sprints`,
-  sprint: `/sprints/${sprintId}`,
-  burndown: `/sprints/${sprintId}?tab=chart`,
-  plan: `${base}/plan`,
-  wizard: `${base}/plan/${sessionId}`,
-  agents: `${base}/agents`,
-  agent: `${base}/agents/${agentId}`,
-  runs: `${base}/pool`,
-  repositories: `${base}/repositories`,
-  members: `${base}/members`,
-  settings: `${base}/settings`,
-  tokens: '/settings/tokens',
-});
 
 async function photograph(page: Page, url: string, name: string, file: string): Promise<void> {
   await page.goto(url);

@@ -1,6 +1,7 @@
 import { type EntityManager, In } from 'typeorm';
+import { type InstallationRow, Installations } from '../db/github-tables.ts';
 import { lockUntilCommit } from '../db/locks.ts';
-import { type InstallationRow, Installations, type RepositoryRow } from '../db/tables.ts';
+import type { RepositoryRow } from '../db/tables.ts';
 import { type PullRequestRow, PullRequests } from '../db/work-tables.ts';
 import type { TaskStatus } from '../domain/task.ts';
 import { repositoryColumns } from '../repositories/store.ts';

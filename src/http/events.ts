@@ -31,7 +31,8 @@ export function wantsEvents(req: Request): boolean {
 }
 
 /**
- * Sends an event stream until `tell` is done, the caller disconnects, the process stops, or `recheck` throws.
+ * Sends an event stream until `tell` is done, the caller disconnects, the process stops, or `recheck` throws. `tell` may
+ * go on after the stream has ended; its stream then still counts.
  * @throws AppError 429 over the limit of a user, 503 over that of the process; both before anything is sent
  */
 export async function answerEvents(
@@ -43,7 +44,10 @@ export async function answerEvents(
   const uncount = countStream(about.userId);
   const ending = new AbortController();
   const { signal } = ending;
-  const end = () => ending.abort(new Error('the event stream has ended'));
+  const end = () => {
+    ending.abort(new Error('the event stream has ended'));
+    res.end();
+  };
   res.once('close', end);
   about.stopping.addEventListener('abort', end, { once: true });
   sendHead(res);

@@ -1,10 +1,10 @@
 import type { EntityManager } from 'typeorm';
+import { Installations } from '../db/github-tables.ts';
 import { newId } from '../db/ids.ts';
 import {
   type AgentRow,
   Agents,
   type ApiTokenRow,
-  Installations,
   type ProjectRow,
   Projects,
   type SecretKind,

@@ -57,9 +57,10 @@ const pushLock = lockKey('push');
 
 /**
  * Prevents a run from being cancelled while it pushes. A cancel waits for the end of this transaction. A push that
- * begins after a cancel finds that the run has ended.
+ * begins after a cancel finds that the run has ended. A push may take minutes, during which the transaction only waits.
  */
 export async function lockForPush(em: EntityManager, runId: string): Promise<void> {
+  await em.query('set local idle_in_transaction_session_timeout = 0');
   await em.query(`select pg_advisory_xact_lock_shared(${pushLock})`, [runId]);
 }
 

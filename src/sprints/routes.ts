@@ -183,14 +183,14 @@ export const sprintRoutes: Route[] = [
     costs: 'model',
     waits: 'before it writes',
     streams: 'Events `text` with `{ text }`, each a piece of the reply, then `done` with the whole reply, or `error`',
-    stream: async (app, { sprint, user, body, keyed }, { signal, send }) => {
+    stream: async (app, { sprint, user, body, keyed }, { send }) => {
       const onText = (text: string) => send({ event: 'text', data: { text } });
-      const asking = { userId: user.id, message: body.message, keyed, onText, signal };
+      const asking = { userId: user.id, message: body.message, keyed, onText };
       const response = await chatAboutSprint(app, sprint, asking);
       send({ event: 'done', data: { response } });
     },
     handle: async (app, { sprint, user, body, keyed }) => {
-      const asking = { userId: user.id, message: body.message, keyed, signal: new AbortController().signal };
+      const asking = { userId: user.id, message: body.message, keyed };
       return { response: await chatAboutSprint(app, sprint, asking) };
     },
   }),

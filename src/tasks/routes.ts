@@ -178,14 +178,14 @@ export const taskRoutes: Route[] = [
     costs: 'model',
     waits: 'before it writes',
     streams: 'Events `text` with `{ text }`, each a piece of the reply, then `done` with the whole reply, or `error`',
-    stream: async (app, { task, user, body, keyed }, { signal, send }) => {
+    stream: async (app, { task, user, body, keyed }, { send }) => {
       const onText = (text: string) => send({ event: 'text', data: { text } });
-      const asking = { userId: user.id, message: body.message, keyed, onText, signal };
+      const asking = { userId: user.id, message: body.message, keyed, onText };
       const response = await chatAboutTask(app, task, asking);
       send({ event: 'done', data: { response, taskId: task.id } });
     },
     handle: async (app, { task, user, body, keyed }) => {
-      const asking = { userId: user.id, message: body.message, keyed, signal: new AbortController().signal };
+      const asking = { userId: user.id, message: body.message, keyed };
       return { response: await chatAboutTask(app, task, asking), taskId: task.id };
     },
   }),

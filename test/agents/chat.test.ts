@@ -1,4 +1,5 @@
 import { type ModelRequest, type Said, type ScriptedModel, startModel } from '../../src/demo/model/model.ts';
+import { until } from '../../src/demo/real-service.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { serveSampleRepository } from '../support/git.ts';
 
@@ -8,12 +9,17 @@ let token: string;
 let task: string;
 let sprint: string;
 let says: (request: ModelRequest) => Said = () => 'Fine.';
+/** What the model waits for before it answers. */
+let held: Promise<void> | undefined;
 const call = (method: string, path: string, body?: unknown, headers = {}) =>
   service.call(method, path, { token, headers, ...(body === undefined ? {} : { body }) });
 const texts = ({ messages }: ModelRequest) => messages.map((m) => String(m.content));
 
 beforeAll(async () => {
-  model = await startModel((request) => says(request));
+  model = await startModel(
+    (request) => says(request),
+    async () => held,
+  );
   service = await openTestApp({
     OPENAI_API_KEY: 'sk-x',
     OPENAI_MODEL: 'm',
@@ -69,6 +75,31 @@ test('an answer is streamed if the request accepts a stream', async () => {
     ...['One ', 'two ', 'three.'].map((text) => `event: text\ndata: ${JSON.stringify({ text })}`),
     `event: done\ndata: ${JSON.stringify({ response: 'One two three.', taskId: task })}`,
   ]);
+});
+
+test('a reply is stored even if the person leaves while it is written', async () => {
+  says = () => 'Nobody waited for this.';
+  let release = () => {};
+  held = new Promise((resolve) => {
+    release = resolve;
+  });
+  const asked = model.requests.length;
+  const left = new AbortController();
+  const response = await fetch(`${service.url}/api/v1/tasks/${task}/chat`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, Accept: 'text/event-stream', 'Content-Type': 'application/json' },
+    body: JSON.stringify({ message: 'Are you there?' }),
+    signal: left.signal,
+  });
+  await until('the model to be asked', async () => model.requests.length > asked);
+  left.abort();
+  await expect(response.text()).rejects.toThrow();
+  // The service notices that the connection has ended before it answers a later request.
+  expect((await call('GET', '/me')).status).toBe(200);
+  release();
+  held = undefined;
+  const find = `select 1 from chat_messages where content = 'Nobody waited for this.'`;
+  await until('the reply', async () => (await service.app.db.manager.query(find)).length > 0);
 });
 
 test('a request with the same key gets the same stream again; another body is refused', async () => {

@@ -1,15 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -206,49 +196,6 @@ test('after a kill at any point the next start succeeds', async () => {
   await last.stop();
   expect(processesUnder(dataDir)).toEqual([]);
   expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.password']);
-});
-
-test('a pid file with the pid of another process does not prevent the server from starting', async () => {
-  const dataDir = join(root, 'reused');
-  const first = await startEmbedded({ dataDir, unsafe: true });
-  const isRoot = process.getuid?.() === 0;
-  // Uses the uid of the database, because PostgreSQL ignores pids of other users.
-  const other = spawn('sleep', ['1000'], isRoot ? { uid: 65_534 } : {});
-  begun.push(other);
-  const pidFile = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8');
-  await first.stop();
-  writeFileSync(join(dataDir, 'postgres/postmaster.pid'), pidFile.replace(/^\d+/, String(other.pid)), { mode: 0o600 });
-  writeFileSync(join(dataDir, 'postgres.owner'), String(process.ppid));
-  const second = await startEmbedded({ dataDir, unsafe: true });
-  expect(await ask(second.url, 'select 1')).toBe(1);
-  await second.stop();
-  expect(other.exitCode ?? other.signalCode).toBeNull();
-});
-
-test('if another process takes the port first, the server starts on a different one', async () => {
-  const taken = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => taken.once('listening', resolve));
-  const { port } = taken.address() as AddressInfo;
-  const free = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => free.once('listening', resolve));
-  const ports = [port, (free.address() as AddressInfo).port];
-  await new Promise((resolve) => free.close(resolve));
-  const choosePort = async () => ports.shift() ?? 0;
-  const embedded = await startEmbedded({ dataDir: join(root, 'port'), unsafe: true, choosePort });
-  expect(await ask(embedded.url, 'select 1')).toBe(1);
-  await embedded.stop();
-  taken.close();
-});
-
-test('an unfinished initdb of an earlier version is moved aside', async () => {
-  const dataDir = join(root, 'half');
-  mkdirSync(join(dataDir, 'postgres/base/1'), { recursive: true });
-  writeFileSync(join(dataDir, 'postgres/PG_VERSION'), '18\n');
-  writeFileSync(join(dataDir, 'postgres.password'), '');
-  const embedded = await startEmbedded({ dataDir, unsafe: true });
-  expect(await ask(embedded.url, 'select 1')).toBe(1);
-  expect(embedded.notes.join()).toMatch(/was incomplete, so a new database was created/);
-  await embedded.stop();
 });
 
 test('kills at random moments', async () => {

@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -7,7 +8,11 @@ import { startEmbedded } from '../../src/db/embedded/embedded.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'deckhand-embedded-'));
 chmodSync(root, 0o755);
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const begun: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of begun) child.kill('SIGKILL');
+  rmSync(root, { recursive: true, force: true });
+});
 const isRoot = process.getuid?.() === 0;
 
 async function ask(url: string, text: string): Promise<string> {
@@ -63,4 +68,46 @@ test('if a parent folder is inaccessible, the database uses another folder and r
   expect(await ask(embedded.url, 'select 1')).toBe('1');
   await embedded.stop();
   rmSync(where, { recursive: true, force: true });
+});
+
+test('a pid file with the pid of another process does not prevent the server from starting', async () => {
+  const dataDir = join(root, 'reused');
+  const first = await startEmbedded({ dataDir, unsafe: true });
+  // Uses the uid of the database, because PostgreSQL ignores pids of other users.
+  const other = spawn('sleep', ['1000'], isRoot ? { uid: 65_534 } : {});
+  begun.push(other);
+  const pidFile = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8');
+  await first.stop();
+  writeFileSync(join(dataDir, 'postgres/postmaster.pid'), pidFile.replace(/^\d+/, String(other.pid)), { mode: 0o600 });
+  writeFileSync(join(dataDir, 'postgres.owner'), String(process.ppid));
+  const second = await startEmbedded({ dataDir, unsafe: true });
+  expect(await ask(second.url, 'select 1')).toBe('1');
+  await second.stop();
+  expect(other.exitCode ?? other.signalCode).toBeNull();
+});
+
+test('if another process takes the port first, the server starts on a different one', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => taken.once('listening', resolve));
+  const { port } = taken.address() as AddressInfo;
+  const free = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => free.once('listening', resolve));
+  const ports = [port, (free.address() as AddressInfo).port];
+  await new Promise((resolve) => free.close(resolve));
+  const choosePort = async () => ports.shift() ?? 0;
+  const embedded = await startEmbedded({ dataDir: join(root, 'port'), unsafe: true, choosePort });
+  expect(await ask(embedded.url, 'select 1')).toBe('1');
+  await embedded.stop();
+  taken.close();
+});
+
+test('an unfinished initdb of an earlier version is moved aside', async () => {
+  const dataDir = join(root, 'half');
+  mkdirSync(join(dataDir, 'postgres/base/1'), { recursive: true });
+  writeFileSync(join(dataDir, 'postgres/PG_VERSION'), '18\n');
+  writeFileSync(join(dataDir, 'postgres.password'), '');
+  const embedded = await startEmbedded({ dataDir, unsafe: true });
+  expect(await ask(embedded.url, 'select 1')).toBe('1');
+  expect(embedded.notes.join()).toMatch(/was incomplete, so a new database was created/);
+  await embedded.stop();
 });

@@ -5,11 +5,12 @@ import { tables, Users } from '../../src/db/tables.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 let db: Database;
+let url: string;
 let drop: () => Promise<void>;
 beforeAll(async () => {
   const database = await createTestDatabase();
-  drop = database.drop;
-  db = await openDatabase(database.url, migrations);
+  ({ url, drop } = database);
+  db = await openDatabase(url, migrations);
 });
 afterAll(async () => {
   await db.close();
@@ -117,4 +118,15 @@ test('a lock is released when its work fails', async () => {
   });
   await expect(failed).rejects.toThrow('on purpose');
   expect(await db.turn('failing', async () => 'next')).toBe('next');
+});
+
+test('a transaction whose process no longer responds is rolled back, so that it blocks nobody for long', async () => {
+  const suspended = await openDatabase(url, [], { leaseSeconds: 0.1 });
+  await db.manager.insert(Users, { id: 'user_held', login: 'held' });
+  const holding = suspended.transaction(async (em) => {
+    await em.query(`select 1 from users where id = 'user_held' for update`);
+    await db.manager.update(Users, { id: 'user_held' }, { name: 'free' });
+  });
+  await expect(holding).rejects.toThrow();
+  await suspended.close();
 });

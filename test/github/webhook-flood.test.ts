@@ -1,43 +1,21 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { brotliCompressSync } from 'node:zlib';
-import { type RunningService, startService } from '../../src/demo/real-service.ts';
-import { freePort } from '../../src/demo/settings.ts';
-import { createTestDatabase } from '../support/database.ts';
 import { privateKey } from '../support/keys.ts';
 import { headOf, openRaw } from '../support/raw-http.ts';
+import { startWebProcess, type WebProcess } from '../support/web-process.ts';
 
 const secret = 'a secret of the flooded service';
-const dataDir = mkdtempSync(join(tmpdir(), 'deckhand-flood-'));
-let database: Awaited<ReturnType<typeof createTestDatabase>>;
-let service: RunningService;
-let port: number;
-
+let web: WebProcess;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  port = await freePort();
-  service = await startService({
-    PORT: String(port),
-    BASE_URL: `http://127.0.0.1:${port}`,
-    ROLE: 'web',
-    DATABASE_URL: database.url,
-    DATA_DIR: dataDir,
-    METRICS_PORT: '0',
-    JWT_SECRET: 'a secret of the tests that is long enough',
-    ENCRYPTION_KEY: '11'.repeat(32),
+  web = await startWebProcess({
     APP_ID: '1',
     PRIVATE_KEY: privateKey,
     WEBHOOK_SECRET: secret,
     GITHUB_API_URL: 'http://127.0.0.1:1',
   });
 });
-afterAll(async () => {
-  await service.stop('SIGKILL');
-  await database.drop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+afterAll(() => web.close());
 
 const sign = (body: string | Buffer) => `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 const wrong = `sha256=${'0'.repeat(64)}`;
@@ -52,7 +30,7 @@ async function send(headers: Record<string, string>, body: Buffer | string, from
 
 function post(headers: Record<string, string>, body: Buffer | string, from?: string) {
   const all = { 'X-GitHub-Event': 'ping', 'X-GitHub-Delivery': randomUUID(), ...headers };
-  const raw = openRaw(port, headOf('POST /api/github/webhooks', all), from);
+  const raw = openRaw(web.port, headOf('POST /api/github/webhooks', all), from);
   raw.socket.write(body);
   return raw;
 }
@@ -67,7 +45,7 @@ async function deliver(payload: object, from?: string): Promise<string> {
 const taken = expect.stringMatching(/^(HTTP\/1\.1 202|stored late)$/);
 
 const resident = () =>
-  Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${service.process.pid}/status`, 'utf8'))?.[1]) / 1024;
+  Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${web.service.process.pid}/status`, 'utf8'))?.[1]) / 1024;
 
 /** Sends 120 requests at the same time. Returns their statuses and by how many MB the service's memory grew at most. */
 async function flood(attack: (nth: number) => Promise<number>, count = 120) {

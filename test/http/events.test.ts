@@ -6,6 +6,7 @@ import { until } from '../../src/demo/real-service.ts';
 import { answerEvents } from '../../src/http/events.ts';
 import { followRun } from '../../src/runs/follow-run.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
+import { type Heard, openEventStream } from '../support/event-stream.ts';
 import { headOf, openRaw } from '../support/raw-http.ts';
 import { usualTime } from '../support/usual-time.ts';
 
@@ -22,53 +23,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-interface Heard {
-  id?: string;
-  event?: string;
-  data?: { id?: string; status?: string };
-}
-
-/** Opens a stream and collects its events. */
-async function listen(path: string, headers: Record<string, string> = {}, as = token) {
-  const stop = new AbortController();
-  const response = await fetch(`${service.url}/api/v1${path}`, {
-    headers: { Authorization: `Bearer ${as}`, Accept: 'text/event-stream', ...headers },
-    signal: stop.signal,
-  });
-  const heard: Heard[] = [];
-  let ended = false;
-  const read = async () => {
-    let text = '';
-    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-      text += Buffer.from(chunk).toString('utf8');
-      for (let at = text.indexOf('\n\n'); at >= 0; at = text.indexOf('\n\n')) {
-        const lines = text
-          .slice(0, at)
-          .split('\n')
-          .filter((l) => !l.startsWith(':'));
-        text = text.slice(at + 2);
-        const entry = Object.fromEntries(lines.map((l) => [l.slice(0, l.indexOf(':')), l.slice(l.indexOf(':') + 2)]));
-        heard.push({ ...entry, ...(entry.data === undefined ? {} : { data: JSON.parse(entry.data) }) });
-      }
-    }
-  };
-  const reading = response.ok
-    ? read()
-        .catch(() => {})
-        .then(() => {
-          ended = true;
-        })
-    : Promise.resolve();
-  return {
-    status: response.status,
-    heard,
-    isEnded: () => ended,
-    stop: async () => {
-      stop.abort();
-      await reading;
-    },
-  };
-}
+/** Opens a stream as the owner of the project, or with another token. */
+const listen = (path: string, headers: Record<string, string> = {}, as = token) =>
+  openEventStream(`${service.url}/api/v1${path}`, as, headers);
 const named = (heard: Heard[], event: string) => heard.filter((h) => h.event === event);
 
 test('a change of the project is reported within half a second, and missed changes after reconnecting', async () => {

@@ -23,6 +23,8 @@ test('a token is shown once, listed without its value, and revoked with immediat
   const days = (Date.parse(made.body.expiresAt) - Date.now()) / 86_400_000;
   expect(Math.round(days)).toBe(1);
   const own = made.body.token;
+  const claims = JSON.parse(Buffer.from(own.split('.')[1], 'base64url').toString());
+  expect(claims.exp).toBe(Math.floor(Date.parse(made.body.expiresAt) / 1000));
   expect((await service.call('GET', '/me', { token: own })).body.login).toBe('octocat');
   const list = (await service.call('GET', '/me/tokens', { token })).body;
   expect(list.map((t: { name: string }) => t.name)).toEqual(['ci', 'test']);

@@ -1,28 +1,7 @@
-import { openTestApp, type TestApp } from '../support/app.ts';
+import { inDays, openSprints } from '../support/sprints.ts';
 
-let service: TestApp;
-let token: string;
-let project: string;
-const call = (method: string, path: string, body?: unknown) =>
-  service.call(method, path, { token, ...(body === undefined ? {} : { body }) });
-const sql = (text: string, values: unknown[] = []) => service.app.db.manager.query(text, values);
-const today = new Date().toISOString().slice(0, 10);
-const inDays = (n: number) => new Date(Date.now() + n * 86_400_000).toISOString().slice(0, 10);
-
-beforeEach(async () => {
-  project = (await call('POST', '/projects', { name: 'P' })).body.id;
-});
-beforeAll(async () => {
-  service = await openTestApp({ OPENAI_API_KEY: 'sk-x', OPENAI_MODEL: 'm' });
-  token = await service.token('octocat');
-});
-afterAll(() => service.close());
-
-const makeTask = async (body: object = {}) =>
-  (await call('POST', `/projects/${project}/tasks`, { title: 't', ...body })).body;
-const makeSprint = async (body: object = {}) =>
-  (await call('POST', `/projects/${project}/sprints`, { name: 'S', startDate: today, endDate: inDays(9), ...body }))
-    .body;
+const given = openSprints();
+const { call, makeSprint, makeTask, sql } = given;
 
 test('completing freezes the figures, then moves the unfinished tasks where the request says', async () => {
   const [sprint, next] = [await makeSprint({ startDate: inDays(-3) }), await makeSprint()];
@@ -79,7 +58,7 @@ test('completing freezes the figures, then moves the unfinished tasks where the 
   });
   for (const said of ['[Ready one](http', '/tasks/task_', 'Left one', 'two tests fail', '1 of 2'])
     expect(digest.markdown).toContain(said);
-  expect((await call('GET', `/projects/${project}/velocity`)).body).toEqual([
+  expect((await call('GET', `/projects/${given.project}/velocity`)).body).toEqual([
     { sprintId: sprint.id, name: 'S', velocity: 1 },
   ]);
 });
@@ -87,15 +66,16 @@ test('completing freezes the figures, then moves the unfinished tasks where the 
 test('deleting an active sprint needs force and an admin; its tasks stay', async () => {
   const sprint = await makeSprint();
   const task = await makeTask({ sprintId: sprint.id });
-  await call('POST', `/projects/${project}/members`, { login: 'mate' });
-  const mate = await service.token('mate');
+  await call('POST', `/projects/${given.project}/members`, { login: 'mate' });
+  const mate = await given.service.token('mate');
   await call('POST', `/sprints/${sprint.id}/start`);
-  const remove = (as: string, query: string) => service.call('DELETE', `/sprints/${sprint.id}${query}`, { token: as });
-  expect((await remove(token, '')).body.message).toMatch(/The sprint is active. .* delete it with force=true/);
+  const remove = (as: string, query: string) =>
+    given.service.call('DELETE', `/sprints/${sprint.id}${query}`, { token: as });
+  expect((await remove(given.token, '')).body.message).toMatch(/The sprint is active. .* delete it with force=true/);
   expect((await remove(mate, '?force=true')).body.message).toBe('Requires the admin role');
-  expect((await remove(token, '?force=perhaps')).status).toBe(400);
-  expect((await remove(token, '?force=true')).status).toBe(204);
+  expect((await remove(given.token, '?force=perhaps')).status).toBe(400);
+  expect((await remove(given.token, '?force=true')).status).toBe(204);
   expect((await call('GET', `/tasks/${task.id}`)).body).toMatchObject({ sprintId: null, status: 'backlog' });
   const planned = await makeSprint();
-  expect((await service.call('DELETE', `/sprints/${planned.id}`, { token: mate })).status).toBe(204);
+  expect((await given.service.call('DELETE', `/sprints/${planned.id}`, { token: mate })).status).toBe(204);
 });

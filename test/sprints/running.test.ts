@@ -1,38 +1,18 @@
 import { until } from '../../src/demo/real-service.ts';
-import { openTestApp, type TestApp } from '../support/app.ts';
+import { openSprints } from '../support/sprints.ts';
 
-let service: TestApp;
-let token: string;
-let project: string;
+const given = openSprints();
+const { call, makeSprint, makeTask, sql } = given;
 let developer: string;
-const call = (method: string, path: string, body?: unknown) =>
-  service.call(method, path, { token, ...(body === undefined ? {} : { body }) });
-const sql = (text: string, values: unknown[] = []) => service.app.db.manager.query(text, values);
-const today = new Date().toISOString().slice(0, 10);
-const inDays = (n: number) => new Date(Date.now() + n * 86_400_000).toISOString().slice(0, 10);
-
+beforeAll(() => given.service.work());
 beforeEach(async () => {
-  project = (await call('POST', '/projects', { name: 'P' })).body.id;
-  const agents: { id: string; name: string }[] = (await call('GET', `/agents?projectId=${project}`)).body;
+  const agents: { id: string; name: string }[] = (await call('GET', `/agents?projectId=${given.project}`)).body;
   developer = agents.find((a) => a.name === 'Developer')?.id ?? '';
 });
-beforeAll(async () => {
-  service = await openTestApp({ OPENAI_API_KEY: 'sk-x', OPENAI_MODEL: 'm' });
-  token = await service.token('octocat');
-});
-afterAll(() => service.close());
-
-const makeTask = async (body: object = {}) =>
-  (await call('POST', `/projects/${project}/tasks`, { title: 't', ...body })).body;
-const makeSprint = async (body: object = {}) =>
-  (await call('POST', `/projects/${project}/sprints`, { name: 'S', startDate: today, endDate: inDays(9), ...body }))
-    .body;
-
-beforeAll(() => service.work());
 
 const repository = () =>
-  call('POST', '/repositories', { projectId: project, name: 'r', url: 'https://github.com/o/r' });
-const withToken = () => call('POST', `/projects/${project}/git-token`, { token: 'ghp_x' });
+  call('POST', '/repositories', { projectId: given.project, name: 'r', url: 'https://github.com/o/r' });
+const withToken = () => call('POST', `/projects/${given.project}/git-token`, { token: 'ghp_x' });
 const get = async (id: string) => (await call('GET', `/tasks/${id}`)).body;
 const kinds = async (id: string) => (await call('GET', `/tasks/${id}/runs`)).body.map((r: { kind: string }) => r.kind);
 
@@ -80,11 +60,11 @@ test('only a person can restart a task whose run failed or was cancelled', async
 test('no task is started once the daily budget is used up', async () => {
   await repository();
   await withToken();
-  await call('PATCH', `/projects/${project}`, { budgets: { dayCostUsd: 1 } });
+  await call('PATCH', `/projects/${given.project}`, { budgets: { dayCostUsd: 1 } });
   const spent = await makeTask();
   await sql(
     `insert into runs (id, task_id, project_id, kind, status, cost_usd) values ('run_' || $1, $1, $2, 'start', 'succeeded', 2)`,
-    [spent.id, project],
+    [spent.id, given.project],
   );
   const sprint = await makeSprint();
   const task = await makeTask({ sprintId: sprint.id, owner: developer });

@@ -1,32 +1,11 @@
 import { until } from '../../src/demo/real-service.ts';
-import { openTestApp, type TestApp } from '../support/app.ts';
+import { openSprints } from '../support/sprints.ts';
 
-let service: TestApp;
-let token: string;
-let project: string;
-const call = (method: string, path: string, body?: unknown) =>
-  service.call(method, path, { token, ...(body === undefined ? {} : { body }) });
-const sql = (text: string, values: unknown[] = []) => service.app.db.manager.query(text, values);
-const today = new Date().toISOString().slice(0, 10);
-const inDays = (n: number) => new Date(Date.now() + n * 86_400_000).toISOString().slice(0, 10);
-
-beforeEach(async () => {
-  project = (await call('POST', '/projects', { name: 'P' })).body.id;
-});
-beforeAll(async () => {
-  service = await openTestApp({ OPENAI_API_KEY: 'sk-x', OPENAI_MODEL: 'm' });
-  token = await service.token('octocat');
-});
-afterAll(() => service.close());
-
-const makeTask = async (body: object = {}) =>
-  (await call('POST', `/projects/${project}/tasks`, { title: 't', ...body })).body;
-const makeSprint = async (body: object = {}) =>
-  (await call('POST', `/projects/${project}/sprints`, { name: 'S', startDate: today, endDate: inDays(9), ...body }))
-    .body;
+const given = openSprints();
+const { call, makeSprint, makeTask, sql } = given;
 
 test('a sprint has the fields of the contract, from creation to its list entry', async () => {
-  const { status, body } = await call('POST', `/projects/${project}/sprints`, {
+  const { status, body } = await call('POST', `/projects/${given.project}/sprints`, {
     name: ' One ',
     goal: 'g',
     startDate: '2026-03-01',
@@ -36,7 +15,7 @@ test('a sprint has the fields of the contract, from creation to its list entry',
     201,
     {
       id: expect.stringMatching(/^sprint_/),
-      projectId: project,
+      projectId: given.project,
       name: 'One',
       goal: 'g',
       status: 'planning',
@@ -49,9 +28,9 @@ test('a sprint has the fields of the contract, from creation to its list entry',
   ]);
   expect((await call('GET', `/sprints/${body.id}`)).body).toEqual(body);
   const entry = { id: body.id, name: 'One', status: 'planning', goal: 'g' };
-  expect((await call('GET', `/projects/${project}/sprints`)).body).toEqual([entry]);
-  expect((await call('GET', `/projects/${project}/sprints?status=active`)).body).toEqual([]);
-  expect((await call('GET', `/projects/${project}/sprints/active`)).body).toBeNull();
+  expect((await call('GET', `/projects/${given.project}/sprints`)).body).toEqual([entry]);
+  expect((await call('GET', `/projects/${given.project}/sprints?status=active`)).body).toEqual([]);
+  expect((await call('GET', `/projects/${given.project}/sprints/active`)).body).toBeNull();
   const changed = await call('PATCH', `/sprints/${body.id}`, { name: 'Two', endDate: '2026-03-01' });
   expect(changed.body).toEqual({ ...body, name: 'Two', endDate: '2026-03-01T00:00:00.000Z' });
   expect((await call('PATCH', `/sprints/${body.id}`, { endDate: '2026-02-28' })).body.message).toBe(
@@ -72,7 +51,7 @@ test.each([
   [{ status: 'active' }],
 ])('%j is refused with 400', async (wrong) => {
   const body = { name: 'S', startDate: '2026-01-01', endDate: '2026-01-02', ...wrong };
-  expect((await call('POST', `/projects/${project}/sprints`, body)).status).toBe(400);
+  expect((await call('POST', `/projects/${given.project}/sprints`, body)).status).toBe(400);
 });
 
 test('one active sprint per project; start only from planning, complete and cancel only from active', async () => {
@@ -84,7 +63,7 @@ test('one active sprint per project; start only from planning, complete and canc
   expect(await act(one.id, 'complete')).toBe('Only a sprint that is active can be completed; this one is in planning.');
   expect(await act(one.id, 'cancel')).toBe('Only a sprint that is active can be cancelled; this one is in planning.');
   expect(await act(one.id, 'start')).toBe('active');
-  expect((await call('GET', `/projects/${project}/sprints/active`)).body.id).toBe(one.id);
+  expect((await call('GET', `/projects/${given.project}/sprints/active`)).body.id).toBe(one.id);
   expect(await act(one.id, 'start')).toBe('Only a sprint that is in planning can be started; this one is active.');
   expect(await act(two.id, 'start')).toBe(
     `Sprint ${one.id} of the project is still active. Complete or cancel it first.`,
@@ -116,25 +95,25 @@ test('a task joins a sprint, moves to another and leaves; the backlog has the ta
   expect(await idsOf(`/sprints/${one.id}/tasks`)).toEqual([c, b, a]);
   expect(await idsOf(`/sprints/${one.id}/tasks?limit=1&offset=1`)).toEqual([b]);
   expect(await idsOf(`/sprints/${one.id}/tasks?status=done`)).toEqual([]);
-  expect(await idsOf(`/projects/${project}/tasks?sprintId=${one.id}`)).toEqual([c, b, a]);
+  expect(await idsOf(`/projects/${given.project}/tasks?sprintId=${one.id}`)).toEqual([c, b, a]);
   await call('POST', `/sprints/${two.id}/tasks`, { taskId: b });
   expect(await idsOf(`/sprints/${one.id}/tasks`)).toEqual([c, a]);
   expect((await call('DELETE', `/sprints/${one.id}/tasks/${a}`)).status).toBe(204);
   expect((await call('DELETE', `/sprints/${one.id}/tasks/${a}`)).body.message).toBe(`Task ${a} not found`);
   expect((await call('DELETE', `/sprints/${one.id}/tasks/${b}`)).status).toBe(404);
-  expect(await idsOf(`/projects/${project}/backlog`)).toEqual([a]);
+  expect(await idsOf(`/projects/${given.project}/backlog`)).toEqual([a]);
   expect((await call('GET', `/sprints/${one.id}`)).body).toMatchObject({ taskCount: 1, completedCount: 0 });
 });
 
 test('the backlog is complete without a limit, and paged with one', async () => {
-  await call('POST', `/projects/${project}/tasks/bulk`, {
+  await call('POST', `/projects/${given.project}/tasks/bulk`, {
     tasks: Array.from({ length: 30 }, (_, i) => ({ title: `${i}` })),
   });
-  expect((await call('GET', `/projects/${project}/backlog`)).body).toHaveLength(30);
-  const page = await call('GET', `/projects/${project}/backlog?limit=10&offset=5`);
+  expect((await call('GET', `/projects/${given.project}/backlog`)).body).toHaveLength(30);
+  const page = await call('GET', `/projects/${given.project}/backlog?limit=10&offset=5`);
   expect(page.body).toHaveLength(10);
   expect(page.headers.get('link')).toContain('rel="next"');
-  expect((await call('GET', `/projects/${project}/backlog?offset=1`)).headers.get('link')).toBeNull();
+  expect((await call('GET', `/projects/${given.project}/backlog?offset=1`)).headers.get('link')).toBeNull();
 });
 
 test('tasks of another project, repeated ids, too many tasks and an ended sprint are refused as a whole', async () => {
@@ -153,14 +132,16 @@ test('tasks of another project, repeated ids, too many tasks and an ended sprint
   await call('POST', `/sprints/${sprint.id}/start`);
   await call('POST', `/sprints/${sprint.id}/complete`);
   expect((await call('POST', `/sprints/${sprint.id}/tasks`, { taskId: task.id })).status).toBe(409);
-  expect((await call('POST', `/projects/${project}/tasks`, { title: 'x', sprintId: sprint.id })).status).toBe(409);
+  expect((await call('POST', `/projects/${given.project}/tasks`, { title: 'x', sprintId: sprint.id })).status).toBe(
+    409,
+  );
 });
 
 test('if a task is deleted while it is added, the request is refused and the others are not added', async () => {
   const sprint = await makeSprint();
   const [gone, other] = [await makeTask(), await makeTask()];
   let adding: ReturnType<typeof call>[] = [];
-  await service.app.db.transaction(async (em) => {
+  await given.service.app.db.transaction(async (em) => {
     await em.query('delete from tasks where id = $1', [gone.id]);
     adding = [
       call('POST', `/sprints/${sprint.id}/tasks`, { taskId: gone.id }),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { chromiumPath, settled, signIn } from '../../src/demo/browser.ts';
+import { pagesOf } from '../../src/demo/pages.ts';
 import { inBrowser, longestTask, openOwner, openPerson, watchBrowser } from '../support/browser.ts';
 import { planner } from '../support/stand-ins/planner.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -57,30 +58,10 @@ beforeAll(async () => {
 watchBrowser(() => world?.close());
 
 const pages = () => ({
-  projects: '/',
-  board: base,
-  'new task': `${base}?new=one`,
+  ...pagesOf({ base, agentId, sprintId, taskId: hostileTask, sessionId }),
   'new tasks': `${base}?new=many`,
-  backlog: `${base}/backlog`,
-  task: `/tasks/${hostileTask}`,
-  log: `/tasks/${hostileTask}?tab=runs`,
-  diff: `/tasks/${hostileTask}?tab=diff`,
   'split diff': `/tasks/${hostileTask}?tab=diff&view=split`,
-  chat: `/tasks/${hostileTask}?tab=chat`,
-  sprints: `${base}/sprints`,
-  sprint: `/sprints/${sprintId}`,
-  burndown: `/sprints/${sprintId}?tab=chart`,
-  plan: `${base}/plan`,
-  wizard: `${base}/plan/${sessionId}`,
-  agents: `${base}/agents`,
-  agent: `${base}/agents/${agentId}`,
-  pool: `${base}/pool`,
-  repositories: `${base}/repositories`,
-  members: `${base}/members`,
-  settings: `${base}/settings`,
-  tokens: '/settings/tokens',
   nothing: '/no/such/page',
-  login: '/login',
 });
 
 async function show(on: Page, where: string): Promise<void> {

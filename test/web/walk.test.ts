@@ -81,6 +81,8 @@ inBrowser(
     await page.getByLabel('Your message').fill('What did you do?');
     await button('Send').click();
     await page.locator('.message.agent strong', { hasText: 'accents' }).waitFor();
+    // The browser keeps an answer once it is complete. Until then, the button is busy.
+    await button('Send').and(page.locator('[data-loading=false]')).waitFor();
     await page.reload();
     await page.locator('.message.agent strong', { hasText: 'accents' }).waitFor();
     await world.service.api(world.token, 'POST', `/sprints/${sprint.id}/start`);
@@ -202,9 +204,16 @@ inBrowser('a refused move is explained and undone', async () => {
 });
 
 inBrowser('merging by dragging asks for confirmation, as the button does', async () => {
-  const [task] = await world.get<{ id: string; title: string }[]>(`${base}/tasks?status=done`);
-  expect(task).toBeDefined();
-  await world.sql(`update tasks set status = 'in_review', title = 'To be merged' where id = $1`, [task?.id]);
+  const { id } = await world.service.api<{ id: string }>(world.token, 'POST', `${base}/tasks`, {
+    title: 'To be merged',
+  });
+  await world.sql(
+    `with reviewed as (update tasks set status = 'in_review' where id = $1 returning id)
+     insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
+     select reviewed.id, r.id, 9999, 'https://github.com/mona/sample/pull/9999', 'open', 'agent/x', 'x'
+     from reviewed cross join repositories r`,
+    [id],
+  );
   await page.setViewportSize({ width: 1800, height: 800 });
   await go(`${base}?search=To be merged`);
   await page.locator('.card').waitFor();

@@ -38,7 +38,7 @@ export async function feedPush(folder: string, repo: string, call: Call): Promis
   const now = await refsOf(folder);
   for (const [ref, sha] of now) {
     if (known.get(ref) === sha) continue;
-    for (const commit of await newCommits(folder, sha, known.values())) await feedCommit(folder, repo, commit, call);
+    await feedCommits(folder, repo, [sha, ...(await exceptions(folder, [...known.values()]))], call);
     if (known.has(ref)) await call('PATCH', `/repos/${repo}/git/${ref}`, { sha, force: true });
     else await call('POST', `/repos/${repo}/git/refs`, { ref, sha });
     known.set(ref, sha);
@@ -46,30 +46,48 @@ export async function feedPush(folder: string, repo: string, call: Call): Promis
   for (const ref of known.keys()) if (!now.has(ref)) await call('DELETE', `/repos/${repo}/git/${ref}`);
 }
 
-/** Returns the commits that are reachable from `sha` and from none of the known ones, oldest first. */
-async function newCommits(folder: string, sha: string, known: Iterable<string>): Promise<string[]> {
-  const have: string[] = [];
+/** Returns the arguments that leave out what these commits contain. */
+async function exceptions(folder: string, shas: string[]): Promise<string[]> {
   // The bare repository lacks the merge commits that the emulator creates.
-  for (const each of known) if (await has(folder, each)) have.push(each);
-  const except = have.length > 0 ? ['--not', ...have] : [];
-  const listed = await gitText(folder, ['rev-list', '--reverse', '--topo-order', sha, ...except]);
-  return listed.split('\n').filter(Boolean);
+  const listed = await gitText(folder, ['cat-file', '--batch-check=%(objecttype) %(objectname)'], shas.join('\n'));
+  const have = listed.split('\n').flatMap((line) => /^commit (\S+)$/.exec(line)?.[1] ?? []);
+  return have.length > 0 ? ['--not', ...have] : [];
+}
+
+/** Copies the commits of a range, oldest first, and the files that only they contain. */
+async function feedCommits(folder: string, repo: string, range: string[], call: Call): Promise<void> {
+  const listed = async (...args: string[]) =>
+    (await gitText(folder, ['rev-list', ...args, ...range])).split('\n').filter(Boolean);
+  const objects = (await listed('--objects')).map((line) => line.split(' ')[0] ?? '');
+  for (const content of await readBlobs(folder, objects))
+    await call('POST', `/repos/${repo}/git/blobs`, { content: content.toString('base64'), encoding: 'base64' });
+  for (const commit of await listed('--reverse', '--topo-order')) await feedCommit(folder, repo, commit, call);
+}
+
+/** Returns the contents of those objects that are files. */
+async function readBlobs(folder: string, objects: string[]): Promise<Buffer[]> {
+  const answer = await gitIn(folder, ['cat-file', '--batch'], objects.join('\n'));
+  const blobs: Buffer[] = [];
+  // Each object is preceded by a line with its name, type and size, and followed by a line break.
+  for (let at = 0; at < answer.length; ) {
+    const end = answer.indexOf('\n', at);
+    const [, type, size] = answer.toString('latin1', at, end).split(' ');
+    at = end + 1 + Number(size) + 1;
+    if (type === 'blob') blobs.push(answer.subarray(end + 1, at - 1));
+  }
+  return blobs;
 }
 
 async function feedCommit(folder: string, repo: string, commit: string, call: Call): Promise<void> {
   const listing = (await gitIn(folder, ['ls-tree', '-r', '-z', commit])).toString('utf8');
-  const tree = [];
-  const fed = new Set<string>();
-  for (const entry of listing.split('\0').filter(Boolean)) {
-    const [meta = '', path = ''] = entry.split('\t');
-    const [mode = '', type = '', sha = ''] = meta.split(' ');
-    if (type === 'blob' && !fed.has(sha)) {
-      fed.add(sha);
-      const content = (await gitIn(folder, ['cat-file', 'blob', sha])).toString('base64');
-      await call('POST', `/repos/${repo}/git/blobs`, { content, encoding: 'base64' });
-    }
-    tree.push({ path, mode, type, sha });
-  }
+  const tree = listing
+    .split('\0')
+    .filter(Boolean)
+    .map((entry) => {
+      const [meta = '', path = ''] = entry.split('\t');
+      const [mode = '', type = '', sha = ''] = meta.split(' ');
+      return { path, mode, type, sha };
+    });
   const made = await call<{ sha: string }>('POST', `/repos/${repo}/git/trees`, { tree });
   const format = '%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B';
   const shown = await gitIn(folder, ['show', '-s', `--format=${format}`, commit]);

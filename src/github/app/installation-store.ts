@@ -1,12 +1,7 @@
 import type { EntityManager } from 'typeorm';
+import { type InstallationRow, type InstallationStatus, Installations } from '../../db/github-tables.ts';
 import { lockUntilCommit } from '../../db/locks.ts';
-import {
-  type InstallationRow,
-  type InstallationStatus,
-  Installations,
-  Repositories,
-  type RepositoryRow,
-} from '../../db/tables.ts';
+import { Repositories, type RepositoryRow } from '../../db/tables.ts';
 
 /** Locks the installation of an account until the end of the transaction, even before the installation has a row. */
 export async function lockAccount(em: EntityManager, accountId: number): Promise<void> {

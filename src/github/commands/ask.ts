@@ -22,7 +22,7 @@ export async function ask(app: App, given: GivenCommand): Promise<void> {
   const message = plain(given.command.argument);
   if (message === '') throw new Refused('Write your question after `ask`.');
   const taskId = await taskOfCommand(app, given);
-  const asking = { userId: given.userId, message, signal: app.stopping };
+  const asking = { userId: given.userId, message };
   const text =
     taskId === undefined ? await withoutTask(app, given, asking) : await aboutTask(app, given, taskId, asking);
   const answer = closedBlocks(harmless(text, app.config.COMMAND_PREFIX).slice(0, maxAnswer));

@@ -1,0 +1,33 @@
+/** What the pages of a project show. `base` is their address: `/projects/<id>`. */
+export interface Shown {
+  base: string;
+  agentId: string;
+  sprintId: string;
+  taskId: string;
+  sessionId: string;
+}
+
+/** Returns the address of every page of the dashboard, for the screenshots and for the tests that visit all pages. */
+export const pagesOf = ({ base, agentId, sprintId, taskId, sessionId }: Shown) => ({
+  login: '/login',
+  projects: '/',
+  board: base,
+  'new-task': `${base}?new=one`,
+  backlog: `${base}/backlog`,
+  task: `/tasks/${taskId}`,
+  log: `/tasks/${taskId}?tab=runs`,
+  changes: `/tasks/${taskId}?tab=diff`,
+  chat: `/tasks/${taskId}?tab=chat`,
+  sprints: `${base}/sprints`,
+  sprint: `/sprints/${sprintId}`,
+  burndown: `/sprints/${sprintId}?tab=chart`,
+  plan: `${base}/plan`,
+  wizard: `${base}/plan/${sessionId}`,
+  agents: `${base}/agents`,
+  agent: `${base}/agents/${agentId}`,
+  runs: `${base}/pool`,
+  repositories: `${base}/repositories`,
+  members: `${base}/members`,
+  settings: `${base}/settings`,
+  tokens: '/settings/tokens',
+});

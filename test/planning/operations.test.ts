@@ -1,0 +1,69 @@
+import type { App } from '../../src/app.ts';
+import { answerWizard, currentStep, startWizard } from '../../src/planning/operations.ts';
+import { getSession, type Session } from '../../src/planning/store.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+
+let service: TestApp;
+let userId: string;
+let projectId: string;
+let repositoryId: string;
+const sql = (text: string) => service.app.db.manager.query(text);
+
+beforeAll(async () => {
+  service = await openTestApp({ ALLOW_PRIVATE_HOSTS: 'true' });
+  const token = await service.token('octocat');
+  const made = async (path: string, body: object) => (await service.call('POST', path, { token, body })).body.id;
+  projectId = await made('/projects', { name: 'P' });
+  repositoryId = await made('/repositories', { projectId, name: 'r', url: 'https://127.0.0.1:1/o/r' });
+  userId = (await service.call('GET', '/me', { token })).body.id;
+});
+afterAll(() => service.close());
+
+const begin = (more: Partial<Parameters<typeof startWizard>[3]> = {}) =>
+  startWizard(service.app, projectId, userId, { goal: 'g', ...more });
+const answer = (session: Session, also?: Parameters<typeof answerWizard>[3], app = service.app) => {
+  const stepId = currentStep(session)?.id ?? '';
+  return answerWizard(app, session, { stepId, selectedOptionIds: [], customText: 'x' }, also);
+};
+const planJobs = () => sql(`select data, singleton_key as key from pgboss.job where name = 'plan'`);
+
+test('a session plans for the repository that was given, or else for the primary one', async () => {
+  await sql('update repositories set is_primary = true');
+  expect((await begin()).repositoryId).toBe(repositoryId);
+  await sql('update repositories set is_primary = false');
+  expect((await begin({ repositoryId })).repositoryId).toBe(repositoryId);
+  expect((await begin()).repositoryId).toBeNull();
+  await expect(begin({ repositoryId: 'repo_x' })).rejects.toMatchObject({ status: 400 });
+});
+
+test('what changes together with a session is committed with it, or neither is', async () => {
+  const count = async () => (await sql('select count(*)::int as n from wizard_sessions'))[0].n;
+  const before = await count();
+  const fails = async () => {
+    throw new Error('no');
+  };
+  await expect(startWizard(service.app, projectId, userId, { goal: 'g' }, fails)).rejects.toThrow('no');
+  expect(await count()).toBe(before);
+  const seen: string[] = [];
+  const session = await startWizard(service.app, projectId, userId, { goal: 'g' }, async (em, id) => {
+    seen.push((await getSession(em, projectId, id)).id);
+  });
+  await expect(answer({ ...session }, fails)).rejects.toThrow('no');
+  expect((await getSession(service.app.db.manager, projectId, session.id)).steps).toHaveLength(1);
+  await answer(session, async (em, id) => {
+    seen.push(`${(await getSession(em, projectId, id)).steps.length} steps of ${id}`);
+  });
+  expect(seen).toEqual([session.id, `2 steps of ${session.id}`]);
+});
+
+test('a plan made in an issue is shown there after each answer, any other nowhere', async () => {
+  // Whether GitHub is connected matters, but it must not be asked.
+  const connected = { ...service.app, github: {} } as App;
+  await answer(await begin(), undefined, connected);
+  const session = await begin({ issue: { repositoryId, number: 7 } });
+  await answer(session);
+  expect(await planJobs()).toEqual([]);
+  await answer(session, undefined, connected);
+  const data = { projectId, sessionId: session.id, goesOn: false };
+  expect(await planJobs()).toEqual([{ data, key: session.id }]);
+});

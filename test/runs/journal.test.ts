@@ -1,0 +1,112 @@
+import { openJournal, stepOf } from '../../src/runs/lease/journal.ts';
+import {
+  deleteOldEvents,
+  findStep,
+  insertEvent,
+  insertTurn,
+  listEvents,
+  listTurns,
+} from '../../src/runs/lease/journal-store.ts';
+import { claimRun } from '../../src/runs/lease/lease-store.ts';
+import { endRun, LeaseLost } from '../../src/runs/store.ts';
+import { openRuns } from '../support/runs.ts';
+
+const given = openRuns();
+const { addRun, set, undone } = given;
+
+/** Stores a run that a worker holds. It is committed, because a journal uses transactions of its own. */
+async function openHeld() {
+  const { app } = given.service;
+  const id = await addRun(app.db.manager);
+  const claim = await claimRun(app.db.manager, 3600);
+  expect(claim?.run.id).toBe(id);
+  const held = { id, fence: claim?.run.fence ?? 0 };
+  const end = () => endRun(app.db.manager, id, 'cancelled', null);
+  return { id, held, journal: openJournal(app, held), stale: openJournal(app, { id, fence: held.fence - 1 }), end };
+}
+
+test('a step is made once and found again by its name', async () => {
+  const { id, journal, end } = await openHeld();
+  const { manager } = given.service.app.db;
+  await set(manager, id, { interruptions: '3' });
+  let made = 0;
+  const make = async () => ({ nth: ++made });
+  expect(await journal.recall('push b')).toBeUndefined();
+  expect([await journal.once('push b', make), await journal.once('push b', make)]).toEqual([{ nth: 1 }, { nth: 1 }]);
+  expect(await journal.once('push a', make)).toEqual({ nth: 2 });
+  await journal.once('pushed', make);
+  await journal.once('push_', make);
+  expect(await journal.recall('push a')).toEqual({ nth: 2 });
+  expect(await journal.steps('push ')).toEqual(['push b', 'push a']);
+  expect(await findStep(manager, 'run_other', 'push b')).toBeUndefined();
+  // A recorded step is progress.
+  expect(await manager.query('select interruptions from runs where id = $1', [id])).toEqual([{ interruptions: 0 }]);
+  await end();
+});
+
+test('a worker that lost the run, or whose run has ended, writes nothing', async () => {
+  const { id, journal, stale, end } = await openHeld();
+  await expect(stale.once('late', async () => ({}))).rejects.toBeInstanceOf(LeaseLost);
+  await expect(stale.note('loop', 'late')).rejects.toBeInstanceOf(LeaseLost);
+  await expect(
+    journal.write(async (em) => {
+      await insertEvent(em, id, 'loop', 'undone', {});
+      throw new Error('no');
+    }),
+  ).rejects.toThrow('no');
+  await journal.note('loop', 'in time', { nth: 1 });
+  await end();
+  await expect(journal.note('loop', 'late')).rejects.toBeInstanceOf(LeaseLost);
+  expect(await journal.recall('late')).toBeUndefined();
+  const events = await listEvents(given.service.app.db.manager, id);
+  expect(events.map(({ type, text, data }) => [type, text, data])).toEqual([['loop', 'in time', { nth: 1 }]]);
+});
+
+test('the steps of the own repository have plain names, those of another one its id', () => {
+  expect(stepOf('push', { repositoryId: 'repo_1' }, { id: 'repo_1' })).toBe('push');
+  expect(stepOf('push', { repositoryId: 'repo_1' }, { id: 'repo_2' })).toBe('push repo_2');
+});
+
+test('of the workspaces of a run only the newest is kept', () =>
+  undone(async (em) => {
+    const [id, other] = [await addRun(em), await addRun(em)];
+    const add = (run: string, turn: number, workspace: string | null) =>
+      insertTurn(em, run, turn, {
+        messages: [{ role: 'user', content: `turn ${turn}` }],
+        workspace: workspace === null ? null : Buffer.from(workspace),
+      });
+    await add(other, 0, 'theirs');
+    for (const [turn, workspace] of ['a', 'b', null].entries()) await add(id, turn, workspace);
+    const kept = async (run: string) =>
+      (await listTurns(em, run)).map(({ messages, workspace }) => [messages[0]?.content, workspace?.toString()]);
+    expect(await kept(id)).toEqual([
+      ['turn 0', undefined],
+      ['turn 1', 'b'],
+      ['turn 2', undefined],
+    ]);
+    expect(await kept(other)).toEqual([['turn 0', 'theirs']]);
+  }));
+
+test('log lines are cut, and read in pages after a line', () =>
+  undone(async (em) => {
+    const [id, other] = [await addRun(em), await addRun(em)];
+    await insertEvent(em, id, 'tool', `${'x'.repeat(1999)}\0yz`, {});
+    await insertEvent(em, other, 'tool', 'of another run', {});
+    for (const text of ['two', 'three', 'four']) await insertEvent(em, id, 'loop', text, {});
+    const all = await listEvents(em, id);
+    expect(all.map((event) => event.text)).toEqual([`${'x'.repeat(1999)}\ufffd`, 'two', 'three', 'four']);
+    const next = await listEvents(em, id, { afterId: all[0]?.id ?? '', limit: 2 });
+    expect(next.map((event) => event.text)).toEqual(['two', 'three']);
+  }));
+
+test('of the old log lines the oldest are deleted first', () =>
+  undone(async (em) => {
+    const id = await addRun(em, { status: 'failed', finishedAt: new Date() });
+    for (const days of [5, 7, 6])
+      await em.query(
+        `insert into run_events (run_id, type, text, at) values ($1, 'loop', $2::int, now() - $2::int * interval '1 day')`,
+        [id, days],
+      );
+    expect(await deleteOldEvents(em, 4, 2)).toBe(2);
+    expect((await listEvents(em, id)).map((event) => event.text)).toEqual(['5']);
+  }));

@@ -1,0 +1,166 @@
+import {
+  addUsage,
+  costOfDay,
+  endRun,
+  findLiveRun,
+  listLiveSubtasks,
+  listRuns,
+  lockForCancel,
+  lockForPush,
+  spentByFamily,
+} from '../../src/runs/store.ts';
+import { openRuns } from '../support/runs.ts';
+
+const given = openRuns();
+const { addRun, addTask, set, undone } = given;
+
+test('a run ends once; the task goes to the newest version of its agent, unless it is done', () =>
+  undone(async (em) => {
+    const [old = '', middle = 'agent_m', newest = 'agent_n'] = given.agentIds;
+    for (const [id, previous] of [
+      [middle, old],
+      [newest, middle],
+    ])
+      await em.query('update agents set previous_version_id = $2 where id = $1', [id, previous]);
+    await em.query('update agents set is_newest = (id = $1) where id = any($2)', [newest, [old, middle, newest]]);
+    const ownerAfter = async (task: object) => {
+      const taskId = await addTask(em, { owner: old, ...task });
+      const id = await addRun(em, { taskId });
+      expect(await endRun(em, id, 'failed', null)).toBe(true);
+      expect(await endRun(em, id, 'succeeded', null)).toBe(false);
+      expect((await listRuns(em, taskId, { limit: 1, offset: 0 }))[0]).toMatchObject({
+        status: 'failed',
+        finishedAt: expect.any(Date),
+        leaseUntil: null,
+      });
+      return (await em.query('select owner from tasks where id = $1', [taskId]))[0].owner;
+    };
+    expect(await ownerAfter({})).toBe(newest);
+    expect(await ownerAfter({ status: 'done' })).toBe(old);
+    expect(await ownerAfter({ owner: given.agentIds[3] ?? null })).toBe(given.agentIds[3] ?? null);
+  }));
+
+test('the revisions of a run that did not succeed are left to the next run', () =>
+  undone(async (em) => {
+    const revised = async (status: 'succeeded' | 'failed') => {
+      const taskId = await addTask(em);
+      const id = await addRun(em, { taskId });
+      await em.query(`insert into revisions (id, task_id, source, text, run_id) values ($1, $1, 'person', '', $2)`, [
+        taskId,
+        id,
+      ]);
+      await endRun(em, id, status, null);
+      return (await em.query('select run_id as run from revisions where id = $1', [taskId]))[0].run;
+    };
+    expect([await revised('succeeded'), await revised('failed')]).toEqual([expect.any(String), null]);
+  }));
+
+test('the live run of a task and its live subtasks are found', () =>
+  undone(async (em) => {
+    const parentId = await addTask(em);
+    const subtasks = [];
+    for (const status of ['running', 'queued', 'failed'] as const) {
+      const taskId = await addTask(em, { parentId });
+      const agentId = null;
+      const id = await addRun(em, { taskId, status, agentId });
+      expect((await findLiveRun(em, taskId))?.id).toBe(status === 'failed' ? undefined : id);
+      if (status !== 'failed') subtasks.push(taskId);
+    }
+    expect((await listLiveSubtasks(em, parentId)).sort()).toEqual(subtasks.sort());
+    await set(em, subtasks[0] ?? '', { created_at: `now() + interval '1 minute'` });
+    expect(await listLiveSubtasks(em, parentId)).toEqual([subtasks[1], subtasks[0]]);
+    expect(await findLiveRun(em, parentId)).toBeNull();
+  }));
+
+test('the runs of a task are listed newest first, one more than asked for', () =>
+  undone(async (em) => {
+    const taskId = await addTask(em);
+    const ids = [];
+    for (const hours of [1, 3, 2]) {
+      const id = await addRun(em, { taskId, status: 'failed' });
+      await set(em, id, { created_at: `now() - interval '${hours} hours'` });
+      ids.push(id);
+    }
+    const listed = async (page: { limit: number; offset: number }) =>
+      (await listRuns(em, taskId, page)).map((run) => run.id);
+    expect(await listed({ limit: 5, offset: 0 })).toEqual([ids[0], ids[2], ids[1]]);
+    expect(await listed({ limit: 1, offset: 1 })).toEqual([ids[2], ids[1]]);
+    expect(await listed({ limit: 1, offset: 0 })).toEqual([ids[0], ids[2]]);
+  }));
+
+test('usage adds up; a turn without a price does not change the cost, and each turn is progress', () =>
+  undone(async (em) => {
+    const id = await addRun(em, { interruptions: 4 });
+    await addUsage(em, id, { inputTokens: 10, outputTokens: 3, costUsd: null });
+    const used = 'steps, input_tokens::int as i, output_tokens::int as o, cost_usd::float8 as cost, interruptions as n';
+    const read = async () => (await em.query(`select ${used} from runs where id = $1`, [id]))[0];
+    expect(await read()).toEqual({ steps: 1, i: 10, o: 3, cost: null, n: 0 });
+    await addUsage(em, id, { inputTokens: 5, outputTokens: 2, costUsd: 0.25 });
+    await addUsage(em, id, { inputTokens: 1, outputTokens: 1, costUsd: 0.5 });
+    await addUsage(em, id, { inputTokens: 1, outputTokens: 1, costUsd: null });
+    expect(await read()).toEqual({ steps: 4, i: 17, o: 7, cost: 0.75, n: 0 });
+  }));
+
+test('the cost of a day counts the runs that this project created today in UTC', () =>
+  undone(async (em) => {
+    await em.query(`insert into projects (id, name, slug) values ('elsewhere', 'e', 'e')`);
+    expect(await costOfDay(em, 'elsewhere')).toBe(0);
+    const runs: [number | null, Record<string, string>][] = [
+      [2, {}],
+      [null, {}],
+      [4, { created_at: `date_trunc('day', now(), 'UTC')` }],
+      [8, { created_at: `date_trunc('day', now(), 'UTC') - interval '1 second'` }],
+      [16, { project_id: `'elsewhere'` }],
+    ];
+    for (const [costUsd, columns] of runs) {
+      const id = await addRun(em, { costUsd, status: 'failed' });
+      if (Object.keys(columns).length > 0) await set(em, id, columns);
+    }
+    expect([await costOfDay(em, given.projectId), await costOfDay(em, 'elsewhere')]).toEqual([6, 16]);
+  }));
+
+test('the other runs of a task that its agent split share its budget, from the run of the split on', () =>
+  undone(async (em) => {
+    const parentId = await addTask(em);
+    const [byAgent, byPerson, unrelated] = [
+      await addTask(em, { parentId }),
+      await addTask(em, { parentId, createdBy: (await em.query('select id from users'))[0].id }),
+      await addTask(em),
+    ];
+    const spend = async (taskId: string, costUsd: number, columns: Record<string, string>) => {
+      const id = await addRun(em, { taskId, costUsd, inputTokens: costUsd, outputTokens: 100, status: 'succeeded' });
+      await set(em, id, columns);
+      return id;
+    };
+    const at = (minutes: number) => `now() + interval '${minutes} minutes'`;
+    await spend(parentId, 1, { created_at: at(-9), finished_at: at(-1) });
+    const split = await spend(parentId, 2, { created_at: at(-8), finished_at: at(1) });
+    await spend(byAgent, 4, { created_at: at(1), finished_at: 'null' });
+    await spend(byPerson, 8, { created_at: at(1) });
+    await spend(unrelated, 16, { created_at: at(1) });
+    const own = await spend(parentId, 32, { created_at: at(2) });
+    expect(await spentByFamily(em, parentId, { id: own })).toEqual({ tokens: 206, costUsd: 6 });
+    expect(await spentByFamily(em, parentId, { id: split })).toEqual({ tokens: 236, costUsd: 36 });
+    expect(await spentByFamily(em, unrelated, { id: own })).toEqual({ tokens: 0, costUsd: 0 });
+  }));
+
+test('a cancel waits for a push that is under way, but no longer than three seconds', async () => {
+  const { db } = given.service.app;
+  const id = await addRun(db.manager);
+  const waited = async () => {
+    const began = performance.now();
+    await db.transaction((em) => lockForCancel(em, id));
+    return performance.now() - began;
+  };
+  expect(await waited()).toBeLessThan(1500);
+  await db.transaction(async (em) => {
+    await lockForPush(em, id);
+    // A transaction that only waits for its push is not ended.
+    const idle = await em.query('show idle_in_transaction_session_timeout');
+    expect(idle).toEqual([{ idle_in_transaction_session_timeout: '0' }]);
+    const time = await waited();
+    expect(time).toBeGreaterThan(2900);
+    expect(time).toBeLessThan(8000);
+  });
+  await endRun(db.manager, id, 'cancelled', null);
+});
