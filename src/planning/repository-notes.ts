@@ -26,7 +26,7 @@ export async function describeRepository(app: App, repositoryId: string | null):
     const parts: [string, string][] = [['Files', await read('list_files', { depth: 2 })]];
     if (parts[0]?.[1] === '') return '';
     for (const path of ['README.md', 'AGENTS.md', 'CLAUDE.md', '.github/copilot-instructions.md'])
-      parts.push([path, await read('read_file', { path })]);
+      parts.push([path, await read('read_text', { path })]);
     parts.push(['Open issues', await openIssues(app, repository)]);
     return parts.flatMap(([title, text]) => (text === '' ? [] : [`## ${title}\n${text}`])).join('\n\n');
   } catch (error) {

@@ -1,8 +1,8 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { findCgroups } from './limits/cgroup.ts';
 import { type ConfinementOptions, confine } from './limits/confinement.ts';
-import { neutralPath, readablePath } from './neutral-path.ts';
+import { neutralFolder, neutralPath, readableFolder, readablePath } from './neutral-path.ts';
 import type { RunLimits, Sandbox, SandboxState } from './sandbox.ts';
 import { selfTest } from './self-test.ts';
 
@@ -43,14 +43,9 @@ function untried(error: Error): SandboxState {
  */
 async function filesIn(toolsDir: string, isWalled: boolean): Promise<ConfinementOptions['files']> {
   await mkdir(toolsDir, { recursive: true, mode: 0o711 });
-  const find = isWalled ? neutralPath : readablePath;
-  const module = async (name: string) => {
-    const source = fileURLToPath(new URL(`./${name}.mjs`, import.meta.url));
-    return find(source, `${name}-${(await stat(source)).mtimeMs}.mjs`, toolsDir);
-  };
+  const [find, findFolder] = isWalled ? [neutralPath, neutralFolder] : [readablePath, readableFolder];
   return {
     node: await find(process.execPath, `node-${process.version}`, toolsDir),
-    toolHost: await module('tool-host'),
-    looseEdit: await module('loose-edit'),
+    toolHost: await findFolder(fileURLToPath(new URL('./inside', import.meta.url)), 'host', toolsDir),
   };
 }

@@ -1,9 +1,7 @@
 import type { Readable } from 'node:stream';
 
 /** Characters kept from the start and from the end of an output. */
-const shownChars = 15_000;
-/** The maximum size of these characters in UTF-8. */
-const keptBytes = shownChars * 4;
+const usualChars = 15_000;
 
 /**
  * Bytes to read before a pause, which makes 10 MB/s. Without it, four commands that write as fast as they can took 94 %
@@ -34,8 +32,13 @@ export interface CappedOutput {
   text(): string;
 }
 
-/** Keeps the start and the end of an output of any length. The rest is discarded without decoding it. */
-export function cappedOutput(): CappedOutput {
+/**
+ * Keeps the start and the end of an output of any length, `shownChars` of each. The rest is discarded without decoding
+ * it.
+ */
+export function cappedOutput(shownChars = usualChars): CappedOutput {
+  // The maximum size of these characters in UTF-8.
+  const keptBytes = shownChars * 4;
   const head: Buffer[] = [];
   let tail: Buffer[] = [];
   const length = { head: 0, tail: 0, all: 0 };

@@ -1,4 +1,5 @@
-import { chmod, copyFile, link, lstat, rename, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chmod, copyFile, link, lstat, mkdir, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 let unfinished = 0;
@@ -19,6 +20,39 @@ export async function neutralPath(file: string, name: string, dir: string): Prom
 /** Returns a path of the file that every user can read: the original, or a link or copy of it. */
 export async function readablePath(file: string, name: string, dir: string): Promise<string> {
   return (await isReadable(file)) ? file : linkedIn(dir, file, name);
+}
+
+/** Like `neutralPath`, for a folder of files without subfolders. */
+export async function neutralFolder(folder: string, name: string, dir: string): Promise<string> {
+  if (folder.startsWith('/usr/')) return folder;
+  return folderIn(dir, folder, name).catch(async (error) => {
+    if (await areReadable(folder)) return folder;
+    throw error;
+  });
+}
+
+/** Like `readablePath`, for a folder of files without subfolders. */
+export async function readableFolder(folder: string, name: string, dir: string): Promise<string> {
+  return (await areReadable(folder)) ? folder : folderIn(dir, folder, name);
+}
+
+async function areReadable(folder: string): Promise<boolean> {
+  const names = await readdir(folder);
+  const readable = await Promise.all(names.map((name) => isReadable(join(folder, name))));
+  return !readable.includes(false);
+}
+
+/** Links or copies the files of a folder. The new folder is named after their content, so a new version gets its own. */
+async function folderIn(dir: string, folder: string, name: string): Promise<string> {
+  const names = (await readdir(folder)).sort();
+  const contents = await Promise.all(names.map((each) => readFile(join(folder, each))));
+  const hash = createHash('sha256');
+  for (const [i, each] of names.entries()) hash.update(`${each}\0${contents[i]?.length}\0`).update(contents[i] ?? '');
+  const copy = join(dir, `${name}-${hash.digest('hex').slice(0, 16)}`);
+  await mkdir(copy, { recursive: true });
+  await chmod(copy, 0o755);
+  for (const each of names) await linkedIn(copy, join(folder, each), each);
+  return copy;
 }
 
 async function linkedIn(dir: string, file: string, name: string): Promise<string> {

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { RunFailed } from '../domain/run.ts';
 import { hostClient } from './host-client.ts';
+import { isProcessTool, openProcesses } from './processes.ts';
 import type { ToolHost } from './sandbox.ts';
 import { runCommand } from './shell.ts';
-import { nodeInside, rootNames, type Wall, type WallParts } from './wall-arguments.ts';
+import { hostFolder, nodeInside, rootNames, type Wall, type WallParts } from './wall-arguments.ts';
 import { startWalled, subdue, type Walled } from './walled.ts';
 
 export interface OpenTools {
@@ -17,13 +19,13 @@ export interface OpenTools {
 
 /** Starts the file tools in a sandbox. */
 export function walledHost(wall: Wall): Walled {
-  return startWalled(wall, [nodeInside(wall), '/opt/host.mjs', '/work', '/opt/loose-edit.mjs']);
+  return startWalled(wall, [nodeInside(wall), `${hostFolder}/main.mjs`, '/work']);
 }
 
 /** Starts the file tools as an ordinary process, with the run's own uid if the service is root. They check every path. */
 export function plainHost(parts: WallParts, workTree: string): Walled {
-  const { node, toolHost, looseEdit, who } = parts;
-  const child = spawn(node, [toolHost, workTree, looseEdit], {
+  const { node, toolHost, who } = parts;
+  const child = spawn(node, [join(toolHost, 'main.mjs'), workTree], {
     ...who,
     env: {},
     cwd: '/',
@@ -62,15 +64,17 @@ export function openTools({ walled, wall, signal, look }: OpenTools): ToolHost {
     if (signal.reason instanceof RunFailed) throw signal.reason;
     return answer;
   };
+  const processes = wall === undefined ? undefined : openProcesses(wall, signal);
   const abort = () => void walled.end();
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
   return {
     hasShell: wall !== undefined,
     call: async (tool, args) => {
-      if (tool !== 'run_command') return ask(tool, args);
-      if (wall === undefined)
-        return { ok: false, text: 'run_command needs a working sandbox, which this machine does not have' };
+      if (tool !== 'run_command' && !isProcessTool(tool)) return ask(tool, args);
+      if (wall === undefined || processes === undefined)
+        return { ok: false, text: `${tool} needs a working sandbox, which this machine does not have` };
+      if (isProcessTool(tool)) return orReason(processes.call(tool, args as { name: string }));
       return orReason(runIn(wall, args as { command: string }));
     },
     restore: async (files) => {
@@ -82,7 +86,7 @@ export function openTools({ walled, wall, signal, look }: OpenTools): ToolHost {
     },
     close: async () => {
       signal.removeEventListener('abort', abort);
-      await walled.end();
+      await Promise.all([walled.end(), processes?.close()]);
     },
   };
 }

@@ -61,7 +61,7 @@ function wanted(limits: RunLimits) {
 const triedSeconds = [0.2, 1, 4];
 
 export interface SelfTest {
-  files: Pick<WallParts, 'node' | 'toolHost' | 'looseEdit'>;
+  files: Pick<WallParts, 'node' | 'toolHost'>;
   limits: RunLimits;
   cgroups: CgroupTree | undefined;
   /** A folder for the test's files. */
@@ -103,9 +103,10 @@ async function lookAround(wall: Wall): Promise<string | undefined> {
   const all = wanted(wall.limits);
   const command = all.map(([, look]) => look).join('\n');
   const { text } = await runCommand(wall, { command, timeoutSeconds: 10 }, AbortSignal.timeout(15_000));
-  const found = text.trim().split('\n');
+  // The first line is the exit code.
+  const found = text.trim().split('\n').slice(1);
   // If there are fewer lines than tests, the commands did not run. The last lines give the reason.
-  if (found.length <= all.length) return found.slice(-2).join(' ');
+  if (found.length < all.length) return text.trim().split('\n').slice(-2).join(' ');
   const failed = all.find(([, , value], i) => found[i] !== value);
   return failed && `the sandbox failed its self-test "a command in the sandbox ${failed[0]}"`;
 }
@@ -121,7 +122,7 @@ async function runWild(wall: Wall, [seconds = 0, ...longer]: number[] = triedSec
   const running = runCommand(wall, { command, timeoutSeconds: seconds }, AbortSignal.timeout(15_000));
   const seen = await mostProcesses(wall, running);
   const { text } = await running;
-  if (!text.endsWith(`[stopped after ${seconds} s]`)) return 'the running time of a command is not limited';
+  if (!text.startsWith(`[stopped after ${seconds} s]`)) return 'the running time of a command is not limited';
   if (!text.includes('[… cut;'))
     return longer.length > 0 ? runWild(wall, longer) : 'the output of a command is not limited';
   // Expect bubblewrap, the shell, `sleep` and `yes`.

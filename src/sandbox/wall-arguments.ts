@@ -6,8 +6,8 @@ import { socketFilter } from './seccomp.ts';
 /** What all sandboxes of a run have in common. Paths are those of the host. */
 export interface WallParts {
   node: string;
+  /** The folder of the tool host's modules. */
   toolHost: string;
-  looseEdit: string;
   who: Pick<SpawnOptions, 'uid' | 'gid'>;
   limits: RunLimits;
   /** The pids, as the host sees them, of the first process of each running sandbox. */
@@ -32,6 +32,9 @@ export const filter = socketFilter();
 
 /** The script of a command, inside the sandbox. It is a file, because the kernel limits an argument to 128 kB. */
 export const scriptPath = '/opt/script.sh';
+
+/** The folder of the tool host's modules, inside the sandbox. */
+export const hostFolder = '/opt/host';
 
 /** Names in the root folder of a sandbox. No workspace can be mounted under one of them. */
 export const rootNames = new Set([
@@ -59,7 +62,7 @@ export function nodeInside({ node }: Pick<WallParts, 'node'>): string {
  * so bubblewrap reads them from a file descriptor instead.
  */
 export function wallArguments(wall: Wall): string[] {
-  const { node, toolHost, looseEdit, workTree, gitDir, others, scratch } = wall;
+  const { node, toolHost, workTree, gitDir, others, scratch } = wall;
   const environment = {
     PATH: `${dirname(nodeInside(wall))}:/usr/local/bin:/usr/bin:/bin`,
     HOME: '/home/agent',
@@ -84,7 +87,7 @@ export function wallArguments(wall: Wall): string[] {
     ...['--proc', '/proc', '--dev', '/dev', '--size', '67108864', '--tmpfs', '/dev/shm'],
     ...['--bind', scratch.tmp, '/tmp', '--bind', scratch.home, '/home/agent'],
     ...(nodeInside(wall) === node ? [] : ['--ro-bind', node, nodeInside(wall)]),
-    ...['--ro-bind', toolHost, '/opt/host.mjs', '--ro-bind', looseEdit, '/opt/loose-edit.mjs'],
+    ...['--ro-bind', toolHost, hostFolder],
     ...['--bind', workTree, '/work', '--ro-bind', gitDir, '/work/.git'],
     ...others.flatMap((o) => ['--bind', o.workTree, `/${o.name}`, '--ro-bind', o.gitDir, `/${o.name}/.git`]),
     // Files in /dev and / would use memory that is not limited. With a writable /proc, a process could lower its

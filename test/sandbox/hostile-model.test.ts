@@ -107,12 +107,12 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
   [
     'sockets that a network namespace does not isolate',
     () => run(`perl -e 'for (40, 17, 38) { print socket(my $s, $_, 1, 0) ? "made $_" : $!, "\n" }'`),
-    /^(?![\s\S]*made)(Address family not supported by protocol\n){3}/,
+    /^(?![\s\S]*made).*\n(Address family not supported by protocol\n){3}/,
   ],
   [
     'keyrings of the kernel',
     () => run(`perl -e 'for (248, 249, 250) { print syscall($_, 0, 0, 0, 0, 0) < 0 ? $! : "got", "\n" }'`),
-    process.arch === 'x64' ? /^(Function not implemented\n){3}/ : /./,
+    process.arch === 'x64' ? /^.*\n(Function not implemented\n){3}/ : /./,
   ],
   [
     'the host',
@@ -146,7 +146,7 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
       run(
         `cat /proc/*/cmdline /proc/*/mountinfo | tr '\\0' '\\n' | grep -c -e '[/]${process.cwd().slice(1)}' -e '[b]ind-try'`,
       ),
-    /^0\n\[exit code 1\]$/,
+    /^\[exit code 1\].*\n0\n$/,
   ],
   ['another user', () => run('cp /bin/sh s && chmod 4755 s && ./s -p -c id'), /uid=1000/],
   ['all other processes', () => run('kill -9 -1; sleep 0.1; echo alive'), /alive|ended by|exit code/],
@@ -160,7 +160,7 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
     () => run('head -c 400000000 /dev/zero > big; ls -l big | cut -d" " -f5'),
     /File too large|268435456|exit code/,
   ],
-  ['endless output', () => run('yes', 3), /\[stopped after 3 s\]$/],
+  ['endless output', () => run('yes', 3), /^\[stopped after 3 s\]/],
   ['endless time', () => run('sleep 1000', 1), /stopped after 1 s/],
   ['a daemon', () => run('setsid nohup sleep 4321 > /dev/null 2>&1 & echo left'), /left/],
   ['a pipe as a file', () => run('rm -f big; mkfifo pipe; echo made'), /made/],
@@ -174,7 +174,10 @@ behindTheWall(
     for (const [what, make, wanted] of attempts) {
       const [tool, args] = make();
       const { text } = await host.call(tool, args);
-      expect([what, text.slice(-2000)]).toEqual([what, expect.stringMatching(wanted)]);
+      expect([what, `${text.slice(0, 1000)}${text.slice(1000).slice(-1000)}`]).toEqual([
+        what,
+        expect.stringMatching(wanted),
+      ]);
       expect([what, text.includes(canary)]).toEqual([what, false]);
       expect([what, text.length < 40_000]).toEqual([what, true]);
     }
@@ -186,7 +189,7 @@ behindTheWall(
     const processes = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
     expect(processes).not.toContain('sleep 4321');
     // The tools still work.
-    expect(await host.call('read_file', { path: 'own.txt' })).toMatchObject({ ok: true, text: 'mine\n' });
+    expect(await host.call('read_file', { path: 'own.txt' })).toMatchObject({ ok: true, text: '     1\tmine' });
   },
   180_000,
 );

@@ -71,7 +71,8 @@ describe.each(walls)('%s', (_name, sandbox) => {
   });
 
   test.each([
-    ['line endings', 'a();\r\nb();\r\nc();\r\n', 'b();\nc();', 'x();\ny();', 'a();\r\nx();\r\ny();\r\n', /line ending/],
+    ['line endings', 'a();\r\nb();\r\nc();\r\n', 'b();\nc();', 'x();\ny();', 'a();\r\nx();\r\ny();\r\n', / {5}2\tx/],
+    ['mixed line endings', 'a();\r\nb();\r\nc();\n', 'a();\nb();', 'x();', 'x();\r\nc();\n', /line ending/],
     ['trailing blanks', 'a();  \nb();\t\n', 'a();\nb();', 'x();', 'x();\n', /trailing whitespace/],
     [
       'indentation',
@@ -100,12 +101,14 @@ describe.each(walls)('%s', (_name, sandbox) => {
   test('reads, lists, searches, writes, edits and deletes', async () => {
     expect(await host.call('read_file', { path: 'a.txt', startLine: 2, endLine: 2 })).toEqual({
       ok: true,
-      text: 'two',
+      text: '     2\ttwo\n[lines 2 to 2 of 3]',
     });
-    expect((await host.call('read_file', { path: 'in' })).text).toBe('one\ntwo\ntwo\n');
+    expect((await host.call('read_file', { path: 'in' })).text).toBe('     1\tone\n     2\ttwo\n     3\ttwo');
+    expect((await host.call('read_text', { path: 'in' })).text).toBe('one\ntwo\ntwo\n');
     expect((await host.call('list_files', {})).text).toContain('src/b.js');
-    expect((await host.call('search', { pattern: 'need.e', regex: true })).text).toBe('src/b.js:1:let needle;\n');
-    expect((await host.call('search', { pattern: 'need.e' })).text).toBe('no match');
+    expect((await host.call('search', { pattern: 'need.e', regex: true })).text).toBe('src/b.js\n     1\tlet needle;');
+    expect((await host.call('search', { pattern: 'need.*e' })).text).toMatch(/^\[no line contains .*:\]\nsrc\/b.js/);
+    expect((await host.call('search', { pattern: 'nothing' })).text).toBe('no match');
     expect((await host.call('write_file', { path: 'new/deep/c.txt', content: 'x' })).ok).toBe(true);
     expect(readFileSync(join(work, 'new/deep/c.txt'), 'utf8')).toBe('x');
     expect(await host.call('edit_file', { path: 'a.txt', old: 'two', new: '2' })).toMatchObject({
@@ -159,19 +162,21 @@ describe.each(walls)('%s', (_name, sandbox) => {
       expect(await run('id')).toMatchObject({ ok: false, text: expect.stringContaining('sandbox') });
       return;
     }
-    expect((await run('id -u; pwd; echo hi > made.txt; exit 3')).text).toBe('1000\n/work\n[exit code 3]');
+    expect((await run('id -u; pwd; echo hi > made.txt; exit 3')).text).toMatch(
+      /^\[exit code 3\] after [\d.]+ s\n1000\n\/work\n$/,
+    );
     expect(readFileSync(join(work, 'made.txt'), 'utf8')).toBe('hi\n');
     expect((await run('cat /etc/shadow /root/.npmrc ../outside.txt out')).text).not.toContain('secret');
     expect((await run('cat /proc/1/environ /proc/self/environ | tr "\\0" "\\n"')).text).not.toMatch(
       /JWT|TOKEN|TEST_POSTGRES/,
     );
     expect((await run('cat /proc/net/dev | grep -v lo: | wc -l; (echo > /dev/tcp/127.0.0.1/1) 2>&1')).text).toMatch(
-      /^2\n/,
+      /s\n2\n/,
     );
     expect((await run('touch .git/x /usr/x /x 2>&1; ls -d .git/x /usr/x')).text).not.toMatch(/^\.git\/x$|^\/usr\/x$/m);
     expect((await run('sleep 60', 1)).text).toContain('[stopped after 1 s]');
     await run('setsid sleep 61 & sleep 62 & disown');
-    expect((await run('ps -e -o args | grep -c "[s]leep 6"')).text).toMatch(/^0\n/);
+    expect((await run('ps -e -o args | grep -c "[s]leep 6"')).text).toMatch(/s\n0\n/);
     expect((await run('head -c 3000000 /dev/zero | tr "\\0" x')).text.length).toBeLessThan(40_000);
   });
 
@@ -181,7 +186,7 @@ describe.each(walls)('%s', (_name, sandbox) => {
     gitOut(join(work, '../git'), 'config', 'core.bare', 'false');
     const status = await host.call('run_command', { command: 'git status --short | head -3; echo kept > /tmp/x' });
     expect(status.text).toContain('?? a.txt');
-    expect((await host.call('run_command', { command: 'cat /tmp/x; id -un' })).text).toBe('kept\nagent\n[exit code 0]');
+    expect((await host.call('run_command', { command: 'cat /tmp/x; id -un' })).text).toMatch(/s\nkept\nagent\n$/);
   });
 
   test('long commands and commands with unusual bytes get a result; a pipe is not written to', async () => {
@@ -189,17 +194,17 @@ describe.each(walls)('%s', (_name, sandbox) => {
     for (const tool of ['read_file', 'write_file'])
       expect(await host.call(tool, { path: 'pipe', content: 'x' })).toMatchObject({ ok: false });
     if (!sandbox.state.works) return;
-    expect((await host.call('run_command', { command: `: ${'x'.repeat(200_000)}\necho done` })).text).toBe(
-      'done\n[exit code 0]',
+    expect((await host.call('run_command', { command: `: ${'x'.repeat(200_000)}\necho done` })).text).toMatch(
+      /^\[exit code 0\] after [\d.]+ s\ndone\n$/,
     );
-    expect((await host.call('run_command', { command: 'echo a\0b' })).text).toMatch(/\[exit code \d+\]$/);
+    expect((await host.call('run_command', { command: 'echo a\0b' })).text).toMatch(/^\[exit code \d+\]/);
   });
 
   test('no command can reach the tool host or a later command', async () => {
     if (!sandbox.state.works) return;
     const spy =
       'ls /proc | grep -c "^[0-9]"; for p in /proc/[0-9]*; do tr "\\0" " " < $p/cmdline; done | grep -c "^/opt/node/bin/node"';
-    expect((await host.call('run_command', { command: spy })).text).toMatch(/^[1-9]\n0\n/);
+    expect((await host.call('run_command', { command: spy })).text).toMatch(/s\n[1-9]\n0\n/);
   });
 
   test('restoring replaces links, folders and files in its way, and changes nothing else', async () => {

@@ -37,7 +37,8 @@ async function workHonestly(): Promise<void> {
     command: 'for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true || exit 9; done; echo ok > a.txt',
     timeoutSeconds: 60,
   });
-  met.push(text, (await honest.host.call('read_file', { path: 'a.txt' })).text);
+  // Without the duration, which varies.
+  met.push(text.split('] ')[0] ?? '', (await honest.host.call('read_text', { path: 'a.txt' })).text);
 }
 
 async function attack(name: string, command: string): Promise<string> {

@@ -12,7 +12,7 @@ import { watchRun } from './watchdog.ts';
 const run = promisify(execFile);
 
 export interface ConfinementOptions {
-  files: Pick<WallParts, 'node' | 'toolHost' | 'looseEdit'>;
+  files: Pick<WallParts, 'node' | 'toolHost'>;
   limits: RunLimits;
   /** Whether bubblewrap works. */
   hasWall: boolean;

@@ -91,7 +91,7 @@ test('a run that exceeds a limit ends and names the limit; an honest run at the 
   const ours = [world.settings.DATA_DIR, resolve('.'), homedir(), `${hostname()}-${world.service.process.pid}`];
   expect(ours.filter((path) => seen.includes(path ?? ''))).toEqual([]);
   expect(answers.length).toBeGreaterThan(2);
-  expect(answers.filter((text) => !/^round \d+\n\[exit code 0\]$/.test(text))).toEqual([]);
+  expect(answers.filter((text) => !/^\[exit code 0\] after [\d.]+ s\nround \d+\n$/.test(text))).toEqual([]);
   const left = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes(seconds));
   expect(left).toEqual([]);
 }, 120_000);

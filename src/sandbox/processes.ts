@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ToolAnswer } from './sandbox.ts';
+import { type RunningCommand, startCommand } from './shell.ts';
+import type { Wall } from './wall-arguments.ts';
+
+/** Processes that run at the same time, and names of ended ones whose output is kept. */
+const [maxRunning, maxKept] = [8, 32];
+/** Characters kept from the start and from the end of a process's output. */
+const shownChars = 8000;
+/** How long the start of a process waits for its first output, or for it to fail at once. */
+const firstLookMs = 1000;
+
+interface Process {
+  running: RunningCommand;
+  /** How it ended; undefined while it runs. */
+  how?: string;
+}
+
+/** The background processes of a run. Each is a command in a sandbox of its own, without a time limit. */
+export interface Processes {
+  call(tool: ProcessTool, args: { name: string; command?: string }): Promise<ToolAnswer>;
+  /** Ends all of them. */
+  close(): Promise<void>;
+}
+
+type ProcessTool = 'start_process' | 'read_output' | 'stop_process';
+
+export function isProcessTool(tool: string): tool is ProcessTool {
+  return ['start_process', 'read_output', 'stop_process'].includes(tool);
+}
+
+export function openProcesses(wall: Wall, signal: AbortSignal): Processes {
+  const known = new Map<string, Process>();
+  let isClosed = false;
+  const close = async () => {
+    isClosed = true;
+    await Promise.all([...known.values()].map(({ running }) => running.end()));
+  };
+  const abort = () => void close();
+  signal.addEventListener('abort', abort, { once: true });
+  const tools: Record<ProcessTool, (args: { name: string; command: string }) => Promise<ToolAnswer>> = {
+    start_process: async ({ name, command }) => {
+      const problem = startProblem(known, name);
+      if (problem !== undefined) return { ok: false, text: problem };
+      signal.throwIfAborted();
+      if (isClosed) return { ok: false, text: 'the run is ending, so no process can start' };
+      const process = start(wall, command);
+      known.delete(name);
+      known.set(name, process);
+      forgetOldest(known);
+      await Promise.race([process.running.ended, sleep(firstLookMs, undefined, { ref: false })]);
+      return { ok: true, text: report(name, process) };
+    },
+    read_output: async ({ name }) => {
+      const process = known.get(name);
+      return process === undefined ? unknown(known, name) : { ok: true, text: report(name, process) };
+    },
+    stop_process: async ({ name }) => {
+      const process = known.get(name);
+      if (process === undefined) return unknown(known, name);
+      const wasRunning = process.how === undefined;
+      await process.running.end();
+      known.delete(name);
+      const what = wasRunning ? `stopped ${name}` : `${name} had ended before (${process.how})`;
+      return { ok: true, text: `${what}\n${process.running.output()}` };
+    },
+  };
+  return {
+    call: (tool, args) => tools[tool]({ command: '', ...args }),
+    close: async () => {
+      signal.removeEventListener('abort', abort);
+      await close();
+    },
+  };
+}
+
+function start(wall: Wall, command: string): Process {
+  const process: Process = { running: startCommand(wall, command, shownChars) };
+  void process.running.ended.then(async ({ how }) => {
+    process.how = how;
+    // Its sandbox may still hold processes that it left behind.
+    await process.running.end();
+  });
+  return process;
+}
+
+function startProblem(known: Map<string, Process>, name: string): string | undefined {
+  const running = [...known].filter(([, { how }]) => how === undefined).map(([each]) => each);
+  if (running.includes(name)) return `a process named ${name} is running; stop it first, or choose another name`;
+  if (running.length < maxRunning) return undefined;
+  return `at most ${maxRunning} processes run at the same time; stop one of ${running.join(', ')} first`;
+}
+
+function forgetOldest(known: Map<string, Process>): void {
+  const ended = [...known].filter(([, { how }]) => how !== undefined).map(([name]) => name);
+  for (const name of ended.slice(0, Math.max(0, known.size - maxKept))) known.delete(name);
+}
+
+/** Says how a process is doing, then shows the start and the end of its output. */
+function report(name: string, { running, how }: Process): string {
+  const seconds = Math.round(running.seconds());
+  const state = how === undefined ? `${name} is running for ${seconds} s` : `${name}: ${how} after ${seconds} s`;
+  return `[${state}]\n${running.output() || '(no output yet)'}`;
+}
+
+function unknown(known: Map<string, Process>, name: string): ToolAnswer {
+  const names = [...known.keys()].join(', ') || 'none';
+  const text = `there is no process ${name}; known ones: ${names}. Processes end when another worker continues the run`;
+  return { ok: false, text };
+}
