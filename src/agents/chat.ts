@@ -2,8 +2,9 @@ import type { App } from '../app.ts';
 import type { AgentRow, RepositoryRow } from '../db/tables.ts';
 import { AppError, upstreamFailed } from '../errors.ts';
 import type { Keyed } from '../http/route.ts';
-import { type Message, type Model, ModelFailed, type ToolCall } from '../llm/model.ts';
-import { parseArguments, readTools, specsOf } from '../repositories/read-tools.ts';
+import { specsOf } from '../llm/calls/declaration.ts';
+import { type Message, type Model, ModelFailed } from '../llm/model.ts';
+import { callReadTool, readTools } from '../repositories/read-tools.ts';
 import { openReader, type Reader } from '../repositories/reader.ts';
 import { type ChatMessage, insertMessage, listMessages, type Subject } from './chat-store.ts';
 import { modelFor } from './model.ts';
@@ -107,18 +108,8 @@ async function answer(
     }
     messages.push({ role: 'assistant', content: reply.text, toolCalls: reply.toolCalls });
     for (const call of reply.toolCalls)
-      messages.push({ role: 'tool', toolCallId: call.id, content: await read(reader as Reader, call) });
+      messages.push({ role: 'tool', toolCallId: call.id, content: await callReadTool(call, (reader as Reader).call) });
   }
-}
-
-async function read(reader: Reader, call: ToolCall): Promise<string> {
-  const tool = Object.hasOwn(readTools, call.name) ? readTools[call.name as keyof typeof readTools] : undefined;
-  if (tool === undefined)
-    return `Error: there is no tool ${call.name}; use one of ${Object.keys(readTools).join(', ')}`;
-  const given = parseArguments(tool.arguments, call.arguments);
-  if (!given.ok) return `Error: ${given.problem}`;
-  const { ok, text } = await reader.call(call.name, given.value);
-  return ok ? text : `Error: ${text}`;
 }
 
 type Turn = Pick<ChatMessage, 'role' | 'content'>;

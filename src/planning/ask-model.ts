@@ -5,8 +5,9 @@ import { findProjectAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { storable } from '../domain/text/storable.ts';
 import { AppError } from '../errors.ts';
+import { specsOf } from '../llm/calls/declaration.ts';
 import type { Message, Model } from '../llm/model.ts';
-import { parseArguments, specsOf } from '../repositories/read-tools.ts';
+import { parseArguments } from '../repositories/read-tools.ts';
 
 const line = z.string().trim().min(1).max(500);
 const text = z.string().max(50_000);

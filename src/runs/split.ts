@@ -4,7 +4,7 @@ import type { RunRow } from '../db/work-tables.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { insertTask } from '../tasks/operations.ts';
 import { findTask, getTask, lockTask, setTaskFields, type TaskView } from '../tasks/store.ts';
-import type { NewSubtask } from './agent/tools.ts';
+import type { NewSubtask } from './agent/tools/endings.ts';
 import { queueRun } from './operations.ts';
 import { findLiveRun, listRuns } from './store.ts';
 

@@ -5,7 +5,8 @@ import { type Message, type Model, ModelFailed, type Reply, type ToolCall } from
 import type { ToolHost } from '../../sandbox/sandbox.ts';
 import { cutText, type Ending, finishedWith, type Judgement, splitInto } from './ending.ts';
 import { contextChars, fitContext } from './fit-context.ts';
-import { callTool, describeCall, type Offered, type ToolResult, toolSpecs } from './tools.ts';
+import type { Offered, ToolResult } from './tools/tool.ts';
+import { callTool, describeCall, toolSpecs } from './tools.ts';
 
 export interface LoopContext {
   model: Model;
@@ -16,6 +17,8 @@ export interface LoopContext {
   spent(): Promise<Spent>;
   /** Stores a turn before the next one begins. `changed` says whether a tool may have changed the workspace. */
   keep(turn: Message[], reply: Reply, changed: boolean): Promise<void>;
+  /** Adds an answer outside of the conversation to the cost of the run. It is no turn. */
+  bill(reply: Reply): Promise<void>;
   /** Decides whether the conversation may end like this. `messages` excludes the turn in which it ends. */
   judge(ending: Ending, messages: Message[]): Promise<Judgement>;
   /** Adds a line to the log of the run. */
@@ -77,7 +80,7 @@ async function takeTurn(context: LoopContext, reply: Reply, errors: number): Pro
   if (reply.toolCalls.length === 0) takeText(context, reply, turn);
   for (const [i, call] of reply.toolCalls.entries()) {
     context.signal.throwIfAborted();
-    const result = i < maxCalls ? await resultOf(context, call, turn) : notRun(`over ${maxCalls} calls`);
+    const result = i < maxCalls ? await resultOf(context, call, turn, reply.isCut) : notRun(`over ${maxCalls} calls`);
     if (result.kind === 'answer') await context.note('tool', describeCall(call), { ok: result.ok });
     addResult(context, turn, call, result);
     if (turn.reason !== undefined) break;
@@ -117,9 +120,9 @@ function takeText(context: LoopContext, reply: Reply, turn: Turn): void {
   }
 }
 
-async function resultOf(context: LoopContext, call: ToolCall, turn: Turn): Promise<ToolResult> {
+async function resultOf(context: LoopContext, call: ToolCall, turn: Turn, isCut: boolean): Promise<ToolResult> {
   if (turn.ending !== undefined) return notRun('an earlier call in this reply ended the run');
-  return callTool(context.host, call, context.offered);
+  return callTool(context, call, { isCut });
 }
 
 function notRun(why: string): ToolResult {

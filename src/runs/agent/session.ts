@@ -19,6 +19,7 @@ import { readInstructions, withNestedInstructions } from './instructions.ts';
 import { judgeEnding } from './judge-ending.ts';
 import { converse, type LoopContext } from './loop.ts';
 import { openingMessages } from './prompts.ts';
+import { tellingOfLostProcesses } from './tools/lost-processes.ts';
 
 /** A new run sees at most this many earlier handoffs. */
 const maxHandoffs = 5;
@@ -42,10 +43,9 @@ export async function workInside(app: App, given: Assignment, work: Work, signal
     const { name } = given.agent;
     await journal.note('loop', turns.length > 0 ? `${name} continues after ${turns.length} turns` : `${name} begins`);
     const messages = [...opening, ...turns.flatMap((t) => t.messages)];
-    const ending = await converse(
-      loopContext(app, given, work, { atHand, signals, turnsBefore: turns.length }),
-      messages,
-    );
+    const context = loopContext(app, given, work, { atHand, signals, turnsBefore: turns.length });
+    context.host = tellingOfLostProcesses(context.host, messages);
+    const ending = await converse(context, messages);
     return await journal.once('ending', async () => ending);
   } finally {
     await atHand.host.close();
@@ -96,6 +96,10 @@ function loopContext(
     spent: () => spentOf(app, run, task),
     note: (type, text, data = {}) => work.journal.note(type, clean(text), clean(data)),
     withoutSecrets: clean,
+    bill: ({ inputTokens, outputTokens }) => {
+      const costUsd = costOf(app.config.MODEL_PRICES, model.name, inputTokens, outputTokens);
+      return work.journal.write((em) => addUsage(em, run.id, { inputTokens, outputTokens, costUsd }));
+    },
     keep: async (messages, { inputTokens, outputTokens }, changed) => {
       const workspace = changed ? await packWorkspace(atHand) : null;
       const costUsd = costOf(app.config.MODEL_PRICES, model.name, inputTokens, outputTokens);

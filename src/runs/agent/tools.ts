@@ -1,124 +1,128 @@
-import { z } from 'zod';
-import { storable } from '../../domain/text/storable.ts';
+import { findByName, type Given, specsOf } from '../../llm/calls/declaration.ts';
+import { fitArguments, readObject } from '../../llm/calls/fit-arguments.ts';
 import type { ToolCall, ToolSpec } from '../../llm/model.ts';
-import { parseArguments, parseJson, readTools, specsOf } from '../../repositories/read-tools.ts';
-import type { ToolHost } from '../../sandbox/sandbox.ts';
+import { parseJson, readTools } from '../../repositories/read-tools.ts';
+import { commandTools } from './tools/command-tools.ts';
+import { editTools, severalEdits } from './tools/edit-tools.ts';
+import { endings } from './tools/endings.ts';
+import { otherTools } from './tools/other-tools.ts';
+import { answered, type Offered, refused, type Tool, type ToolContext, type ToolResult } from './tools/tool.ts';
 
-const path = z.string().describe("relative to the repository's root");
+/** Every tool of a run. Their names and parameters are part of the published interface, and models are tuned to them. */
+const tools: Record<string, Tool> = { ...readTools, ...editTools, ...commandTools, ...otherTools, ...endings };
 
-const hostTools = {
-  ...readTools,
-  write_file: {
-    description: 'Write a whole file; missing folders are created.',
-    arguments: z.strictObject({ path, content: z.string() }),
-    changes: true,
-  },
-  edit_file: {
-    description: 'Replace a string in a file. The string must occur exactly once, unless replaceAll is true.',
-    arguments: z.strictObject({ path, old: z.string(), new: z.string(), replaceAll: z.boolean().optional() }),
-    changes: true,
-  },
-  delete_file: {
-    description: 'Delete a file.',
-    arguments: z.strictObject({ path }),
-    changes: true,
-  },
-  run_command: {
-    description: 'Run a shell command in the workspace, without network. Returns its output and its exit code.',
-    arguments: z.strictObject({ command: z.string().min(1), timeoutSeconds: z.int().min(1).max(600).optional() }),
-    changes: true,
-  },
-  open_repository: {
-    description: 'Open another connected repository at ../<name>/.',
-    arguments: z.strictObject({ name: z.string().min(1).max(200) }),
-    changes: true,
-  },
-} as const;
-
-const Finish = z.strictObject({
-  summary: z.string().min(1),
-  nextSteps: z.array(z.string()),
-  prTitle: z.string().optional(),
-  prBody: z.string().optional(),
-});
-const GiveUp = z.strictObject({ reason: z.string().min(1) });
-
-const CreateSubtasks = z.strictObject({
-  subtasks: z
-    .array(z.strictObject({ title: z.string().trim().min(1).max(200), description: z.string().max(50_000) }))
-    .min(1)
-    .max(20),
-});
-
-const endings = {
-  create_subtasks: {
-    description:
-      'Split the task: each subtask is done and merged on its own, then you continue. Ends the work for now; your changes so far are kept. Only for tasks that are too large for one pull request.',
-    arguments: CreateSubtasks,
-  },
-  finish: {
-    description: 'End the work: say what you did and why, and what remains. Your change then becomes a pull request.',
-    arguments: Finish,
-  },
-  give_up: {
-    description: 'End the work without a result, because the task cannot be done. Say why.',
-    arguments: GiveUp,
-  },
-} as const;
-
-export type FinishArguments = z.output<typeof Finish>;
-export type NewSubtask = z.output<typeof CreateSubtasks>['subtasks'][number];
-
-/** The tools that a run has. */
-export interface Offered {
-  hasShell: boolean;
-  /** False for a subtask, which cannot be split again. */
-  maySplit: boolean;
-}
-
-/** The result of a call. `changed` says whether the tool may have changed the workspace. */
-export type ToolResult =
-  | { kind: 'answer'; text: string; ok: boolean; changed: boolean }
-  | { kind: 'finish'; finish: FinishArguments }
-  | { kind: 'give_up'; reason: string }
-  | { kind: 'split'; subtasks: NewSubtask[] };
+/** Tools of other agents that are several tools in one. `command` says which. */
+const editors = ['str_replace_editor', 'str_replace_based_edit_tool', 'text_editor', 'file_editor', 'editor'];
+const editorCommands: Record<string, string> = {
+  view: 'read_file',
+  create: 'write_file',
+  str_replace: 'edit_file',
+  insert: 'insert_lines',
+};
 
 /** Returns the tools to offer to the model. There is no shell without a working sandbox. */
 export function toolSpecs(offered: Offered): ToolSpec[] {
-  return specsOf(
-    Object.fromEntries(Object.entries({ ...hostTools, ...endings }).filter(([name]) => isOffered(name, offered))),
-  );
+  const own = Object.entries(tools).filter(([, tool]) => tool.offer !== 'hidden' && isUsable(tool, offered));
+  return [...specsOf(Object.fromEntries(own)), ...(offered.others?.specs ?? [])];
 }
 
-function isOffered(name: string, { hasShell, maySplit }: Offered): boolean {
-  return (hasShell || name !== 'run_command') && (maySplit || name !== 'create_subtasks');
+function isUsable({ offer }: Tool, { hasShell, maySplit }: Offered): boolean {
+  return (hasShell || offer !== 'with shell') && (maySplit || offer !== 'with split');
 }
 
-/** Carries out a call of the model. If the call is invalid, the result tells the model how to correct it. */
-export async function callTool(host: ToolHost, call: ToolCall, offered: Offered): Promise<ToolResult> {
-  const refuse = (text: string): ToolResult => ({ kind: 'answer', text: `Error: ${text}`, ok: false, changed: false });
-  const known: Record<string, { arguments: z.ZodType; changes?: boolean }> = { ...hostTools, ...endings };
-  const tool = Object.hasOwn(known, call.name) && isOffered(call.name, offered) ? known[call.name] : undefined;
-  if (tool === undefined) {
-    const names = toolSpecs(offered).map((t) => t.name);
-    return refuse(`there is no tool ${call.name}; the tools are ${names.join(', ')}`);
+/** A call that was understood: the tool that it means, and arguments that fit. */
+interface Understood {
+  name: string;
+  tool: Tool;
+  args: object;
+}
+
+/**
+ * Carries out a call of the model. If the call is invalid, the result tells the model how to correct it.
+ *
+ * @param isCut whether the answer with this call reached its length limit, so that the call may be incomplete
+ */
+export async function callTool(context: ToolContext, call: ToolCall, { isCut = false } = {}): Promise<ToolResult> {
+  const { host, offered } = context;
+  if (offered.others?.specs.some(({ name }) => name === call.name)) {
+    // These tools read their arguments themselves; they get valid JSON where there is only one reading.
+    const read = readObject(call.arguments, { isCut });
+    return answered(await offered.others.call(call.name, read.ok ? JSON.stringify(read.value) : call.arguments), false);
   }
-  const parsed = parseArguments(tool.arguments, call.arguments);
-  if (!parsed.ok) return refuse(parsed.problem);
-  // These arguments are stored in the database, which cannot store every character.
-  if (call.name === 'finish') return { kind: 'finish', finish: storable(parsed.value as FinishArguments) };
-  if (call.name === 'give_up')
-    return { kind: 'give_up', reason: storable(parsed.value as z.output<typeof GiveUp>).reason };
-  if (call.name === 'create_subtasks')
-    return { kind: 'split', subtasks: storable(parsed.value as z.output<typeof CreateSubtasks>).subtasks };
-  const answer = await host.call(call.name, parsed.value as object);
-  const text = answer.ok ? answer.text : `Error: ${answer.text}`;
-  return { kind: 'answer', text, ok: answer.ok, changed: tool.changes === true };
+  const understood = understand(call, offered, isCut);
+  if (typeof understood === 'string') return refused(understood);
+  const { name, tool, args } = understood;
+  if (tool.run !== undefined) return tool.run(context, args as never);
+  return answered(await host.call(name, args), tool.changes);
+}
+
+/** Returns the tool and the arguments that a call means, or what is wrong with it. */
+function understand(call: ToolCall, offered: Offered, isCut: boolean): Understood | string {
+  const { name: called, text } = dispatched(call, isCut);
+  const name = findByName(tools, called);
+  const tool = name === undefined ? undefined : tools[name];
+  if (name === undefined || tool === undefined || !isUsable(tool, offered)) return noTool(called, name, offered);
+  const fitted = fitArguments(tool.arguments, text, { ...tool, name: called, isCut });
+  if (!fitted.ok) return fitted.problem;
+  const args = fitted.value as object;
+  const other = tool.redirect?.(args as never);
+  const redirected = other && tools[other.name];
+  if (other === undefined || redirected === undefined) return { name, tool, args };
+  return { name: other.name, tool: redirected, args: other.args };
+}
+
+function noTool(called: string, name: string | undefined, offered: Offered): string {
+  const names = toolSpecs(offered).map((spec) => spec.name);
+  if (name !== undefined && tools[name]?.offer === 'with shell')
+    return `there is no shell here; the tools are ${names.join(', ')}`;
+  return `there is no tool ${called.slice(0, 100)}; the tools are ${names.join(', ')}`;
+}
+
+/** Translates the names of tools that depend on the arguments. */
+function dispatched(call: ToolCall, isCut: boolean): { name: string; text: string } {
+  const same = { name: call.name, text: call.arguments };
+  const isEditor = findByName(Object.fromEntries(editors.map((name) => [name, {}])), call.name) !== undefined;
+  const isEdit = findByName(tools, call.name) === 'edit_file';
+  if (!isEditor && !isEdit) return same;
+  const read = readObject(call.arguments, { isCut });
+  if (!read.ok) return same;
+  if (isEdit) {
+    const edits = severalEdits(read.value);
+    const { diff: _, ...rest } = read.value;
+    return edits === undefined ? same : { name: 'multi_edit', text: JSON.stringify({ ...rest, edits }) };
+  }
+  const { command, ...rest } = read.value;
+  const name = editorCommands[String(command)];
+  return name === undefined ? same : { name, text: JSON.stringify(forCommand(String(command), rest)) };
+}
+
+/** Leaves out the arguments of the editor's other commands, which some models send empty. */
+function forCommand(command: string, given: Given): Given {
+  const used: Record<string, string[]> = {
+    view: ['path', 'view_range'],
+    create: ['path', 'file_text'],
+    str_replace: ['path', 'old_str', 'new_str'],
+    insert: ['path', 'insert_line', 'new_str', 'insert_text'],
+  };
+  const isEmpty = (value: unknown) => value === null || value === '' || (Array.isArray(value) && value.length === 0);
+  const kept = Object.entries(given).filter(([key, value]) => used[command]?.includes(key) || !isEmpty(value));
+  // A replacement by nothing may leave out `new_str`.
+  return { ...(command === 'str_replace' ? { new_str: '' } : {}), ...Object.fromEntries(kept) };
 }
 
 /** Describes a call in a few words for the log of the run. */
 export function describeCall(call: ToolCall): string {
-  const given = (parseJson(call.arguments) ?? {}) as Record<string, unknown>;
+  const understood = understand(call, { hasShell: true, maySplit: true }, false);
+  if (typeof understood === 'string') return named(call.name.slice(0, 100), aboutOf(parseJson(call.arguments) ?? {}));
+  const { name, tool, args } = understood;
+  return named(name, tool.about?.(args as never) ?? aboutOf(args as Given));
+}
+
+function named(name: string, about: string): string {
+  return about === '' ? name : `${name} ${about.slice(0, 120)}`;
+}
+
+function aboutOf(given: Given): string {
   const about = given.path ?? given.command ?? given.pattern ?? given.name ?? '';
-  return typeof about === 'string' && about !== '' ? `${call.name} ${about.slice(0, 120)}` : call.name;
+  return typeof about === 'string' ? about : '';
 }

@@ -10,7 +10,7 @@ import { type Credential, octokitFor } from '../../repositories/credentials.ts';
 import { ensurePull, type OpenedPull } from '../../repositories/pulls.ts';
 import { setTaskFields } from '../../tasks/store.ts';
 import { upsertDiff, upsertPull } from '../../tasks/work-store.ts';
-import type { FinishArguments } from '../agent/tools.ts';
+import type { FinishArguments } from '../agent/tools/endings.ts';
 import { stepOf } from '../lease/journal.ts';
 import { findStarter, lockForPush } from '../store.ts';
 import { allWorks, type Work } from '../work.ts';

@@ -77,6 +77,7 @@ export function loopContext(script: Scripted[], more: Partial<LoopContext> = {})
     limits: limitsOfService({ runMinutes: 9, runSteps: 99, runTokens: 9999, runCostUsd: 9, dayCostUsd: 9 }),
     spent: async () => ({ steps: kept.length, tokens: 0, costUsd: 0, dayCostUsd: 0 }),
     keep: async (turn, _reply, changed) => void kept.push({ turn: [...turn], changed }),
+    bill: async () => {},
     judge: async () => ({ accepted: true, evidence: {} }),
     note: async (type, text) => void notes.push(`${type}: ${text}`),
     withoutSecrets: (value) => JSON.parse(JSON.stringify(value).replaceAll('hunter2', '***')),

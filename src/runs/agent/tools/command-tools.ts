@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { type Given, hidden, words } from '../../../llm/calls/declaration.ts';
+import { tool } from './tool.ts';
+
+const maxSeconds = 600;
+const command = z.string().min(1);
+const processName = z.string().trim().min(1).max(50);
+const nameNames = words('id process process_id process_name session_id shell_id bash_id task_id');
+const commandNames = words('cmd script bash_command command_line shell_command commands');
+
+/** The tools that run commands. They exist only with a working sandbox. */
+export const commandTools = {
+  run_command: tool({
+    description:
+      'Run a shell command at the root of the workspace, without network, and wait for it; at most timeoutSeconds (120 if not given, 600 at most). The result begins with the exit code and the duration. Use it to build, test and inspect; to read, search and change files use the other tools. Every command has a new shell: combine "cd x && y" in one. What it starts in the background ends with it.',
+    arguments: z.strictObject({
+      command,
+      timeoutSeconds: z.int().min(1).max(maxSeconds).optional(),
+      background: z.boolean().optional().meta(hidden),
+    }),
+    names: words(
+      'bash shell sh exec execute execute_command run_shell_command terminal run_terminal_cmd run command execute_bash local_shell exec_command run_in_terminal run_shell shell_command cmd',
+    ),
+    argumentNames: {
+      command: commandNames,
+      timeoutSeconds: ['timeout_secs', 'seconds', 'max_seconds'],
+      background: ['run_in_background', 'is_background'],
+    },
+    translate: translateCommand,
+    changes: true,
+    offer: 'with shell',
+    redirect: ({ command: given, background }) => {
+      const patch = patchIn(given);
+      if (patch !== undefined) return { name: 'apply_patch', args: { patch } };
+      if (background !== true) return undefined;
+      const name = /[\w.-]{1,40}/.exec(given)?.[0] ?? 'background';
+      return { name: 'start_process', args: { command: given, name } };
+    },
+  }),
+  start_process: tool({
+    description:
+      'Start a command that keeps running while you go on, such as a watcher or a long build, under a name of your choice. At most 8 run at the same time. read_output shows its output, stop_process ends it; all end with the run. To try out a server, run the server and the client in one run_command instead, because commands do not share a network.',
+    arguments: z.strictObject({ command, name: processName }),
+    names: words('start_background run_background start_server run_in_background background_command'),
+    argumentNames: { command: commandNames, name: nameNames },
+    changes: true,
+    offer: 'with shell',
+    about: ({ name, command: given }) => `${name}: ${given}`,
+  }),
+  read_output: tool({
+    description:
+      'Show how a process of start_process is doing: whether it runs, and the start and the end of its output.',
+    arguments: z.strictObject({ name: processName }),
+    names: words('bash_output get_output process_output read_process_output get_process_output task_output'),
+    argumentNames: { name: nameNames },
+    // The process may have changed files in the meantime.
+    changes: true,
+    offer: 'with shell',
+  }),
+  stop_process: tool({
+    description: 'End a process of start_process, with everything it started, and show its output.',
+    arguments: z.strictObject({ name: processName }),
+    names: words('kill_process kill_shell kill_bash terminate_process end_process'),
+    argumentNames: { name: nameNames },
+    changes: true,
+    offer: 'with shell',
+  }),
+};
+
+/** Commands as a list, working folders, and times in milliseconds. */
+function translateCommand(given: Given): Given {
+  const {
+    timeout,
+    timeout_ms: ms,
+    workdir,
+    cwd = workdir,
+    working_directory: folder = cwd,
+    restart: _,
+    login: __,
+    ...rest
+  } = given;
+  const key = ['command', ...commandNames].find((name) => rest[name] !== undefined);
+  const stated = key === undefined ? undefined : rest[key];
+  if (key !== undefined && Array.isArray(stated) && stated.every((part) => typeof part === 'string'))
+    rest[key] = commandOf(stated as string[]);
+  if (key !== undefined && typeof rest[key] === 'string' && typeof folder === 'string')
+    rest[key] = within(folder, rest[key]);
+  const seconds = secondsOf(timeout, ms) ?? rest.timeoutSeconds;
+  // A longer time than the longest only means that the command is slow.
+  const bounded = Number(seconds) > maxSeconds ? maxSeconds : seconds;
+  return bounded === undefined || bounded === null ? rest : { ...rest, timeoutSeconds: bounded };
+}
+
+/** Of `timeout`, numbers over an hour of seconds can only be milliseconds. */
+function secondsOf(timeout: unknown, ms: unknown): number | undefined {
+  const given = Number(ms ?? timeout);
+  if ((ms ?? timeout) === undefined || (ms ?? timeout) === null || !(given > 0)) return undefined;
+  return Math.max(1, Math.ceil(ms !== undefined || given >= 3600 ? given / 1000 : given));
+}
+
+/** `["bash", "-lc", "make test"]` is a script, any other list one command with its arguments. */
+function commandOf(parts: string[]): string {
+  const [shell = '', flag = '', script] = parts;
+  if (
+    /^(?:\/(?:usr\/)?bin\/)?(?:ba|z|da)?sh$/.test(shell) &&
+    /^-[a-z]*c$/.test(flag) &&
+    script !== undefined &&
+    parts.length === 3
+  )
+    return script;
+  if (parts.length === 1) return shell;
+  return parts.map(quoted).join(' ');
+}
+
+const quoted = (part: string) => (/^[\w./:=@%+,-]+$/.test(part) ? part : `'${part.replaceAll("'", "'\\''")}'`);
+
+function within(folder: string, script: string): string {
+  const relative = folder.replace(/^\/work\/?/, '').replace(/\/+$/, '');
+  return relative === '' || relative === '.' ? script : `cd -- ${quoted(relative)} || exit\n${script}`;
+}
+
+/** Returns the patch of a command that only calls `apply_patch`, which some models know as a program. */
+function patchIn(script: string): string | undefined {
+  const text = script.trim();
+  const [, mark, body] = /^apply_patch\s*<<-?\s*['"]?(\w+)['"]?\n(.*)$/s.exec(text) ?? [];
+  if (mark !== undefined && body !== undefined)
+    return body.trimEnd().endsWith(`\n${mark}`) ? body.trimEnd().slice(0, -mark.length) : undefined;
+  const [, quote, inner] = /^apply_patch\s+(['"])(\*\*\* Begin Patch\n.*\*\*\* End Patch)\s*\1$/s.exec(text) ?? [];
+  // Within double quotes the shell would have changed the text.
+  return quote === '"' && /[$`\\]/.test(inner ?? '') ? undefined : inner?.replaceAll("'\\''", "'");
+}

@@ -1,0 +1,81 @@
+import type { z } from 'zod';
+import type { Limits, Spent } from '../../../domain/budget.ts';
+import type { Declared } from '../../../llm/calls/declaration.ts';
+import type { Model, Reply, ToolSpec } from '../../../llm/model.ts';
+import type { ToolAnswer, ToolHost } from '../../../sandbox/sandbox.ts';
+import type { FinishArguments, NewSubtask } from './endings.ts';
+
+/**
+ * The result of a call. `changed` says whether the tool may have changed the workspace; `isInvalid`, that the call could
+ * not be carried out because there is no such tool or its arguments do not fit.
+ */
+export type ToolResult =
+  | { kind: 'answer'; text: string; ok: boolean; changed: boolean; isInvalid?: true }
+  | { kind: 'finish'; finish: FinishArguments }
+  | { kind: 'give_up'; reason: string }
+  | { kind: 'split'; subtasks: NewSubtask[] };
+
+/** Tools that come from elsewhere, such as MCP servers. They are offered beside our own under their exact names. */
+export interface OtherTools {
+  specs: ToolSpec[];
+  /** Carries out a call. Every failure becomes an answer. */
+  call(name: string, argumentsJson: string): Promise<ToolAnswer>;
+}
+
+/** The tools that a run has. */
+export interface Offered {
+  hasShell: boolean;
+  /** False for a subtask, which cannot be split again. */
+  maySplit: boolean;
+  others?: OtherTools;
+}
+
+/** What the tools of a run work with. */
+export interface ToolContext {
+  host: ToolHost;
+  offered: Offered;
+  model: Model;
+  signal: AbortSignal;
+  limits: Limits;
+  spent(): Promise<Spent>;
+  /** Adds an answer outside of the conversation to the cost of the run. It is no turn. */
+  bill(reply: Reply): Promise<void>;
+  /** Adds a line to the log of the run. */
+  note(type: string, text: string, data?: object): Promise<void>;
+}
+
+/** One tool of the agent: everything about it in one place. */
+export interface Tool extends Declared {
+  /** Whether a call may change the workspace, which is then stored before the next turn. */
+  changes: boolean;
+  /** `hidden` is understood but not offered: calls of other agents' tools become calls of this one. */
+  offer?: 'always' | 'with shell' | 'with split' | 'hidden';
+  /** What a call is about, for the log of the run. */
+  about?(args: never): string;
+  /** Returns another call that these arguments mean; undefined for this tool. */
+  redirect?(args: never): { name: string; args: object } | undefined;
+  /** Carries out a call. Without it, the tool host does. */
+  run?(context: ToolContext, args: never): Promise<ToolResult>;
+}
+
+/** Declares a tool. The types of `about`, `redirect` and `run` follow from its arguments. */
+export function tool<S extends z.ZodType>(
+  declared: Omit<Tool, 'arguments' | 'about' | 'redirect' | 'run'> & {
+    arguments: S;
+    about?(args: z.output<S>): string;
+    redirect?(args: z.output<S>): { name: string; args: object } | undefined;
+    run?(context: ToolContext, args: z.output<S>): Promise<ToolResult>;
+  },
+): Tool & { arguments: S } {
+  return declared as Tool & { arguments: S };
+}
+
+/** Converts an answer of a tool host to a result. */
+export function answered({ ok, text }: ToolAnswer, changed: boolean): ToolResult {
+  return { kind: 'answer', text: ok ? text : `Error: ${text}`, ok, changed };
+}
+
+/** Tells the model why a call could not be carried out at all. */
+export function refused(problem: string): ToolResult {
+  return { kind: 'answer', text: `Error: ${problem}`, ok: false, changed: false, isInvalid: true };
+}
