@@ -6,11 +6,15 @@ import { numbered } from './show.mjs';
 import { ToolError } from './tool-error.mjs';
 
 const quotedLines = 15;
+/** Lines of a file times hunks: each hunk is searched in the whole file. */
+const maxSearched = 10_000_000;
 
 /** Applies the hunks of a patch to a text, from the top to the bottom. */
 export function patchedLines(text, hunks, path) {
   const endsWithNewline = text.endsWith('\n') || text === '';
   const original = text === '' ? [] : text.replace(/\n$/, '').split('\n');
+  if (hunks.length * original.length > maxSearched)
+    throw new ToolError(`${hunks.length} hunks are too many for ${path}; send several smaller patches`);
   const result = { lines: [...original], cursor: 0, grown: 0, places: [], notes: new Set(), isEnded: endsWithNewline };
   for (const hunk of hunks) applyHunk(result, hunk, { path, original });
   const end = result.isEnded && result.lines.length > 0 ? '\n' : '';
@@ -63,7 +67,7 @@ function placeOf(result, hunk, old, path) {
   const after = hunk.anchor === undefined ? result.cursor : anchored(result, hunk.anchor, path);
   // Hunks are in the order of the file. One that is out of order is still clear if its lines occur once.
   const below = findLines(result.lines, old, { from: after });
-  const { places, difference } = below.places.length > 0 ? below : findLines(result.lines, old);
+  const { places, difference } = below.places.length > 0 || after === 0 ? below : findLines(result.lines, old);
   const one = (at) => ({ at, count: old.length, difference });
   if (places.length === 1) return one(places[0]);
   if (places.length === 0) throw new ToolError(notFound(result, old, path));
