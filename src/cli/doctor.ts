@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { App } from '../app.ts';
 import { type Composed, compose } from '../compose.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
@@ -92,7 +93,9 @@ async function disk({ DATA_DIR }: Config): Promise<Finding> {
 
 function sandbox({ config, sandbox: { state } }: App): Finding {
   const isFine = state.works || config.SANDBOX === 'off';
-  return { what: 'sandbox', state: isFine ? 'ok' : 'FAIL', says: state.says };
+  const hasRipgrep = existsSync('/usr/bin/rg') || existsSync('/usr/local/bin/rg');
+  const slow = hasRipgrep ? '' : '; agents search faster with ripgrep (apt-get install ripgrep)';
+  return { what: 'sandbox', state: isFine ? 'ok' : 'FAIL', says: `${state.says}${slow}` };
 }
 
 async function git({ git: engine }: App): Promise<Finding> {
