@@ -96,12 +96,12 @@ function loopContext(
     spent: () => spentOf(app, run, task),
     note: (type, text, data = {}) => work.journal.note(type, clean(text), clean(data)),
     withoutSecrets: clean,
-    keep: async (messages, { inputTokens, outputTokens }, changed) => {
+    keep: async (messages, reply, changed) => {
       const workspace = changed ? await packWorkspace(atHand) : null;
-      const costUsd = costOf(app.config.MODEL_PRICES, model.name, inputTokens, outputTokens);
+      const costUsd = costOf(app.config.MODEL_PRICES, model.name, reply);
       await work.journal.write(async (em) => {
         await insertTurn(em, run.id, count, { messages, workspace });
-        await addUsage(em, run.id, { inputTokens, outputTokens, costUsd });
+        await addUsage(em, run.id, { ...reply, costUsd });
         await showTask(app, em, task.id);
       });
       count += 1;
@@ -132,7 +132,7 @@ async function spentOf(app: App, run: RunRow, task: TaskView) {
   const family = await spentByFamily(em, task.parentId ?? task.id, run);
   return {
     steps: own.steps,
-    tokens: own.inputTokens + own.outputTokens + family.tokens,
+    tokens: own.inputTokens - own.cachedInputTokens + own.outputTokens + family.tokens,
     costUsd: (own.costUsd ?? 0) + family.costUsd,
     dayCostUsd: await costOfDay(em, run.projectId),
   };
