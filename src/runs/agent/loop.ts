@@ -7,6 +7,7 @@ import {
   ModelFailed,
   messageOf,
   type Reply,
+  type ReplyOptions,
   type ToolCall,
 } from '../../llm/model.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';
@@ -20,6 +21,8 @@ export interface LoopContext {
   offered: Offered;
   signal: AbortSignal;
   limits: Limits;
+  /** Shows the text of the model while it arrives. */
+  live?: Pick<ReplyOptions, 'onText' | 'onRestart'>;
   spent(): Promise<Spent>;
   /** Stores a turn before the next one begins. `changed` says whether a tool may have changed the workspace. */
   keep(turn: Message[], reply: Reply, changed: boolean): Promise<void>;
@@ -171,7 +174,7 @@ async function replyOf(context: LoopContext, messages: Message[], shortenings = 
   const began = performance.now();
   try {
     const fitted = fitContext(messages, contextChars / 2 ** shortenings);
-    const reply = await model.reply(fitted, toolSpecs(offered), signal);
+    const reply = await model.reply(fitted, toolSpecs(offered), signal, context.live);
     const { inputTokens, cachedInputTokens, outputTokens } = reply;
     const ms = Math.round(performance.now() - began);
     await note('model', `${model.name} answered`, { inputTokens, cachedInputTokens, outputTokens, ms });

@@ -17,6 +17,7 @@ import type { Assignment } from './assignment.ts';
 import type { Ending } from './ending.ts';
 import { readInstructions, withNestedInstructions } from './instructions.ts';
 import { judgeEnding } from './judge-ending.ts';
+import { openLiveText } from './live-text.ts';
 import { converse, type LoopContext } from './loop.ts';
 import { openingMessages } from './prompts.ts';
 
@@ -86,6 +87,7 @@ function loopContext(
   // Reads `work.secrets` each time, because it grows when another repository is opened.
   const clean = <T>(value: T) => withoutSecrets(value, work.secrets);
   let count = turnsBefore;
+  const text = openLiveText(app.db, run.id, () => work.secrets);
   return {
     model,
     host,
@@ -96,7 +98,9 @@ function loopContext(
     spent: () => spentOf(app, run, task),
     note: (type, text, data = {}) => work.journal.note(type, clean(text), clean(data)),
     withoutSecrets: clean,
+    live: text.ofTurn(() => count),
     keep: async (messages, reply, changed) => {
+      await text.end();
       const workspace = changed ? await packWorkspace(atHand) : null;
       const costUsd = costOf(app.config.MODEL_PRICES, model.name, reply);
       await work.journal.write(async (em) => {
