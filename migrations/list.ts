@@ -14,6 +14,7 @@ import { Retention1764720000000 } from './0013-retention.ts';
 import { Takeovers1764806400000 } from './0014-takeovers.ts';
 import { ShownProgress1764892800000 } from './0015-shown-progress.ts';
 import { Compared1764979200000 } from './0016-compared.ts';
+import { Reasoning1765065600000 } from './0017-reasoning.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -33,4 +34,5 @@ export const migrations = [
   Takeovers1764806400000,
   ShownProgress1764892800000,
   Compared1764979200000,
+  Reasoning1765065600000,
 ];

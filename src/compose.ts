@@ -25,10 +25,12 @@ import { adoptStoredApp } from './github/app/stored-app.ts';
 import { registerWebhooks } from './github/inbox/events.ts';
 import { createMetrics } from './http/metrics.ts';
 import { jobs } from './jobs.ts';
+import { withReadableErrors } from './llm/error-body.ts';
 import { openaiModels } from './llm/openai.ts';
 import { fetchFromGitHub, fetchFromModel } from './outgoing/fetch-from.ts';
 import { secretsOf } from './own-secrets.ts';
 import { openQueue } from './queue/queue.ts';
+import { withoutSecrets } from './runs/outgoing/outgoing-scan.ts';
 import { openSandbox } from './sandbox/bubblewrap.ts';
 import { removeTree } from './sandbox/remove-tree.ts';
 import type { RunLimits } from './sandbox/sandbox.ts';
@@ -104,7 +106,12 @@ async function build(
     secrets: secretBox(keys.encryptionKeys),
     git: patient(await chooseGit(config, folders.gitCache, log)),
     sandbox,
-    models: openaiModels((apiKey) => openaiClient(config, apiKey), config.MODEL_ANSWER_SECONDS),
+    models: openaiModels({
+      connect: (apiKey) => openaiClient(config, apiKey),
+      seconds: config.MODEL_ANSWER_SECONDS,
+      api: config.OPENAI_API,
+      clean: (text, key) => withoutSecrets(text, [key, ...app.ownSecrets()]),
+    }),
     github: undefined,
     githubApp: undefined,
     connectGitHub: (credentials) => {
@@ -155,7 +162,7 @@ async function chooseGit({ GIT_ENGINE }: Config, cacheDir: string, log: Logger):
 }
 
 function openaiClient(config: Config, apiKey: string): OpenAI {
-  const fetch = fetchFromModel(config.MODEL_ANSWER_SECONDS);
+  const fetch = withReadableErrors(fetchFromModel(config.MODEL_ANSWER_SECONDS));
   return new OpenAI({ apiKey, baseURL: config.OPENAI_BASE_URL, maxRetries: 0, logLevel: 'off', fetch });
 }
 

@@ -49,6 +49,8 @@ export const privateKey = z
   .transform((s) => s.replaceAll('\\n', '\n').trim())
   .refine(isPrivateKey, 'must be a PEM private key (the .pem file that GitHub gave for the App)');
 
+const price = z.number().min(0);
+
 export const priceTable = z
   .string()
   .transform((s, ctx) => {
@@ -59,7 +61,7 @@ export const priceTable = z
       return z.NEVER;
     }
   })
-  .pipe(z.record(z.string(), z.object({ input: z.number().min(0), output: z.number().min(0) })))
+  .pipe(z.record(z.string(), z.object({ input: price, cachedInput: price.optional(), output: price })))
   .default({});
 
 /** Secrets that an attacker would try first to forge a delivery; `development` is Probot's default. */

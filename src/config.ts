@@ -58,6 +58,7 @@ const schema = z.object({
   OPENAI_API_KEY: z.string().optional(),
   OPENAI_BASE_URL: httpUrl.default('https://api.openai.com/v1'),
   OPENAI_MODEL: z.string().default(''),
+  OPENAI_API: z.enum(['auto', 'responses', 'chat'], 'must be auto, responses or chat').default('auto'),
   MODEL_PRICES: priceTable,
   MODEL_ANSWER_SECONDS: whole(1, 3600, 600),
   COMMAND_PREFIX: z

@@ -3,7 +3,7 @@ import type { AgentRow, RepositoryRow } from '../db/tables.ts';
 import { AppError, upstreamFailed } from '../errors.ts';
 import type { Keyed } from '../http/route.ts';
 import { specsOf } from '../llm/calls/declaration.ts';
-import { type Message, type Model, ModelFailed } from '../llm/model.ts';
+import { type Message, type Model, ModelFailed, messageOf } from '../llm/model.ts';
 import { callReadTool, readTools } from '../repositories/read-tools.ts';
 import { openReader, type Reader } from '../repositories/reader.ts';
 import { type ChatMessage, insertMessage, listMessages, type Subject } from './chat-store.ts';
@@ -106,7 +106,7 @@ async function answer(
       if (reply.text.trim() === '') throw new ModelFailed('model', 'the model returned an empty reply');
       return reply.text.trim();
     }
-    messages.push({ role: 'assistant', content: reply.text, toolCalls: reply.toolCalls });
+    messages.push(messageOf(reply));
     for (const call of reply.toolCalls)
       messages.push({ role: 'tool', toolCallId: call.id, content: await callReadTool(call, (reader as Reader).call) });
   }

@@ -4,15 +4,22 @@ import { notConfigured } from '../errors.ts';
 import type { Model } from '../llm/model.ts';
 import { revealSecret } from '../projects/secrets.ts';
 
+/** An agent's settings for its model. */
+type ModelChoice = Pick<AgentRow, 'model'> & Partial<Pick<AgentRow, 'reasoningEffort' | 'maxOutputTokens'>>;
+
 /**
  * Returns the model of an agent, or the default model, with the key of the project or otherwise of the service.
  * @throws AppError 503 naming the missing setting
  */
-export async function modelFor(app: App, agent: Pick<AgentRow, 'model'>, projectId: string): Promise<Model> {
+export async function modelFor(app: App, agent: ModelChoice, projectId: string): Promise<Model> {
   const name = agent.model || app.config.OPENAI_MODEL;
   if (name === '') throw notConfigured('No model is configured: set OPENAI_MODEL or choose a model for the agent');
   const key = (await revealSecret(app, projectId, 'model_token')) ?? app.config.OPENAI_API_KEY;
   if (key === undefined)
     throw notConfigured('No model key is configured: set OPENAI_API_KEY, or the model token of the project');
-  return app.models.withKey(name, key);
+  const { reasoningEffort, maxOutputTokens } = agent;
+  return app.models.withKey(name, key, {
+    effort: reasoningEffort ?? undefined,
+    maxOutputTokens: maxOutputTokens ?? undefined,
+  });
 }

@@ -1,8 +1,23 @@
 import { z } from 'zod';
 import { proficiencies } from '../domain/agent-figures.ts';
+import { leastOutputTokens, mostOutputTokens, reasoningEfforts } from '../domain/reasoning.ts';
 import { longText, Timestamp, titleText, wholeNumber } from '../http/shapes.ts';
 
 const status = z.enum(['available', 'busy', 'offline']);
+
+const effort = z
+  .enum(reasoningEfforts, `must be null or one of ${reasoningEfforts.join(', ')}`)
+  .nullable()
+  .meta({ description: 'how long the model reasons before it answers; null leaves it to the model server' });
+const outputTokensText = `must be null or a whole number from ${leastOutputTokens} to ${mostOutputTokens}`;
+const outputTokens = z
+  .int(outputTokensText)
+  .min(leastOutputTokens, outputTokensText)
+  .max(mostOutputTokens, outputTokensText)
+  .nullable()
+  .meta({
+    description: 'the longest answer of the model in tokens, reasoning included; null leaves it to the model server',
+  });
 
 export const Agent = z
   .object({
@@ -12,6 +27,8 @@ export const Agent = z
     description: z.string(),
     team: z.string(),
     model: z.string(),
+    reasoningEffort: effort,
+    maxOutputTokens: outputTokens,
     systemPrompt: z.string(),
     version: z.int(),
     previousVersionId: z.string().nullable(),
@@ -32,6 +49,8 @@ export const CreateAgent = z.strictObject({
   description: longText().default(''),
   team: shortText.default(''),
   model: shortText.default(''),
+  reasoningEffort: effort.default(null),
+  maxOutputTokens: outputTokens.default(null),
   systemPrompt: longText().default(''),
 });
 
@@ -40,6 +59,8 @@ export const UpdateAgent = z.strictObject({
   description: longText().optional(),
   team: shortText.optional(),
   model: shortText.optional(),
+  reasoningEffort: effort.optional(),
+  maxOutputTokens: outputTokens.optional(),
   systemPrompt: longText().optional(),
 });
 

@@ -6,11 +6,14 @@ import { freeBytes } from '../db/embedded/reserve.ts';
 import { inMegabytes, lowBytes } from '../disk.ts';
 import { setupAddress } from '../github/app/stored-app.ts';
 import { webhookProblem } from '../github/app/webhook-address.ts';
+import { ModelFailed } from '../llm/model.ts';
 import { createLogger } from '../logger.ts';
 import { fetchFromModel } from '../outgoing/fetch-from.ts';
 
-/** Time limit for the model server's response, in seconds. */
+/** Time limit for the model server's list of models, in seconds. */
 const modelSeconds = 10;
+/** Time limit for the model's answer to a short question, in seconds. */
+const answerSeconds = 60;
 
 export interface Finding {
   what: string;
@@ -68,7 +71,7 @@ export async function examine(app: App): Promise<Finding[]> {
     await git(app),
     await github(app),
     ...webhooks(app),
-    await model(config),
+    await model(app),
   ];
 }
 
@@ -131,11 +134,12 @@ function webhooks({ github: connected, config }: App): Finding[] {
   return problem === undefined ? [] : [{ what: 'webhooks', state: 'todo', says: problem }];
 }
 
-async function model(config: Config): Promise<Finding> {
+async function model(app: App): Promise<Finding> {
   const what = 'model';
+  const { config } = app;
   const { OPENAI_API_KEY: key, OPENAI_MODEL: name, OPENAI_BASE_URL: server } = config;
   const missing = [...(key ? [] : ['OPENAI_API_KEY']), ...(name ? [] : ['OPENAI_MODEL'])];
-  if (missing.length > 0) {
+  if (!key || !name) {
     const says = `set ${missing.join(' and ')}, or give each project a model token and each agent a model`;
     return { what, state: 'todo', says };
   }
@@ -145,11 +149,19 @@ async function model(config: Config): Promise<Finding> {
     return { what, state: 'FAIL', says: `${server} cannot be reached; check OPENAI_BASE_URL and the network` };
   if (!response.ok)
     return { what, state: 'FAIL', says: `${server} answered HTTP ${response.status}; check OPENAI_API_KEY` };
+  const answer = await app.models
+    .withKey(name, key)
+    .reply([{ role: 'user', content: 'Reply with the word "ready".' }], [], AbortSignal.timeout(1000 * answerSeconds))
+    .catch((error: Error) => error);
+  if (answer instanceof ModelFailed) return { what, state: 'FAIL', says: `${name} at ${server}: ${answer.message}` };
+  if (answer instanceof Error)
+    return { what, state: 'FAIL', says: `${name} at ${server} did not answer within ${answerSeconds} s` };
+  const api = answer.wire === 'responses' ? 'the Responses API' : 'the Chat Completions API';
   if (!Object.hasOwn(config.MODEL_PRICES, name))
     return {
       what,
       state: 'todo',
-      says: `add the price of ${name} to MODEL_PRICES; without it, dollar budgets do not count`,
+      says: `${name} answers through ${api}; add its price to MODEL_PRICES, because without it dollar budgets do not count`,
     };
-  return { what, state: 'ok', says: `${name} at ${server}` };
+  return { what, state: 'ok', says: `${name} at ${server}, through ${api}` };
 }

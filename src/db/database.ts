@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { DataSource, type EntityManager, type MigrationInterface } from 'typeorm';
 import { type Begins, openAmbient } from './ambient.ts';
-import { openListener } from './listener.ts';
+import { type Hear, openListener } from './listener.ts';
 import { migrationLock } from './locks.ts';
 import { openPresence } from './presence.ts';
 import { tables } from './tables.ts';
@@ -41,7 +41,12 @@ export interface Database {
    */
   turn<T>(name: string, work: () => Promise<T>): Promise<T>;
   /** Calls `hear` whenever any process may have changed something about the topic (`run <id>`, `project <id>`). */
-  listen(topic: string, hear: () => void): () => void;
+  listen(topic: string, hear: Hear): () => void;
+  /**
+   * Sends a message to everyone who listens to the topic, in all processes. Nothing is stored. PostgreSQL refuses more
+   * than 8000 bytes.
+   */
+  tell(topic: string, message: string): Promise<void>;
   ping(): Promise<void>;
   /**
    * Makes a small write that leaves no trace.
@@ -114,6 +119,9 @@ export async function openDatabase(
       return turns.take(name, work);
     },
     listen: listener.on,
+    tell: async (topic, message) => {
+      await pool.query(`select pg_notify('changes', $1)`, [`${topic}\n${message}`]);
+    },
     ping: async () => {
       await pool.query('select 1');
     },

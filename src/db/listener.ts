@@ -1,9 +1,14 @@
 import pg from 'pg';
 
+export type Hear = (message?: string) => void;
+
 /** Reports changes made by any process, using PostgreSQL's LISTEN. */
 export interface Listener {
-  /** Calls `hear` whenever something about the topic may have changed, until the returned function is called. */
-  on(topic: string, hear: () => void): () => void;
+  /**
+   * Calls `hear` whenever something about the topic may have changed, until the returned function is called. A message
+   * that was sent with `tell` is passed on.
+   */
+  on(topic: string, hear: Hear): () => void;
   close(): Promise<void>;
 }
 
@@ -15,7 +20,7 @@ const connectMs = 15_000;
  * reopened when it breaks. All listeners are then called, because notifications may have been missed.
  */
 export function openListener(url: string): Listener {
-  const heard = new Map<string, Set<() => void>>();
+  const heard = new Map<string, Set<Hear>>();
   let client: pg.Client | undefined;
   let isClosed = false;
   let again: NodeJS.Timeout | undefined;
@@ -39,8 +44,9 @@ export function openListener(url: string): Listener {
     };
     made.on('error', lost);
     made.on('end', lost);
-    made.on('notification', ({ payload }) => {
-      for (const hear of heard.get(payload ?? '') ?? []) hear();
+    made.on('notification', ({ payload = '' }) => {
+      const [topic, message] = split(payload);
+      for (const hear of heard.get(topic) ?? []) hear(message);
     });
     try {
       await made.connect();
@@ -69,4 +75,10 @@ export function openListener(url: string): Listener {
       await last?.end().catch(() => {});
     },
   };
+}
+
+/** A notification is a topic, and after a line feed the message if there is one. */
+function split(payload: string): [topic: string, message?: string] {
+  const at = payload.indexOf('\n');
+  return at < 0 ? [payload] : [payload.slice(0, at), payload.slice(at + 1)];
 }

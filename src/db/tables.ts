@@ -1,5 +1,6 @@
 import type { ProjectBudgets } from '../domain/budget.ts';
 import type { Role } from '../domain/member.ts';
+import type { ReasoningEffort } from '../domain/reasoning.ts';
 import {
   Compared,
   Deliveries,
@@ -165,6 +166,9 @@ export interface AgentRow {
   description: string;
   team: string;
   model: string;
+  /** Null leaves it to the model server. */
+  reasoningEffort: ReasoningEffort | null;
+  maxOutputTokens: number | null;
   systemPrompt: string;
   version: number;
   previousVersionId: string | null;
@@ -179,6 +183,8 @@ export const Agents = table<AgentRow>('agents', {
   description: text({ default: '' }),
   team: text({ default: '' }),
   model: text({ default: '' }),
+  reasoningEffort: maybeText(),
+  maxOutputTokens: whole({ nullable: true }),
   systemPrompt: text({ default: '' }),
   version: whole({ default: 1 }),
   previousVersionId: maybeText(),

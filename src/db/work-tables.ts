@@ -60,6 +60,8 @@ export interface RunRow {
   failure: Failure | null;
   steps: number;
   inputTokens: number;
+  /** Those of the input tokens that the model server read from its cache. */
+  cachedInputTokens: number;
   outputTokens: number;
   costUsd: number | null;
   fence: number;
@@ -84,6 +86,7 @@ export const Runs = table<RunRow>('runs', {
   failure: json({ nullable: true }),
   steps: whole({ default: 0 }),
   inputTokens: big({ default: 0 }),
+  cachedInputTokens: big({ default: 0 }),
   outputTokens: big({ default: 0 }),
   costUsd: big({ type: 'numeric', nullable: true }),
   fence: whole({ default: 0 }),

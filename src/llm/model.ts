@@ -1,3 +1,5 @@
+import type { ReasoningEffort } from '../domain/reasoning.ts';
+
 /** A tool call as the model wrote it. The arguments are a string that has not been parsed yet. */
 export interface ToolCall {
   id: string;
@@ -46,6 +48,13 @@ export interface Reply {
   outputTokens: number;
   /** The answer reached the token limit and is incomplete. */
   isCut: boolean;
+  /** The API through which the answer came. */
+  wire?: Wire;
+}
+
+/** Returns an answer as a message of the conversation, with everything that has to be sent back. */
+export function messageOf({ text, toolCalls, kept }: Reply): Extract<Message, { role: 'assistant' }> {
+  return { role: 'assistant', content: text, toolCalls, ...(kept === undefined ? {} : { kept }) };
 }
 
 /** Why a model did not answer. `context` means that the conversation is longer than the model accepts. */
@@ -55,7 +64,7 @@ export interface FailureDetails {
   /** The server is overloaded or limits the rate, so the same request may succeed later. */
   isTransient?: boolean;
   /** How long the server asks to wait, in milliseconds. */
-  retryAfterMs?: number;
+  retryAfterMs?: number | undefined;
 }
 
 /**
@@ -76,17 +85,24 @@ export class ModelFailed extends Error {
   }
 }
 
-export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
+/** How much a model may think and write. */
+export interface Effort {
+  /** How long the model reasons; the server's default without it. */
+  effort?: ReasoningEffort | undefined;
+  /** The longest answer in tokens, reasoning included; the server's default without it. */
+  maxOutputTokens?: number | undefined;
+}
 
-export interface ReplyOptions {
+export interface ReplyOptions extends Effort {
   /** The function that the model must call. */
   force?: string;
   /** Receives the text as it arrives. */
   onText?: (piece: string) => void;
-  /** How long the model reasons; the server's default without it. */
-  effort?: ReasoningEffort;
-  /** The longest answer in tokens, reasoning included; the server's default without it. */
-  maxOutputTokens?: number;
+  /**
+   * Called when a stream breaks after its first text and the answer begins again. Without it, such a stream is not
+   * repeated, because the text was already shown.
+   */
+  onRestart?: () => void;
 }
 
 /** A model together with an API key. */
@@ -102,6 +118,6 @@ export interface Model {
 }
 
 export interface ModelSource {
-  /** Returns a model that is called with the given key. */
-  withKey(name: string, key: string): Model;
+  /** Returns a model that is called with the given key. `preset` applies to every request that does not say otherwise. */
+  withKey(name: string, key: string, preset?: Effort): Model;
 }

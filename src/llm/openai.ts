@@ -1,122 +1,176 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type OpenAI from 'openai';
-import { growingPauseMs, retryAfterMs } from '../domain/patience.ts';
-import { refusedAnswer } from '../errors.ts';
-import { replyOf } from './completion.ts';
-import { gather } from './completion-stream.ts';
-import { type Message, ModelFailed, type ModelSource, type Reply, type ReplyOptions, type ToolSpec } from './model.ts';
+import { toLeaveOut, withoutParts, withoutRefused } from './adapt.ts';
+import { failureOf } from './failure.ts';
+import { type Learned, openMemory } from './learned.ts';
+import { ModelFailed, type ModelSource, type Reply, type Wire } from './model.ts';
+import { type Refusal, refusalOf } from './refusal.ts';
+import { repeated } from './repeated.ts';
+import { tooLong } from './too-long.ts';
+import type { Asked } from './wire-format.ts';
+import { firstWire, namesOther, other, type WireSetting, wires } from './wires.ts';
 
 /** A client with its own retries turned off. */
-type Client = Pick<OpenAI, 'chat'>;
+type Client = Pick<OpenAI, 'post' | 'baseURL'>;
 
-/**
- * Connects to models behind the Chat Completions API, at OpenAI or any compatible server. `connect` creates the client
- * for a key. An answer takes at most `seconds`, including retries and pauses.
- */
-export function openaiModels(connect: (key: string) => Client, seconds: number): ModelSource {
+export interface ModelServer {
+  /** Creates the client for a key. */
+  connect: (key: string) => Client;
+  /** Time limit for an answer, including retries and pauses. */
+  seconds: number;
+  /** The setting OPENAI_API. */
+  api: WireSetting;
+  /** Removes the given key and all other secrets from what a server says. */
+  clean: (text: string, key: string) => string;
+}
+
+/** Connects to models at OpenAI or any compatible server, through its Responses or its Chat Completions API. */
+export function openaiModels(server: ModelServer): ModelSource {
+  const memory = openMemory();
   return {
-    withKey: (name, key) => {
-      const client = connect(key);
+    withKey: (name, key, preset = {}) => {
+      const client = server.connect(key);
+      const learned = memory(client.baseURL, name);
+      const called: Called = { server, client, name, key, learned };
       return {
         name,
-        reply: (messages, tools, signal, options) =>
-          ask(client, name, seconds, { messages, tools, signal, ...options }),
-        window: () => undefined,
+        reply: (messages, tools, signal, options) => reply(called, { ...preset, ...options, messages, tools }, signal),
+        window: () => learned.window,
       };
     },
   };
 }
 
-interface Asked extends ReplyOptions {
-  messages: Message[];
-  tools: ToolSpec[];
-  signal: AbortSignal;
+interface Called {
+  server: ModelServer;
+  client: Client;
+  name: string;
+  key: string;
+  learned: Learned;
 }
 
-async function ask(client: Client, model: string, seconds: number, asked: Asked): Promise<Reply> {
-  const { messages, tools, force, onText } = asked;
-  const body = {
-    model,
-    messages: messages.map(sent),
-    ...(tools.length > 0 ? { tools: tools.map((tool) => ({ type: 'function' as const, function: { ...tool } })) } : {}),
-    ...(force === undefined ? {} : { tool_choice: { type: 'function' as const, function: { name: force } } }),
-  };
-  const over = AbortSignal.timeout(1000 * seconds);
-  const signal = AbortSignal.any([asked.signal, over]);
-  const limits = { signal, timeout: 1000 * seconds };
-  let isTold = false;
-  const tell = (text: string) => {
-    isTold = true;
-    onText?.(text);
-  };
-  const once = async () => {
-    if (onText === undefined) return replyOf(await client.chat.completions.create(body, limits));
-    const streamed = { ...body, stream: true as const, stream_options: { include_usage: true } };
-    return replyOf(await gather(await client.chat.completions.create(streamed, limits), tell));
-  };
+interface Limits {
+  signal: AbortSignal;
+  /** In the time of `performance.now()`. */
+  endsAt: number;
+}
+
+async function reply(called: Called, asked: Asked, outer: AbortSignal): Promise<Reply> {
+  const { server, key, learned, client } = called;
+  const over = AbortSignal.timeout(1000 * server.seconds);
+  const signal = AbortSignal.any([outer, over]);
+  const attempt: Attempt = { wire: learned.wire ?? firstWire(server.api, client.baseURL), leftOut: new Set() };
   try {
-    return await repeated(once, { signal, endsAt: performance.now() + 1000 * seconds, isOver: () => isTold });
+    return await adapted(called, asked, attempt, { signal, endsAt: performance.now() + 1000 * server.seconds });
   } catch (error) {
-    asked.signal.throwIfAborted();
-    if (over.aborted) throw new ModelFailed('model', `the model server's answer was not complete after ${seconds} s`);
-    throw failed(error);
+    outer.throwIfAborted();
+    if (over.aborted)
+      throw new ModelFailed(
+        'model',
+        `the model server's answer was not complete after ${server.seconds} s; raise MODEL_ANSWER_SECONDS, or use a faster model`,
+      );
+    throw failureOf(error, { wire: attempt.wire, setting: server.api, clean: (text) => server.clean(text, key) });
   }
 }
 
-const maxRetries = 4;
-const firstPauseMs = 500;
-const longestPauseMs = 8000;
+/** How one request is being made. */
+interface Attempt {
+  wire: Wire;
+  /** The refusal of the first API, once the other one is tried. */
+  refusedBy?: { error: unknown; wire: Wire };
+  /** What this request leaves out, beside what the server is known to refuse. */
+  leftOut: Set<string>;
+}
 
-/** Retries temporary failures until `endsAt`. Pauses as long as the server asks, or else longer each time. */
-async function repeated<T>(
-  once: () => Promise<T>,
-  { signal, endsAt, isOver }: { signal: AbortSignal; endsAt: number; isOver: () => boolean },
-): Promise<T> {
-  for (let retries = 0; ; retries++)
+/** Makes a request, and repeats it without what the server refuses. Every change is made only once, so this ends. */
+async function adapted(called: Called, asked: Asked, attempt: Attempt, limits: Limits): Promise<Reply> {
+  const { learned, name } = called;
+  for (;;) {
+    const { wire, leftOut } = attempt;
+    const refused = new Set([...learned.refused, ...leftOut]);
+    const given = withoutParts(withinWindow(asked, learned), refused);
+    const body = withoutRefused(wires[wire].request(name, given), refused);
+    const isFinal = (refusal: Refusal) =>
+      tooLong(refusal) !== undefined || toLeaveOut(refusal, body, given.messages) !== undefined;
     try {
-      return await once();
+      const send = (tell: (text: string) => void) => sent(called, wire, body, { tell, ...limits });
+      const answer = await repeated(send, asked, { ...limits, isFinal });
+      if (attempt.refusedBy !== undefined) learned.wire = wire;
+      return { ...answer, wire };
     } catch (error) {
-      const { status, headers } = error as { status?: number; headers?: Headers };
-      const isFinal = error instanceof ModelFailed || refusedAnswer(error) !== undefined || isOver();
-      if (isFinal || !isPassing(status) || retries === maxRetries || signal.aborted) throw error;
-      const pauseMs =
-        retryAfterMs(headers?.get('retry-after')) ?? growingPauseMs(retries, firstPauseMs, longestPauseMs);
-      if (performance.now() + pauseMs > endsAt) throw error;
-      await sleep(pauseMs, undefined, { signal });
+      if (changes(called, attempt, error, { given, body })) continue;
+      throw attempt.refusedBy?.wire === attempt.wire ? attempt.refusedBy.error : error;
     }
+  }
 }
 
-/**
- * Returns whether a failure may be temporary. Without a status the server could not be reached, or its answer ended
- * early.
- */
-function isPassing(status: number | undefined): boolean {
-  return status === undefined || status === 408 || status === 409 || status === 429 || status >= 500;
+/** Changes the attempt, or what is known of the server, after a refusal. Returns false when nothing can be changed. */
+function changes(
+  { learned, server }: Called,
+  attempt: Attempt,
+  error: unknown,
+  { given, body }: { given: Asked; body: Record<string, unknown> },
+): boolean {
+  const refusal = refusalOf(error);
+  const long = tooLong(refusal);
+  if (long !== undefined) {
+    learned.window = long.window ?? learned.window;
+    const isShorter = withinWindow(given, learned) !== given && !attempt.leftOut.has('length');
+    // Once is enough, even if the server names a smaller window each time.
+    attempt.leftOut.add('length');
+    return isShorter;
+  }
+  const leftOut = toLeaveOut(refusal, body, given.messages);
+  if (leftOut === 'kept' || leftOut === 'images') {
+    (leftOut === 'kept' ? attempt.leftOut : learned.refused).add(leftOut);
+    return true;
+  }
+  if (server.api === 'auto' && isWrongWire(refusal, attempt.wire)) return switched(attempt, learned, error);
+  if (attempt.refusedBy !== undefined && isAnswered(refusal)) learned.wire = attempt.wire;
+  if (leftOut === undefined) return false;
+  learned.refused.add(leftOut);
+  return true;
 }
 
-function sent(message: Message): OpenAI.ChatCompletionMessageParam {
-  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
-  if (message.role !== 'assistant') return message;
-  const calls = message.toolCalls.map(({ id, name, arguments: args }) => ({
-    id,
-    type: 'function' as const,
-    function: { name, arguments: args },
-  }));
-  return { role: 'assistant', content: message.content, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+/** Tries the other API, once. When that is refused too, goes back to the first one and its refusal. */
+function switched(attempt: Attempt, learned: Learned, error: unknown): boolean {
+  const { wire, refusedBy } = attempt;
+  if (learned.wire !== undefined) return false;
+  attempt.refusedBy ??= { error, wire };
+  attempt.wire = other(wire);
+  return refusedBy === undefined;
 }
 
-function failed(error: unknown): ModelFailed {
-  if (error instanceof ModelFailed) return error;
-  const refused = refusedAnswer(error);
-  if (refused !== undefined) return new ModelFailed('model', `the model server's answer ${refused.what}`);
-  const { status, code } = error as { status?: number; code?: unknown };
-  if (status === 413 || (status === 400 && code === 'context_length_exceeded'))
-    return new ModelFailed('context', 'the conversation is longer than the model accepts');
-  // The server's message may contain the key, so only the status is shown.
-  if (status === 401 || status === 403)
-    return new ModelFailed('auth', `the model server refused the key (HTTP ${status})`);
-  if (status === 429) return new ModelFailed('rate_limit', 'the model server limits the rate (HTTP 429)');
-  if (status !== undefined) return new ModelFailed('model', `the model server answered with HTTP ${status}`);
-  const name = (error as Error).name;
-  return new ModelFailed('model', `the model server could not be reached (${name})`);
+function isWrongWire({ status = 0, text }: Refusal, wire: Wire): boolean {
+  return status === 404 || status === 405 || (status >= 400 && status < 500 && namesOther(wire, text));
+}
+
+/** The API exists, because it refused the request for another reason than its address. */
+function isAnswered({ status = 0 }: Refusal): boolean {
+  return status >= 400 && status < 500 && status !== 429;
+}
+
+/** vLLM and others refuse a limit of the answer that leaves no room for the conversation. */
+function withinWindow(asked: Asked, { window }: Learned): Asked {
+  const most = window === undefined ? Number.POSITIVE_INFINITY : Math.max(256, Math.floor(window / 4));
+  return (asked.maxOutputTokens ?? 0) > most ? { ...asked, maxOutputTokens: most } : asked;
+}
+
+interface Sending extends Limits {
+  tell: (text: string) => void;
+}
+
+async function sent(called: Called, wire: Wire, body: Record<string, unknown>, sending: Sending): Promise<Reply> {
+  const { client, name, server } = called;
+  const format = wires[wire];
+  const { signal, tell } = sending;
+  const stream = body.stream === true;
+  const options = { body, stream, signal, timeout: 1000 * server.seconds };
+  const { data, response } = await client.post<unknown>(format.path, options).withResponse();
+  if (!stream) return format.replyOf(name, data);
+  // Some servers cannot stream and answer as a whole.
+  if (!response.headers.get('content-type')?.includes('json'))
+    return format.replyOf(name, await format.gather(data as AsyncIterable<unknown>, tell));
+  const whole = format.replyOf(name, await response.json());
+  if (whole.text !== '') tell(whole.text);
+  return whole;
 }

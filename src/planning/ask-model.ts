@@ -6,7 +6,7 @@ import type { App } from '../app.ts';
 import { storable } from '../domain/text/storable.ts';
 import { AppError } from '../errors.ts';
 import { specsOf } from '../llm/calls/declaration.ts';
-import type { Message, Model } from '../llm/model.ts';
+import { type Message, type Model, messageOf } from '../llm/model.ts';
 import { parseArguments } from '../repositories/read-tools.ts';
 
 const line = z.string().trim().min(1).max(500);
@@ -127,7 +127,7 @@ export async function askModel<N extends FunctionName>(
         : parseArguments<z.ZodType>(declared.arguments, call.arguments);
     if (given.ok) return storable(given.value as object) as z.output<(typeof functions)[N]['arguments']>;
     problem = given.problem;
-    messages.push({ role: 'assistant', content: reply.text, toolCalls: reply.toolCalls });
+    messages.push(messageOf(reply));
     for (const { id } of reply.toolCalls) messages.push({ role: 'tool', toolCallId: id, content: `Error: ${problem}` });
     if (reply.toolCalls.length === 0) messages.push({ role: 'user', content: `Error: ${problem}` });
   }

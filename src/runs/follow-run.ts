@@ -1,12 +1,16 @@
 import type { App } from '../app.ts';
 import { type EventStream, follow } from '../http/events.ts';
+import { textTopic } from './agent/live-text.ts';
 import { listEvents } from './lease/journal-store.ts';
 import { findRun } from './store.ts';
 
 /** Events read per query, so that a log of thousands of events does not wait in memory for a slow reader. */
 const pageSize = 50;
 
-/** Streams the log of a run from its beginning, or from after `Last-Event-ID`, until the run has ended. */
+/**
+ * Streams the log of a run from its beginning, or from after `Last-Event-ID`, until the run has ended. The text that the
+ * model is writing is sent as `delta`; it is stored nowhere, so its events have no id.
+ */
 export async function followRun(app: App, runId: string, out: EventStream): Promise<void> {
   let last = /^\d{1,15}$/.test(out.lastEventId ?? '') ? String(out.lastEventId) : '0';
   const look = async () => {
@@ -18,7 +22,14 @@ export async function followRun(app: App, runId: string, out: EventStream): Prom
     if (isOver) out.send({ event: 'end', data: { status: run?.status ?? 'deleted' } });
     return isOver;
   };
-  await follow(out.signal, (hear) => app.db.listen(`run ${runId}`, hear), look);
+  const stopText = app.db.listen(textTopic(runId), (delta) => {
+    if (delta !== undefined) out.send({ event: 'delta', data: JSON.parse(delta) });
+  });
+  try {
+    await follow(out.signal, (hear) => app.db.listen(`run ${runId}`, hear), look);
+  } finally {
+    stopText();
+  }
 }
 
 /** Sends the events after `last` and returns the id of the last one sent. */

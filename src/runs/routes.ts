@@ -113,7 +113,8 @@ export const runRoutes: Route[] = [
     tag,
     access: onRun('member'),
     reply: [200, z.array(RunEvent)],
-    streams: 'The same entries, each under its `type` as the event, live until `end`; resumable by `Last-Event-ID`',
+    streams:
+      'The same entries, each under its `type` as the event, live until `end`; resumable by `Last-Event-ID`. What the model is writing arrives as `delta` with `{ turn, text }` and is not stored; `restarts` is true when the text of the turn begins again',
     stream: (app, { run }, out) => followRun(app, run.id, out),
     handle: (app, { run }) => listEvents(app.db.manager, run.id),
   }),

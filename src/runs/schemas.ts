@@ -16,6 +16,9 @@ export const Run = z
     failure: Failure.nullable(),
     steps: z.int(),
     inputTokens: z.int(),
+    cachedInputTokens: z
+      .int()
+      .meta({ description: 'those of the input tokens that the model server read from its cache' }),
     outputTokens: z.int(),
     costUsd: z.number().nullable(),
   })

@@ -5,6 +5,7 @@ import { lockKey } from '../db/locks.ts';
 import { type UserRow, Users } from '../db/tables.ts';
 import { type RunRow, Runs } from '../db/work-tables.ts';
 import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
+import type { TokenUsage } from '../llm/pricing.ts';
 import { releaseRevisionsOf } from '../tasks/revision-store.ts';
 
 /** A run that a worker holds. Every write checks the fence, so a worker that has lost the run can no longer write. */
@@ -23,7 +24,7 @@ export class LeaseLost extends Error {
 
 export const runColumns = `r.id, r.task_id as "taskId", r.project_id as "projectId", r.agent_id as "agentId",
   r.started_by as "startedBy", r.kind, r.status, r.instructions, r.failure, r.steps,
-  r.input_tokens::float8 as "inputTokens", r.output_tokens::float8 as "outputTokens", r.cost_usd::float8 as "costUsd",
+  r.input_tokens::float8 as "inputTokens", r.cached_input_tokens::float8 as "cachedInputTokens", r.output_tokens::float8 as "outputTokens", r.cost_usd::float8 as "costUsd",
   r.fence, r.lease_until as "leaseUntil",
   r.heartbeat_at as "heartbeatAt", r.created_at as "createdAt", r.started_at as "startedAt",
   r.finished_at as "finishedAt"`;
@@ -159,12 +160,13 @@ export async function listRuns(
 export async function addUsage(
   em: EntityManager,
   runId: string,
-  usage: { inputTokens: number; outputTokens: number; costUsd: number | null },
+  usage: TokenUsage & { costUsd: number | null },
 ): Promise<void> {
   await em.query(
-    `update runs set steps = steps + 1, interruptions = 0, input_tokens = input_tokens + $2, output_tokens = output_tokens + $3,
-       cost_usd = case when $4::numeric is null then cost_usd else coalesce(cost_usd, 0) + $4 end where id = $1`,
-    [runId, usage.inputTokens, usage.outputTokens, usage.costUsd],
+    `update runs set steps = steps + 1, interruptions = 0, input_tokens = input_tokens + $2,
+       cached_input_tokens = cached_input_tokens + $3, output_tokens = output_tokens + $4,
+       cost_usd = case when $5::numeric is null then cost_usd else coalesce(cost_usd, 0) + $5 end where id = $1`,
+    [runId, usage.inputTokens, usage.cachedInputTokens, usage.outputTokens, usage.costUsd],
   );
 }
 
@@ -177,7 +179,8 @@ export async function spentByFamily(em: EntityManager, parentId: string, run: { 
   const [row] = await em.query(
     `with split as (
        select min(s.created_at) as at from tasks s where s.parent_id = $1 and s.created_by is null)
-     select coalesce(sum(r.input_tokens + r.output_tokens), 0)::float8 as tokens, coalesce(sum(r.cost_usd), 0)::float8 as "costUsd"
+     select coalesce(sum(r.input_tokens - r.cached_input_tokens + r.output_tokens), 0)::float8 as tokens,
+       coalesce(sum(r.cost_usd), 0)::float8 as "costUsd"
      from runs r join tasks t on t.id = r.task_id, split
      where (t.id = $1 or t.parent_id = $1 and t.created_by is null) and r.id <> $2
        and (r.created_at >= split.at or r.finished_at >= split.at)`,

@@ -119,6 +119,10 @@ export type Agent = {
     description: string;
     team: string;
     model: string;
+    /** how long the model reasons before it answers; null leaves it to the model server */
+    reasoningEffort: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh") | null;
+    /** the longest answer of the model in tokens, reasoning included; null leaves it to the model server */
+    maxOutputTokens: number | null;
     systemPrompt: string;
     version: number;
     previousVersionId: string | null;
@@ -366,6 +370,8 @@ export type Run = {
     failure: Failure | null;
     steps: number;
     inputTokens: number;
+    /** those of the input tokens that the model server read from its cache */
+    cachedInputTokens: number;
     outputTokens: number;
     costUsd: number | null;
 };
@@ -1458,6 +1464,10 @@ export function createAgent(body: {
     description?: string;
     team?: string;
     model?: string;
+    /** how long the model reasons before it answers; null leaves it to the model server */
+    reasoningEffort?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh") | null;
+    /** the longest answer of the model in tokens, reasoning included; null leaves it to the model server */
+    maxOutputTokens?: number | null;
     systemPrompt?: string;
 }, { idempotencyKey }: {
     idempotencyKey?: string;
@@ -1630,6 +1640,10 @@ export function updateAgent(id: string, body?: {
     description?: string;
     team?: string;
     model?: string;
+    /** how long the model reasons before it answers; null leaves it to the model server */
+    reasoningEffort?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh") | null;
+    /** the longest answer of the model in tokens, reasoning included; null leaves it to the model server */
+    maxOutputTokens?: number | null;
     systemPrompt?: string;
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{

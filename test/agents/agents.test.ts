@@ -69,6 +69,38 @@ test("a person's agent: created, changed only by its creator, unique by name, de
   expect((await as('member', 'GET', path)).status).toBe(404);
 });
 
+test('the model of an agent has an effort and a length, and a new version keeps them', async () => {
+  const made = await as('member', 'POST', '/agents', {
+    name: 'Thinker',
+    reasoningEffort: 'xhigh',
+    maxOutputTokens: 256,
+  });
+  expect([made.status, made.body.reasoningEffort, made.body.maxOutputTokens]).toEqual([201, 'xhigh', 256]);
+  const path = `/agents/${made.body.id}`;
+  const evolved = (await as('member', 'POST', `${path}/evolve`, { newSystemPrompt: 'p' })).body;
+  expect(evolved).toMatchObject({ reasoningEffort: 'xhigh', maxOutputTokens: 256 });
+  const change = async (body: object) => (await as('member', 'PATCH', `/agents/${evolved.id}`, body)).body;
+  expect(await change({ maxOutputTokens: 200_000 })).toMatchObject({
+    reasoningEffort: 'xhigh',
+    maxOutputTokens: 200_000,
+  });
+  expect(await change({ reasoningEffort: null, maxOutputTokens: null })).toMatchObject({
+    reasoningEffort: null,
+    maxOutputTokens: null,
+  });
+  expect((await as('member', 'GET', `/agents/${evolved.id}`)).body).toMatchObject({ reasoningEffort: null });
+  for (const wrong of [
+    { reasoningEffort: 'max' },
+    { maxOutputTokens: 255 },
+    { maxOutputTokens: 200_001 },
+    { maxOutputTokens: 300.5 },
+  ])
+    expect((await as('member', 'PATCH', `/agents/${evolved.id}`, wrong)).status).toBe(400);
+  const plain = (await as('member', 'POST', '/agents', { name: 'Plain' })).body;
+  expect([plain.reasoningEffort, plain.maxOutputTokens]).toEqual([null, null]);
+  for (const id of [evolved.id, plain.id]) await as('member', 'DELETE', `/agents/${id}`);
+});
+
 test('admins change the agents of their project', async () => {
   const [agent] = (await as('member', 'GET', '/agents')).body;
   expect((await as('member', 'PATCH', `/agents/${agent.id}`, { team: 'x' })).body.message).toBe(

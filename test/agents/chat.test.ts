@@ -54,6 +54,15 @@ test('the agent of a task sees the task and the conversation, and gets only read
   expect(texts(last()).slice(-3)).toEqual(['What is missing?', 'The tests of the empty name.', 'And then?']);
 });
 
+test("an agent's effort and the length of its answers reach the model", async () => {
+  says = () => 'Thought about it.';
+  const agent = (await call('POST', '/agents', { name: 'Thinker', reasoningEffort: 'low', maxOutputTokens: 300 })).body;
+  await call('PATCH', `/tasks/${task}`, { owner: agent.id });
+  expect((await call('POST', `/tasks/${task}/chat`, { message: 'Why?' })).status).toBe(200);
+  expect(last()).toMatchObject({ reasoning_effort: 'low', max_completion_tokens: 300 });
+  await call('PATCH', `/tasks/${task}`, { owner: null });
+});
+
 test('the dev lead sees metrics, burndown and tasks of the sprint', async () => {
   says = () => 'On the way.';
   const { status, body } = await call('POST', `/sprints/${sprint}/chat-with-dev-lead`, { message: 'How far are we?' });

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import express from 'express';
 import { until } from '../../src/demo/real-service.ts';
 import { answerEvents } from '../../src/http/events.ts';
+import { openLiveText } from '../../src/runs/agent/live-text.ts';
 import { followRun } from '../../src/runs/follow-run.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { type Heard, openEventStream } from '../support/event-stream.ts';
@@ -165,6 +166,34 @@ test('a listener whose connection breaks is notified of the changes it missed', 
   await call('POST', `/projects/${project}/tasks`, { title: 'meanwhile' });
   await until('the task', async () => named(stream.heard, 'task').length > 0);
   await stream.stop();
+});
+
+test('what a model is writing reaches every reader of the run, and is not stored', async () => {
+  const task = (await call('POST', `/projects/${project}/tasks`, { title: 't' })).body;
+  await service.app.db.manager.query(
+    `insert into runs (id, task_id, project_id, kind, status) values ('run_text', $1, $2, 'start', 'running')`,
+    [task.id, project],
+  );
+  const streams = await Promise.all([listen('/runs/run_text/events'), listen('/runs/run_text/events')]);
+  // Another process, connected to the same database.
+  const live = openLiveText(service.app.db, 'run_text', () => ['hunter2-hunter2']);
+  const { onText } = live.ofTurn(() => 4);
+  await until('the text', async () => {
+    onText('It is hunter2-hunter2. ');
+    await live.end();
+    return streams.every(({ heard }) => named(heard, 'delta').length > 0);
+  });
+  for (const { heard } of streams)
+    expect(named(heard, 'delta')[0]).toEqual({
+      event: 'delta',
+      data: { turn: 4, text: 'It is [a credential was removed]. ' },
+    });
+  expect((await call('GET', '/runs/run_text/events')).body).toEqual([]);
+  await service.app.db.manager.query(`update runs set status = 'failed' where id = 'run_text'`);
+  for (const stream of streams) {
+    await until('the end', async () => named(stream.heard, 'end').length > 0);
+    await stream.stop();
+  }
 });
 
 test('for a slow reader, a long log waits in the database instead of in memory', async () => {

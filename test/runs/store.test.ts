@@ -91,14 +91,15 @@ test('the runs of a task are listed newest first, one more than asked for', () =
 test('usage adds up; a turn without a price does not change the cost, and each turn is progress', () =>
   undone(async (em) => {
     const id = await addRun(em, { interruptions: 4 });
-    await addUsage(em, id, { inputTokens: 10, outputTokens: 3, costUsd: null });
-    const used = 'steps, input_tokens::int as i, output_tokens::int as o, cost_usd::float8 as cost, interruptions as n';
+    await addUsage(em, id, { inputTokens: 10, cachedInputTokens: 8, outputTokens: 3, costUsd: null });
+    const used =
+      'steps, input_tokens::int as i, cached_input_tokens::int as c, output_tokens::int as o, cost_usd::float8 as cost, interruptions as n';
     const read = async () => (await em.query(`select ${used} from runs where id = $1`, [id]))[0];
-    expect(await read()).toEqual({ steps: 1, i: 10, o: 3, cost: null, n: 0 });
-    await addUsage(em, id, { inputTokens: 5, outputTokens: 2, costUsd: 0.25 });
-    await addUsage(em, id, { inputTokens: 1, outputTokens: 1, costUsd: 0.5 });
-    await addUsage(em, id, { inputTokens: 1, outputTokens: 1, costUsd: null });
-    expect(await read()).toEqual({ steps: 4, i: 17, o: 7, cost: 0.75, n: 0 });
+    expect(await read()).toEqual({ steps: 1, i: 10, c: 8, o: 3, cost: null, n: 0 });
+    await addUsage(em, id, { inputTokens: 5, cachedInputTokens: 1, outputTokens: 2, costUsd: 0.25 });
+    await addUsage(em, id, { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: 0.5 });
+    await addUsage(em, id, { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: null });
+    expect(await read()).toEqual({ steps: 4, i: 17, c: 9, o: 7, cost: 0.75, n: 0 });
   }));
 
 test('the cost of a day counts the runs that this project created today in UTC', () =>
@@ -128,7 +129,14 @@ test('the other runs of a task that its agent split share its budget, from the r
       await addTask(em),
     ];
     const spend = async (taskId: string, costUsd: number, columns: Record<string, string>) => {
-      const id = await addRun(em, { taskId, costUsd, inputTokens: costUsd, outputTokens: 100, status: 'succeeded' });
+      const id = await addRun(em, {
+        taskId,
+        costUsd,
+        inputTokens: costUsd + 1000,
+        cachedInputTokens: 1000,
+        outputTokens: 100,
+        status: 'succeeded',
+      });
       await set(em, id, columns);
       return id;
     };

@@ -1,7 +1,15 @@
 import { exhausted, type Limits, type Spent } from '../../domain/budget.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { storableText } from '../../domain/text/storable.ts';
-import { type Message, type Model, ModelFailed, type Reply, type ToolCall } from '../../llm/model.ts';
+import {
+  type Message,
+  type Model,
+  ModelFailed,
+  messageOf,
+  type Reply,
+  type ReplyOptions,
+  type ToolCall,
+} from '../../llm/model.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';
 import { cutText, type Ending, finishedWith, type Judgement, splitInto } from './ending.ts';
 import { contextChars, fitContext } from './fit-context.ts';
@@ -14,6 +22,8 @@ export interface LoopContext {
   offered: Offered;
   signal: AbortSignal;
   limits: Limits;
+  /** Shows the text of the model while it arrives. */
+  live?: Pick<ReplyOptions, 'onText' | 'onRestart'>;
   spent(): Promise<Spent>;
   /** Stores a turn before the next one begins. `changed` says whether a tool may have changed the workspace. */
   keep(turn: Message[], reply: Reply, changed: boolean): Promise<void>;
@@ -73,7 +83,7 @@ interface Turn {
 
 async function takeTurn(context: LoopContext, reply: Reply, errors: number): Promise<Turn> {
   const turn: Turn = {
-    messages: [{ role: 'assistant', content: reply.text, toolCalls: reply.toolCalls }],
+    messages: [messageOf(reply)],
     changed: false,
     errors,
   };
@@ -167,10 +177,10 @@ async function replyOf(context: LoopContext, messages: Message[], shortenings = 
   const began = performance.now();
   try {
     const fitted = fitContext(messages, contextChars / 2 ** shortenings);
-    const reply = await model.reply(fitted, toolSpecs(offered), signal);
-    const { inputTokens, outputTokens } = reply;
+    const reply = await model.reply(fitted, toolSpecs(offered), signal, context.live);
+    const { inputTokens, cachedInputTokens, outputTokens } = reply;
     const ms = Math.round(performance.now() - began);
-    await note('model', `${model.name} answered`, { inputTokens, outputTokens, ms });
+    await note('model', `${model.name} answered`, { inputTokens, cachedInputTokens, outputTokens, ms });
     return reply;
   } catch (error) {
     if (!(error instanceof ModelFailed)) throw error;

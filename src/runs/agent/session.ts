@@ -17,6 +17,7 @@ import type { Assignment } from './assignment.ts';
 import type { Ending } from './ending.ts';
 import { readInstructions, withNestedInstructions } from './instructions.ts';
 import { judgeEnding } from './judge-ending.ts';
+import { openLiveText } from './live-text.ts';
 import { converse, type LoopContext } from './loop.ts';
 import { openingMessages } from './prompts.ts';
 import { tellingOfLostProcesses } from './tools/lost-processes.ts';
@@ -86,6 +87,7 @@ function loopContext(
   // Reads `work.secrets` each time, because it grows when another repository is opened.
   const clean = <T>(value: T) => withoutSecrets(value, work.secrets);
   let count = turnsBefore;
+  const text = openLiveText(app.db, run.id, () => work.secrets);
   return {
     model,
     host,
@@ -96,16 +98,18 @@ function loopContext(
     spent: () => spentOf(app, run, task),
     note: (type, text, data = {}) => work.journal.note(type, clean(text), clean(data)),
     withoutSecrets: clean,
-    bill: ({ inputTokens, outputTokens }) => {
-      const costUsd = costOf(app.config.MODEL_PRICES, model.name, inputTokens, outputTokens);
-      return work.journal.write((em) => addUsage(em, run.id, { inputTokens, outputTokens, costUsd }));
+    bill: (reply) => {
+      const costUsd = costOf(app.config.MODEL_PRICES, model.name, reply);
+      return work.journal.write((em) => addUsage(em, run.id, { ...reply, costUsd }));
     },
-    keep: async (messages, { inputTokens, outputTokens }, changed) => {
+    live: text.ofTurn(() => count),
+    keep: async (messages, reply, changed) => {
+      await text.end();
       const workspace = changed ? await packWorkspace(atHand) : null;
-      const costUsd = costOf(app.config.MODEL_PRICES, model.name, inputTokens, outputTokens);
+      const costUsd = costOf(app.config.MODEL_PRICES, model.name, reply);
       await work.journal.write(async (em) => {
         await insertTurn(em, run.id, count, { messages, workspace });
-        await addUsage(em, run.id, { inputTokens, outputTokens, costUsd });
+        await addUsage(em, run.id, { ...reply, costUsd });
         await showTask(app, em, task.id);
       });
       count += 1;
@@ -136,7 +140,7 @@ async function spentOf(app: App, run: RunRow, task: TaskView) {
   const family = await spentByFamily(em, task.parentId ?? task.id, run);
   return {
     steps: own.steps,
-    tokens: own.inputTokens + own.outputTokens + family.tokens,
+    tokens: own.inputTokens - own.cachedInputTokens + own.outputTokens + family.tokens,
     costUsd: (own.costUsd ?? 0) + family.costUsd,
     dayCostUsd: await costOfDay(em, run.projectId),
   };

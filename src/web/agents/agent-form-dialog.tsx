@@ -1,15 +1,29 @@
 import { Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { leastOutputTokens, mostOutputTokens, reasoningEfforts } from '../../domain/reasoning.ts';
 import * as api from '../api.ts';
+import { sentenceCase } from '../display/names.ts';
 import { changedFields } from '../forms/changed-fields.ts';
 import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
+import { SelectField } from '../forms/select-field.tsx';
 import { submitOnce } from '../forms/submit-once.ts';
 import { errorMessage } from '../live/errors.ts';
 
-type Fields = Pick<api.Agent, 'name' | 'team' | 'description' | 'model' | 'systemPrompt'>;
+type Fields = Pick<
+  api.Agent,
+  'name' | 'team' | 'description' | 'model' | 'reasoningEffort' | 'maxOutputTokens' | 'systemPrompt'
+>;
 
-const emptyFields: Fields = { name: '', team: '', description: '', model: '', systemPrompt: '' };
+const emptyFields: Fields = {
+  name: '',
+  team: '',
+  description: '',
+  model: '',
+  reasoningEffort: null,
+  maxOutputTokens: null,
+  systemPrompt: '',
+};
 
 interface Props {
   /** The agent to edit; undefined to create one. */
@@ -54,8 +68,8 @@ function useAgentForm({ agent, onClose }: Props) {
   // The agent as it was when the dialog opened. Only differences from it are sent, so that later changes by others are
   // not overwritten.
   const [initial] = useState<Fields>(() => {
-    const { name, team, description, model, systemPrompt } = agent ?? emptyFields;
-    return { name, team, description, model, systemPrompt };
+    const { name, team, description, model, reasoningEffort, maxOutputTokens, systemPrompt } = agent ?? emptyFields;
+    return { name, team, description, model, reasoningEffort, maxOutputTokens, systemPrompt };
   });
   const [fields, setFields] = useState(initial);
   const save = useMutation({
@@ -86,6 +100,7 @@ function Details({ fields, set }: { fields: Fields; set(change: Partial<Fields>)
           <FormControl.Caption>Leave empty to use the default model of the service.</FormControl.Caption>
         </FormControl>
       </div>
+      <ModelLimits fields={fields} set={set} />
       <FormControl>
         <FormControl.Label>Description</FormControl.Label>
         <TextInput block value={fields.description} onChange={(event) => set({ description: event.target.value })} />
@@ -100,5 +115,32 @@ function Details({ fields, set }: { fields: Fields; set(change: Partial<Fields>)
         />
       </FormControl>
     </>
+  );
+}
+
+/** Shows how much the model may think and write. */
+function ModelLimits({ fields, set }: { fields: Fields; set(change: Partial<Fields>): void }) {
+  return (
+    <div className="fields">
+      <SelectField
+        label="Reasoning effort"
+        emptyOption="Default of the model server"
+        value={fields.reasoningEffort ?? ''}
+        options={reasoningEfforts.map((id) => ({ id, name: sentenceCase(id) }))}
+        onSelect={(id) => set({ reasoningEffort: id === '' ? null : (id as Fields['reasoningEffort']) })}
+      />
+      <FormControl>
+        <FormControl.Label>Longest answer (tokens)</FormControl.Label>
+        <TextInput
+          block
+          type="number"
+          min={leastOutputTokens}
+          max={mostOutputTokens}
+          value={fields.maxOutputTokens ?? ''}
+          onChange={({ target: { value } }) => set({ maxOutputTokens: value === '' ? null : Number(value) })}
+        />
+        <FormControl.Caption>Leave empty for the default of the model server.</FormControl.Caption>
+      </FormControl>
+    </div>
   );
 }

@@ -69,6 +69,9 @@ test.each([
   ['drip', /not complete after 2 s/],
   ['silence', /not complete after 2 s/],
   ['redirect', /redirects to another host/],
+  // Runs stream too.
+  ['endless-content', /larger than 4 MB|not complete/],
+  ['call-number', /more than 1000 calls/],
 ])('%s from a model server ends the run with a clear failure and does no harm', async (attack, message) => {
   await fetch(`${url}/attack/${attack}`);
   const seen = await watched(run);

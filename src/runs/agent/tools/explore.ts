@@ -1,6 +1,6 @@
 import { exhausted } from '../../../domain/budget.ts';
 import { specsOf } from '../../../llm/calls/declaration.ts';
-import { type Message, ModelFailed, type Reply } from '../../../llm/model.ts';
+import { type Message, ModelFailed, messageOf, type Reply } from '../../../llm/model.ts';
 import { callReadTool, readTools } from '../../../repositories/read-tools.ts';
 import type { ToolAnswer } from '../../../sandbox/sandbox.ts';
 import type { ToolContext } from './tool.ts';
@@ -29,7 +29,7 @@ export async function explore(context: ToolContext, question: string): Promise<T
     if (used !== undefined) return { ok: false, text: `the exploration stopped: ${used}` };
     const isLast = turn >= maxTurns || talk.read > readChars;
     if (isLast) talk.messages.push({ role: 'user', content: enough });
-    const reply = await ask(context, talk.messages, isLast);
+    const reply = await ask(context, talk.messages);
     if (typeof reply === 'string') return { ok: false, text: `the exploration failed: ${reply}` };
     if (isLast || reply.toolCalls.length === 0) return answerOf(reply);
     await readFor(context, talk, reply);
@@ -43,9 +43,9 @@ interface Talk {
 }
 
 /** Carries out the calls of an answer. */
-async function readFor({ host, signal }: ToolContext, talk: Talk, { text, toolCalls, kept }: Reply): Promise<void> {
-  talk.messages.push({ role: 'assistant', content: text, toolCalls, ...(kept === undefined ? {} : { kept }) });
-  for (const [i, call] of toolCalls.entries()) {
+async function readFor({ host, signal }: ToolContext, talk: Talk, reply: Reply): Promise<void> {
+  talk.messages.push(messageOf(reply));
+  for (const [i, call] of reply.toolCalls.entries()) {
     signal.throwIfAborted();
     const isRun = i < maxCalls && talk.read <= readChars;
     const content = isRun ? await callReadTool(call, host.call) : 'not run: too much was read already';
@@ -55,13 +55,10 @@ async function readFor({ host, signal }: ToolContext, talk: Talk, { text, toolCa
 }
 
 /** Asks for the next answer. Returns the reason as text when there is none. */
-async function ask(
-  { model, signal, bill }: ToolContext,
-  messages: Message[],
-  isLast: boolean,
-): Promise<Reply | string> {
+async function ask({ model, signal, bill }: ToolContext, messages: Message[]): Promise<Reply | string> {
   try {
-    const reply = await model.reply(messages, isLast ? [] : specsOf(readTools), signal);
+    // Some servers refuse a conversation with calls when no tools are offered, so the last request offers them too.
+    const reply = await model.reply(messages, specsOf(readTools), signal);
     await bill(reply);
     return reply;
   } catch (error) {

@@ -10,12 +10,13 @@ const stateTexts = { live: 'Live', ended: 'Run ended', lost: 'Connection lost. R
 
 /** Shows the log of a run, line by line while it runs. */
 export function RunLog({ runId }: { runId: string }) {
-  const { events, state } = useRunEvents(runId);
+  const { events, writing, state } = useRunEvents(runId);
   const list = useRef<HTMLOListElement>(null);
   const isFollowing = useRef(true);
   useEffect(() => {
-    if (events.length > 0 && isFollowing.current && list.current) list.current.scrollTop = list.current.scrollHeight;
-  }, [events]);
+    if ((events.length > 0 || writing !== '') && isFollowing.current && list.current)
+      list.current.scrollTop = list.current.scrollHeight;
+  }, [events, writing]);
   return (
     <section className="box" aria-label="Log">
       {events.length === 0 && (
@@ -34,6 +35,11 @@ export function RunLog({ runId }: { runId: string }) {
         {events.map((event) => (
           <LogLine key={event.id} event={event} />
         ))}
+        {writing !== '' && (
+          <li>
+            <span className="kind">writing</span> <bdi className="wrap">{writing}</bdi>
+          </li>
+        )}
       </ol>
       <p className="muted small" role="status">
         {stateTexts[state]}
@@ -62,5 +68,6 @@ function figuresOf(data: RunEvent['data']): string[] {
     typeof data.ms === 'number' ? `${(data.ms / 1000).toFixed(1)} s` : '',
     typeof data.seconds === 'number' ? `${data.seconds} s` : '',
     typeof data.inputTokens === 'number' ? `${data.inputTokens} + ${data.outputTokens} tokens` : '',
+    data.cachedInputTokens ? `${data.cachedInputTokens} from the cache` : '',
   ].filter(Boolean);
 }

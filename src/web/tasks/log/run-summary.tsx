@@ -21,7 +21,7 @@ export function RunSummary({ task, run }: { task: Task; run: Run }) {
           Started: run.startedAt === null ? 'Waiting to start' : <TimeAgo at={run.startedAt} />,
           Duration: run.startedAt === null ? '–' : formatDuration(run.startedAt, end),
           Steps: run.steps,
-          Tokens: (run.inputTokens + run.outputTokens).toLocaleString(),
+          Tokens: tokensOf(run),
           Cost: formatCost(run.costUsd),
         }}
       />
@@ -36,4 +36,9 @@ export function RunSummary({ task, run }: { task: Task; run: Run }) {
       )}
     </section>
   );
+}
+
+function tokensOf({ inputTokens, cachedInputTokens, outputTokens }: Run): string {
+  const total = (inputTokens + outputTokens).toLocaleString();
+  return cachedInputTokens === 0 ? total : `${total} (${cachedInputTokens.toLocaleString()} from the cache)`;
 }

@@ -4,9 +4,20 @@ import { subscribe } from '../../live/event-stream.ts';
 
 const eventTypes = ['loop', 'model', 'tool', 'check', 'push', 'pull', 'repository', 'failed'];
 
+/** Characters shown of what the model is writing. */
+const maxWriting = 2000;
+
+interface RunEvents {
+  events: RunEvent[];
+  /** The end of what the model is writing; empty between its answers. */
+  writing: string;
+  state: 'live' | 'ended' | 'lost';
+}
+
 /** Returns the log of a run so far, updated until the run has ended. */
-export function useRunEvents(runId: string): { events: RunEvent[]; state: 'live' | 'ended' | 'lost' } {
+export function useRunEvents(runId: string): RunEvents {
   const [events, setEvents] = useState<RunEvent[]>([]);
+  const [writing, setWriting] = useState('');
   const [state, setState] = useState<'live' | 'ended' | 'lost'>('live');
   useEffect(() => {
     let received: RunEvent[] = [];
@@ -24,12 +35,18 @@ export function useRunEvents(runId: string): { events: RunEvent[]; state: 'live'
     };
     const receive = (event: MessageEvent<string>) => {
       received.push(JSON.parse(event.data) as RunEvent);
+      setWriting('');
       frame ||= requestAnimationFrame(flush);
     };
     const unsubscribe = subscribe(`/api/v1/runs/${encodeURIComponent(runId)}/events`, {
       events: {
         ...Object.fromEntries(eventTypes.map((type) => [type, receive])),
+        delta: ({ data }) => {
+          const { text, restarts } = JSON.parse(data) as { text: string; restarts?: boolean };
+          setWriting((before) => ((restarts ? '' : before) + text).slice(-maxWriting));
+        },
         end: () => {
+          setWriting('');
           setState('ended');
           unsubscribe();
         },
@@ -42,5 +59,5 @@ export function useRunEvents(runId: string): { events: RunEvent[]; state: 'live'
       cancelAnimationFrame(frame);
     };
   }, [runId]);
-  return { events, state };
+  return { events, writing, state };
 }

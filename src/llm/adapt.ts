@@ -1,0 +1,106 @@
+import type { Message } from './model.ts';
+import type { Refusal } from './refusal.ts';
+import type { Asked } from './wire-format.ts';
+
+/** Fields of requests without which a model can still answer. Each is left out once a server has refused it. */
+const optional = [
+  'reasoning_effort',
+  'reasoning',
+  'max_completion_tokens',
+  'max_tokens',
+  'max_output_tokens',
+  'stream_options',
+  'tool_choice',
+  'include',
+  'store',
+];
+
+/** How servers say that they do not know a field. */
+const unknown =
+  /unsupported|not (?:currently )?support|n.t support|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|not (?:permitted|allowed)|(?:should|must|may|can) ?not|additional propert/i;
+
+/** They know the field, but not this value. A person chose it, so it is not left out silently. */
+const isAboutValue =
+  /supported (?:string )?values|too (?:large|small|high|low)|must be|at (?:most|least)|maximum|minimum/i;
+
+/** The server cannot use reasoning that it wrote earlier, for example because another account or model wrote it. */
+const isAboutKept =
+  /invalid_encrypted_content|encrypted content[^.]{0,100}could not be|item with id \S{1,200} not found|without its required|invalid[^.]{0,40}signature/i;
+
+const isAboutImages = /image|vision|multi-?modal|modalit/i;
+const cannotSee = /support|no endpoints|not a multi|mmproj|only text|cannot|invalid/i;
+
+type Body = Record<string, unknown>;
+
+/**
+ * Returns what to leave out so that the server accepts the request, or undefined when nothing can be left out. `kept`
+ * means what earlier answers carried with them.
+ */
+export function toLeaveOut(refusal: Refusal, body: Body, messages: Message[]): string | undefined {
+  const { status = 0, code, text } = refusal;
+  if (status < 400 || [401, 403, 429].includes(status)) return undefined;
+  if (messages.some(hasKept) && isAboutKept.test(`${code} ${text}`)) return 'kept';
+  if (messages.some(hasImages) && isAboutImages.test(text) && cannotSee.test(text)) return 'images';
+  const named = optional.find((field) => field in body && isNamed(refusal, field));
+  if (named === 'tool_choice') return named;
+  if (!unknown.test(text)) return undefined;
+  if (named !== undefined) return isAboutValue.test(text) ? undefined : named;
+  return fieldsOfMessages(body).find((field) => isNamed(refusal, field.slice('messages.'.length)));
+}
+
+/** Names without an underscore are ordinary words, so they count only as the refused parameter or in quotes. */
+function isNamed({ param, text }: Refusal, field: string): boolean {
+  if (param === field || param.startsWith(`${field}.`)) return true;
+  const name = field.replace(/[^\w-]/g, '.');
+  return new RegExp(field.includes('_') ? `\\b${name}\\b` : `['"\`[.]${name}['"\`\\].]`).test(text);
+}
+
+function fieldsOfMessages({ messages }: Body): string[] {
+  const fields = new Set<string>();
+  for (const message of Array.isArray(messages) ? (messages as Body[]) : [])
+    if (message.role === 'assistant')
+      for (const each of [message, ...callsOf(message)]) for (const name of Object.keys(each)) fields.add(name);
+  for (const name of ['role', 'content', 'tool_calls', 'id', 'type', 'function']) fields.delete(name);
+  return [...fields].map((name) => `messages.${name}`);
+}
+
+function callsOf({ tool_calls: calls }: Body): Body[] {
+  return Array.isArray(calls) ? calls : [];
+}
+
+/** Leaves out what the server has refused. */
+export function withoutRefused(body: Body, refused: Set<string>): Body {
+  if (refused.size === 0) return body;
+  const left = Object.fromEntries(Object.entries(body).filter(([name]) => !refused.has(name)));
+  // Older servers know the limit of an answer only by its former name.
+  const limit = body.max_completion_tokens;
+  if (limit !== undefined && refused.has('max_completion_tokens') && !refused.has('max_tokens'))
+    left.max_tokens = limit;
+  if (Array.isArray(left.messages)) left.messages = (left.messages as Body[]).map((each) => stripped(each, refused));
+  return left;
+}
+
+function stripped(message: Body, refused: Set<string>): Body {
+  if (message.role !== 'assistant') return message;
+  const strip = (fields: Body) =>
+    Object.fromEntries(Object.entries(fields).filter(([name]) => !refused.has(`messages.${name}`)));
+  const calls = message.tool_calls === undefined ? {} : { tool_calls: callsOf(message).map(strip) };
+  return { ...strip(message), ...calls };
+}
+
+const hasKept = (message: Message) => message.role === 'assistant' && message.kept !== undefined;
+const hasImages = (message: Message) => message.role === 'user' && (message.images?.length ?? 0) > 0;
+
+/** Returns the request without images, or without what earlier answers carried with them, if these were refused. */
+export function withoutParts(asked: Asked, refused: Set<string>): Asked {
+  const messages = asked.messages.map((message): Message => {
+    if (refused.has('kept') && message.role === 'assistant') {
+      const { kept: _, ...plain } = message;
+      return plain;
+    }
+    if (!refused.has('images') || message.role !== 'user' || !hasImages(message)) return message;
+    const note = `[Images left out, because this model does not accept them: ${message.images?.length}]`;
+    return { role: 'user', content: `${message.content}\n\n${note}` };
+  });
+  return { ...asked, messages };
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { badAnswer, keptWithin, maxCalls, tooManyCalls } from '../bounds.ts';
+import { ModelFailed, type Reply, type ToolCall } from '../model.ts';
+import { AnswerIsError } from '../refusal.ts';
+import { usage } from '../usage.ts';
+import { Interrupted } from '../wire-format.ts';
+import { unknownCallFields, unknownFields } from './kept.ts';
+
+/** Only parts that are text are text; others may be reasoning. */
+const part = z.looseObject({ type: z.string().catch('text'), text: z.string().catch('') });
+
+/** A call. Compatible servers send arguments as plain JSON too, and some omit them when there are none. */
+const call = z.looseObject({
+  id: z.string().catch(''),
+  type: z.string().catch('function'),
+  function: z.looseObject({
+    name: z.string(),
+    arguments: z
+      .union([z.string(), z.looseObject({}).transform((given) => JSON.stringify(given))])
+      .nullish()
+      .transform((given) => given ?? '{}'),
+  }),
+});
+
+/** The fields that the service reads. Text may come in parts. */
+const answer = z.object({
+  choices: z.tuple(
+    [
+      z.object({
+        message: z.looseObject({
+          content: z.union([z.string(), z.array(part)]).nullish(),
+          refusal: z.string().nullish().catch(null),
+          tool_calls: z
+            .array(call)
+            .nullish()
+            .transform((calls) => calls ?? []),
+        }),
+        finish_reason: z.string().nullish(),
+      }),
+    ],
+    z.unknown(),
+  ),
+  usage,
+});
+
+type Message = z.output<typeof answer>['choices'][0]['message'];
+
+/**
+ * Reads a Chat Completion.
+ * @throws ModelFailed for other data, which compatible servers and proxies sometimes send, and for a refusal of the
+ * model; AnswerIsError when the server reports an error in place of an answer; Interrupted when it ended early
+ */
+export function chatReply(model: string, completion: unknown): Reply {
+  failOnError(completion);
+  const { data, error } = answer.safeParse(completion);
+  if (data === undefined) {
+    const where = error.issues[0]?.path.join('.') || 'the answer itself';
+    throw badAnswer(`is not a Chat Completion: ${where} is missing or malformed; check OPENAI_BASE_URL and OPENAI_API`);
+  }
+  const [{ message, finish_reason }] = data.choices;
+  if (message.tool_calls.length > maxCalls) throw tooManyCalls();
+  const text = textOf(message);
+  failOnReason(finish_reason, message, text);
+  const calls = withIds(message.tool_calls.filter(({ type }) => type === 'function'));
+  return {
+    text,
+    toolCalls: calls.map(({ id, function: { name, arguments: args } }): ToolCall => ({ id, name, arguments: args })),
+    ...keptOf(model, message, calls),
+    ...data.usage,
+    isCut: finish_reason === 'length',
+  };
+}
+
+/** OpenRouter reports errors of its providers with status 200, in place of the answer or inside of it. */
+function failOnError(completion: unknown): void {
+  const given = completion as { error?: unknown; choices?: { error?: unknown }[] } | null | undefined;
+  const error = given?.error ?? (Array.isArray(given?.choices) ? given?.choices[0]?.error : undefined);
+  if (error != null) throw new AnswerIsError(error);
+}
+
+function failOnReason(reason: string | null | undefined, { refusal, tool_calls }: Message, text: string): void {
+  const isEmpty = text === '' && tool_calls.length === 0;
+  if (reason === 'content_filter')
+    throw new ModelFailed(
+      'model',
+      "the model server's content filter stopped the answer; describe the task differently, or use another model",
+    );
+  if (isEmpty && refusal)
+    throw new ModelFailed(
+      'model',
+      `the model refused to answer; describe the task differently, or use another model. It said: ${refusal.slice(0, 500)}`,
+    );
+  // DeepSeek ends an answer like this when its servers are overloaded; OpenRouter when its provider failed.
+  if (reason === 'insufficient_system_resource' || reason === 'error')
+    throw new Interrupted(`the model server stopped the answer (${reason})`);
+}
+
+function textOf({ content }: Message): string {
+  if (typeof content === 'string') return content;
+  return (content ?? []).map(({ type, text }) => (type === 'text' || type === 'output_text' ? text : '')).join('');
+}
+
+/** Gives every call an id of its own. Some servers send empty ids, or the same one for all calls of an answer. */
+function withIds<C extends { id: string }>(calls: C[]): C[] {
+  const used = new Set<string>();
+  return calls.map((each) => {
+    const id = each.id === '' || used.has(each.id) ? `call_${randomUUID().replaceAll('-', '').slice(0, 24)}` : each.id;
+    used.add(id);
+    return { ...each, id };
+  });
+}
+
+function keptOf(model: string, message: Message, calls: z.output<typeof call>[]) {
+  const ofMessage = unknownFields(message);
+  const ofCalls = Object.fromEntries(
+    calls
+      .map((each) => [each.id, unknownCallFields(each)] as const)
+      .filter(([, extra]) => Object.keys(extra).length > 0),
+  );
+  const parts = Array.isArray(message.content) ? { content: message.content } : {};
+  const isPlain = Object.keys({ ...ofMessage, ...ofCalls, ...parts }).length === 0;
+  return isPlain ? {} : keptWithin('chat', { model, message: ofMessage, calls: ofCalls, ...parts });
+}

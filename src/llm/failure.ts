@@ -1,0 +1,122 @@
+import { refusedAnswer } from '../errors.ts';
+import { ModelFailed, type ModelFault, type Wire } from './model.ts';
+import { isOutOfCredit, type Refusal, refusalOf } from './refusal.ts';
+import { tooLong } from './too-long.ts';
+import { Interrupted } from './wire-format.ts';
+import { namesOther, other, type WireSetting, wires } from './wires.ts';
+
+interface Context {
+  wire: Wire;
+  setting: WireSetting;
+  /** Removes the key and other secrets from what a server says. */
+  clean: (text: string) => string;
+}
+
+/** Characters of a server's message that are shown. */
+const maxSaid = 500;
+
+/** Converts an error of a request to the failure that people see: what happened, what to change, what the server said. */
+export function failureOf(error: unknown, context: Context): ModelFailed {
+  if (error instanceof ModelFailed) return new ModelFailed(error.fault, oneLine(context.clean(error.message)), error);
+  const tooMuch = refusedAnswer(error);
+  if (tooMuch !== undefined) return new ModelFailed('model', `the model server's answer ${tooMuch.what}`);
+  if (error instanceof Interrupted)
+    return new ModelFailed(
+      'model',
+      `${error.message}; try again, and look at the model server's log if it happens again`,
+      { isTransient: true },
+    );
+  if (error instanceof SyntaxError)
+    return new ModelFailed('model', "the model server's answer is not JSON; check OPENAI_BASE_URL and OPENAI_API", {
+      isTransient: true,
+    });
+  const refusal = refusalOf(error);
+  const [fault, what, isTransient = false] = sentenceFor(refusal, error as Error, context);
+  const said = oneLine(context.clean(refusal.text)).slice(0, maxSaid);
+  const { retryAfterMs } = refusal;
+  return new ModelFailed(fault, said === '' ? what : `${what}. The server said: ${said}`, {
+    isTransient,
+    retryAfterMs,
+  });
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+}
+
+/** The fault, what happened and what to change, and whether the same request may succeed later. */
+type Sentence = [ModelFault, string, boolean?];
+
+function sentenceFor(refusal: Refusal, error: Error, context: Context): Sentence {
+  const { status, text } = refusal;
+  const http = `(HTTP ${status})`;
+  if (tooLong(refusal) !== undefined)
+    return [
+      'context',
+      'the conversation is longer than the model accepts; use a model with a larger context window, or make the task smaller',
+    ];
+  if (status === undefined && text !== '')
+    return ['model', 'the model server failed during its answer; try again later, or look at its log', true];
+  if (status === undefined)
+    return [
+      'model',
+      `the model server could not be reached (${causeOf(error)}); check OPENAI_BASE_URL and the network`,
+      true,
+    ];
+  // Waiting does not help here, so unlike other limits this one is not transient.
+  if (isOutOfCredit(refusal))
+    return [
+      'rate_limit',
+      `the account at the model server has no credit or quota left ${http}; add credit, or raise the account's limit`,
+    ];
+  if (status === 401 || status === 403)
+    return [
+      'auth',
+      `the model server refused the key ${http}; set a key that may use this model, as OPENAI_API_KEY or as the model token of the project`,
+    ];
+  if (status === 429)
+    return [
+      'rate_limit',
+      `the model server limits the rate ${http}; try again later, or raise the limit at the provider`,
+      true,
+    ];
+  if (status >= 500 && !cannotUseTools.test(text))
+    return ['model', `the model server answered with HTTP ${status}; try again later, or look at its log`, true];
+  if (status === 408 || status === 409)
+    return ['model', `the model server could not answer now ${http}; try again later`, true];
+  return ['model', `${refused(refusal, context)} ${http}`];
+}
+
+/** Returns the code of the system error, such as ECONNREFUSED, or the name of the error. */
+function causeOf(error: Error): string {
+  let each = error as { code?: unknown; cause?: unknown } | undefined;
+  for (let depth = 0; each != null && depth < 5; depth++) {
+    if (typeof each.code === 'string') return each.code;
+    each = each.cause as typeof each;
+  }
+  return error.name;
+}
+
+const cannotUseTools =
+  /not support tools|support tool use|tool[- _]?(?:use|call(?:ing|s)?|choice).{0,80}(?:not supported|requires)|tools.{0,40}not supported/i;
+const isFiltered = /content_filter|content_policy|content management policy|invalid_prompt|usage polic/i;
+
+/** Says which setting to change after a refusal that no repetition could heal. */
+function refused({ status, code, param, text }: Refusal, { wire, setting }: Context): string {
+  const about = `${param} ${text}`;
+  if (isFiltered.test(`${code} ${text}`))
+    return "the model server's content filter refused the request; describe the task differently, or use another model";
+  if (setting !== 'auto' && namesOther(wire, text))
+    return `the model cannot be used through the ${wires[wire].title} API; set OPENAI_API to auto or ${other(wire)}`;
+  if (cannotUseTools.test(text))
+    return 'the model cannot use tools; use a model that can, or enable tools at the server';
+  if (/max_(?:completion_|output_)?tokens/.test(about))
+    return "the model server refused the length of the answer; change the agent's maxOutputTokens";
+  if (/reasoning[_.]effort|reasoning effort/.test(about))
+    return "the model server refused the reasoning effort; change the agent's reasoningEffort";
+  if (/signature|reasoning_content|encrypted/.test(about))
+    return 'the model server refused the reasoning of earlier turns; retry the task, or use another model';
+  if (status === 404 || status === 405)
+    return "the model server does not know the model or the address; check OPENAI_MODEL or the agent's model, and OPENAI_BASE_URL";
+  return 'the model server refused the request; use another model, or check OPENAI_BASE_URL and OPENAI_API';
+}

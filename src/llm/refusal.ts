@@ -1,0 +1,121 @@
+import { retryAfterMs } from '../domain/patience.ts';
+import { isFields } from './merge.ts';
+
+/** What a server said when it refused a request, from whichever shape it used. */
+export interface Refusal {
+  /** Undefined when there was no HTTP answer, or it ended early. */
+  status: number | undefined;
+  /** The server's own code and type, such as `context_length_exceeded`; empty without one. */
+  code: string;
+  /** The field that it refuses; empty when it names none. */
+  param: string;
+  /** Everything that it said, in one line. */
+  text: string;
+  retryAfterMs: number | undefined;
+  /** The fields of the error, for numbers such as llama.cpp's `n_ctx`. */
+  fields: Record<string, unknown>;
+}
+
+/** The server answered with status 200 and an error in the body. */
+export class AnswerIsError extends Error {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    super('the answer is an error');
+    this.name = 'AnswerIsError';
+    this.error = error;
+  }
+}
+
+/** Reads an error of the client library, or an AnswerIsError. */
+export function refusalOf(thrown: unknown): Refusal {
+  const { status, error, headers } = thrown as { status?: number; error?: unknown; headers?: Headers };
+  const fields = isFields(error) ? error : {};
+  const text = textIn(error);
+  const code = [fields.code, fields.type].filter((each) => typeof each === 'string').join(' ');
+  return {
+    status: status ?? statusIn(fields),
+    code,
+    param: typeof fields.param === 'string' ? fields.param : '',
+    text,
+    retryAfterMs: pauseAsked(headers, text),
+    fields,
+  };
+}
+
+const hasNoCredit = /insufficient_quota|billing_hard_limit|credit balance is too low|insufficient (?:balance|credits)/i;
+
+/** Returns whether the account must be topped up. OpenAI reports this with status 429, like limits that pass. */
+export function isOutOfCredit({ status, code, text }: Refusal): boolean {
+  return status === 402 || (status === 429 && hasNoCredit.test(`${code} ${text}`));
+}
+
+/** Statuses for the codes that errors inside of a stream or of an answer have in place of one. */
+const statuses: [RegExp, number][] = [
+  [/rate_limit|too_many_requests|insufficient_quota/, 429],
+  [/overloaded|server_error|internal|unavailable|timeout/, 503],
+  [/auth|invalid_api_key/, 401],
+  [/./, 400],
+];
+
+function statusIn({ code, type, status }: Record<string, unknown>): number | undefined {
+  // OpenRouter sends the status as a number, LiteLLM as a string.
+  const number = [code, status].map(Number).find((each) => Number.isInteger(each) && each >= 400 && each < 600);
+  if (number !== undefined) return number;
+  const named = [code, type].filter((each) => typeof each === 'string' && each !== '' && each !== 'error').join(' ');
+  return statuses.find(([pattern]) => pattern.test(named))?.[1];
+}
+
+/** Azure and OpenAI also say the pause in milliseconds; Groq, Gemini and OpenAI say it in words. */
+function pauseAsked(headers: Headers | undefined, text: string): number | undefined {
+  const ms = Number(headers?.get?.('retry-after-ms') ?? Number.NaN);
+  if (Number.isFinite(ms) && ms >= 0) return ms;
+  const asked = retryAfterMs(headers?.get?.('retry-after'));
+  if (asked !== undefined) return asked;
+  const [, number, unit] = /\b(?:try again|retry) in (\d+(?:\.\d+)?) ?(ms|s|m)\b/i.exec(text) ?? [];
+  return number === undefined ? undefined : Number(number) * ({ ms: 1, s: 1000, m: 60_000 }[unit ?? 's'] ?? 1000);
+}
+
+/** How deep an error may be wrapped: a gateway quotes the JSON of its provider. */
+const maxDepth = 5;
+
+/**
+ * Returns what an error says, in one line. Servers send `{ error: { message } }`, `{ error: "…" }`, `{ message }`,
+ * `{ detail: [ … ] }` (FastAPI) and lists of these (Gemini); OpenRouter quotes its provider in `metadata.raw`.
+ */
+export function textIn(error: unknown, depth = 0): string {
+  if (typeof error === 'string') return lineOf(error);
+  if (Array.isArray(error))
+    return error
+      .slice(0, 3)
+      .map((each) => textIn(each, depth + 1))
+      .filter(Boolean)
+      .join('; ');
+  if (!isFields(error) || depth > maxDepth) return '';
+  const { metadata, loc, msg } = error;
+  if (Array.isArray(loc) && typeof msg === 'string') return lineOf(`${loc.join('.')}: ${msg}`);
+  const said = [error.message, error.error, error.detail, error.msg]
+    .map((each) => textIn(each, depth + 1))
+    .find(Boolean);
+  const raw = isFields(metadata) ? textIn(parsed(metadata.raw), depth + 1) : '';
+  return [said, raw].filter(Boolean).join(': ');
+}
+
+function parsed(text: unknown): unknown {
+  try {
+    return typeof text === 'string' ? JSON.parse(text) : text;
+  } catch {
+    return text;
+  }
+}
+
+/** Longer texts are cut before they are searched. */
+const maxText = 20_000;
+
+function lineOf(text: string): string {
+  return text
+    .slice(0, maxText)
+    .replace(/<(script|style)\b[^>]*>[^<]*<\/\1>|<[^<>]{1,500}>/gi, ' ')
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+}

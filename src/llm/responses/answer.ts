@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { badAnswer, keptWithin, maxCalls, tooManyCalls } from '../bounds.ts';
+import { isFields } from '../merge.ts';
+import { ModelFailed, type Reply } from '../model.ts';
+import { AnswerIsError } from '../refusal.ts';
+import { usage } from '../usage.ts';
+import { Interrupted } from '../wire-format.ts';
+import { outputItem, readOutput } from './output.ts';
+
+/** The fields that the service reads. */
+const answer = z.object({
+  status: z.string().nullish(),
+  output: z.array(outputItem),
+  incomplete_details: z.object({ reason: z.string().nullish() }).nullish().catch(null),
+  usage,
+});
+
+/**
+ * Reads a response.
+ * @throws ModelFailed for other data, and for a refusal of the model; AnswerIsError when the server reports an error in
+ * place of an answer; Interrupted when it ended early
+ */
+export function responsesReply(model: string, response: unknown): Reply {
+  if (isFields(response) && response.error != null) throw new AnswerIsError(response.error);
+  const { data, error } = answer.safeParse(response);
+  if (data === undefined) {
+    const where = error.issues[0]?.path.join('.') || 'the answer itself';
+    throw badAnswer(`is not a Response: ${where} is missing or malformed; check OPENAI_BASE_URL and OPENAI_API`);
+  }
+  // The items as they came; those in `data` have only the fields that the schema names.
+  const { output } = response as { output: unknown[] };
+  if (output.length > maxCalls) throw tooManyCalls();
+  const { text, refusal, calls } = readOutput(output);
+  const reason = data.incomplete_details?.reason;
+  failOnReason(data.status, reason, { refusal, isEmpty: text === '' && calls.length === 0 });
+  const isCut = data.status === 'incomplete';
+  return {
+    text,
+    toolCalls: calls,
+    ...(isCut || endsInReasoning(output) ? {} : keptWithin('responses', { model, output })),
+    ...data.usage,
+    isCut,
+  };
+}
+
+/** The API refuses reasoning that nothing follows, as in an answer that was cut. */
+function endsInReasoning(output: unknown[]): boolean {
+  const last = output.at(-1);
+  return last === undefined || (isFields(last) && last.type === 'reasoning');
+}
+
+function failOnReason(
+  status: string | null | undefined,
+  reason: string | null | undefined,
+  { refusal, isEmpty }: { refusal: string; isEmpty: boolean },
+): void {
+  if (reason === 'content_filter')
+    throw new ModelFailed(
+      'model',
+      "the model server's content filter stopped the answer; describe the task differently, or use another model",
+    );
+  if (isEmpty && refusal !== '')
+    throw new ModelFailed(
+      'model',
+      `the model refused to answer; describe the task differently, or use another model. It said: ${refusal.slice(0, 500)}`,
+    );
+  if (status === 'failed' || status === 'cancelled')
+    throw new Interrupted(`the model server stopped the answer (${status})`);
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+/** A whole number of tokens. Compatible servers also report fractions, negative numbers and strings. */
+const tokens = z
+  .number()
+  .transform((n) => Math.min(Math.max(Math.round(n), 0), 1e7))
+  .catch(0);
+
+const cached = z.object({ cached_tokens: tokens }).nullish().catch(null);
+
+/** The usage that a server reports, under the names of both APIs; DeepSeek names the cached tokens differently. */
+export const usage = z
+  .object({
+    prompt_tokens: tokens,
+    completion_tokens: tokens,
+    prompt_tokens_details: cached,
+    prompt_cache_hit_tokens: tokens,
+    input_tokens: tokens,
+    output_tokens: tokens,
+    input_tokens_details: cached,
+  })
+  .nullish()
+  .catch(null)
+  .transform((given) => {
+    const inputTokens = given?.input_tokens || given?.prompt_tokens || 0;
+    const fromCache =
+      given?.input_tokens_details?.cached_tokens ||
+      given?.prompt_tokens_details?.cached_tokens ||
+      given?.prompt_cache_hit_tokens ||
+      0;
+    return {
+      inputTokens,
+      cachedInputTokens: Math.min(fromCache, inputTokens),
+      outputTokens: given?.output_tokens || given?.completion_tokens || 0,
+    };
+  });

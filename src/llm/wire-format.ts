@@ -1,0 +1,31 @@
+import type { Message, Reply, ReplyOptions, ToolSpec } from './model.ts';
+
+/** What is asked of a model, independent of the API. */
+export interface Asked extends ReplyOptions {
+  messages: Message[];
+  tools: ToolSpec[];
+}
+
+/** How one API is spoken: its path, its requests and its answers. */
+export interface WireFormat {
+  path: string;
+  /** What people call it. */
+  title: string;
+  /** Builds a request. Fields that the server has refused before are left out by the caller. */
+  request(model: string, asked: Asked): Record<string, unknown>;
+  /** Reads an answer that came as a whole. @throws ModelFailed or Interrupted */
+  replyOf(model: string, answer: unknown): Reply;
+  /**
+   * Assembles a streamed answer for `replyOf` and passes its text on as it arrives.
+   * @throws ModelFailed when the stream is malformed; Interrupted when it ends early
+   */
+  gather(events: AsyncIterable<unknown>, onText: (text: string) => void): Promise<unknown>;
+}
+
+/** The answer ended early, so the same request may succeed later. */
+export class Interrupted extends Error {
+  constructor(why = 'the stream ended before the answer was complete') {
+    super(why);
+    this.name = 'Interrupted';
+  }
+}

@@ -1,0 +1,131 @@
+import type { ReplyOptions } from '../../src/llm/model.ts';
+import { ask } from './models.ts';
+import { error, openServer } from './refusing.ts';
+
+let server: Awaited<ReturnType<typeof openServer>>;
+beforeAll(async () => {
+  server = await openServer();
+});
+afterAll(() => server.close());
+
+const ok = { choices: [{ message: { content: 'fine' }, finish_reason: 'stop' }] };
+test.each<[string, ReplyOptions, object, RegExp]>([
+  [
+    'an effort it does not have',
+    { effort: 'xhigh' },
+    error(
+      "Unsupported value: 'reasoning_effort' does not support 'xhigh' with this model. Supported values are: 'low', 'medium', and 'high'.",
+      { param: 'reasoning_effort' },
+    ),
+    /change the agent's reasoningEffort .*Supported values are/,
+  ],
+  [
+    'an answer that is too long',
+    { maxOutputTokens: 200_000 },
+    error('max_tokens is too large: 200000. This model supports at most 16384 completion tokens.', {
+      param: 'max_tokens',
+    }),
+    /change the agent's maxOutputTokens .*16384/,
+  ],
+])('%s is an error, because a person chose it', async (_what, options, json, sentence) => {
+  expect((await server.failureOf({ status: 400, json }, options)).message).toMatch(sentence);
+});
+
+test('an answer that leaves no room is asked for shorter, once', async () => {
+  const model = server.modelAt();
+  const seen: unknown[] = [];
+  let window = 8000;
+  server.behave(({ body }) => {
+    seen.push(body.max_completion_tokens);
+    window -= 1000;
+    return { status: 400, json: error(`This model's maximum context length is ${window} tokens.`) };
+  });
+  await expect(ask(model, { maxOutputTokens: 200_000 })).rejects.toMatchObject({ fault: 'context' });
+  expect([seen, model.window()]).toEqual([[200_000, 1750], 6000]);
+});
+
+test('a field that it does not know is left out, and stays out', async () => {
+  const model = server.modelAt();
+  const seen: string[][] = [];
+  server.behave(({ body }) => {
+    seen.push(Object.keys(body).filter((name) => /max|effort/.test(name)));
+    for (const name of ['max_completion_tokens', 'reasoning_effort', 'max_tokens'])
+      if (name in body) return { status: 400, json: error(`Unrecognized request argument supplied: ${name}`) };
+    return { json: ok };
+  });
+  const options = { effort: 'low', maxOutputTokens: 500 } as const;
+  await ask(model, options);
+  await ask(model, options);
+  expect(seen).toEqual([
+    ['reasoning_effort', 'max_completion_tokens'],
+    ['reasoning_effort', 'max_tokens'],
+    ['max_tokens'],
+    [],
+    [],
+  ]);
+});
+
+test('a field of earlier answers that it refuses is left out of them', async () => {
+  const refusal = error(
+    "'messages.2' : for 'role:assistant' the following must be satisfied[('messages.2' : property 'reasoning' is unsupported)]",
+  );
+  server.behave(({ body }) =>
+    JSON.stringify(body.messages).includes('"reasoning"') ? { status: 400, json: refusal } : { json: ok },
+  );
+  const kept = { wire: 'chat' as const, items: { model: 'm', message: { reasoning: 'hm', other: 1 }, calls: {} } };
+  const messages = [
+    { role: 'user' as const, content: 'a' },
+    { role: 'assistant' as const, content: 'b', toolCalls: [], kept },
+    { role: 'user' as const, content: 'c' },
+  ];
+  expect(await ask(server.modelAt(), {}, messages)).toMatchObject({ text: 'fine' });
+  expect(server.last()?.body.messages).toContainEqual({ role: 'assistant', content: 'b', other: 1 });
+});
+
+test('images are replaced by a note when it cannot see them', async () => {
+  server.behave(({ body }) =>
+    JSON.stringify(body).includes('image_url')
+      ? { status: 404, json: { error: { message: 'No endpoints found that support image input', code: 404 } } }
+      : { json: ok },
+  );
+  const images = [{ mediaType: 'image/png' as const, base64: 'AAAA' }];
+  await ask(server.modelAt('auto'), {}, [{ role: 'user', content: 'Look', images }]);
+  expect(server.last()).toMatchObject({
+    path: '/chat/completions',
+    body: { messages: [{ role: 'user', content: expect.stringMatching(/^Look\n\n\[Images left out.*: 1\]$/) }] },
+  });
+});
+
+test('reasoning that it cannot read any more is left out once', async () => {
+  server.behave(({ body }) =>
+    JSON.stringify(body.input).includes('sealed')
+      ? {
+          status: 400,
+          json: error('The encrypted content for item rs_1 could not be verified.', {
+            code: 'invalid_encrypted_content',
+          }),
+        }
+      : {
+          json: {
+            status: 'completed',
+            output: [{ type: 'message', content: [{ type: 'output_text', text: 'fine' }] }],
+          },
+        },
+  );
+  const output = [
+    { type: 'reasoning', id: 'rs_1', encrypted_content: 'sealed', summary: [] },
+    { type: 'message', content: [{ type: 'output_text', text: 'b' }] },
+  ];
+  const kept = { wire: 'responses' as const, items: { model: 'm', output } };
+  const messages = [
+    { role: 'user' as const, content: 'a' },
+    { role: 'assistant' as const, content: 'b', toolCalls: [], kept },
+    { role: 'user' as const, content: 'c' },
+  ];
+  expect(await ask(server.modelAt('responses'), {}, messages)).toMatchObject({ text: 'fine' });
+  expect(server.last()?.body.input).toEqual([
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: 'b' },
+    { role: 'user', content: 'c' },
+  ]);
+});
