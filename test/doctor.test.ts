@@ -1,4 +1,8 @@
 import { examine } from '../src/cli/doctor.ts';
+import { modelsAt } from './llm/models.ts';
+import { openaiChat } from './llm/servers/openai-chat.ts';
+import { openaiResponses } from './llm/servers/openai-responses.ts';
+import { Refused, serve } from './llm/servers/serve.ts';
 import { openTestApp, type TestApp } from './support/app.ts';
 
 let service: TestApp;
@@ -7,9 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const examined = async (changed: Partial<TestApp['app']['config']> = {}) => {
+const examined = async (changed: Partial<TestApp['app']['config']> = {}, models = service.app.models) => {
   const { app } = service;
-  const findings = await examine({ ...app, config: { ...app.config, ...changed } });
+  const findings = await examine({ ...app, models, config: { ...app.config, ...changed } });
   return Object.fromEntries(findings.map(({ what, ...found }) => [what, found]));
 };
 
@@ -45,4 +49,36 @@ test('a model server that cannot be reached is an error', async () => {
     state: 'FAIL',
     says: expect.stringContaining('OPENAI_BASE_URL'),
   });
+});
+
+test('the model is asked a question, and the API that answered is named', async () => {
+  let isRefused = false;
+  const { url, received, close } = await serve(({ path, body }) => {
+    if (path === '/models') return { json: { data: [] } };
+    if (isRefused) throw new Refused(401, { error: { message: 'This key may not use the model.' } });
+    return path === '/responses' ? openaiResponses(body) : openaiChat(body);
+  });
+  const asked = (OPENAI_MODEL: string) => {
+    const price = { input: 1, output: 1 };
+    const MODEL_PRICES = { 'gpt-5.6-pro': price, o3: price };
+    return examined(
+      { OPENAI_API_KEY: 'sk-of-doctor', OPENAI_BASE_URL: url, OPENAI_MODEL, MODEL_PRICES },
+      modelsAt(url),
+    );
+  };
+  expect((await asked('gpt-5.6-pro')).model).toEqual({
+    state: 'ok',
+    says: `gpt-5.6-pro at ${url}, through the Responses API`,
+  });
+  expect((await asked('o3')).model).toEqual({ state: 'ok', says: `o3 at ${url}, through the Chat Completions API` });
+  expect((await asked('gpt-4o')).model).toMatchObject({ state: 'todo', says: expect.stringContaining('MODEL_PRICES') });
+  expect(received.some(({ path }) => path === '/responses')).toBe(true);
+  isRefused = true;
+  expect((await asked('o3')).model).toMatchObject({
+    state: 'FAIL',
+    says: expect.stringMatching(
+      /refused the key .*OPENAI_API_KEY.* The server said: This key may not use the model\.$/,
+    ),
+  });
+  await close();
 });
