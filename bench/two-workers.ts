@@ -68,7 +68,7 @@ async function queueRuns(web: RunningService, url: string): Promise<string> {
 
 async function countEnded(database: pg.Client): Promise<number> {
   const { rows } = await database.query(
-    `select count(*)::int as n from runs where status not in ('queued', 'running')`,
+    `select count(*)::int as n from runs where status not in ('queued', 'running', 'waiting')`,
   );
   return rows[0].n;
 }

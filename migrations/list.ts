@@ -15,6 +15,7 @@ import { Takeovers1764806400000 } from './0014-takeovers.ts';
 import { ShownProgress1764892800000 } from './0015-shown-progress.ts';
 import { Compared1764979200000 } from './0016-compared.ts';
 import { Reasoning1765065600000 } from './0017-reasoning.ts';
+import { Waiting1765152000000 } from './0018-waiting.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -35,4 +36,5 @@ export const migrations = [
   ShownProgress1764892800000,
   Compared1764979200000,
   Reasoning1765065600000,
+  Waiting1765152000000,
 ];

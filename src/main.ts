@@ -1,5 +1,6 @@
 import { doctor } from './cli/doctor.ts';
 import { printDocs } from './cli/print-docs.ts';
+import { printPrompt } from './cli/prompt.ts';
 import { rotateKey } from './cli/rotate-key.ts';
 import { issueToken } from './cli/token.ts';
 import { compose } from './compose.ts';
@@ -15,6 +16,7 @@ const help = `Deckhand: AI agents do tasks on your repositories, with people in 
   npm run doctor                               what is configured and reachable, and how to fix the rest
   npm run migrate                              bring the database up to date and exit
   npm run rotate-key                           encrypt all secrets with a new key while the service runs
+  npm run --silent prompt -- TASK              print the prompt of a task with an estimate of its tokens
   npm run docs                                 generate docs/openapi.json, docs/lifecycle.md and the client
 
 Settings are environment variables; docs/operations.md lists them.
@@ -25,6 +27,7 @@ const commands: Record<string, (args: string[]) => Promise<number>> = {
   token: async (args) => issueToken(readConfig(), args),
   doctor: async () => doctor(),
   'rotate-key': async () => rotateKey(readConfig()),
+  prompt: async (args) => printPrompt(readConfig(), args),
   'print-docs': async () => printDocs(),
   migrate: async () => {
     const config = readConfig();

@@ -3,6 +3,7 @@ import { deleteOldDeliveries } from './github/inbox/delivery-store.ts';
 import { deleteOldSignIns } from './github/sign-in/login-store.ts';
 import { forgetOldKeys } from './http/idempotency.ts';
 import { forgetOldEvents } from './projects/event-store.ts';
+import { deleteOldContexts } from './runs/lease/context-store.ts';
 import { deleteOldEvents, deleteOldTurns } from './runs/lease/journal-store.ts';
 
 /** Rows deleted by one statement, so that it does not hold locks for long. */
@@ -17,6 +18,7 @@ export async function removeOld(app: App): Promise<void> {
   await inPortions(app, KEEP_DELIVERIES, (days) => deleteOldDeliveries(em, days, portion));
   await inPortions(app, KEEP_RUN_EVENTS, (days) => deleteOldEvents(em, days, portion));
   await inPortions(app, KEEP_TURNS, (days) => deleteOldTurns(em, days, portion));
+  await inPortions(app, KEEP_TURNS, (days) => deleteOldContexts(em, days, portion));
   await deleteOldSignIns(em);
   await forgetOldKeys(app.db);
   await forgetOldEvents(em);

@@ -173,7 +173,7 @@ async function settled(databaseUrl: string, pid: number | undefined): Promise<nu
           say(`    waiting      ${await waitingFor(client)}`);
         }
         const { rows } = await client.query(
-          `select (select count(*) from runs where status in ('queued', 'running'))
+          `select (select count(*) from runs where status in ('queued', 'running', 'waiting'))
              + (select count(*) from deliveries where handled_at is null)
              + (select count(*) from pgboss.job where state in ('created', 'retry', 'active')
                 and name not in ('sweep', 'redeliver') and start_after < now() + interval '2 minutes') as left`,
@@ -194,7 +194,7 @@ async function settled(databaseUrl: string, pid: number | undefined): Promise<nu
 /** Describes the remaining work, for people who watch the bench. */
 async function waitingFor(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ what: string; count: number }>(
-    `select 'runs ' || status as what, count(*)::int from runs where status in ('queued', 'running') group by 1
+    `select 'runs ' || status as what, count(*)::int from runs where status in ('queued', 'running', 'waiting') group by 1
      union all select 'deliveries', count(*)::int from deliveries where handled_at is null
      union all select name || ' ' || state || case when start_after > now() + interval '5 s' then ' later' else '' end,
        count(*)::int

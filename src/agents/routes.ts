@@ -153,7 +153,7 @@ export const agentRoutes: Route[] = [
     tag,
     access: onChangeableAgent,
     reply: [204],
-    errors: { 409: 'It has a queued or running run' },
+    errors: { 409: 'It has an unfinished run' },
     handle: (app, { agent }) => deleteAgent(app, agent),
   }),
   route({

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { type AgentRow, Agents } from '../db/tables.ts';
+import { liveRun } from '../db/work-tables.ts';
 
 /** An agent as one caller sees it. It is busy only if it has runs in the caller's projects. */
 export interface AgentView extends AgentRow {
@@ -128,24 +129,28 @@ export async function listProjectAgents(em: EntityManager, projectId: string): P
   return em.find(Agents, { where: { projectId, isNewest: true }, order: { createdAt: 'ASC', id: 'ASC' } });
 }
 
-/** Returns whether a run of the agent or of an earlier version is queued or running. */
+/** Returns whether a run of the agent or of an earlier version is live. */
 export async function hasLiveRuns(em: EntityManager, agentId: string): Promise<boolean> {
   const rows = await em.query(
-    `${versions} select 1 from runs where agent_id in (select id from chain) and status in ('queued', 'running') limit 1`,
+    `${versions} select 1 from runs where agent_id in (select id from chain) and status in ${liveRun} limit 1`,
     [agentId],
   );
   return rows.length > 0;
 }
 
-/** Moves the tasks of one agent to another, except those that are done or running. */
+/** Moves the tasks of one agent to another, except those that are done and those with a run that has started. */
 export async function moveTasks(em: EntityManager, fromId: string, toId: string): Promise<void> {
   await em.query(
     `update tasks t set owner = $2 where t.owner = $1 and t.status <> 'done'
-       and not exists (select 1 from runs r where r.task_id = t.id and r.status = 'running')`,
+       and not exists (select 1 from runs r where r.task_id = t.id and r.status in ${liveRun} and r.started_at is not null)`,
     [fromId, toId],
   );
 }
 
+/** Moves the runs that have not started. The others continue their conversation with the agent that began it. */
 export async function moveQueuedRuns(em: EntityManager, fromId: string, toId: string): Promise<void> {
-  await em.query(`update runs set agent_id = $2 where agent_id = $1 and status = 'queued'`, [fromId, toId]);
+  await em.query(`update runs set agent_id = $2 where agent_id = $1 and status = 'queued' and started_at is null`, [
+    fromId,
+    toId,
+  ]);
 }

@@ -78,7 +78,7 @@ export async function deleteAgent(app: App, agent: AgentView): Promise<void> {
   await app.db.transaction(async (em) => {
     await lockAgent(em, agent.id);
     if (await hasLiveRuns(em, agent.id))
-      throw new Refused('The agent has a queued or running run. Cancel it before you delete the agent.');
+      throw new Refused('The agent has an unfinished run. Cancel it before you delete the agent.');
     await deleteVersions(em, agent.id);
   });
 }

@@ -15,7 +15,8 @@ export type IdPrefix =
   | 'rev'
   | 'sprint'
   | 'wiz'
-  | 'msg';
+  | 'msg'
+  | 'wait';
 
 /** Creates an identifier such as `task_01h455vb4pex5vsknk084sn02q`. */
 export function newId(prefix: IdPrefix): string {

@@ -1,11 +1,11 @@
-import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, time, whole } from './table.ts';
+import { big, flag, json, key, madeNow, maybeText, maybeTime, orderedJson, table, text, time, whole } from './table.ts';
 
 /** The dependencies between tasks. */
 export interface TaskDependencyRow {
   taskId: string;
   dependsOnId: string;
 }
-export const TaskDependencies = table<TaskDependencyRow>('task_dependencies', {
+const TaskDependencies = table<TaskDependencyRow>('task_dependencies', {
   taskId: key(),
   dependsOnId: key(),
 });
@@ -22,7 +22,7 @@ export interface RevisionRow {
   answeredAt: Date | null;
   createdAt: Date;
 }
-export const Revisions = table<RevisionRow>('revisions', {
+const Revisions = table<RevisionRow>('revisions', {
   id: key(),
   taskId: text(),
   source: text(),
@@ -41,7 +41,7 @@ export interface RunStepRow {
   data: unknown;
   at: Date;
 }
-export const RunSteps = table<RunStepRow>('run_steps', {
+const RunSteps = table<RunStepRow>('run_steps', {
   runId: key(),
   name: key(),
   data: json(),
@@ -56,12 +56,26 @@ export interface RunTurnRow {
   workspace: Buffer | null;
   at: Date;
 }
-export const RunTurns = table<RunTurnRow>('run_turns', {
+const RunTurns = table<RunTurnRow>('run_turns', {
   runId: key(),
   turn: whole({ primary: true }),
-  messages: json(),
+  messages: orderedJson(),
   workspace: { type: 'bytea', nullable: true },
   at: madeNow(),
+});
+
+/** The first messages of a run's conversation, and what its prompts leave out. */
+export interface RunContextRow {
+  runId: string;
+  opening: unknown;
+  cut: unknown;
+  limitChars: number | null;
+}
+const RunContexts = table<RunContextRow>('run_contexts', {
+  runId: key(),
+  opening: orderedJson(),
+  cut: orderedJson({ nullable: true }),
+  limitChars: whole({ nullable: true }),
 });
 
 /** The log of a run, as shown to people. */
@@ -73,7 +87,7 @@ export interface RunEventRow {
   text: string;
   data: unknown;
 }
-export const RunEvents = table<RunEventRow>('run_events', {
+const RunEvents = table<RunEventRow>('run_events', {
   id: big({ primary: true, generated: true }),
   runId: text(),
   at: madeNow(),
@@ -92,7 +106,7 @@ export interface DiffRow {
   truncated: boolean;
   at: Date;
 }
-export const Diffs = table<DiffRow>('diffs', {
+const Diffs = table<DiffRow>('diffs', {
   taskId: key(),
   branchName: text(),
   baseBranch: text(),
@@ -112,7 +126,7 @@ export interface ChatMessageRow {
   content: string;
   at: Date;
 }
-export const ChatMessages = table<ChatMessageRow>('chat_messages', {
+const ChatMessages = table<ChatMessageRow>('chat_messages', {
   id: key(),
   taskId: maybeText(),
   sprintId: maybeText(),
@@ -121,3 +135,6 @@ export const ChatMessages = table<ChatMessageRow>('chat_messages', {
   content: text(),
   at: time({ default: () => 'clock_timestamp()' }),
 });
+
+/** All tables of this file, for the list in tables.ts. */
+export const runTables = [TaskDependencies, Revisions, RunSteps, RunTurns, RunContexts, RunEvents, Diffs, ChatMessages];

@@ -22,6 +22,8 @@ export const maybeText = () => column('text', { nullable: true });
 export const flag = (preset: boolean) => column('boolean', { default: preset });
 export const whole = (more: Partial<Column> = {}) => column('integer', more);
 export const json = (more: Partial<Column> = {}) => column('jsonb', more);
+/** Declares a JSON column that keeps its text as it was written, with the order of its keys. */
+export const orderedJson = (more: Partial<Column> = {}) => column('json', more);
 export const time = (more: Partial<Column> = {}) => column('timestamptz', more);
 export const maybeTime = () => column('timestamptz', { nullable: true });
 export const madeNow = () => column('timestamptz', { default: () => 'now()' });

@@ -14,7 +14,7 @@ import {
   SignIns,
   StoredApps,
 } from './github-tables.ts';
-import { ChatMessages, Diffs, Revisions, RunEvents, RunSteps, RunTurns, TaskDependencies } from './run-tables.ts';
+import { runTables } from './run-tables.ts';
 import { Digests, SprintHistories, SprintMilestones, Sprints, WizardSessions } from './sprint-tables.ts';
 import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, time, whole } from './table.ts';
 import {
@@ -206,13 +206,7 @@ export const tables = [
   Runs,
   Handoffs,
   PullRequests,
-  TaskDependencies,
-  Revisions,
-  RunSteps,
-  RunTurns,
-  RunEvents,
-  Diffs,
-  ChatMessages,
+  ...runTables,
   Sprints,
   SprintHistories,
   SprintMilestones,

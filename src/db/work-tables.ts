@@ -1,5 +1,6 @@
-import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
+import { type Failure, liveStatuses, type RunKind, type RunStatus } from '../domain/run.ts';
 import type { TaskStatus } from '../domain/task.ts';
+import type { WaitReason } from '../domain/waiting.ts';
 import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, whole } from './table.ts';
 
 export interface TaskRow {
@@ -48,6 +49,9 @@ export const Tasks = table<TaskRow>('tasks', {
   updatedAt: madeNow(),
 });
 
+/** SQL: the statuses of runs that have not ended, as a list in parentheses. */
+export const liveRun = `(${liveStatuses.map((status) => `'${status}'`).join(', ')})`;
+
 export interface RunRow {
   id: string;
   taskId: string;
@@ -70,6 +74,20 @@ export interface RunRow {
   /** Number of interruptions since the run last made progress. */
   interruptions: number;
   notBefore: Date | null;
+  /** What the run waits for, and since when; null when it does not wait. */
+  waitId: string | null;
+  waitReason: WaitReason | null;
+  waitText: string | null;
+  waitOptions: string[] | null;
+  /** Kept until a worker claims the run again, because its clock stands still until then. */
+  waitingSince: Date | null;
+  /** When the run continues; null when it waits for a person. */
+  resumeAt: Date | null;
+  /** How long the run has waited in total. This does not count against its time limit. */
+  waitedSeconds: number;
+  /** Pauses for the model since the last turn, and the length of all pauses for the model together. */
+  modelPauses: number;
+  modelPauseSeconds: number;
   createdAt: Date;
   startedAt: Date | null;
   finishedAt: Date | null;
@@ -94,6 +112,15 @@ export const Runs = table<RunRow>('runs', {
   heartbeatAt: maybeTime(),
   interruptions: whole({ default: 0 }),
   notBefore: maybeTime(),
+  waitId: maybeText(),
+  waitReason: maybeText(),
+  waitText: maybeText(),
+  waitOptions: json({ nullable: true }),
+  waitingSince: maybeTime(),
+  resumeAt: maybeTime(),
+  waitedSeconds: whole({ default: 0 }),
+  modelPauses: whole({ default: 0 }),
+  modelPauseSeconds: whole({ default: 0 }),
   createdAt: madeNow(),
   startedAt: maybeTime(),
   finishedAt: maybeTime(),

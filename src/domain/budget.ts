@@ -49,6 +49,29 @@ export interface Spent {
   tokens: number;
   costUsd: number;
   dayCostUsd: number;
+  /** Since the run was first started, without the time that it waited. */
+  minutes: number;
+}
+
+/** From this share on, an agent is warned that a limit of its run is almost used up. */
+const warningShare = 0.8;
+
+/** A limit of a run that is almost used up. */
+export interface NearLimit {
+  unit: 'steps' | 'tokens' | 'dollars' | 'minutes';
+  used: number;
+  value: number;
+}
+
+/** Returns the limits of the run that are almost used up. */
+export function nearLimits(limits: Limits, spent: Spent): NearLimit[] {
+  const all: NearLimit[] = [
+    { unit: 'steps', used: spent.steps, value: limits.runSteps.value },
+    { unit: 'tokens', used: spent.tokens, value: limits.runTokens.value },
+    { unit: 'dollars', used: Math.round(spent.costUsd * 100) / 100, value: limits.runCostUsd.value },
+    { unit: 'minutes', used: Math.floor(spent.minutes * 10) / 10, value: limits.runMinutes.value },
+  ];
+  return all.filter(({ used, value }) => used >= warningShare * value);
 }
 
 /**

@@ -1,7 +1,10 @@
 import { storableText } from './text/storable.ts';
 
-export const runStatuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
+export const runStatuses = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
 export type RunStatus = (typeof runStatuses)[number];
+
+/** The statuses of a run that has not ended. A waiting run holds no worker, lease or slot of its agent. */
+export const liveStatuses: readonly RunStatus[] = ['queued', 'running', 'waiting'];
 
 export const runKinds = ['start', 'retry', 'revise', 'continue'] as const;
 export type RunKind = (typeof runKinds)[number];
@@ -53,8 +56,8 @@ export function failure(category: FailureCategory, message: string, isPassing = 
 export class RunFailed extends Error {
   readonly failure: Failure;
 
-  constructor(category: FailureCategory, message: string) {
-    super(message);
+  constructor(category: FailureCategory, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'RunFailed';
     this.failure = failure(category, message);
   }

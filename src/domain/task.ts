@@ -34,7 +34,7 @@ export interface TaskFacts {
   repositoryOnGitHub: boolean;
   /** Null before the first run. */
   latestRun: RunStatus | null;
-  /** Whether a run of the task is queued or running. */
+  /** Whether a run of the task is queued, running or waiting. */
   liveRun: boolean;
   openPullRequests: number;
   mergedPullRequests: number;
@@ -79,12 +79,12 @@ const latestRunEnded: Check<TaskFacts> = {
       : `A task can be retried after its latest run failed or was cancelled; ${latestRunNow(f.latestRun)}.`,
 };
 const runIsLive: Check<TaskFacts> = {
-  rule: 'a run is queued or running',
-  refusal: (f) => (f.liveRun ? undefined : 'The task has no queued or running run.'),
+  rule: 'a run is queued, running or waiting',
+  refusal: (f) => (f.liveRun ? undefined : 'The task has no unfinished run.'),
 };
 const noLiveRun: Check<TaskFacts> = {
-  rule: 'no run is queued or running',
-  refusal: (f) => (f.liveRun ? 'A run of the task is queued or running. Cancel it first.' : undefined),
+  rule: 'no run is queued, running or waiting',
+  refusal: (f) => (f.liveRun ? 'The task has an unfinished run. Cancel it first.' : undefined),
 };
 const isWorkDone: Check<TaskFacts> = {
   rule: 'no pull request is open, and one was merged or the agent found nothing to change',
@@ -108,7 +108,7 @@ const noSubtask: Check<TaskFacts> = {
   refusal: (f) => (f.isSubtask ? 'This task is a subtask, and a subtask cannot have subtasks of its own.' : undefined),
 };
 const noRunOfOthers: Check<TaskFacts> = {
-  rule: 'no run is queued or running, or that run adds the subtasks',
+  rule: 'no run is queued, running or waiting, or that run adds the subtasks',
   refusal: (f) => (f.splitByAgent ? undefined : noLiveRun.refusal(f)),
 };
 const noOpenSubtask: Check<TaskFacts> = {

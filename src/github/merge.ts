@@ -25,7 +25,7 @@ export async function mergeTask(app: App, taskId: string, isAgain = false): Prom
       `Only a task with an open pull request can be merged; this one is ${task.status === 'done' ? 'done' : 'waiting for its subtasks'}.`,
     );
   if ((await findLiveRun(app.db.manager, taskId)) !== null)
-    throw new Refused('The task has a queued or running run. Wait for it to end, or cancel it, before you merge.');
+    throw new Refused('The task has an unfinished run. Wait for it to end, or cancel it, before you merge.');
   if (pulls.length === 0) throw new Refused('The task has no open pull request to merge.');
   const draft = pulls.find((p) => p.status === 'draft');
   if (draft !== undefined)

@@ -85,13 +85,13 @@ export async function updateProject(
 
 /**
  * Deletes a project.
- * @throws Refused while a run of the project is queued or running
+ * @throws Refused while a run of the project is unfinished
  */
 export async function deleteProject(app: App, projectId: string): Promise<void> {
   await app.db.transaction(async (em) => {
     await lockProject(em, projectId);
     if (await hasLiveRuns(em, projectId))
-      throw new Refused('The project has queued or running runs. Cancel them before you delete it.');
+      throw new Refused('The project has unfinished runs. Cancel them before you delete it.');
     await deleteProjectRow(em, projectId);
   });
 }

@@ -164,7 +164,7 @@ export const projectRoutes: Route[] = [
     tag,
     access: inProject('owner'),
     reply: [204],
-    errors: { 409: 'A run of the project is queued or running' },
+    errors: { 409: 'The project has unfinished runs' },
     handle: (app, { projectId }) => deleteProject(app, projectId),
   }),
   route({

@@ -11,6 +11,7 @@ import {
   type UserRow,
   Users,
 } from '../db/tables.ts';
+import { liveRun } from '../db/work-tables.ts';
 import type { ProjectBudgets } from '../domain/budget.ts';
 import type { Role } from '../domain/member.ts';
 import { notFound } from '../errors.ts';
@@ -205,7 +206,7 @@ export async function revokeToken(em: EntityManager, userId: string, id: string)
 
 export async function hasLiveRuns(em: EntityManager, projectId: string): Promise<boolean> {
   const [row] = await em.query(
-    `select exists (select 1 from runs where project_id = $1 and status in ('queued', 'running')) as live`,
+    `select exists (select 1 from runs where project_id = $1 and status in ${liveRun}) as live`,
     [projectId],
   );
   return row.live;

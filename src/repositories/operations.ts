@@ -106,8 +106,7 @@ export async function updateRepository(
 export async function disconnectRepository(app: App, repository: RepositoryRow): Promise<void> {
   await app.db.transaction(async (em) => {
     const { live, open } = await findUses(em, repository.id);
-    if (live)
-      throw new Refused('A task of this repository has a queued or running run. Cancel it before you disconnect.');
+    if (live) throw new Refused('A task of this repository has an unfinished run. Cancel it before you disconnect.');
     if (open)
       throw new Refused('A task of this repository has an open pull request. Merge or close it before you disconnect.');
     await deleteRepositoryRow(em, repository.id);

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { type InstallationRow, Installations } from '../db/github-tables.ts';
 import { Repositories, type RepositoryRow } from '../db/tables.ts';
+import { liveRun } from '../db/work-tables.ts';
 
 export const repositoryColumns = `r.id, r.project_id as "projectId", r.name, r.url, r.default_branch as "defaultBranch",
   r.is_primary as "isPrimary", r.is_docs_repo as "isDocsRepo", r.is_private as "isPrivate",
@@ -114,7 +115,7 @@ export async function findUses(em: EntityManager, repositoryId: string) {
   const [row]: { branch: string | null; live: boolean; open: boolean }[] = await em.query(
     `select (select t.branch_name from tasks t where t.repository_id = $1 and t.branch_name is not null limit 1) as branch,
        exists (select 1 from runs r join tasks t on t.id = r.task_id
-         where t.repository_id = $1 and r.status in ('queued', 'running')) as live,
+         where t.repository_id = $1 and r.status in ${liveRun}) as live,
        exists (select 1 from pull_requests p where p.repository_id = $1 and p.status in ('open', 'draft')) as open`,
     [repositoryId],
   );

@@ -17,10 +17,10 @@ import { allWorks, type Work } from './work.ts';
 /**
  * Publishes the agent's work and moves its task: to waiting if the agent split it into subtasks, to review with a pull
  * request, or to done if nothing had to change.
- * @throws RunFailed when the host refuses the change, the checks fail, or the agent only replied with text
+ * @throws RunFailed when the host refuses the change or the checks fail
  */
 export async function conclude(app: App, work: Work, ending: Ending): Promise<void> {
-  const { finish, isCalled, subtasks, checks = [] } = ending;
+  const { finish, subtasks, checks = [] } = ending;
   const { task, journal } = work;
   for (const each of allWorks(work)) await refreshRemote(app, each);
   // The agent has stopped, so the judged files are still the ones to push.
@@ -39,7 +39,6 @@ export async function conclude(app: App, work: Work, ending: Ending): Promise<vo
   }
   if (proposed.length > 0 || (await hasOpenPull(app.db.manager, task.id)))
     return succeed(app, work, finish, (em) => moveToReview(app, em, task.id));
-  if (!isCalled) throw new RunFailed('no_changes', 'the agent replied without changing anything');
   await journal.note('loop', 'nothing had to be changed');
   const facts = { finishedUnchanged: true };
   await succeed(app, work, finish, (em) => tryMoveTask(app, em, task.id, 'finish', { facts }));

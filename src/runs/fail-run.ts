@@ -1,8 +1,9 @@
 import type { App } from '../app.ts';
 import type { RunRow } from '../db/work-tables.ts';
 import type { Failure } from '../domain/run.ts';
+import { ModelFailed } from '../llm/model.ts';
 import { tryMoveTask } from '../tasks/move.ts';
-import { insertHandoff } from '../tasks/work-store.ts';
+import type { Handoff } from './agent/handoff.ts';
 import { changedWorks } from './conclude.ts';
 import type { Journal } from './lease/journal.ts';
 import { refreshRemote } from './open-work.ts';
@@ -10,14 +11,40 @@ import { readOnce } from './outgoing/changes.ts';
 import { objections } from './outgoing/objection.ts';
 import { proposeWork, pushWork } from './publish/publish.ts';
 import { endRun } from './store.ts';
+import { ModelAway } from './waiting/model-away.ts';
 import { allWorks, type Work } from './work.ts';
+import { handFailureOn } from './write-handoff.ts';
 
-/** Ends a run as failed and moves its task, in one transaction. */
-export async function failRun(app: App, run: RunRow, journal: Journal, failure: Failure): Promise<void> {
-  const summary = `The run failed (${failure.category}): ${failure.message}`;
+interface Failed {
+  /** Undefined when the run failed before its repository was open. */
+  work: Work | undefined;
+  failure: Failure;
+  error: unknown;
+}
+
+/** Ends a run as failed: keeps its work, writes its handoff and moves its task. */
+export async function endFailed(app: App, run: RunRow, journal: Journal, failed: Failed): Promise<void> {
+  const { work, failure, error } = failed;
+  app.log.warn({ err: error, runId: run.id, category: failure.category }, 'run failed');
+  const isServers = error instanceof ModelAway || (error instanceof Error && error.cause instanceof ModelFailed);
+  const isShown = ['budget', 'checks'].includes(failure.category) || (failure.category === 'model' && !isServers);
+  if (work !== undefined) await keepWork(app, work, failure, isShown);
+  // A model that just failed is not asked for a handoff.
+  const told = isServers ? undefined : await work?.handoff?.(failure);
+  await failRun(app, run, journal, failure, told);
+}
+
+/** Ends the run, stores its handoff and moves its task, in one transaction. */
+async function failRun(
+  app: App,
+  run: RunRow,
+  journal: Journal,
+  failure: Failure,
+  told: Handoff | undefined,
+): Promise<void> {
   await journal.note('failed', failure.message, { category: failure.category });
   await journal.write(async (em) => {
-    await insertHandoff(em, { taskId: run.taskId, runId: run.id, summary, nextSteps: [] });
+    await handFailureOn(app, em, run, failure, told);
     await endRun(em, run.id, 'failed', failure);
     await tryMoveTask(app, em, run.taskId, 'fail', { failure });
   });
@@ -25,10 +52,11 @@ export async function failRun(app: App, run: RunRow, journal: Journal, failure: 
 }
 
 /**
- * Pushes the work made before the failure, unless the host refuses it. After a used-up budget or failing checks, opens
- * a draft pull request for it. Never throws, because the run's own failure is the one to report.
+ * Pushes the work made before the failure, unless the host refuses it. Opens a draft pull request for it if `isShown`:
+ * after a used-up budget, failing checks, or a model that made no progress. Never throws, because the run's own failure
+ * is the one to report.
  */
-export async function keepWork(app: App, work: Work, failure: Failure): Promise<void> {
+async function keepWork(app: App, work: Work, failure: Failure, isShown: boolean): Promise<void> {
   try {
     for (const each of allWorks(work)) await refreshRemote(app, each);
     const treeOf = readOnce();
@@ -38,7 +66,6 @@ export async function keepWork(app: App, work: Work, failure: Failure): Promise<
       if (!isKnown) await work.journal.note('push', `nothing was pushed:\n${found}`);
       return;
     }
-    const isShown = failure.category === 'budget' || failure.category === 'checks';
     for (const each of await changedWorks(work, treeOf)) {
       await pushWork(app, each, await treeOf(each), `Work in progress: ${work.task.title}`);
       if (isShown) await proposeWork(app, each, { summary: `Unfinished: ${failure.message}.`, nextSteps: [] }, true);

@@ -1,4 +1,5 @@
 import type { App } from '../app.ts';
+import { liveStatuses } from '../domain/run.ts';
 import { type EventStream, follow } from '../http/events.ts';
 import { textTopic } from './agent/live-text.ts';
 import { listEvents } from './lease/journal-store.ts';
@@ -18,7 +19,7 @@ export async function followRun(app: App, runId: string, out: EventStream): Prom
     const run = await findRun(app.db.manager, runId);
     last = await sendEvents(app, runId, last, out);
     if (out.signal.aborted) return true;
-    const isOver = run === null || !['queued', 'running'].includes(run.status);
+    const isOver = run === null || !liveStatuses.includes(run.status);
     if (isOver) out.send({ event: 'end', data: { status: run?.status ?? 'deleted' } });
     return isOver;
   };

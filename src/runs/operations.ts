@@ -8,6 +8,7 @@ import { getTask, setTaskFields, type TaskView } from '../tasks/store.ts';
 import { abortHere } from './lease/live.ts';
 import { repositoryFor, startProblem } from './start-problem.ts';
 import { endRun, findLiveRun, insertRun, listLiveSubtasks, lockForCancel, lockRun } from './store.ts';
+import { handCancelOn } from './write-handoff.ts';
 
 interface Starting {
   taskId: string;
@@ -121,7 +122,7 @@ export async function cancelTask(app: App, taskId: string): Promise<TaskView> {
     const live = await findLiveRun(em, taskId);
     if (live?.id !== run?.id)
       throw new Refused('The task started another run while you were cancelling. Reload and try again.');
-    if (live !== null) await endRun(em, live.id, 'cancelled', null);
+    if (live !== null && (await endRun(em, live.id, 'cancelled', null))) await handCancelOn(app, em, live);
     return getTask(em, taskId);
   });
   if (run !== null) app.db.afterCommit(() => abortHere(run.id));
@@ -141,7 +142,7 @@ async function cancelSubtasks(app: App, parentId: string): Promise<TaskView> {
   const em = app.db.manager;
   const live = await listLiveSubtasks(em, parentId);
   if (live.length === 0)
-    throw new Refused('The task waits for its subtasks, and none of them has a queued or running run to cancel.');
+    throw new Refused('The task waits for its subtasks, and none of them has an unfinished run to cancel.');
   await setTaskFields(em, parentId, { splitByAgent: false });
   for (const id of live) await cancelIfRunning(app, id);
   return getTask(em, parentId);

@@ -6,25 +6,27 @@ import type { Confinement } from '../sandbox/sandbox.ts';
 import { findAssignment } from './agent/assignment.ts';
 import { workInside } from './agent/session.ts';
 import { conclude } from './conclude.ts';
-import { failRun, keepWork } from './fail-run.ts';
+import { endFailed } from './fail-run.ts';
 import { asFailure } from './failures.ts';
 import { openJournal } from './lease/journal.ts';
 import { lastInterruption, maxInterruptions } from './lease/lease-store.ts';
-import { startClock } from './lease/run-clock.ts';
+import { clockStart, startClock } from './lease/run-clock.ts';
 import { openWork } from './open-work.ts';
 import { patienceOf } from './publish/patience.ts';
 import { budgetsOfRepository } from './settings/repository-settings.ts';
+import { ModelAway } from './waiting/model-away.ts';
+import { waitForModel } from './waiting/park.ts';
 import { allWorks, type Work } from './work.ts';
 
 /**
  * Carries out a claimed run: workspace, branch, conversation with the model, checks, commit, push, pull request,
  * handoff. An earlier worker may have begun the run, so every step checks the journal first. `outer` aborts when this
- * worker no longer holds the run.
+ * worker no longer holds the run. A run whose model asks it to wait is parked, and any worker continues it later.
  * @throws the error that took the run from this worker. A failure of the run is stored as its result instead.
  */
 export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promise<void> {
   const journal = openJournal(app, run);
-  const clock = startClock((run.startedAt ?? new Date()).getTime());
+  const clock = startClock(clockStart(run));
   const seconds = app.config.REMOTE_RETRY_SECONDS;
   const patience = patienceOf({ journal, signal: outer, seconds, endsAt: clock.endsAt });
   let confinement: Confinement | undefined;
@@ -42,11 +44,9 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     const ending = await workInside(app, { ...given, limits }, work, signals);
     await conclude(app, work, ending);
   } catch (error) {
-    const failure = asFailure(error, outer);
-    if (failure === undefined) throw error;
-    app.log.warn({ err: error, runId: run.id, category: failure.category }, 'run failed');
-    if (work !== undefined) await keepWork(app, work, failure);
-    await failRun(app, run, journal, failure);
+    const failure = error instanceof ModelAway ? await waitForModel(app, run, journal, error) : asFailure(error, outer);
+    if (failure !== undefined) await endFailed(app, run, journal, { work, failure, error });
+    else if (!(error instanceof ModelAway)) throw error;
   } finally {
     clock.stop();
     for (const each of work === undefined ? [] : allWorks(work)) await each.remove();

@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { newId } from '../db/ids.ts';
 import { lockKey } from '../db/locks.ts';
 import { type UserRow, Users } from '../db/tables.ts';
-import { type RunRow, Runs } from '../db/work-tables.ts';
+import { liveRun, type RunRow, Runs } from '../db/work-tables.ts';
 import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
 import type { TokenUsage } from '../llm/pricing.ts';
 import { releaseRevisionsOf } from '../tasks/revision-store.ts';
@@ -95,7 +95,7 @@ export async function endRun(
 ): Promise<boolean> {
   const [, count] = await em.query(
     `update runs set status = $2, failure = $3, finished_at = now(), lease_until = null
-     where id = $1 and status in ('queued', 'running')`,
+     where id = $1 and status in ${liveRun}`,
     [runId, status, failure],
   );
   if (count === 1 && status !== 'succeeded') await releaseRevisionsOf(em, runId);
@@ -122,17 +122,14 @@ export async function findStarter(em: EntityManager, userId: string): Promise<Us
 }
 
 export async function findLiveRun(em: EntityManager, taskId: string): Promise<RunRow | null> {
-  return em
-    .createQueryBuilder(Runs, 'r')
-    .where(`r.taskId = :taskId and r.status in ('queued', 'running')`, { taskId })
-    .getOne();
+  return em.createQueryBuilder(Runs, 'r').where(`r.taskId = :taskId and r.status in ${liveRun}`, { taskId }).getOne();
 }
 
-/** Finds the subtasks of a task that have a queued or running run. */
+/** Finds the subtasks of a task that have a live run. */
 export async function listLiveSubtasks(em: EntityManager, parentId: string): Promise<string[]> {
   const rows: { id: string }[] = await em.query(
     `select t.id from tasks t where t.parent_id = $1
-       and exists (select 1 from runs r where r.task_id = t.id and r.status in ('queued', 'running'))
+       and exists (select 1 from runs r where r.task_id = t.id and r.status in ${liveRun})
      order by t.created_at, t.id`,
     [parentId],
   );
@@ -156,17 +153,21 @@ export async function listRuns(
   });
 }
 
-/** Adds one turn to the figures of a run. A turn is progress, so this resets the count of interruptions. */
+/**
+ * Adds an answer of the model to the figures of a run: a turn, which is one step, or a summary, which is none. It is
+ * progress, so this resets the counts of interruptions and of pauses.
+ */
 export async function addUsage(
   em: EntityManager,
   runId: string,
   usage: TokenUsage & { costUsd: number | null },
+  steps: 0 | 1 = 1,
 ): Promise<void> {
   await em.query(
-    `update runs set steps = steps + 1, interruptions = 0, input_tokens = input_tokens + $2,
+    `update runs set steps = steps + $6, interruptions = 0, model_pauses = 0, input_tokens = input_tokens + $2,
        cached_input_tokens = cached_input_tokens + $3, output_tokens = output_tokens + $4,
        cost_usd = case when $5::numeric is null then cost_usd else coalesce(cost_usd, 0) + $5 end where id = $1`,
-    [runId, usage.inputTokens, usage.cachedInputTokens, usage.outputTokens, usage.costUsd],
+    [runId, usage.inputTokens, usage.cachedInputTokens, usage.outputTokens, usage.costUsd, steps],
   );
 }
 

@@ -1,7 +1,9 @@
 import type { AgentRow, RepositoryRow } from '../db/tables.ts';
 import type { RunRow } from '../db/work-tables.ts';
+import type { Failure } from '../domain/run.ts';
 import type { Credential } from '../repositories/credentials.ts';
 import type { TaskView } from '../tasks/store.ts';
+import type { Handoff } from './agent/handoff.ts';
 import type { Journal } from './lease/journal.ts';
 import type { Patience } from './publish/patience.ts';
 import type { CheckResult } from './publish/verify.ts';
@@ -28,6 +30,8 @@ export interface Work extends Workspace {
   signal: AbortSignal;
   /** The .deckhand.yml of the base branch. */
   settings: RepositorySettings;
+  /** Returns what the next run should know; undefined when the model does not say. Set once the conversation begins. */
+  handoff?: (failure: Failure) => Promise<Handoff | undefined>;
   /** The results of the repository's checks, once the agent has finished. */
   checks?: CheckResult[];
 }

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { liveRun } from '../db/work-tables.ts';
 import type { SprintStatus } from '../domain/sprint.ts';
 import type { TaskStatus } from '../domain/task.ts';
 import { notFound } from '../errors.ts';
@@ -59,10 +60,10 @@ export interface LiveRun {
   runId: string;
 }
 
-/** Returns the queued and running runs of tasks. */
+/** Returns the live runs of tasks. */
 export async function listLiveRuns(em: EntityManager, taskIds: string[]): Promise<LiveRun[]> {
   return em.query(
-    `select task_id as "taskId", id as "runId" from runs where task_id = any($1) and status in ('queued', 'running')`,
+    `select task_id as "taskId", id as "runId" from runs where task_id = any($1) and status in ${liveRun}`,
     [taskIds],
   );
 }

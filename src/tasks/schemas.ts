@@ -1,11 +1,22 @@
 import { z } from 'zod';
 import { failureCategories } from '../domain/run.ts';
 import { taskStatuses } from '../domain/task.ts';
+import { waitReasons } from '../domain/waiting.ts';
 import { IdText, longText, pageQuery, Timestamp, titleText } from '../http/shapes.ts';
 
 export const Failure = z
   .object({ category: z.enum(failureCategories), message: z.string(), retryable: z.boolean() })
   .meta({ id: 'Failure' });
+
+const Attention = z
+  .object({
+    id: z.string(),
+    reason: z.enum(waitReasons),
+    text: z.string(),
+    options: z.array(z.string()),
+    since: Timestamp,
+  })
+  .meta({ id: 'Attention', description: 'What the run of a task waits for' });
 
 export const Task = z
   .object({
@@ -24,6 +35,7 @@ export const Task = z
     issueNumber: z.int().nullable(),
     issueUrl: z.string().nullable(),
     failure: Failure.nullable(),
+    attention: Attention.nullable(),
     runCount: z.int(),
     createdAt: Timestamp,
     updatedAt: Timestamp,

@@ -1,12 +1,15 @@
 import type { EntityManager } from 'typeorm';
 import { lockUntilCommit } from '../db/locks.ts';
-import { type TaskRow, Tasks } from '../db/work-tables.ts';
+import { liveRun, type TaskRow, Tasks } from '../db/work-tables.ts';
 import type { SprintStatus } from '../domain/sprint.ts';
 import { type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
+import type { Attention } from '../domain/waiting.ts';
 import { notFound } from '../errors.ts';
 
 /** A task as the API shows it. */
 export interface TaskView extends TaskRow {
+  /** What its run waits for; null when it does not wait. */
+  attention: Attention | null;
   dependsOn: string[];
   prUrl: string | null;
   runCount: number;
@@ -19,7 +22,10 @@ export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.descri
   array(select d.depends_on_id from task_dependencies d where d.task_id = t.id order by 1) as "dependsOn",
   (select p.url from pull_requests p where p.task_id = t.id and p.repository_id = t.repository_id
     order by p.created_at desc, p.number desc limit 1) as "prUrl",
-  (select count(*)::int from runs r where r.task_id = t.id) as "runCount"`;
+  (select count(*)::int from runs r where r.task_id = t.id) as "runCount",
+  (select json_build_object('id', r.wait_id, 'reason', r.wait_reason, 'text', r.wait_text, 'options', r.wait_options,
+      'since', to_char(r.waiting_since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    from runs r where r.task_id = t.id and r.status = 'waiting') as attention`;
 
 export async function findTask(em: EntityManager, id: string): Promise<TaskView | undefined> {
   const rows: TaskView[] = await em.query(`select ${taskColumns} from tasks t where t.id = $1`, [id]);
@@ -135,17 +141,22 @@ export async function setTaskFields(
   await em.update(Tasks, { id }, fields);
 }
 
-/** Returns whether the task has a queued or running run. */
+/** Marks a task as changed because of something outside its row, such as a run that began to wait. */
+export async function touchTask(em: EntityManager, id: string): Promise<void> {
+  await em.query('update tasks set updated_at = now() where id = $1', [id]);
+}
+
+/** Returns whether the task has a live run. */
 export async function hasLiveRun(em: EntityManager, taskId: string): Promise<boolean> {
-  const rows = await em.query(`select 1 from runs where task_id = $1 and status in ('queued', 'running')`, [taskId]);
+  const rows = await em.query(`select 1 from runs where task_id = $1 and status in ${liveRun}`, [taskId]);
   return rows.length > 0;
 }
 
-/** Returns whether the task or one of its subtasks has a queued or running run. */
+/** Returns whether the task or one of its subtasks has a live run. */
 export async function hasLiveRunBelow(em: EntityManager, taskId: string): Promise<boolean> {
   const [row] = await em.query(
     `select exists (select 1 from runs r join tasks t on t.id = r.task_id
-       where (t.id = $1 or t.parent_id = $1) and r.status in ('queued', 'running')) as live`,
+       where (t.id = $1 or t.parent_id = $1) and r.status in ${liveRun}) as live`,
     [taskId],
   );
   return row.live;
@@ -203,7 +214,7 @@ export async function lockFacts(em: EntityManager, taskId: string, githubOrigin:
          and substr(r.url, length($2) + 2) ~ '^[A-Za-z0-9-]+/[A-Za-z0-9._-]+$'
          and (r.id = t.repository_id or t.repository_id is null and r.is_primary)) as "repositoryOnGitHub",
        (select r.status from runs r where r.task_id = t.id order by r.created_at desc, r.id desc limit 1) as "latestRun",
-       exists (select 1 from runs r where r.task_id = t.id and r.status in ('queued', 'running')) as "liveRun",
+       exists (select 1 from runs r where r.task_id = t.id and r.status in ${liveRun}) as "liveRun",
        (select count(*)::int from pull_requests p where p.task_id = t.id and p.status in ('open', 'draft')) as "openPullRequests",
        (select count(*)::int from pull_requests p where p.task_id = t.id and p.status = 'merged' and p.counts) as "mergedPullRequests",
        (select count(*)::int from tasks s where s.parent_id = t.id and s.status <> 'done') as "openSubtasks",

@@ -72,9 +72,7 @@ async function assertMayChange(em: EntityManager, task: TaskView, input: Update)
       : before !== after;
   });
   if (touched.length > 0 && (await hasLiveRun(em, task.id)))
-    throw new Refused(
-      `A run of this task is queued or running, so ${touched.join(', ')} cannot change. Cancel it first.`,
-    );
+    throw new Refused(`This task has an unfinished run, so ${touched.join(', ')} cannot change. Cancel it first.`);
   if (touched.includes('repositoryId') && task.branchName !== null)
     throw new Refused(
       `The repository of a task cannot change once it has a branch; this one has ${task.branchName}. Create a new task.`,
@@ -143,9 +141,7 @@ export async function deleteTask(app: App, task: TaskView): Promise<void> {
   await app.db.transaction(async (em) => {
     await lockForDeletion(em, task.id);
     if (await hasLiveRunBelow(em, task.id))
-      throw new Refused(
-        'The task or one of its subtasks has a queued or running run. Cancel it before you delete the task.',
-      );
+      throw new Refused('The task or one of its subtasks has an unfinished run. Cancel it before you delete the task.');
     await em.delete(Tasks, { id: task.id });
     await advanceSprints(app, em, task.projectId);
     if (task.parentId !== null) await joinParent(app, em, task.parentId);

@@ -173,6 +173,13 @@ export type Failure = {
     message: string;
     retryable: boolean;
 };
+export type Attention = {
+    id: string;
+    reason: "plan" | "question" | "push" | "paused" | "model";
+    text: string;
+    options: string[];
+    since: string;
+};
 export type Task = {
     id: string;
     title: string;
@@ -189,6 +196,7 @@ export type Task = {
     issueNumber: number | null;
     issueUrl: string | null;
     failure: Failure | null;
+    attention: Attention | null;
     runCount: number;
     createdAt: string;
     updatedAt: string;
@@ -363,7 +371,7 @@ export type Run = {
     taskId: string;
     agentId: string | null;
     kind: "start" | "retry" | "revise" | "continue";
-    status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+    status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
     createdAt: string;
     startedAt: string | null;
     finishedAt: string | null;

@@ -30,7 +30,7 @@ test('only a lower budget replaces a limit; the setter of an equal one stays', (
 
 test('a limit is used up once it is reached, not before', () => {
   const limits = limitsOfService(service);
-  const room = { steps: 9, tokens: 999, costUsd: 0.49, dayCostUsd: 1.99 };
+  const room = { steps: 9, tokens: 999, costUsd: 0.49, dayCostUsd: 1.99, minutes: 0 };
   expect(exhausted(limits, room)).toBeUndefined();
   expect(exhausted(limits, { ...room, steps: 10 })).toContain('10 steps');
   expect(exhausted(limits, { ...room, steps: 11 })).toContain('10 steps');

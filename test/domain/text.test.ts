@@ -57,7 +57,7 @@ test('the lower limit applies, and the message of an exceeded limit names who se
     runCostUsd: { value: 5, setBy: 'service' },
     dayCostUsd: { value: 1, setBy: 'project' },
   });
-  const spent = { steps: 0, tokens: 0, costUsd: 0, dayCostUsd: 0 };
+  const spent = { steps: 0, tokens: 0, costUsd: 0, dayCostUsd: 0, minutes: 0 };
   const used = (more: object) => exhausted(limits, { ...spent, ...more });
   expect(used({ steps: 6, tokens: 999, costUsd: 4.99, dayCostUsd: 0.99 })).toBeUndefined();
   expect(used({ steps: 7 })).toBe('the budget of 7 steps is used up (limit of the project)');

@@ -1,10 +1,15 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { Said } from '../../src/demo/model/model.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { gitAsync, gitOut } from '../support/git.ts';
 import { openWorld, type World } from '../support/world.ts';
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 /** The world of all tests that need no special settings. Each test plays a different script in it. */
 let shared: World | undefined;
@@ -60,27 +65,63 @@ test('giving up is a failure with its reason; a retry with a hint continues and 
   });
 });
 
-test('the same call three times in a row fails the run with a clear message', async () => {
+test('the same call with the same result four times in a row fails the run with a clear message', async () => {
   const again = [{ name: 'read_file', arguments: { path: 'README.md' } }];
   await play([again, again, again, again], async (world) => {
     const { failure } = await world.taskIn('ready');
     expect(failure).toMatchObject({
       category: 'model',
-      message: 'the model made the same call 3 times in a row: read_file README.md',
+      message: 'the model made the same call with the same result 4 times in a row: read_file README.md',
     });
   });
 });
 
-test('a text answer without a tool call and without a change fails with no_changes', async () => {
+test('three text answers without a tool call fail the run with model', async () => {
   await play(['I think it is fine.'], async (world) => {
-    expect((await world.taskIn('ready')).failure?.category).toBe('no_changes');
+    const { failure } = await world.taskIn('ready');
+    expect(failure).toMatchObject({ category: 'model', message: expect.stringContaining('3 answers in a row') });
     expect(world.github.pushes).toEqual([]);
+  });
+});
+
+test('changes made before three such answers become a draft pull request', async () => {
+  await play([[write('made.txt')], 'I am done.'], async (world) => {
+    const task = await world.taskIn('in_review');
+    expect(task.failure).toMatchObject({ category: 'model' });
+    expect(await world.get(`/tasks/${task.id}/prs`)).toMatchObject([{ status: 'draft' }]);
+    const { handoffs } = await world.get<{ handoffs: { summary: string }[] }>(`/tasks/${task.id}/handoffs`);
+    // The model answers the request for a handoff with the same text as everything else.
+    expect(handoffs.map(({ summary }) => summary)).toEqual([
+      expect.stringMatching(/^The run failed.*\n\nI am done\.$/s),
+    ]);
+  });
+});
+
+test('the first finish shows the agent its own change, and the second one counts', async () => {
+  await play([[write('made.txt', 'some words\n')], [finish]], async (world) => {
+    await world.taskIn('in_review');
+    const told = world.model.requests.map(({ messages }) => JSON.stringify(messages.at(-1)));
+    expect(told.filter((text) => text.includes('+some words'))).toHaveLength(1);
+    expect(world.model.requests).toHaveLength(3);
   });
 });
 
 test('finish without a change is done without a pull request', async () => {
   await play([[finish]], async (world) => {
     expect(await world.taskIn('done')).toMatchObject({ failure: null, prUrl: null, branchName: null });
+  });
+});
+
+test('the command `prompt` prints what a run of a task would send to its model first', async () => {
+  await play([[finish]], async (world) => {
+    const { id } = await world.taskIn('done');
+    const env = { PATH: process.env.PATH ?? '', ...world.settings };
+    const { stdout } = await promisify(execFile)(process.execPath, [main, 'prompt', id], { env });
+    const sent = world.model.requests.at(-1)?.messages.slice(0, 2) ?? [];
+    for (const { role, content } of sent.slice(0, 1)) expect(stdout).toContain(`===== ${role} =====\n${content}`);
+    expect(stdout).toMatch(/# Task: Do something\n\nplease/);
+    expect(stdout).toMatch(/===== tools =====\n.*finish/);
+    expect(stdout).toMatch(/together: [\d,]+ characters, about [\d,]+ tokens\nTokens are an estimate/);
   });
 });
 
@@ -110,6 +151,7 @@ test('a run that exhausted its budget pushes a draft; the next run continues it 
       expect(await world.get(`/tasks/${task.id}/prs`)).toMatchObject([{ status: 'draft' }]);
       await expect(world.service.api(world.token, 'POST', `/tasks/${task.id}/merge`)).rejects.toThrow(/409.*draft/);
       script[0] = [write('three.txt'), finish];
+      script[1] = [finish];
       await world.service.api(world.token, 'POST', `/tasks/${task.id}/retry`);
       expect(await world.taskIn('in_review')).toMatchObject({
         failure: null,
@@ -124,10 +166,11 @@ test('a run that exhausted its budget pushes a draft; the next run continues it 
   );
 });
 
-test('three failed calls in a row fail the run with model', async () => {
+test('three invalid calls in a row fail the run with model', async () => {
   await play([[{ name: 'no_such_tool', arguments: {} }]], async (world) => {
     expect((await world.taskIn('ready')).failure?.category).toBe('model');
-    expect(world.model.requests).toHaveLength(3);
+    // The fourth request asks for the handoff.
+    expect(world.model.requests).toHaveLength(4);
   });
 });
 
@@ -211,7 +254,8 @@ test("a NUL or an unpaired surrogate in the model's answer does no harm", async 
       category: 'gave_up',
       message: 'bad\ufffdbyte \ufffd',
     });
-    expect(world.model.requests).toHaveLength(1);
+    // The second request asks for the handoff.
+    expect(world.model.requests).toHaveLength(2);
   });
   await play(
     [[write('x.txt'), { name: 'finish', arguments: { summary: 'a\0b', nextSteps: ['\ud800'] } }]],

@@ -21,7 +21,8 @@ test('failing checks are reported to the model; files that checks create are not
   const { world, plays, mona, pullOf, taskOf, settled } = face;
   // Checks do not see what the agent left in its home folder.
   const hidden = { name: 'run_command', arguments: { command: 'git config --global alias.x y' } };
-  plays([hidden, write('made.txt', 'bad\n'), finish], [write('made.txt', 'good\n'), finish]);
+  // The first finish shows the agent its change; the checks run at the second.
+  plays([hidden, write('made.txt', 'bad\n'), finish], [finish], [write('made.txt', 'good\n'), finish]);
   const number = await world.issue('/agent start');
   const task = await settled(number, 'in_review', 1);
   expect(told(face)).toContain('The checks failed.');

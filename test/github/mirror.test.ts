@@ -9,6 +9,7 @@ const picture: TaskPicture = {
   agent: 'Developer',
   branchName: 'agent/12345678-t',
   failure: null,
+  attention: null,
   notice: '',
   run: {
     kind: 'start',
@@ -95,6 +96,22 @@ test('the comment shows the current step, the latest steps, folded earlier runs 
   expect(comment).toContain('- `01:00:00 UTC` edits');
   expect(comment).toContain('- [x] Half');
   expect(comment).toMatch(/<details><summary>Earlier runs \(1\)<\/summary>[\s\S]*\$0\.50[\s\S]*<\/details>/);
+});
+
+test('a run that waits is shown in the comment and the check run, can be cancelled, and adds no label', () => {
+  const run = { ...(picture.run as NonNullable<TaskPicture['run']>), status: 'waiting' as const, finishedAt: null };
+  const attention = { reason: 'model' as const, text: 'HTTP 429 @octocat' };
+  const shown = wanted({ ...picture, status: 'in_progress', run, attention }, secret);
+  expect(shown.comment).toContain('> **⏸️ Waiting for the model**: HTTP 429 @\u2060octocat');
+  expect(shown.comment).toContain('start: waiting, 3 steps');
+  expect(shown.labels).toEqual(['agent:in-progress']);
+  expect(shown.check).toMatchObject({
+    status: 'in_progress',
+    title: '⏸️ Waiting for the model',
+    actions: [{ identifier: 'cancel' }],
+  });
+  const running = wanted({ ...picture, status: 'in_progress', run: { ...run, status: 'running' } }, secret);
+  expect(shown.essence).not.toBe(running.essence);
 });
 
 test('the check run shows the state and offers the possible actions', () => {

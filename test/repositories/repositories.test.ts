@@ -135,7 +135,7 @@ test('name, flags and URL each follow their rules when changed', async () => {
   await sql(
     `insert into runs (id, task_id, project_id, kind, status) values ('run_x', '${task.id}', '${own}', 'start', 'running')`,
   );
-  expect((await call('DELETE', `/repositories/${a.id}`)).body.message).toMatch(/queued or running run/);
+  expect((await call('DELETE', `/repositories/${a.id}`)).body.message).toMatch(/unfinished run/);
   await sql(`update runs set status = 'failed'`);
   await sql(
     `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha) values ('${task.id}', '${a.id}', 1, 'u', 'open', 'agent/x', 's')`,

@@ -144,7 +144,7 @@ describe('explore', () => {
     ['an empty answer', [' '], 0, /without an answer/],
     ['a used-up budget', ['never asked'], 99, /stopped: .*99 steps/],
   ])('%s is an answer, not the end of the run', async (_what, script, steps, text) => {
-    const spent = async () => ({ steps, tokens: 0, costUsd: 0, dayCostUsd: 0 });
+    const spent = async () => ({ steps, tokens: 0, costUsd: 0, dayCostUsd: 0, minutes: 0 });
     const { context } = recorded(script, { spent });
     expect(await callTool(context, ask)).toMatchObject({ ok: false, text: expect.stringMatching(text) });
   });

@@ -53,7 +53,7 @@ function eyesOf(world: World) {
       until(`issue ${number} ${status} after ${runs} runs`, async () => {
         const task = await taskOf(number);
         const all = await world.get<{ status: string }[]>(`/tasks/${task.id}/runs`);
-        const isQuiet = all.every((r) => !['queued', 'running'].includes(r.status));
+        const isQuiet = all.every((r) => !['queued', 'running', 'waiting'].includes(r.status));
         return task.status === status && all.length === runs && isQuiet && task;
       }),
     pullOf: (task: WorldTask) => Number(/\d+$/.exec(task.prUrl ?? '')?.[0]),

@@ -116,7 +116,7 @@ function tasksOf(get: World['get'], projectId: string): Pick<World, 'task' | 'ta
         const task = await newest();
         if (task === undefined || task.status !== status) return undefined;
         const runs = await get<{ status: string }[]>(`/tasks/${task.id}/runs`);
-        const isQuiet = runs.every((r) => !['queued', 'running'].includes(r.status));
+        const isQuiet = runs.every((r) => !['queued', 'running', 'waiting'].includes(r.status));
         return runs.length > 0 && isQuiet && task;
       }),
   };

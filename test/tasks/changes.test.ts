@@ -84,7 +84,7 @@ test('with a live run only title and description may change; once there is a bra
   expect((await patch(id, { title: 'new', description: 'new', owner: developer })).status).toBe(200);
   for (const change of [{ owner: null }, { status: 'ready' }])
     expect((await patch(id, change)).body.message).toMatch(
-      /^A run of this task is queued or running, so (owner|status) cannot change/,
+      /^This task has an unfinished run, so (owner|status) cannot change/,
     );
   expect((await call('DELETE', `/tasks/${id}`)).status).toBe(409);
   await sql(`update runs set status = 'failed'`);

@@ -31,6 +31,7 @@ test('a created task has every field of the contract', async () => {
     owner: developer,
     projectId: project,
     branchName: null,
+    attention: null,
     prUrl: null,
     dependsOn: [],
     repositoryId: null,

@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { type InstallationRow, type InstallationStatus, Installations } from '../../db/github-tables.ts';
 import { lockUntilCommit } from '../../db/locks.ts';
 import { Repositories, type RepositoryRow } from '../../db/tables.ts';
+import { liveRun } from '../../db/work-tables.ts';
 
 /** Locks the installation of an account until the end of the transaction, even before the installation has a row. */
 export async function lockAccount(em: EntityManager, accountId: number): Promise<void> {
@@ -96,11 +97,11 @@ export async function followDefaultBranch(
   await em.update(Repositories, { projectId, githubId, defaultBranch: before }, { defaultBranch: now });
 }
 
-/** Returns the ids of the tasks in these repositories that have a queued or running run. */
+/** Returns the ids of the tasks in these repositories that have a live run. */
 export async function listTasksWithLiveRuns(em: EntityManager, repositoryIds: string[]): Promise<string[]> {
   const tasks: { taskId: string }[] = await em.query(
     `select r.task_id as "taskId" from runs r join tasks t on t.id = r.task_id
-     where t.repository_id = any($1) and r.status in ('queued', 'running')`,
+     where t.repository_id = any($1) and r.status in ${liveRun}`,
     [repositoryIds],
   );
   return tasks.map((t) => t.taskId);

@@ -1,5 +1,6 @@
+import { liveStatuses } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
-import { statusComment, statusWords } from './status-comment.ts';
+import { statusComment, statusWords, waitWords } from './status-comment.ts';
 import type { TaskPicture } from './task-picture.ts';
 
 export const labelOf: Record<TaskStatus, string> = {
@@ -14,7 +15,7 @@ export const failedLabel = 'agent:failed';
 /** The labels that only we add and remove. We leave all other labels alone. */
 export const ownLabels = new Set([...Object.values(labelOf), failedLabel]);
 
-/** A check run in the form that GitHub's API expects. `conclusion` is set when no run is queued or running. */
+/** A check run in the form that GitHub's API expects. `conclusion` is set once the run has ended. */
 export interface WantedCheck {
   status: 'queued' | 'in_progress' | 'completed';
   conclusion?: 'success' | 'failure' | 'neutral' | 'cancelled';
@@ -34,10 +35,11 @@ export interface Wanted {
 /** Computes what an issue or pull request in the repository `shownIn` should show of a task. Pure. */
 export function wanted(task: TaskPicture, shownIn: { isPrivate: boolean }): Wanted {
   const labels = [labelOf[task.status], ...(task.failure === null ? [] : [failedLabel])];
-  const { status, failure, notice, run, pulls } = task;
+  const { status, failure, attention, notice, run, pulls } = task;
   const essence = JSON.stringify([
     status,
     failure,
+    attention?.reason,
     notice,
     run?.status,
     run?.kind,
@@ -47,15 +49,16 @@ export function wanted(task: TaskPicture, shownIn: { isPrivate: boolean }): Want
 }
 
 function check(task: TaskPicture, shownIn: { isPrivate: boolean }): WantedCheck {
-  const { run, failure } = task;
-  const isLive = run?.status === 'queued' || run?.status === 'running';
+  const { run, failure, attention } = task;
+  const isLive = run !== null && liveStatuses.includes(run.status);
   const summary = statusComment(task, shownIn).split('\n').slice(2).join('\n');
   const actions: WantedCheck['actions'] = [];
   if (isLive)
     actions.push({ label: 'Cancel', description: 'Stop the agent and keep the branch', identifier: 'cancel' });
   else if (run?.status === 'failed' || run?.status === 'cancelled')
     actions.push({ label: 'Retry', description: 'Let the agent continue from here', identifier: 'retry' });
-  const title = failure === null ? statusWords[task.status] : `Failed (${failure.category})`;
+  const state = attention === null ? statusWords[task.status] : waitWords[attention.reason];
+  const title = failure === null ? state : `Failed (${failure.category})`;
   if (isLive) return { status: run.status === 'queued' ? 'queued' : 'in_progress', title, summary, actions };
   const conclusion =
     failure !== null ? 'failure' : run?.status === 'cancelled' ? 'cancelled' : run === null ? 'neutral' : 'success';

@@ -1,7 +1,9 @@
 import { mayName } from '../../domain/private-content.ts';
 import { remedyFor } from '../../domain/remedies.ts';
+import { liveStatuses } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 import { harmlessLine } from '../../domain/text/quoted.ts';
+import type { WaitReason } from '../../domain/waiting.ts';
 import type { PictureOfRun, TaskPicture } from './task-picture.ts';
 
 /** The first line of the status comment. We find the comment again by this line and its author. */
@@ -19,12 +21,23 @@ export const statusWords: Record<TaskStatus, string> = {
   waiting_on_subtasks: '🧩 Waiting on subtasks',
 };
 
+/** What a run waits for, as the status comment and the check run say it. */
+export const waitWords: Record<WaitReason, string> = {
+  plan: '⏸️ Waiting for approval of the plan',
+  question: '⏸️ Waiting for an answer',
+  push: '⏸️ Waiting for approval of the change',
+  paused: '⏸️ Paused',
+  model: '⏸️ Waiting for the model',
+};
+const afterWait = 'The run continues when the model answers again. It fails after waiting an hour in total.';
+
 /** Renders the status comment of a task. In a public repository (`shownIn`), leaves out the names of private ones. */
 export function statusComment(task: TaskPicture, shownIn: { isPrivate: boolean }): string {
   const sections = [
     [statusMarker, `### ${statusWords[task.status]}`],
     factTable(task, shownIn),
     progress(task),
+    attention(task),
     failure(task),
     task.notice === '' ? [] : [`> ${safe(task, task.notice, 1500)}`],
     handoff(task),
@@ -59,6 +72,12 @@ function progress(task: TaskPicture): string[] {
   return [`**Now:** ${safe(task, task.steps.at(-1)?.text ?? '', 200)}`, '', ...folded('Steps', steps)];
 }
 
+function attention(task: TaskPicture): string[] {
+  if (task.attention === null) return [];
+  const { reason, text } = task.attention;
+  return [`> **${waitWords[reason]}**: ${safe(task, text)}`, ...(reason === 'model' ? [`> ${afterWait}`] : [])];
+}
+
 function failure(task: TaskPicture): string[] {
   if (task.failure === null) return [];
   const { category, message } = task.failure;
@@ -66,7 +85,7 @@ function failure(task: TaskPicture): string[] {
 }
 
 function handoff(task: TaskPicture): string[] {
-  if (task.handoff === null || task.run?.status === 'running') return [];
+  if (task.handoff === null || (task.run !== null && liveStatuses.includes(task.run.status))) return [];
   const { summary, nextSteps } = task.handoff;
   const next = nextSteps.slice(0, 20).map((step) => `- next: ${safe(task, step)}`);
   return ['**What was done**', '', safe(task, summary, 4000), ...(next.length > 0 ? ['', ...next] : [])];

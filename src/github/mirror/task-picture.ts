@@ -1,6 +1,7 @@
 import type { PullStatus } from '../../db/work-tables.ts';
 import type { Failure, RunKind, RunStatus } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
+import type { Attention } from '../../domain/waiting.ts';
 
 /** Everything about a task that the mirror may show. The mirror uses nothing else. */
 export interface TaskPicture {
@@ -10,6 +11,8 @@ export interface TaskPicture {
   agent: string | null;
   branchName: string | null;
   failure: Failure | null;
+  /** What the run waits for; null when it does not wait. */
+  attention: Pick<Attention, 'reason' | 'text'> | null;
   notice: string;
   run: PictureOfRun | null;
   /** Runs before this one, newest first. */

@@ -5,8 +5,6 @@ import type { FinishArguments, NewSubtask } from './tools/endings.ts';
 /** How a conversation ended. The journal stores everything except `treeOf`. */
 export interface Ending extends Evidence {
   finish: FinishArguments;
-  /** False when the model replied with text instead of calling `finish`. */
-  isCalled: boolean;
   /** Set when the agent split the task instead of finishing it. */
   subtasks?: NewSubtask[];
 }
@@ -27,18 +25,16 @@ const maxSummary = 10_000;
 const maxSteps = 20;
 const maxStepChars = 500;
 
-/**
- * Builds the ending for a call of `finish`, or for text in its place. Cuts its strings to the lengths that are stored.
- */
-export function finishedWith(finish: FinishArguments, isCalled: boolean): Ending {
+/** Builds the ending for a call of `finish`. Cuts its strings to the lengths that are stored. */
+export function finishedWith(finish: FinishArguments): Ending {
   const nextSteps = finish.nextSteps.slice(0, maxSteps).map((step) => step.slice(0, maxStepChars));
-  return { finish: { ...finish, summary: cutText(finish.summary), nextSteps }, isCalled };
+  return { finish: { ...finish, summary: cutText(finish.summary), nextSteps } };
 }
 
 /** Builds the ending for a call of `create_subtasks`. */
 export function splitInto(subtasks: NewSubtask[]): Ending {
   const nextSteps = subtasks.map((s) => s.title);
-  return { finish: { summary: `Split into ${subtasks.length} subtasks.`, nextSteps }, isCalled: true, subtasks };
+  return { finish: { summary: `Split into ${subtasks.length} subtasks.`, nextSteps }, subtasks };
 }
 
 /** Cuts a model's summary or reason to the length that is stored. */

@@ -1,30 +1,110 @@
-import type { Message } from '../../llm/model.ts';
+import type { Message, ToolSpec } from '../../llm/model.ts';
 
-/** About 100,000 tokens. The context windows of current models hold that and leave room for a reply. */
+/** Longest prompt in characters, about 100,000 tokens: longer ones cost more and help little. */
 export const contextChars = 400_000;
-/** The last messages are never cut, because the model is working with them. */
-const keptMessages = 12;
-/** Characters kept from the beginning of a result that is cut. */
-const headChars = 400;
+/** A cut leaves this share of the room for turns, so that the next cut is many turns away. */
+const keptShare = 0.45;
+/** Longest summary in characters, and as a share of the longest prompt. */
+const maxSummaryChars = 8000;
+const summaryShare = 0.125;
+/** What a picture counts as. Servers bill it by its size on screen, not by its bytes. */
+const imageChars = 6000;
 
-/**
- * Shortens a conversation to about `limit` characters. Cuts old tool results to their beginning, oldest first. The
- * database keeps the whole results, and the model can call the tool again.
- */
-export function fitContext(messages: Message[], limit = contextChars): Message[] {
-  let length = messages.reduce((sum, m) => sum + lengthOf(m), 0);
-  if (length <= limit) return messages;
-  const last = messages.length - keptMessages;
-  return messages.map((message, i) => {
-    if (length <= limit || i >= last || message.role !== 'tool' || message.content.length <= 2 * headChars)
-      return message;
-    const content = `${message.content.slice(0, headChars)}\n[… ${message.content.length - headChars} characters of this earlier result are left out; call the tool again if you need them …]`;
-    length -= message.content.length - content.length;
-    return { ...message, content };
-  });
+/** What prompts leave out of a conversation. It stays the same until the next cut, so prompts keep their beginning. */
+export interface Cut {
+  /** Messages before this index are left out, except the opening. The message at the index begins a turn. */
+  upTo: number;
+  /** Stands in place of the messages that are left out. */
+  summary: string;
+  /** Results before the index `upTo` are shortened to this many characters, because the last turn alone is too long. */
+  shortened?: { upTo: number; chars: number };
 }
 
+/** Returns the number of messages before the first turn: the system prompt and the task. Every prompt has them. */
+export function openingLength(messages: Message[]): number {
+  const first = messages.findIndex((m) => m.role === 'assistant');
+  return first < 0 ? messages.length : first;
+}
+
+/** Returns the messages to send: the opening, the summary, and the turns since the cut. */
+export function promptOf(messages: Message[], cut: Cut | undefined): Message[] {
+  if (cut === undefined) return messages;
+  const { upTo, summary, shortened } = cut;
+  const opening = messages.slice(0, openingLength(messages));
+  const rest = messages.slice(upTo).map((m, i) => (i + upTo < (shortened?.upTo ?? 0) ? shorten(m, shortened) : m));
+  return summary === ''
+    ? [...opening, ...rest]
+    : [...opening, { role: 'user', content: summaryMessage(summary) }, ...rest];
+}
+
+function summaryMessage(summary: string): string {
+  return `[Earlier turns of this conversation are left out. These notes replace them.]\n\n${summary}`;
+}
+
+/**
+ * Decides what to leave out so that the prompt becomes much shorter than `limit` characters; `overhead` are the
+ * characters sent besides messages. Turns are left out whole, because a call without its result is invalid. Returns
+ * undefined when the prompt fits, or when nothing more can be left out. The summary is the caller's.
+ */
+export function planCut(
+  messages: Message[],
+  cut: Cut | undefined,
+  limit: number,
+  overhead = 0,
+): Omit<Cut, 'summary'> | undefined {
+  const length = (some: Message[]) => some.reduce((sum, m) => sum + lengthOf(m), 0);
+  if (overhead + length(promptOf(messages, cut)) <= limit) return undefined;
+  const begins = openingLength(messages);
+  const fixed = overhead + length(messages.slice(0, begins)) + summaryLimit(limit);
+  const turns = messages.flatMap((m, i) => (m.role === 'assistant' && i >= (cut?.upTo ?? begins) ? [i] : []));
+  const last = turns.at(-1);
+  if (last === undefined) return undefined;
+  const found = turns.find((i) => length(messages.slice(i)) <= (limit - fixed) * keptShare) ?? last;
+  const plan =
+    fixed + length(messages.slice(found)) <= limit ? { upTo: found } : shortenLast(messages, last, limit - fixed);
+  const isSame = plan.upTo === (cut?.upTo ?? begins) && plan.shortened?.chars === cut?.shortened?.chars;
+  return isSame ? undefined : plan;
+}
+
+/** Returns how long a summary may be when prompts have at most `limit` characters. */
+export function summaryLimit(limit: number): number {
+  return Math.min(maxSummaryChars, Math.floor(limit * summaryShare));
+}
+
+/** Characters that a shortened result keeps at least. With fewer, the turn is left out as well. */
+const leastChars = 200;
+
+function shortenLast(messages: Message[], last: number, room: number): Omit<Cut, 'summary'> {
+  const turn = messages.slice(last);
+  const results = turn.filter((m) => m.role === 'tool');
+  const others = turn.filter((m) => m.role !== 'tool').reduce((sum, m) => sum + lengthOf(m), 0);
+  // A tenth is left for the marks where results were cut.
+  const chars = Math.floor(((room - others) * 0.9) / Math.max(1, results.length)) - markChars;
+  if (chars < leastChars) return { upTo: messages.length };
+  return { upTo: last, shortened: { upTo: messages.length, chars } };
+}
+
+const markChars = 100;
+
+function shorten(message: Message, shortened: Cut['shortened']): Message {
+  const chars = shortened?.chars ?? 0;
+  if (message.role !== 'tool' || message.content.length <= chars + markChars) return message;
+  const half = Math.floor(chars / 2);
+  const left = message.content.length - 2 * half;
+  const content = `${message.content.slice(0, half)}\n[… ${left} characters left out; call the tool again for them …]\n${message.content.slice(-half)}`;
+  return { ...message, content };
+}
+
+/** Returns how many characters a message counts as, including what is sent besides its text. */
 function lengthOf(message: Message): number {
-  const calls = message.role === 'assistant' ? message.toolCalls : [];
-  return message.content.length + calls.reduce((sum, call) => sum + call.arguments.length, 0);
+  if (message.role === 'user') return message.content.length + imageChars * (message.images?.length ?? 0);
+  if (message.role !== 'assistant') return message.content.length;
+  const calls = message.toolCalls.reduce((sum, call) => sum + call.name.length + call.arguments.length, 0);
+  const kept = message.kept === undefined ? 0 : JSON.stringify(message.kept.items).length;
+  return message.content.length + calls + kept;
+}
+
+/** Returns how many characters a prompt counts as, tools included. */
+export function promptLength(messages: Message[], tools: ToolSpec[]): number {
+  return messages.reduce((sum, m) => sum + lengthOf(m), JSON.stringify(tools).length);
 }

@@ -1,38 +1,84 @@
+import { diffOf } from '../../git/diff.ts';
 import { UnfitWorkTree } from '../../git/work-tree/unfit-work-tree.ts';
 import type { Message } from '../../llm/model.ts';
-import { changesOf, readOnce, type TreeOf } from '../outgoing/changes.ts';
+import { changesOf, ownChangesOf, readOnce, type TreeOf } from '../outgoing/changes.ts';
 import { objections } from '../outgoing/objection.ts';
 import { type CheckResult, checkText, failed, runChecks } from '../publish/verify.ts';
 import { allWorks, type Work } from '../work.ts';
 import type { Ending, Judgement } from './ending.ts';
+import { exchangesOf } from './exchanges.ts';
+import { pathsUsed } from './facts.ts';
+import { part } from './prompts/part.ts';
+import { type ChangedFile, diffFence, refusedText, reviewText } from './review.ts';
 
 /** The model gets to correct a refused change once, and failing checks three times. */
 const maxRefusals = 1;
 const maxCheckRounds = 3;
-const refusedText = 'The change was refused before the push.';
+const checksText = 'The checks failed.';
 
 /**
- * Judges an ending: first whether the host would push the change, then by the checks of each changed repository. After
- * a few objections it accepts the ending anyway, and the run fails later. Earlier objections are counted in the
- * conversation, so a worker that takes over does not start from zero.
+ * Judges an ending: first whether the host would push the change, then by the checks of each changed repository. The
+ * first `finish` with a change shows the model this change instead. After a few objections the host accepts the ending
+ * anyway, and the run fails later. Earlier objections are counted in the conversation, so a worker that takes over does
+ * not start from zero.
  */
 export async function judgeEnding(work: Work, ending: Ending, messages: Message[]): Promise<Judgement> {
   const treeOf = readOnce();
   const found = await objections(work, treeOf).catch(asObjection);
+  if (ending.subtasks === undefined && timesSaid(messages, part('first-finish')) === 0) {
+    const review = await reviewOf(work, treeOf, messages, found);
+    if (review !== undefined) return { accepted: false, objection: review };
+  }
   if (found !== undefined) {
-    if (timesSaid(messages, refusedText) >= maxRefusals) return { accepted: true, evidence: {} };
-    return { accepted: false, objection: `${refusedText} Fix this and call finish again:\n${found}` };
+    if (timesRefused(messages) >= maxRefusals) return { accepted: true, evidence: {} };
+    return { accepted: false, objection: `${refusedText} Fix this and call ${callOf(ending)} again:\n${found}` };
   }
   if (ending.subtasks !== undefined) return { accepted: true, evidence: { treeOf } };
   const checks = await checkAll(work, treeOf);
   const failing = failed(checks);
-  if (failing !== undefined && timesSaid(messages, 'The checks failed.') < maxCheckRounds)
+  if (failing !== undefined && timesSaid(messages, checksText) < maxCheckRounds)
     return { accepted: false, objection: checkText(failing) };
   return { accepted: true, evidence: { treeOf, checks } };
 }
 
+function callOf({ subtasks }: Ending): string {
+  return subtasks === undefined ? 'finish' : 'create_subtasks';
+}
+
 function timesSaid(messages: Message[], opening: string): number {
-  return messages.filter((m) => m.role === 'user' && m.content.startsWith(opening)).length;
+  return exchangesOf(messages).filter(({ remarks }) => remarks.some((text) => text.startsWith(opening))).length;
+}
+
+/** Counts how often the model was told what the host refuses, alone or above the diff of a review. */
+function timesRefused(messages: Message[]): number {
+  const isTold = (text: string) => text.split(diffFence, 1)[0]?.includes(refusedText);
+  return exchangesOf(messages).filter(({ remarks }) => remarks.some(isTold)).length;
+}
+
+/** Writes the review of a change. Returns undefined when nothing changed, or when its files cannot be read. */
+async function reviewOf(
+  work: Work,
+  treeOf: TreeOf,
+  messages: Message[],
+  refused: string | undefined,
+): Promise<string | undefined> {
+  const files: ChangedFile[] = [];
+  for (const each of allWorks(work)) files.push(...(await filesOf(work, each, treeOf).catch(noneIfUnfit)));
+  if (files.length === 0) return undefined;
+  const assignment = `${work.task.title}\n${work.task.description}\n${work.run.instructions}`;
+  return reviewText(files, { assignment, used: pathsUsed(messages), refused });
+}
+
+/** Returns what the agent changed in one repository. For a merge, leaves out what came from the base branch. */
+async function filesOf(own: Work, each: Work, treeOf: TreeOf): Promise<ChangedFile[]> {
+  const changes = await ownChangesOf(each, treeOf);
+  if (changes.length === 0) return [];
+  const paths = new Set(changes.map(({ path }) => path));
+  const { files } = await diffOf(each.checkout, await each.checkout.treeOf(each.branch.from), await treeOf(each));
+  const folder = each === own ? '' : `../${each.repository.name}/`;
+  return files
+    .filter(({ path, previousPath }) => paths.has(path) || paths.has(previousPath ?? path))
+    .map((file) => ({ ...file, path: `${folder}${file.path}` }));
 }
 
 /** Runs the checks of each changed repository and stops at the first repository that fails. */
@@ -53,5 +99,11 @@ async function checkAll(work: Work, treeOf: TreeOf): Promise<CheckResult[]> {
  */
 function asObjection(error: unknown): string {
   if (error instanceof UnfitWorkTree) return `- ${error.message}`;
+  throw error;
+}
+
+/** A work tree that cannot be read has no diff; the objection says why. */
+function noneIfUnfit(error: unknown): ChangedFile[] {
+  if (error instanceof UnfitWorkTree) return [];
   throw error;
 }

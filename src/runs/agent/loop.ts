@@ -1,20 +1,15 @@
 import { exhausted, type Limits, type Spent } from '../../domain/budget.ts';
 import { RunFailed } from '../../domain/run.ts';
-import { storableText } from '../../domain/text/storable.ts';
-import {
-  type Message,
-  type Model,
-  ModelFailed,
-  messageOf,
-  type Reply,
-  type ReplyOptions,
-  type ToolCall,
-} from '../../llm/model.ts';
+import { storable } from '../../domain/text/storable.ts';
+import { type Message, type Model, messageOf, type Reply, type ReplyOptions, type ToolCall } from '../../llm/model.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';
+import { replyTo } from './ask-model.ts';
 import { cutText, type Ending, finishedWith, type Judgement, splitInto } from './ending.ts';
-import { contextChars, fitContext } from './fit-context.ts';
+import { limitWarning } from './limit-warning.ts';
+import type { Memory } from './memory.ts';
+import { countMisses, failIfStuck, missText, repeatHint } from './stuck.ts';
 import type { Offered, ToolResult } from './tools/tool.ts';
-import { callTool, describeCall, toolSpecs } from './tools.ts';
+import { callTool, describeCall } from './tools.ts';
 
 export interface LoopContext {
   model: Model;
@@ -25,6 +20,7 @@ export interface LoopContext {
   /** Shows the text of the model while it arrives. */
   live?: Pick<ReplyOptions, 'onText' | 'onRestart'>;
   spent(): Promise<Spent>;
+  memory: Memory;
   /** Stores a turn before the next one begins. `changed` says whether a tool may have changed the workspace. */
   keep(turn: Message[], reply: Reply, changed: boolean): Promise<void>;
   /** Adds an answer outside of the conversation to the cost of the run. It is no turn. */
@@ -39,153 +35,99 @@ export interface LoopContext {
 
 /** At most this many calls of one turn are carried out. The model is told that the others were not. */
 const maxCalls = 100;
-/** The run fails when the model makes the same call this many times in a row. */
-const maxRepeats = 3;
-/** The run fails after this many errors in a row. Any call that works resets the count. */
-const maxErrors = 3;
 
 /**
  * Runs the conversation between model and tools until the model ends it or a limit is reached. Continues from the given
- * messages and appends to them.
- * @throws RunFailed budget, model, gave_up, rate_limit, auth; or the reason of the signal
+ * messages and appends to them. Everything that decides how it goes on is in the messages, so another worker that
+ * continues with them decides the same.
+ * @throws RunFailed budget, model, gave_up, rate_limit, auth; ModelAway; or the reason of the signal
  */
 export async function converse(context: LoopContext, messages: Message[]): Promise<Ending> {
-  let errors = 0;
   for (;;) {
     context.signal.throwIfAborted();
-    const used = exhausted(context.limits, await context.spent());
+    failIfStuck(messages);
+    const spent = await context.spent();
+    const used = exhausted(context.limits, spent);
     if (used !== undefined) throw new RunFailed('budget', used);
-    const reply = await replyOf(context, messages);
-    const turn = await takeTurn(context, reply, errors);
+    const warning = limitWarning(context.limits, spent, messages) ?? [];
+    const asked = messages.concat(warning);
+    const reply = await replyTo(context, asked);
+    const turn = await takeTurn(context, reply);
     const judgement = turn.ending && (await context.judge(turn.ending, messages));
-    if (judgement?.accepted === false) turn.messages.push({ role: 'user', content: judgement.objection });
-    await context.keep(turn.messages, reply, turn.changed);
+    answerEnding(turn, judgement);
+    addRemarks(turn, reply, asked);
+    // Stored text loses some characters. The next prompt must have the same text as one after a takeover.
+    const kept = storable([warning, turn.messages].flat());
+    await context.keep(kept, reply, turn.changed);
+    messages.push(...kept);
     if (turn.reason !== undefined) throw new RunFailed('gave_up', turn.reason);
     if (turn.ending !== undefined && judgement?.accepted) return { ...turn.ending, ...judgement.evidence };
-    messages.push(...turn.messages);
-    errors = turn.errors;
-    failIfStuck(messages, errors);
   }
 }
 
 /** The result of one reply of the model. */
 interface Turn {
-  /** The reply, and the results of its calls. */
+  /** The reply, the results of its calls, and what the host remarks. */
   messages: Message[];
   /** Whether a tool may have changed the workspace. */
   changed: boolean;
-  /** Errors in a row so far, including earlier turns. */
-  errors: number;
+  /** Whether any call was valid, even if it failed. */
+  isValid: boolean;
   ending?: Ending;
+  /** The call that ends the conversation. */
+  endedBy?: ToolCall;
   /** Set when the model gave up. */
   reason?: string;
 }
 
-async function takeTurn(context: LoopContext, reply: Reply, errors: number): Promise<Turn> {
-  const turn: Turn = {
-    messages: [messageOf(reply)],
-    changed: false,
-    errors,
-  };
-  if (reply.toolCalls.length === 0) takeText(context, reply, turn);
+async function takeTurn(context: LoopContext, reply: Reply): Promise<Turn> {
+  const turn: Turn = { messages: [messageOf(reply)], changed: false, isValid: false };
   for (const [i, call] of reply.toolCalls.entries()) {
     context.signal.throwIfAborted();
     const result = i < maxCalls ? await resultOf(context, call, turn, reply.isCut) : notRun(`over ${maxCalls} calls`);
     if (result.kind === 'answer') await context.note('tool', describeCall(call), { ok: result.ok });
     addResult(context, turn, call, result);
-    if (turn.reason !== undefined) break;
   }
   return turn;
 }
 
 function addResult({ withoutSecrets }: LoopContext, turn: Turn, call: ToolCall, result: ToolResult): void {
-  let content = 'ok';
-  switch (result.kind) {
-    case 'give_up':
-      turn.reason = cutText(withoutSecrets(result.reason));
-      return;
-    case 'finish':
-      turn.ending = finishedWith(withoutSecrets(result.finish), true);
-      break;
-    case 'split':
-      turn.ending = splitInto(withoutSecrets(result.subtasks));
-      break;
-    case 'answer':
-      turn.changed ||= result.changed;
-      turn.errors = result.ok ? 0 : turn.errors + 1;
-      content = result.text;
+  turn.isValid ||= result.kind !== 'answer' || result.isInvalid !== true;
+  if (result.kind === 'answer') {
+    turn.changed ||= result.changed;
+    turn.messages.push({ role: 'tool', toolCallId: call.id, content: result.text });
+    return;
   }
-  turn.messages.push({ role: 'tool', toolCallId: call.id, content });
-}
-
-/** Treats text without a call as `finish`, unless the text was cut off. */
-function takeText(context: LoopContext, reply: Reply, turn: Turn): void {
-  if (reply.isCut) {
-    turn.errors += 1;
-    const content = 'Your reply was cut off because it was too long. Continue in smaller steps.';
-    turn.messages.push({ role: 'user', content });
-  } else {
-    const summary = storableText(reply.text.trim()) || 'Done.';
-    turn.ending = finishedWith(context.withoutSecrets({ summary, nextSteps: [] }), false);
-  }
+  turn.endedBy = call;
+  if (result.kind === 'give_up') turn.reason = cutText(withoutSecrets(result.reason));
+  else if (result.kind === 'finish') turn.ending = finishedWith(withoutSecrets(result.finish));
+  else turn.ending = splitInto(withoutSecrets(result.subtasks));
+  turn.messages.push({ role: 'tool', toolCallId: call.id, content: 'ok' });
 }
 
 async function resultOf(context: LoopContext, call: ToolCall, turn: Turn, isCut: boolean): Promise<ToolResult> {
-  if (turn.ending !== undefined) return notRun('an earlier call in this reply ended the run');
+  if (turn.endedBy !== undefined) return notRun('an earlier call in this reply ended the run');
   return callTool(context, call, { isCut });
 }
 
 function notRun(why: string): ToolResult {
-  return { kind: 'answer', text: `not run: ${why}`, ok: true, changed: false };
+  return { kind: 'answer', text: `not run: ${why}`, ok: true, changed: false, isInvalid: true };
 }
 
-/**
- * Ends a conversation that makes no progress.
- * @throws RunFailed `model` when the model repeats the same call or makes only errors
- */
-function failIfStuck(messages: Message[], errors: number): void {
-  const repeated = repeatedCall(messages);
-  if (repeated !== undefined)
-    throw new RunFailed(
-      'model',
-      `the model made the same call ${maxRepeats} times in a row: ${describeCall(repeated)}`,
-    );
-  if (errors < maxErrors) return;
-  const last = (messages.at(-1)?.content ?? '').slice(0, 300);
-  throw new RunFailed('model', `the model made ${errors} errors in a row; the last one: ${last}`);
+/** Tells the model that its ending does not count yet, and why. */
+function answerEnding(turn: Turn, judgement: Judgement | undefined): void {
+  if (judgement === undefined || judgement.accepted) return;
+  for (const message of turn.messages)
+    if (message.role === 'tool' && message.toolCallId === turn.endedBy?.id)
+      message.content = 'The run has not ended. Read the next message.';
+  turn.messages.push({ role: 'user', content: judgement.objection });
 }
 
-/**
- * Returns the call that each of the last turns made as its only call, or undefined if they differ. Messages are stored,
- * so after a takeover the turns of the earlier worker count too.
- */
-function repeatedCall(messages: Message[]): ToolCall | undefined {
-  const last = messages.filter((m) => m.role === 'assistant').slice(-maxRepeats);
-  const calls = last.flatMap((m) => (m.toolCalls?.length === 1 ? m.toolCalls : []));
-  const [first] = calls;
-  const isSame = calls.every((c) => c.name === first?.name && c.arguments === first?.arguments);
-  return calls.length === maxRepeats && isSame ? first : undefined;
-}
-
-/**
- * How many times the conversation is shortened when the model rejects it as too long. Each time its limit is halved.
- */
-const maxShortenings = 3;
-
-async function replyOf(context: LoopContext, messages: Message[], shortenings = 0): Promise<Reply> {
-  const { model, offered, signal, note } = context;
-  const began = performance.now();
-  try {
-    const fitted = fitContext(messages, contextChars / 2 ** shortenings);
-    const reply = await model.reply(fitted, toolSpecs(offered), signal, context.live);
-    const { inputTokens, cachedInputTokens, outputTokens } = reply;
-    const ms = Math.round(performance.now() - began);
-    await note('model', `${model.name} answered`, { inputTokens, cachedInputTokens, outputTokens, ms });
-    return reply;
-  } catch (error) {
-    if (!(error instanceof ModelFailed)) throw error;
-    if (error.fault !== 'context') throw new RunFailed(error.fault, error.message);
-    if (shortenings === maxShortenings) throw new RunFailed('model', error.message);
-    return replyOf(context, messages, shortenings + 1);
-  }
+/** Tells the model what was expected of its answer, or that it repeats itself. */
+function addRemarks(turn: Turn, { toolCalls, isCut }: Reply, asked: Message[]): void {
+  const before = countMisses(asked);
+  const remark = turn.isValid
+    ? repeatHint([...asked, ...turn.messages])
+    : missText(before + 1, { isText: toolCalls.length === 0, isCut });
+  if (remark !== undefined) turn.messages.push({ role: 'user', content: remark });
 }

@@ -1,13 +1,16 @@
 import type { App } from '../../app.ts';
 import type { RunRow } from '../../db/work-tables.ts';
 import { UnfitWorkTree } from '../../git/work-tree/unfit-work-tree.ts';
-import type { Message } from '../../llm/model.ts';
+import type { Message, Reply } from '../../llm/model.ts';
 import { costOf } from '../../llm/pricing.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';
 import { showTask } from '../../tasks/move.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { listHandoffs, listRelatedHandoffs } from '../../tasks/work-store.ts';
+import { findContext, insertContext, updateContext } from '../lease/context-store.ts';
+import type { Journal } from '../lease/journal.ts';
 import { insertTurn, listTurns } from '../lease/journal-store.ts';
+import { clockStart } from '../lease/run-clock.ts';
 import { withoutSecrets } from '../outgoing/outgoing-scan.ts';
 import { addUsage, costOfDay, findRun, spentByFamily } from '../store.ts';
 import type { Work } from '../work.ts';
@@ -15,15 +18,14 @@ import { type AtHand, openable, repositoriesAtHand } from '../workspace/at-hand.
 import { packFiles, type Signals, unpackFiles } from '../workspace/workspace.ts';
 import type { Assignment } from './assignment.ts';
 import type { Ending } from './ending.ts';
+import { askForHandoff } from './handoff.ts';
 import { readInstructions, withNestedInstructions } from './instructions.ts';
 import { judgeEnding } from './judge-ending.ts';
 import { openLiveText } from './live-text.ts';
 import { converse, type LoopContext } from './loop.ts';
+import { type Memory, newMemory } from './memory.ts';
 import { openingMessages } from './prompts.ts';
 import { tellingOfLostProcesses } from './tools/lost-processes.ts';
-
-/** A new run sees at most this many earlier handoffs. */
-const maxHandoffs = 5;
 
 /**
  * Lets the agent work in the workspace until the conversation ends. If an earlier worker began the conversation,
@@ -39,21 +41,64 @@ export async function workInside(app: App, given: Assignment, work: Work, signal
     const packed = turns.findLast((t) => t.workspace !== null)?.workspace;
     if (packed) await atHand.restore(await unpackFiles(packed));
     const known = await journal.recall<Ending>('ending');
-    if (known !== undefined) return known;
-    const opening = await openingOf(app, given, work, atHand.host);
+    if (known !== undefined) return endedWith(work, known);
+    const { opening, memory } = await beginning(app, given, work, atHand.host);
     const { name } = given.agent;
     await journal.note('loop', turns.length > 0 ? `${name} continues after ${turns.length} turns` : `${name} begins`);
     const messages = [...opening, ...turns.flatMap((t) => t.messages)];
-    const context = loopContext(app, given, work, { atHand, signals, turnsBefore: turns.length });
+    const context = loopContext(app, given, work, { atHand, signals, memory, turnsBefore: turns.length });
     context.host = tellingOfLostProcesses(context.host, messages);
+    work.handoff = (failure) => askOnce(journal, () => askForHandoff(context, messages, failure, work.signal));
     const ending = await converse(context, messages);
-    return await journal.once('ending', async () => ending);
+    return endedWith(work, await journal.once('ending', async () => ending));
   } finally {
     await atHand.host.close();
   }
 }
 
-async function openingOf(app: App, given: Assignment, work: Work, host: ToolHost): Promise<Message[]> {
+/** Records the request before it is sent, so that a worker that takes over does not send it again. */
+async function askOnce<T>(journal: Journal, ask: () => Promise<T>): Promise<T | undefined> {
+  const step = 'handoff asked';
+  if ((await journal.recall(step)) !== undefined) return undefined;
+  await journal.once(step, async () => ({}));
+  return ask();
+}
+
+/** From here on, the words with which the agent ended are its handoff, however the run ends. */
+function endedWith(work: Work, ending: Ending): Ending {
+  work.handoff = async () => ending.finish;
+  return ending;
+}
+
+/**
+ * Returns the first messages of the conversation and what it has learned about its prompts. Both are stored, so that the
+ * prompts of a worker that takes over have the same beginning.
+ */
+async function beginning(
+  app: App,
+  given: Assignment,
+  work: Work,
+  host: ToolHost,
+): Promise<{ opening: Message[]; memory: Memory }> {
+  const { journal } = work;
+  const runId = given.run.id;
+  const memory = newMemory();
+  memory.keep = (learned) => journal.write((em) => updateContext(em, runId, learned));
+  const stored = await findContext(app.db.manager, runId);
+  if (stored !== undefined)
+    return { opening: stored.opening, memory: { ...memory, cut: stored.cut, limitChars: stored.limitChars } };
+  const opening = await openingOf(app, given, { ...work, conflicts: work.branch.conflicts ?? [] }, host);
+  await journal.write((em) => insertContext(em, runId, opening));
+  return { opening, memory };
+}
+
+/** Builds the first messages of a conversation from the task and the files of its repository. */
+export async function openingOf(
+  app: App,
+  given: Pick<Assignment, 'agent' | 'task' | 'repository'> & { run: Pick<RunRow, 'instructions'> },
+  work: Pick<Work, 'checkout' | 'baseHead' | 'settings'> & { conflicts: string[] },
+  host: ToolHost,
+): Promise<Message[]> {
   const { agent, task, run, repository } = given;
   const em = app.db.manager;
   // In parallel, because starting the tools takes a moment.
@@ -67,10 +112,10 @@ async function openingOf(app: App, given: Assignment, work: Work, host: ToolHost
     run,
     hasShell: host.hasShell,
     repositoryName: repository.name,
-    conflicts: work.branch.conflicts ?? [],
+    conflicts: work.conflicts,
     map: map.text,
     instructions,
-    handoffs: (await listHandoffs(em, task.id)).slice(-maxHandoffs),
+    handoffs: await listHandoffs(em, task.id),
     related: await listRelatedHandoffs(em, task.id),
     checks: work.settings.checks,
     others: (await openable(app, repository)).map((r) => r.name),
@@ -79,11 +124,12 @@ async function openingOf(app: App, given: Assignment, work: Work, host: ToolHost
 
 function loopContext(
   app: App,
-  { run, task, model, limits }: Assignment,
+  given: Assignment,
   work: Work,
-  { atHand, signals, turnsBefore }: { atHand: AtHand; signals: Signals; turnsBefore: number },
+  { atHand, signals, memory, turnsBefore }: { atHand: AtHand; signals: Signals; memory: Memory; turnsBefore: number },
 ): LoopContext {
   const { host } = atHand;
+  const { run, task, model, limits } = given;
   // Reads `work.secrets` each time, because it grows when another repository is opened.
   const clean = <T>(value: T) => withoutSecrets(value, work.secrets);
   let count = turnsBefore;
@@ -93,28 +139,29 @@ function loopContext(
     host,
     offered: { hasShell: host.hasShell, maySplit: task.parentId === null },
     limits,
+    memory,
     signal: signals.tools,
     judge: (ending, messages) => judgeEnding(work, ending, messages),
     spent: () => spentOf(app, run, task),
     note: (type, text, data = {}) => work.journal.note(type, clean(text), clean(data)),
     withoutSecrets: clean,
-    bill: (reply) => {
-      const costUsd = costOf(app.config.MODEL_PRICES, model.name, reply);
-      return work.journal.write((em) => addUsage(em, run.id, { ...reply, costUsd }));
-    },
+    bill: (reply) => work.journal.write((em) => addUsage(em, run.id, usageOf(app, given, reply), 0)),
     live: text.ofTurn(() => count),
     keep: async (messages, reply, changed) => {
       await text.end();
       const workspace = changed ? await packWorkspace(atHand) : null;
-      const costUsd = costOf(app.config.MODEL_PRICES, model.name, reply);
       await work.journal.write(async (em) => {
         await insertTurn(em, run.id, count, { messages, workspace });
-        await addUsage(em, run.id, { ...reply, costUsd });
+        await addUsage(em, run.id, usageOf(app, given, reply));
         await showTask(app, em, task.id);
       });
       count += 1;
     },
   };
+}
+
+function usageOf(app: App, { model }: Assignment, reply: Reply) {
+  return { ...reply, costUsd: costOf(app.config.MODEL_PRICES, model.name, reply) };
 }
 
 /**
@@ -143,5 +190,6 @@ async function spentOf(app: App, run: RunRow, task: TaskView) {
     tokens: own.inputTokens - own.cachedInputTokens + own.outputTokens + family.tokens,
     costUsd: (own.costUsd ?? 0) + family.costUsd,
     dayCostUsd: await costOfDay(em, run.projectId),
+    minutes: (Date.now() - clockStart(own)) / 60_000,
   };
 }

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { type RunRow, Runs } from '../../db/work-tables.ts';
 import { type Held, LeaseLost } from '../store.ts';
+import { isDue } from '../waiting/waiting-store.ts';
 
 /** A run fails after this many interruptions without progress. The pauses between them add up to five minutes. */
 export const maxInterruptions = 10;
@@ -35,6 +36,8 @@ export async function claimRun(em: EntityManager, leaseSeconds: number): Promise
   const [rows]: [{ id: string; wasRunning: boolean; isGivenBack: boolean; seconds: number }[]] = await em.query(
     `update runs set status = 'running', fence = fence + 1, started_at = coalesce(started_at, now()),
        heartbeat_at = now(), lease_until = now() + make_interval(secs => $1), not_before = null,
+       waited_seconds = waited_seconds + coalesce(extract(epoch from now() - waiting_since), 0)::int, waiting_since = null,
+       wait_id = null, wait_reason = null, wait_text = null, wait_options = null,
        interruptions = interruptions + (was.status = 'running' and was.not_before is null)::int
      from (
        select r.id, r.status, r.not_before, r.heartbeat_at from runs r
@@ -55,13 +58,14 @@ export async function claimRun(em: EntityManager, leaseSeconds: number): Promise
 }
 
 /**
- * Returns whether a claim would find a run. Ignores runs queued in the last two seconds, because their own job wakes a
+ * Returns whether a claim would find a run, or a run may stop waiting. Ignores runs queued in the last two seconds, because their own job wakes a
  * worker.
  */
 export async function hasClaimable(em: EntityManager): Promise<boolean> {
   const [row] = await em.query(
     `select exists (select 1 from runs r where ${isLeft}
-       or r.status = 'queued' and r.created_at < now() - interval '2 seconds' and ${isFree}) as waits`,
+       or r.status = 'queued' and r.created_at < now() - interval '2 seconds' and ${isFree}
+       or ${isDue}) as waits`,
   );
   return row.waits;
 }

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { lockUntilCommit } from '../../db/locks.ts';
+import { liveRun } from '../../db/work-tables.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 
 export interface Reconciliation {
@@ -36,7 +37,7 @@ export async function listStuckTasks(
      from tasks t
      left join lateral (select r.id, r.status = 'running' and greatest(r.lease_until, r.not_before) < now() as lapsed
        from runs r
-       where r.task_id = t.id and r.status in ('queued', 'running')) live on true
+       where r.task_id = t.id and r.status in ${liveRun}) live on true
      where t.status in ('in_progress', 'waiting_on_subtasks')
        and ($1::text is null or exists (select 1 from members m where m.project_id = t.project_id and m.user_id = $1))
      order by t.created_at, t.id`,

@@ -1,3 +1,4 @@
+import type { RunRow } from '../../db/work-tables.ts';
 import type { Limit } from '../../domain/budget.ts';
 import { limitNote } from '../../domain/remedies.ts';
 import { RunFailed } from '../../domain/run.ts';
@@ -24,7 +25,12 @@ export interface RunClock {
   stop(): void;
 }
 
-/** Starts the clock of a run. `beganAt` is when the run was first started, in milliseconds since the epoch. */
+/** Returns when a run would have begun if it had never waited, in milliseconds since the epoch. */
+export function clockStart({ startedAt, waitedSeconds }: Pick<RunRow, 'startedAt' | 'waitedSeconds'>): number {
+  return (startedAt ?? new Date()).getTime() + waitedSeconds * 1000;
+}
+
+/** Starts the clock of a run. `beganAt` is when the run was first started, without the time that it waited since. */
 export function startClock(beganAt: number): RunClock {
   const [opening, working] = [new AbortController(), new AbortController()];
   let endsAt = Number.POSITIVE_INFINITY;

@@ -4,12 +4,14 @@ import type { RunRow } from '../../db/work-tables.ts';
 import { lackOf } from '../failures.ts';
 import { runTask } from '../run-task.ts';
 import { LeaseLost } from '../store.ts';
+import { resumeDueRuns } from '../waiting/park.ts';
 import { openJournal } from './journal.ts';
 import { type Claim, claimRun, giveBack, handOver, hasClaimable, renewLease } from './lease-store.ts';
 import { holdHere, letGo } from './live.ts';
 
 /** Handles the `run` job: works on runs until none is left. */
 export async function workOnRuns(app: App): Promise<void> {
+  await resumeDueRuns(app);
   while (!app.stopping.aborted) {
     const claim = await claimRun(app.db.manager, app.config.RUN_LEASE_SECONDS).catch((error) => {
       // Two workers claimed runs of the same agent at the same time. The unique index allows one; the other worker
@@ -23,7 +25,9 @@ export async function workOnRuns(app: App): Promise<void> {
   }
 }
 
-/** Queues a `run` job if a run can be claimed, because a notification was lost or a lease has expired. */
+/**
+ * Queues a `run` job if a run can be claimed: a notification was lost, a lease has expired, or a wait is over.
+ */
 export async function wakeForWaitingRuns(app: App): Promise<void> {
   const em = app.db.manager;
   // Without `unlessWaiting`, every process would add a job with each heartbeat while all workers are busy.

@@ -1,4 +1,4 @@
-import type { Failure, Run, Task } from '../api.ts';
+import type { Attention, Failure, Run, Task } from '../api.ts';
 
 /** The names of the statuses, in the order of the board's columns. */
 export const taskStatusNames: Record<Task['status'], string> = {
@@ -8,6 +8,15 @@ export const taskStatusNames: Record<Task['status'], string> = {
   waiting_on_subtasks: 'Waiting on subtasks',
   in_review: 'In review',
   done: 'Done',
+};
+
+/** What a run waits for. */
+export const waitNames: Record<Attention['reason'], string> = {
+  plan: 'Waiting for approval of the plan',
+  question: 'Waiting for an answer',
+  push: 'Waiting for approval of the change',
+  paused: 'Paused',
+  model: 'Waiting for the model',
 };
 
 const runKindNames: Partial<Record<Run['kind'], string>> = {

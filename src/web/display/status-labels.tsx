@@ -19,6 +19,7 @@ export function TaskStatus({ status }: { status: Task['status'] }) {
 const runVariants = {
   queued: 'secondary',
   running: 'attention',
+  waiting: 'sponsors',
   succeeded: 'success',
   failed: 'danger',
   cancelled: 'secondary',

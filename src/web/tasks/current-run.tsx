@@ -1,14 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
+import type { Task } from '../api.ts';
 import { formatCost } from '../display/cost.ts';
+import { waitNames } from '../display/names.ts';
 import { plural } from '../display/plural.ts';
 import { RunStatus } from '../display/status-labels.tsx';
 import { StartedAgo } from '../display/times.tsx';
 import * as queries from '../live/queries.ts';
 
-/** Shows a line about the run in progress, updated with every step. */
-export function CurrentRun({ taskId }: { taskId: string }) {
-  const { data: [run] = [] } = useQuery(queries.runs(taskId));
+/** Shows a line about the run in progress, updated with every step, and what it waits for. */
+export function CurrentRun({ task }: { task: Task }) {
+  const { data: [run] = [] } = useQuery(queries.runs(task.id));
   if (run === undefined) return null;
   return (
     <p className="box" role="status">
@@ -21,6 +23,12 @@ export function CurrentRun({ taskId }: { taskId: string }) {
         </>
       )}{' '}
       · <Link to="?tab=runs">View log</Link>
+      {task.attention && (
+        <>
+          <br />
+          {waitNames[task.attention.reason]}: <bdi>{task.attention.text}</bdi>
+        </>
+      )}
     </p>
   );
 }

@@ -44,7 +44,7 @@ function TaskView({ task }: { task: Task }) {
       </Heading>
       <TaskFacts task={task} />
       <FailureNotice task={task} />
-      {task.status === 'in_progress' && <CurrentRun taskId={task.id} />}
+      {task.status === 'in_progress' && <CurrentRun task={task} />}
       <ActionBar task={task} />
       <Tabs tabs={tabs} label="Task" />
       <Suspense fallback={<Loading />}>

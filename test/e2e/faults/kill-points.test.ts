@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
+import type { ModelRequest, Said } from '../../../src/demo/model/model.ts';
 import { until } from '../../../src/demo/real-service.ts';
 import { gitOut } from '../../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
@@ -23,6 +24,8 @@ let target: { name: string; nth: number } | undefined;
 let how: 'before' | 'after' | 'lost' = 'before';
 let isKilled = false;
 let isHit = false;
+/** How often the model still refuses the second turn of the current run, which parks the run. */
+let refusals = 0;
 /** The processes that were killed. None of their children may be left. */
 const killed: number[] = [];
 const theirs = new Set<string>();
@@ -53,7 +56,13 @@ function nameOf(statements: string[]): string | undefined {
 async function open() {
   const write = { name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } };
   const command = { name: 'run_command', arguments: { command: 'cat made.txt' } };
-  world = await openWorld([[write], [command], [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }]], {
+  const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
+  const script: Said[] = [[write], [command], [finish]];
+  const busy: Said = { status: 429, headers: { 'retry-after': '0.01' } };
+  // The answers are streamed whenever the service asks for it. A run is parked once, after the client's own retries.
+  const answer = (_request: ModelRequest, turn: number) =>
+    turn === 1 && refusals-- > 0 ? busy : (script[Math.min(turn, script.length - 1)] ?? 'Done.');
+  world = await openWorld(answer, {
     before: async (turn) => {
       due(`model ${turn}`);
     },
@@ -86,6 +95,7 @@ function answerTo<T>(path: string): Promise<T> {
 async function play(): Promise<Shown> {
   calls = [];
   isHit = false;
+  refusals = 5;
   const number = await world.issue('/agent start');
   return until(`the task of issue ${number} in review`, async () => {
     const all = await answerTo<Shown[]>(`/projects/${world.project.id}/tasks?limit=100`);
@@ -96,8 +106,10 @@ async function play(): Promise<Shown> {
 
 async function expectOneOfEach(task: Shown): Promise<void> {
   expect(task.failure).toBeNull();
-  const runs = await answerTo<{ status: string }[]>(`/tasks/${task.id}/runs`);
+  const runs = await answerTo<{ id: string; status: string }[]>(`/tasks/${task.id}/runs`);
   expect(runs.map((r) => r.status)).toEqual(['succeeded']);
+  const log = await answerTo<{ type: string }[]>(`/runs/${runs[0]?.id}/events`);
+  expect(log.filter(({ type }) => type === 'waiting')).toHaveLength(1);
   expect((await answerTo<{ handoffs: unknown[] }>(`/tasks/${task.id}/handoffs`)).handoffs).toHaveLength(1);
   expect(await answerTo<unknown[]>(`/tasks/${task.id}/prs`)).toHaveLength(1);
   const folder = world.github.folderOf('mona/sample');

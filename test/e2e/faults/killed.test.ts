@@ -48,7 +48,7 @@ test('the next process finishes a run that was killed during a conversation: one
   expect(gitOut(bare, 'diff', '--numstat', `main...${task.branchName}`)).toBe(
     '2\t0\tsrc/slugify.js\n4\t0\ttest/slugify.test.js',
   );
-  expect(opened.state.asked).toBe(4 + 2);
+  expect(opened.state.asked).toBe(4 + 3);
   const { handoffs } = await world.get<{ handoffs: unknown[] }>(`/tasks/${task.id}/handoffs`);
   expect(handoffs).toHaveLength(1);
   await until('one label', async () => (await world.labels(number)).join() === 'agent:in-review');

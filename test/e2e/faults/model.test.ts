@@ -82,14 +82,19 @@ test.each<[string, Said[]]>([
 
 test.each<[string, Said[], string, RegExp]>([
   ['a key that is refused', [{ status: 401 }], 'auth', /refused the key/],
+  ['a limit of more than an hour', [{ status: 429, headers: { 'retry-after': '4000' } }], 'rate_limit', /429/],
   [
-    'a limit that does not end',
-    Array(12).fill({ status: 429, headers: { 'retry-after': '0.01' } }),
-    'rate_limit',
-    /429/,
+    'a server that is away for more than an hour',
+    [{ status: 503, headers: { 'retry-after': '4000' } }],
+    'model',
+    /HTTP 503/,
   ],
-  ['a server that keeps failing', Array(12).fill({ status: 500 }), 'model', /HTTP 500/],
-  ['three errors in a row', ['deploy', 'launch', 'ship'].map((name) => call(name, '{}')), 'model', /3 errors in a row/],
+  [
+    'three invalid calls in a row',
+    ['deploy', 'launch', 'ship'].map((name) => call(name, '{}')),
+    'model',
+    /3 answers in a row/,
+  ],
   [
     'an answer with an empty list of choices',
     [{ headers: { 'Content-Type': 'application/json' }, body: '{"choices":[]}' }],
@@ -97,17 +102,34 @@ test.each<[string, Said[], string, RegExp]>([
     /not a Chat Completion: choices/,
   ],
   ['a call of nothing', [answer({ tool_calls: [{ id: 'c', type: 'function' }] })], 'model', /tool_calls/],
-  ['an empty answer', [answer({ content: '' }, 'stop')], 'no_changes', /without changing anything/],
+  ['three empty answers', Array(3).fill(answer({ content: '' }, 'stop')), 'model', /an empty answer/],
 ])('%s: the run fails with a clear message', async (_what, wrong, category, message) => {
   const task = await play(wrong, 'ready');
   expect(task.failure).toMatchObject({ category, message: expect.stringMatching(message) });
+});
+
+test('a limit that outlasts the retries of the client parks the run, and it continues with its conversation and files', async () => {
+  const busy = { status: 429, headers: { 'retry-after': '0.01' } };
+  const look = { name: 'run_command', arguments: { command: 'cat made.txt' } };
+  // The client repeats a request four times.
+  const task = await play([[write], ...Array(5).fill(busy), [look]], 'in_review');
+  const [run] = await world.get<{ id: string; status: string; steps: number }[]>(`/tasks/${task.id}/runs`);
+  expect(run).toMatchObject({ status: 'succeeded', steps: 4 });
+  const log = await world.get<{ type: string; text: string }[]>(`/runs/${run?.id}/events`);
+  expect(log.filter(({ type }) => type === 'waiting').map(({ text }) => text)).toEqual([
+    expect.stringMatching(/^waiting for 1 s: .*429/),
+  ]);
+  // The file of the first turn is there in the workspace of the later one.
+  const results = (world.model.requests.at(-1)?.messages ?? []).filter((m) => m.role === 'tool').map((m) => m.content);
+  expect(results.filter((text) => /^x$/m.test(String(text)))).toHaveLength(1);
 });
 
 test('a credential in what a model says appears neither on GitHub nor in the log', async () => {
   const canary = world.settings.JWT_SECRET ?? '';
   const words = { summary: `I found ${canary}.`, nextSteps: [canary], prTitle: `Use ${canary}`, prBody: canary };
   const look = { name: 'run_command', arguments: { command: `echo ${canary}` } };
-  const task = await play([[write, look], [{ name: 'finish', arguments: words }]], 'in_review');
+  const finished: Said = [{ name: 'finish', arguments: words }];
+  const task = await play([[write, look], finished, finished], 'in_review');
   const [run] = await world.get<{ id: string }[]>(`/tasks/${task.id}/runs`);
   const number = /\d+$/.exec(task.prUrl ?? '')?.[0];
   const pull = await world.github.as('mona')<{ title: string }>('GET', `/repos/mona/sample/pulls/${number}`);

@@ -1,6 +1,7 @@
 import { limitsOfService } from '../../../src/domain/budget.ts';
-import type { Message, Model, Reply, ToolCall } from '../../../src/llm/model.ts';
+import type { Message, Model, Reply, ReplyOptions, ToolCall } from '../../../src/llm/model.ts';
 import type { LoopContext } from '../../../src/runs/agent/loop.ts';
+import { newMemory } from '../../../src/runs/agent/memory.ts';
 import type { ToolAnswer, ToolHost } from '../../../src/sandbox/sandbox.ts';
 
 /** One turn of a scripted model: its calls, its text, a whole reply, or the error that it throws. */
@@ -16,14 +17,15 @@ export const finish = (summary = 'done', nextSteps: string[] = []) => call('fini
 export const read = (path: string) => call('read_file', { path });
 
 /** Creates a model that follows a script and records the messages it received. */
-function scriptedModel(script: Scripted[]) {
-  const seen: { messages: Message[]; tools: string[] }[] = [];
+function scriptedModel(script: Scripted[] | ((turn: number, prompt: Message[]) => Scripted)) {
+  const seen: { messages: Message[]; tools: string[]; options: ReplyOptions | undefined }[] = [];
   const model: Model = {
     name: 'scripted',
-    reply: async (messages, tools, signal) => {
+    reply: async (messages, tools, signal, options) => {
       signal.throwIfAborted();
-      seen.push({ messages: [...messages], tools: tools.map((t) => t.name) });
-      const next = script[seen.length - 1];
+      seen.push({ messages: [...messages], tools: tools.map((t) => t.name), options });
+      const turn = seen.length - 1;
+      const next = typeof script === 'function' ? script(turn, messages) : script[turn];
       if (next === undefined) throw new Error('the script has no further turn');
       if (next instanceof Error) throw next;
       const given = typeof next === 'string' ? { text: next } : Array.isArray(next) ? { toolCalls: next } : next;
@@ -64,10 +66,14 @@ interface KeptTurn {
 }
 
 /** Creates a context for `converse` with a scripted model, generous limits, and a check that accepts every ending. */
-export function loopContext(script: Scripted[], more: Partial<LoopContext> = {}) {
+export function loopContext(
+  script: Scripted[] | ((turn: number, prompt: Message[]) => Scripted),
+  more: Partial<LoopContext> = {},
+) {
   const { model, seen } = scriptedModel(script);
   const { host, called } = toolHost();
   const kept: KeptTurn[] = [];
+  const billed: Reply[] = [];
   const notes: string[] = [];
   const context: LoopContext = {
     model,
@@ -75,13 +81,14 @@ export function loopContext(script: Scripted[], more: Partial<LoopContext> = {})
     offered: { hasShell: true, maySplit: true },
     signal: new AbortController().signal,
     limits: limitsOfService({ runMinutes: 9, runSteps: 99, runTokens: 9999, runCostUsd: 9, dayCostUsd: 9 }),
-    spent: async () => ({ steps: kept.length, tokens: 0, costUsd: 0, dayCostUsd: 0 }),
+    spent: async () => ({ steps: kept.length, tokens: 0, costUsd: 0, dayCostUsd: 0, minutes: 0 }),
+    memory: newMemory(),
+    bill: async (reply) => void billed.push(reply),
     keep: async (turn, _reply, changed) => void kept.push({ turn: [...turn], changed }),
-    bill: async () => {},
     judge: async () => ({ accepted: true, evidence: {} }),
     note: async (type, text) => void notes.push(`${type}: ${text}`),
     withoutSecrets: (value) => JSON.parse(JSON.stringify(value).replaceAll('hunter2', '***')),
     ...more,
   };
-  return { context, seen, called, kept, notes };
+  return { context, seen, called, kept, billed, notes };
 }

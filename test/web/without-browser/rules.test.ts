@@ -30,6 +30,7 @@ function task(changes: Partial<Task> = {}): Task {
     issueNumber: null,
     issueUrl: null,
     failure: null,
+    attention: null,
     runCount: 0,
     createdAt: '2026-01-05T10:00:00.000Z',
     updatedAt: '2026-01-05T10:00:00.000Z',

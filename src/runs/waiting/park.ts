@@ -1,0 +1,58 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../../app.ts';
+import { newId } from '../../db/ids.ts';
+import type { RunRow } from '../../db/work-tables.ts';
+import type { Failure } from '../../domain/run.ts';
+import { modelPause } from '../../domain/waiting.ts';
+import { showTask } from '../../tasks/move.ts';
+import { touchTask } from '../../tasks/store.ts';
+import type { Journal } from '../lease/journal.ts';
+import { insertEvent } from '../lease/journal-store.ts';
+import { findRun } from '../store.ts';
+import type { ModelAway } from './model-away.ts';
+import { addModelPause, queueDueRuns, type StoredWait, setWaiting } from './waiting-store.ts';
+
+/**
+ * Lets a run wait for its model, so that it holds no worker, lease or slot. Any worker continues it from its journal.
+ * Returns the failure of the run when it has waited as long as it may.
+ */
+export async function waitForModel(
+  app: App,
+  run: RunRow,
+  journal: Journal,
+  away: ModelAway,
+): Promise<Failure | undefined> {
+  const seconds = await journal.write(async (em) => {
+    const { modelPauses, modelPauseSeconds } = (await findRun(em, run.id)) ?? run;
+    const pause = modelPause({ count: modelPauses, totalSeconds: modelPauseSeconds }, away.retryAfterMs);
+    if (pause === undefined) return undefined;
+    await addModelPause(em, run.id, pause);
+    await park(app, em, run, { id: newId('wait'), reason: 'model', text: away.message, options: [], seconds: pause });
+    return pause;
+  });
+  if (seconds === undefined) return away.failure;
+  await app.queue.send(undefined, 'run', {}, { afterSeconds: Math.ceil(seconds) });
+  return undefined;
+}
+
+/** Lets a run wait, in the caller's transaction. */
+async function park(app: App, em: EntityManager, run: RunRow, wait: StoredWait): Promise<void> {
+  const pause = wait.seconds === null ? '' : ` for ${Math.ceil(wait.seconds)} s`;
+  await insertEvent(em, run.id, 'waiting', `waiting${pause}: ${wait.text}`, { reason: wait.reason });
+  await setWaiting(em, run.id, wait);
+  await show(app, em, run.taskId);
+}
+
+/** Queues the runs whose wait is over, and wakes a worker if there are any. */
+export async function resumeDueRuns(app: App): Promise<void> {
+  await app.db.transaction(async (em) => {
+    const taskIds = await queueDueRuns(em);
+    for (const id of taskIds) await show(app, em, id);
+  });
+}
+
+/** Announces that `attention` of a task changed. */
+async function show(app: App, em: EntityManager, taskId: string): Promise<void> {
+  await touchTask(em, taskId);
+  await showTask(app, em, taskId);
+}
