@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
-import { lifecyclePage } from '../domain/lifecycle-page.ts';
 import { openapiDocument } from '../http/documents/openapi.ts';
 import { routes } from '../routes.ts';
+import { lifecyclePage } from './lifecycle-page.ts';
 
 /** Returns the OpenAPI document with the server `/api/v1`; a running service reports its own address. */
 export function openapiText(): string {

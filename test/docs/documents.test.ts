@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { flagsOf, readCompose } from '../../deploy/engine.ts';
+import { lifecyclePage } from '../../src/cli/lifecycle-page.ts';
 import { openapiText } from '../../src/cli/print-docs.ts';
-import { lifecyclePage } from '../../src/domain/lifecycle-page.ts';
 import { webhookPath } from '../../src/serve.ts';
 
 const root = resolve(import.meta.dirname, '../..');

@@ -1,5 +1,5 @@
-import { seenAs } from '../seen-names.ts';
 import { ciFiles } from './ci-files.ts';
+import { seenAs } from './seen-names.ts';
 
 /** Why agents may not change a path. */
 export interface Protection {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { isInGitFolder, seenAs } from '../../domain/seen-names.ts';
+import { isInGitFolder, seenAs } from '../../domain/protected/seen-names.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';

@@ -1,7 +1,7 @@
-import type { Machine } from './machine.ts';
-import { sprintMachine, sprintStatuses } from './sprint.ts';
-import { taskMachine, taskStatuses } from './task.ts';
-import { wizardMachine, wizardStatuses } from './wizard.ts';
+import type { Machine } from '../domain/machine.ts';
+import { sprintMachine, sprintStatuses } from '../domain/sprint.ts';
+import { taskMachine, taskStatuses } from '../domain/task.ts';
+import { wizardMachine, wizardStatuses } from '../domain/wizard.ts';
 
 /** Renders docs/lifecycle.md: the state machines of tasks, sprints and planning sessions as Markdown tables. */
 export function lifecyclePage(): string {
