@@ -7,13 +7,18 @@ import type { Wall } from './wall-arguments.ts';
 const [maxRunning, maxKept] = [8, 32];
 /** Characters kept from the start and from the end of a process's output. */
 const shownChars = 8000;
-/** How long the start of a process waits for its first output, or for it to fail at once. */
-const firstLookMs = 1000;
+/**
+ * How long the start of a process waits for its first output, and a look for new output. Otherwise a model would ask
+ * again and again.
+ */
+const [firstLookMs, lookMs] = [1000, 3000];
 
 interface Process {
   running: RunningCommand;
   /** How it ended; undefined while it runs. */
   how?: string;
+  /** The output that the last look showed. */
+  shown?: string;
 }
 
 /** The background processes of a run. Each is a command in a sandbox of its own, without a time limit. */
@@ -48,12 +53,14 @@ export function openProcesses(wall: Wall, signal: AbortSignal): Processes {
       known.delete(name);
       known.set(name, process);
       forgetOldest(known);
-      await Promise.race([process.running.ended, sleep(firstLookMs, undefined, { ref: false })]);
+      await newsOf(process, firstLookMs);
       return { ok: true, text: report(name, process) };
     },
     read_output: async ({ name }) => {
       const process = known.get(name);
-      return process === undefined ? unknown(known, name) : { ok: true, text: report(name, process) };
+      if (process === undefined) return unknown(known, name);
+      if (process.how === undefined && process.shown === process.running.output()) await newsOf(process, lookMs);
+      return { ok: true, text: report(name, process) };
     },
     stop_process: async ({ name }) => {
       const process = known.get(name);
@@ -72,6 +79,14 @@ export function openProcesses(wall: Wall, signal: AbortSignal): Processes {
       await close();
     },
   };
+}
+
+/** Waits until a process writes or ends, but not for long. */
+async function newsOf({ running }: Process, ms: number): Promise<void> {
+  const stopped = new AbortController();
+  const late = sleep(ms, undefined, { signal: stopped.signal, ref: false }).catch(() => {});
+  await Promise.race([running.news(), late]);
+  stopped.abort();
 }
 
 function start(wall: Wall, command: string): Process {
@@ -97,10 +112,13 @@ function forgetOldest(known: Map<string, Process>): void {
 }
 
 /** Says how a process is doing, then shows the start and the end of its output. */
-function report(name: string, { running, how }: Process): string {
+function report(name: string, process: Process): string {
+  const { running, how } = process;
   const seconds = Math.round(running.seconds());
-  const state = how === undefined ? `${name} is running for ${seconds} s` : `${name}: ${how} after ${seconds} s`;
-  return `[${state}]\n${running.output() || '(no output yet)'}`;
+  // Not in seconds: the time that goes by is news here, and not only how long an answer took.
+  const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  process.shown = running.output();
+  return `[${name}: ${how ?? 'running'}, ${time} minutes]\n${process.shown || '(no output yet)'}`;
 }
 
 function unknown(known: Map<string, Process>, name: string): ToolAnswer {

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { cappedOutput, readPaced } from './command-output.ts';
 import type { ToolAnswer } from './sandbox.ts';
 import { scriptPath, type Wall } from './wall-arguments.ts';
@@ -12,6 +13,8 @@ export interface RunningCommand {
   ended: Promise<{ how: string; exitCode?: number }>;
   /** The start and the end of its output so far. */
   output(): string;
+  /** Resolves when it writes something or ends. */
+  news(): Promise<void>;
   seconds(): number;
   /** Kills the command with everything that it started. */
   end(): Promise<void>;
@@ -26,7 +29,11 @@ export function startCommand(wall: Wall, command: string, shownChars?: number): 
   let endedAt: number | undefined;
   const { child, end } = startWalled(wall, ['/bin/sh', scriptPath], command);
   const output = cappedOutput(shownChars);
-  readPaced([child.stdout, child.stderr], output.add);
+  const heard = new EventEmitter();
+  readPaced([child.stdout, child.stderr], (chunk) => {
+    output.add(chunk);
+    heard.emit('news');
+  });
   child.stdin?.on('error', () => {});
   child.stdin?.end();
   const ended = new Promise<{ how: string; exitCode?: number }>((resolve) => {
@@ -37,7 +44,8 @@ export function startCommand(wall: Wall, command: string, shownChars?: number): 
       resolve(by === null && code !== null ? { how: `exit code ${code}`, exitCode: code } : { how: `ended by ${by}` });
     });
   });
-  return { ended, output: output.text, end, seconds: () => ((endedAt ?? performance.now()) - began) / 1000 };
+  const news = () => Promise.race([ended, once(heard, 'news')]).then(() => {});
+  return { ended, output: output.text, news, end, seconds: () => ((endedAt ?? performance.now()) - began) / 1000 };
 }
 
 /** Runs one command and waits for it. The sandbox ends with the command, so no background process outlives it. */

@@ -56,7 +56,7 @@ function running(mark: string): number {
 behindTheWall('a process runs on while commands come and go, until it is stopped', async () => {
   const mark = `4${process.pid}1`;
   expect(await start('watch', `echo begun; sleep ${mark}; echo over`)).toMatchObject({ ok: true });
-  await seen('watch', /^\[watch is running for \d+ s\]\nbegun\n$/);
+  await seen('watch', /^\[watch: running, 0:\d\d minutes\]\nbegun\n$/);
   await host.call('run_command', { command: 'echo made > by-command.txt' });
   expect(running(`sleep\0${mark}`)).toBe(1);
   expect((await stop('watch')).text).toBe('stopped watch\nbegun\n');
@@ -66,7 +66,7 @@ behindTheWall('a process runs on while commands come and go, until it is stopped
 
 behindTheWall('what it writes into the workspace is seen by the other tools, and how it ended is told', async () => {
   await start('build', 'echo made > by-process.txt; echo wrong >&2; exit 3');
-  await seen('build', /^\[build: exit code 3 after \d+ s\]\nwrong\n$/);
+  await seen('build', /^\[build: exit code 3, 0:\d\d minutes\]\nwrong\n$/);
   expect((await host.call('read_file', { path: 'by-process.txt' })).text).toContain('made');
   // An ended process gives its name free.
   expect((await start('build', 'echo again')).ok).toBe(true);

@@ -3,19 +3,20 @@ import { ToolError } from './tool-error.mjs';
 
 /**
  * Runs a program in the workspace with limited memory, and gives its output to `take`, which ends the program by
- * returning false. Kills the program, with everything it started, when the time is up.
+ * returning false. Kills the program when the time is up. It stays in the session of the tool host, whose priority is
+ * lower.
  */
 export function execute(root, [program, ...args], { kilobytes, ms, take }) {
   return new Promise((done, fail) => {
     const limited = ['-c', `ulimit -v ${kilobytes}; exec "$0" "$@"`, program, ...args];
-    const options = { cwd: root, detached: true, env: { LC_ALL: 'C.UTF-8' }, stdio: ['ignore', 'pipe', 'pipe'] };
+    const options = { cwd: root, env: { LC_ALL: 'C.UTF-8' }, stdio: ['ignore', 'pipe', 'pipe'] };
     const child = spawn('/bin/sh', limited, options);
     let complaint = '';
     let isOver = false;
     let timedOut = false;
     const stop = () => {
       isOver = true;
-      killGroup(child.pid);
+      child.kill('SIGKILL');
       child.stdout.destroy();
       child.stderr.destroy();
     };
@@ -35,14 +36,7 @@ export function execute(root, [program, ...args], { kilobytes, ms, take }) {
     });
     child.once('close', (code) => {
       clearTimeout(timer);
-      killGroup(child.pid);
       done({ code, complaint, timedOut, isStopped: isOver });
     });
   });
-}
-
-function killGroup(pid) {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {} // It has ended.
 }
