@@ -75,6 +75,7 @@ describe('arguments', () => {
   test.each([
     [{ path: 'a', file_path: 'b' }, /two arguments mean path/],
     [{ path: 'a', other: 1 }, /other/],
+    [{ path: 'a', constructor: 1, toString: 'x' }, /constructor/],
     [{ startLine: 3 }, /path[\s\S]*expected { path, startLine\?, all\? }/],
     [{ path: 'a', startLine: 'x' }, /startLine/],
     [[{ path: 'a' }, { path: 'b' }], /expected an object/],

@@ -47,7 +47,15 @@ test('tools from elsewhere are offered beside ours, under their exact names, wit
 
 test('invalid calls are marked as such; a tool that refuses is not', async () => {
   const { context } = recorded();
-  for (const invalid of [call('nothing'), call('read_file', {}), call('read_file', '{"path": "a"')])
+  const odd = call('str_replace_editor', { command: 'constructor', path: 'a' });
+  for (const invalid of [
+    odd,
+    call('constructor'),
+    call(''),
+    call('nothing'),
+    call('read_file', {}),
+    call('read_file', '{"path": "a"'),
+  ])
     expect(await callTool(context, invalid, { isCut: true })).toMatchObject({
       ok: false,
       isInvalid: true,

@@ -38,7 +38,7 @@ export function fitArguments<S extends z.ZodType>(
     const inner = unwrapped(read.value, known, name);
     const renamed = rename(translate(inner, name), known);
     const values = Object.entries(renamed).flatMap(([key, value]) => {
-      const field = fields[key];
+      const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
       const read = field === undefined ? value : coerced(field, value);
       const isLeftOut = read === undefined || (read === null && leniency.defaults?.[key] !== undefined);
       return isLeftOut ? [] : [[key, read] as const];

@@ -92,7 +92,7 @@ function dispatched(call: ToolCall, isCut: boolean): { name: string; text: strin
     return edits === undefined ? same : { name: 'multi_edit', text: JSON.stringify({ ...rest, edits }) };
   }
   const { command, ...rest } = read.value;
-  const name = editorCommands[String(command)];
+  const name = Object.hasOwn(editorCommands, String(command)) ? editorCommands[String(command)] : undefined;
   return name === undefined ? same : { name, text: JSON.stringify(forCommand(String(command), rest)) };
 }
 

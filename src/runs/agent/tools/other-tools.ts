@@ -51,20 +51,11 @@ export const otherTools = {
 };
 
 /** Words of other agents for the status of a step. */
-const statuses: Record<string, z.output<typeof status>> = {
-  todo: 'todo',
-  pending: 'todo',
-  notstarted: 'todo',
-  open: 'todo',
-  doing: 'doing',
-  inprogress: 'doing',
-  active: 'doing',
-  current: 'doing',
-  done: 'done',
-  completed: 'done',
-  complete: 'done',
-  finished: 'done',
-};
+const statuses = new Map<string, z.output<typeof status>>([
+  ...words('todo pending notstarted open').map((word) => [word, 'todo'] as const),
+  ...words('doing inprogress active current').map((word) => [word, 'doing'] as const),
+  ...words('done completed complete finished').map((word) => [word, 'done'] as const),
+]);
 
 /** Steps as plain texts, and with other names for text and status. */
 function translatePlan(given: Given): Given {
@@ -79,5 +70,5 @@ function translateStep(given: unknown): unknown {
   const step = given as Given;
   const text = step.text ?? step.step ?? step.content ?? step.title ?? step.description ?? step.task;
   const word = String(step.status ?? step.state ?? 'todo');
-  return { text, status: statuses[word.toLowerCase().replace(/[^a-z]/g, '')] ?? word };
+  return { text, status: statuses.get(word.toLowerCase().replace(/[^a-z]/g, '')) ?? word };
 }
