@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,6 +6,7 @@ import { parse } from 'yaml';
 import type { ToolResult } from '../../src/runs/agent/tools/tool.ts';
 import { callTool } from '../../src/runs/agent/tools.ts';
 import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
+import { hostClient } from '../../src/sandbox/host-client.ts';
 import type { Confinement, ToolHost } from '../../src/sandbox/sandbox.ts';
 import { call, loopContext } from '../support/stand-ins/agent-loop.ts';
 
@@ -42,16 +44,29 @@ const limits = { memoryMb: 4096, diskMb: 10_240, processes: 1024 };
 const sandbox = await openSandbox({ setting: 'auto', toolsDir: join(root, 'tools'), limits });
 
 let confinement: Confinement;
+let walled: ToolHost;
+/** Commands run in the sandbox, the file tools in a process of their own, which has the priority of the test. */
 let host: ToolHost;
+const files = spawn(process.execPath, [
+  join(import.meta.dirname, '../../src/sandbox/inside/main.mjs'),
+  join(root, 'work'),
+]);
 const work = join(root, 'work');
 beforeAll(async () => {
   mkdirSync(work);
   mkdirSync(join(root, 'git'));
   confinement = await sandbox.confine(new AbortController().signal);
-  host = await confinement.open(work, join(root, 'git'));
+  walled = await confinement.open(work, join(root, 'git'));
+  const client = hostClient(files);
+  host = {
+    ...walled,
+    call: (tool, args) => (tool === 'run_command' ? walled.call(tool, args) : client.call(tool, args)),
+    restore: async (all) => void (await client.call('restore', { files: all })),
+  };
 });
 afterAll(async () => {
-  await host.close();
+  files.kill('SIGKILL');
+  await walled.close();
   await confinement.close();
   rmSync(root, { recursive: true, force: true });
 });
@@ -72,10 +87,10 @@ function filesNow(folder = ''): Files {
 async function reset(): Promise<void> {
   if (isSame(filesNow(), original)) return;
   for (const name of readdirSync(work)) if (name !== '.git') rmSync(join(work, name), { recursive: true });
-  const files = Object.entries(original).map(([path, text]) => {
+  const all = Object.entries(original).map(([path, text]) => {
     return { path, mode: '100644', content: Buffer.from(text).toString('base64') };
   });
-  await host.restore(files);
+  await host.restore(all);
 }
 
 function isSame(a: Files, b: Files): boolean {
@@ -126,11 +141,11 @@ test('of 300 slips, 95 % do what was meant, and none has an unintended effect', 
   );
   expect(unintended).toEqual([]);
   expect(share).toBeGreaterThanOrEqual(95);
-}, 120_000);
+}, 300_000);
 
 test('calls that could mean two things are refused, change nothing, and say what to do', async () => {
   for (const slip of slipsOf('traps')) {
     const { outcome, answer } = await outcomeOf({ ...slip, says: '^never$' });
     expect([slip.slip, outcome, answer]).toEqual([slip.slip, 'refused', expect.stringMatching(slip.refuse ?? '^$')]);
   }
-}, 60_000);
+}, 120_000);

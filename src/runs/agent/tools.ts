@@ -15,7 +15,7 @@ const tools: Record<string, Tool> = { ...readTools, ...editTools, ...commandTool
 const editors = ['str_replace_editor', 'str_replace_based_edit_tool', 'text_editor', 'file_editor', 'editor'];
 const editorCommands: Record<string, string> = {
   view: 'read_file',
-  create: 'write_file',
+  create: 'create_file',
   str_replace: 'edit_file',
   insert: 'insert_lines',
 };

@@ -12,12 +12,14 @@ import { limits, ToolError } from './tool-error.mjs';
 /** How many lines of a file are quoted when an edit does not fit. */
 const quotedLines = 15;
 
-export async function writeFile(root, { path: given, content }) {
+export async function writeFile(root, { path: given, content, isNew = false }) {
   if (Buffer.byteLength(content) > limits.fileBytes)
     throw new ToolError(`content has more than ${limits.fileBytes} bytes`);
   if (/^ {5}1\t/.test(content) && withoutNumbers(content, '') !== undefined)
     throw new ToolError('content begins with the line numbers that read_file shows; send it without them');
   const path = await writablePath(root, given);
+  if (isNew && (await exists(root, path)))
+    throw new ToolError(`${path} exists already; use edit_file to change it, or write_file to replace the whole file`);
   const before = (await exists(root, path)) ? await editableText(root, path).catch(() => undefined) : undefined;
   const keepsEndings =
     before !== undefined && withUnixEndings(before.text).ending === '\r\n' && !content.includes('\r');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Given, words } from '../../../llm/calls/declaration.ts';
+import { type Given, hidden, plainName, words } from '../../../llm/calls/declaration.ts';
 import { path, pathNames } from '../../../repositories/read-tools.ts';
 import { answered, refused, tool } from './tool.ts';
 
@@ -13,15 +13,13 @@ export const editTools = {
   write_file: tool({
     description:
       'Write a whole file; missing folders are created. For new files, or when most of a file changes. Otherwise use edit_file, which keeps the rest as it is.',
-    arguments: z.strictObject({ path, content: z.string() }),
+    arguments: z.strictObject({ path, content: z.string(), isNew: z.boolean().optional().meta(hidden) }),
     names: words('write create_file create new_file save_file write_to_file fs_write overwrite_file'),
     argumentNames: {
       path: pathNames,
       content: words('contents text file_text code file_content code_content body data'),
     },
-    // `overwrite` is what the tool does anyway. `append` is not, so it is refused as an unknown argument.
-    translate: ({ overwrite: _, line_count: __, encoding, ...given }) =>
-      encoding === undefined || /^utf-?8$/i.test(String(encoding)) ? given : { ...given, encoding },
+    translate: translateWrite,
     changes: true,
   }),
   edit_file: tool({
@@ -85,6 +83,16 @@ export const editTools = {
     changes: true,
   }),
 };
+
+/**
+ * `overwrite: true` is what the tool does anyway. `append` is not, so it is refused as an unknown argument. In other agents
+ * a tool that creates files replaces none.
+ */
+function translateWrite({ overwrite, line_count: _, encoding, ...given }: Given, name: string): Given {
+  if (encoding !== undefined && !/^utf-?8$/i.test(String(encoding))) return { ...given, encoding };
+  const isCreation = ['create', 'createfile', 'newfile'].includes(plainName(name));
+  return { ...given, isNew: overwrite === false || (isCreation && overwrite === undefined) ? true : undefined };
+}
 
 /** `edits: [{ old, new }]` with one edit, and blocks of `<<<<<<< SEARCH`. Several edits are the tool multi_edit. */
 function translateEdit(given: Given): Given {
