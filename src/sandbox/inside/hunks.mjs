@@ -1,7 +1,7 @@
-import { adapt } from './adapt.mjs';
-import { indentOf } from './indentation.mjs';
-import { findLines } from './matching.mjs';
-import { nearestLines } from './resemblance.mjs';
+import { adapt } from './matching/adapt.mjs';
+import { indentOf } from './matching/indentation.mjs';
+import { findLines } from './matching/matching.mjs';
+import { nearestLines } from './matching/resemblance.mjs';
 import { numbered } from './show.mjs';
 import { ToolError } from './tool-error.mjs';
 
