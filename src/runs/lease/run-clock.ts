@@ -38,7 +38,7 @@ export function startClock(beganAt: number): RunClock {
   const endIn = (ms: number, phase: AbortController, { value, setBy }: Limit) => {
     const message = `the run took longer than its ${value} minutes ${limitNote(setBy)}`;
     clearTimeout(timer);
-    timer = setTimeout(() => phase.abort(new RunFailed('timeout', message)), Math.min(ms, maxTimerMs));
+    timer = setTimeout(() => phase.abort(new RunFailed('timeout', message)), Math.min(Math.max(ms, 1), maxTimerMs));
   };
   return {
     opening: opening.signal,
