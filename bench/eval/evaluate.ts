@@ -89,18 +89,18 @@ async function runJobs({ options, oracle, results, files, jobs, onStage }: Work)
     extra: { MODEL_PRICES: options.prices, OPENAI_API: options.api },
   });
   onStage(stage);
-  let done = 0;
-  const keep = async (result: RunResult) => {
+  let begun = 0;
+  const keep = async (result: RunResult, number: number) => {
     await results.add(result);
-    say(`  ${String(done).padStart(4)}/${left.length} ${result.loop.padEnd(8)} ${result.task}: ${ended(result)}`);
+    say(`  ${String(number).padStart(4)}/${left.length} ${result.loop.padEnd(8)} ${result.task}: ${ended(result)}`);
   };
   try {
     await inParallel(left, options.parallel, async (job) => {
+      const number = ++begun;
       const [repository, name] = [files.get(job.task.id) ?? new Map(), modelOf(job)];
-      if (!results.has('deckhand', job.run)) await keep(await playTask(stage, job, repository, name));
+      if (!results.has('deckhand', job.run)) await keep(await playTask(stage, job, repository, name), number);
       if (options.withMini && !results.has('mini', job.run))
-        await keep(await playMini(stage.scratch, job, repository, chatModel({ url, key, name })));
-      done++;
+        await keep(await playMini(stage.scratch, job, repository, chatModel({ url, key, name })), number);
     });
   } finally {
     await stage.close();

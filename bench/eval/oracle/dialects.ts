@@ -47,7 +47,7 @@ export const shellTools: Dialect = {
 };
 
 /** The command with which mini-swe-agent's agents end their work. */
-export const submitCommand = 'echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT';
+const submitCommand = 'echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT';
 
 function commandFor(action: Action): string {
   switch (action.do) {

@@ -17,7 +17,7 @@ const smallFile = 6000;
 const maxTestRuns = 2;
 
 /** Returns the steps of somebody who knows the solution: look around, read, change, test, finish. */
-export function planOf({ task, files }: Assignment, dialect: Dialect, seed: string): Action[] {
+function planOf({ task, files }: Assignment, dialect: Dialect, seed: string): Action[] {
   const paths = [...new Set(task.gold.map((change) => change.file))];
   const [first = ''] = paths;
   return [
@@ -107,7 +107,7 @@ function shows(text: string, result: string): boolean {
  * Whether an attempt was meant to take this step. Compares only letters and digits, because arguments that were broken
  * JSON may come back repaired.
  */
-export function isAttemptAt(step: Action, attempt: Attempt, dialect: Dialect): boolean {
+function isAttemptAt(step: Action, attempt: Attempt, dialect: Dialect): boolean {
   const { name, arguments: wanted } = dialect.write(step);
   return attempt.name === name && letters(attempt.arguments) === letters(JSON.stringify(wanted));
 }
