@@ -39,7 +39,7 @@ const asCall = (action: Action, dialect: Dialect): Call => {
 function guessedPath(path: string, key: string): string {
   const { dir, name, ext } = posix.parse(path);
   const guesses = [`${dir || 'src'}/main/${name}${ext}`, `app/${path}`, posix.join(dir, `${name}-impl${ext}`)] as const;
-  return choice(guesses as unknown as [string, ...string[]], 'path', key, path);
+  return choice([...guesses], 'path', key, path);
 }
 
 const wrongPath: Slip = (action, dialect, key) => {
@@ -85,8 +85,11 @@ const numberedLines: Slip = (action, dialect) => {
   return [asCall({ ...action, old: lines.join('\n') }, dialect)];
 };
 
-const mistypedCommand: Slip = (action, dialect) => [
-  asCall({ do: 'test', command: `run-the-tests ${action.do === 'test' ? action.command : ''}` }, dialect),
+const commands = ['run-tests', './run-test', 'testall', 'tests'] as const;
+
+/** A program that does not exist. */
+const mistypedCommand: Slip = (_action, dialect, key) => [
+  asCall({ do: 'test', command: `${choice([...commands], 'command', key)} --all` }, dialect),
 ];
 
 /** Returns a call that no tool accepts: its last argument is forgotten, or its name is made up. */
