@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -44,28 +44,35 @@ export async function openStage(
     LOG_LEVEL: 'warn',
     ...given.extra,
   });
-  await writeFile(pidFile(folder), String(service.process.pid));
   const token = await service.token('evaluation');
   const close = async () => {
     await service.stop();
-    await rm(pidFile(folder), { force: true });
     github.close();
     await postgres.stop();
   };
   return { service, token, github, scratch, close };
 }
 
-const pidFile = (folder: string) => join(folder, 'service.pid');
-
 /** Ends the service of an evaluation that was killed. The database's own start does the same for the database. */
 async function endLeftService(folder: string): Promise<void> {
-  const pid = Number(await readFile(pidFile(folder), 'utf8').catch(() => ''));
-  const isOurs = async () =>
-    pid > 0 && (await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')).includes(`DATA_DIR=${folder}`);
-  if (!(await isOurs())) return;
-  process.kill(pid, 'SIGTERM');
-  for (let tries = 0; (await isOurs()) && tries < 100; tries++) await sleep(100);
-  if (await isOurs()) process.kill(pid, 'SIGKILL');
+  const left = async () => {
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+    const environments = pids.map((pid) => readFile(`/proc/${pid}/environ`, 'utf8').catch(() => ''));
+    const isOurs = (await Promise.all(environments)).map((text) => text.includes(`\0DATA_DIR=${folder}/`));
+    return pids.filter((_, i) => isOurs[i]).map(Number);
+  };
+  for (let tries = 0; tries < 100; tries++) {
+    const pids = await left();
+    if (pids.length === 0) return;
+    for (const pid of pids) endProcess(pid, tries === 0 ? 'SIGTERM' : tries > 50 ? 'SIGKILL' : 0);
+    await sleep(100);
+  }
+}
+
+function endProcess(pid: number, signal: NodeJS.Signals | 0): void {
+  try {
+    process.kill(pid, signal);
+  } catch {} // It has ended.
 }
 
 /** Creates a database, because that of an interrupted evaluation still has its runs. */
