@@ -13,7 +13,7 @@ function playing(...answers: (string | { text: string })[]) {
     const call = (command: string) => ({ name: 'bash', arguments: JSON.stringify({ command }) });
     const calls = typeof answer === 'string' ? [{ id: String(seen.length), function: call(answer) }] : [];
     const message = { role: 'assistant', content: typeof answer === 'string' ? '' : answer.text, tool_calls: calls };
-    return { message, inputTokens: 10, outputTokens: 1 };
+    return { message, inputTokens: 10, cachedInputTokens: 4, outputTokens: 1 };
   };
   return { model, seen };
 }
@@ -25,7 +25,12 @@ const run = async (command: string) =>
 
 test('failing commands are observations, and the submit command ends the run', async () => {
   const { model, seen } = playing('false 1', 'false 2', 'false 3', 'false 4', submit);
-  expect(await miniLoop(model, task, run, 10)).toMatchObject({ how: 'submitted', steps: 5, inputTokens: 50 });
+  expect(await miniLoop(model, task, run, 10)).toMatchObject({
+    how: 'submitted',
+    steps: 5,
+    inputTokens: 50,
+    cachedInputTokens: 20,
+  });
   expect(seen[1]?.at(-1)).toBe('tool: <returncode>1</returncode>\n<output>\nprinted</output>');
 });
 

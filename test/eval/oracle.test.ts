@@ -1,6 +1,7 @@
 import type { ChatMessage } from '../../bench/eval/oracle/conversation.ts';
 import { faultsAt } from '../../bench/eval/oracle/faults.ts';
 import type { Assignment } from '../../bench/eval/oracle/policy.ts';
+import { prefixCache } from '../../bench/eval/oracle/prefix-cache.ts';
 import { answerTo, oracleModel, startOracle } from '../../bench/eval/oracle/server.ts';
 import { changed, filesOf } from '../../bench/eval/repository/changes.ts';
 import type { EvalTask, Files } from '../../bench/eval/tasks/task.ts';
@@ -109,6 +110,15 @@ test('the noisy policy errs at about its rates', () => {
 test('a request without work to do is answered with text', () => {
   const request = { model: 'oracle-noisy-1', messages: [{ role: 'user', content: `Summarize ${task.title}` }] };
   expect(answerTo(request, assignments)).toMatchObject({ calls: [], isCut: false });
+});
+
+test('a prompt that continues the one before is cached up to where they differ', () => {
+  const cached = prefixCache();
+  const prompt = 'x'.repeat(8000);
+  expect(cached('a', prompt)).toBe(0);
+  expect(cached('a', `${prompt}y`)).toBe(1920);
+  expect(cached('b', prompt)).toBe(0);
+  expect(cached('a', `z${prompt}`)).toBe(0);
 });
 
 test('a fault does not come back for ever', () => {

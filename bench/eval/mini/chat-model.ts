@@ -4,6 +4,7 @@ import type { ChatMessage } from '../oracle/conversation.ts';
 export interface ModelAnswer {
   message: ChatMessage;
   inputTokens: number;
+  cachedInputTokens: number;
   outputTokens: number;
 }
 
@@ -23,7 +24,12 @@ export function chatModel({ url, key, name }: { url: string; key: string; name: 
     const { choices, usage } = JSON.parse(text) as Completion;
     const message = choices[0]?.message;
     if (message === undefined) throw new Error('the answer has no message');
-    return { message, inputTokens: usage?.prompt_tokens ?? 0, outputTokens: usage?.completion_tokens ?? 0 };
+    return {
+      message,
+      inputTokens: usage?.prompt_tokens ?? 0,
+      cachedInputTokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
+      outputTokens: usage?.completion_tokens ?? 0,
+    };
   };
   return async (messages, tools) => {
     const body = JSON.stringify({ model: name, messages, tools });
@@ -40,7 +46,11 @@ export function chatModel({ url, key, name }: { url: string; key: string; name: 
 
 interface Completion {
   choices: { message?: ChatMessage }[];
-  usage?: { prompt_tokens?: number; completion_tokens?: number };
+  usage?: {
+    prompt_tokens?: number;
+    prompt_tokens_details?: { cached_tokens?: number };
+    completion_tokens?: number;
+  };
 }
 
 /** A status that is not success. Only overload and faults of the server are worth another attempt. */

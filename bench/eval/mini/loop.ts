@@ -9,6 +9,7 @@ export interface MiniEnding {
   detail: string;
   steps: number;
   inputTokens: number;
+  cachedInputTokens: number;
   outputTokens: number;
 }
 
@@ -47,13 +48,14 @@ export async function miniLoop(
     { role: 'system', content: system },
     { role: 'user', content: `# Task: ${title}\n\n${issue}\n\n${howToEnd}` },
   ];
-  const used = { steps: 0, inputTokens: 0, outputTokens: 0 };
+  const used = { steps: 0, inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
   let invalid = 0;
   while (used.steps < maxSteps) {
     const answer = await model(messages, tools).catch((error: Error) => error);
     if (answer instanceof Error) return { how: 'model failed', detail: answer.message, ...used };
     used.steps++;
     used.inputTokens += answer.inputTokens;
+    used.cachedInputTokens += answer.cachedInputTokens;
     used.outputTokens += answer.outputTokens;
     const commands = commandsOf(answer);
     if (typeof commands === 'string') {

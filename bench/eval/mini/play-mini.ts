@@ -36,7 +36,7 @@ export async function playMini(scratch: string, job: Job, files: Files, model: C
       testsPassed: verdict.passed,
       steps: ending.steps,
       inputTokens: ending.inputTokens,
-      cachedInputTokens: 0,
+      cachedInputTokens: ending.cachedInputTokens,
       outputTokens: ending.outputTokens,
       costUsd: null,
       seconds,

@@ -9,11 +9,17 @@ export interface ChatRequest {
   stream?: boolean;
 }
 
+/** The input tokens of a request, roughly, and how many of them a cache had. */
+export interface InputTokens {
+  all: number;
+  cached: number;
+}
+
 /** Tokens of a text, roughly. */
 export const tokensOf = (text: string) => Math.ceil(text.length / 4);
 
 /** Writes an answer as a Chat Completion. */
-export function chatCompletion(model: string, id: string, { text, calls, isCut }: Answer, inputTokens: number) {
+export function chatCompletion(model: string, id: string, { text, calls, isCut }: Answer, input: InputTokens) {
   const tool_calls = calls.map((call, i) => ({ id: `call_${id}_${i}`, type: 'function' as const, function: call }));
   const output = tokensOf(text) + calls.reduce((sum, call) => sum + tokensOf(call.name + call.arguments), 0);
   return {
@@ -28,7 +34,12 @@ export function chatCompletion(model: string, id: string, { text, calls, isCut }
         message: { role: 'assistant', content: text, ...(calls.length > 0 ? { tool_calls } : {}) },
       },
     ],
-    usage: { prompt_tokens: inputTokens, completion_tokens: output, total_tokens: inputTokens + output },
+    usage: {
+      prompt_tokens: input.all,
+      prompt_tokens_details: { cached_tokens: input.cached },
+      completion_tokens: output,
+      total_tokens: input.all + output,
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Answer } from './answer.ts';
-import { type ChatRequest, tokensOf } from './chat-wire.ts';
+import { type ChatRequest, type InputTokens, tokensOf } from './chat-wire.ts';
 import type { ChatMessage } from './conversation.ts';
 
 interface ResponsesRequest {
@@ -53,7 +53,7 @@ function textOfParts(parts: unknown): string {
 }
 
 /** Writes an answer as a response of the Responses API. */
-export function response(model: string, id: string, { text, calls, isCut }: Answer, inputTokens: number) {
+export function response(model: string, id: string, { text, calls, isCut }: Answer, input: InputTokens) {
   const status = isCut ? 'incomplete' : 'completed';
   const message = {
     type: 'message',
@@ -80,11 +80,11 @@ export function response(model: string, id: string, { text, calls, isCut }: Answ
     incomplete_details: isCut ? { reason: 'max_output_tokens' } : null,
     output: [...(text === '' ? [] : [message]), ...functionCalls],
     usage: {
-      input_tokens: inputTokens,
-      input_tokens_details: { cached_tokens: 0 },
+      input_tokens: input.all,
+      input_tokens_details: { cached_tokens: input.cached },
       output_tokens: output,
       output_tokens_details: { reasoning_tokens: 0 },
-      total_tokens: inputTokens + output,
+      total_tokens: input.all + output,
     },
   };
 }

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Answer, answerOf } from './answer.ts';
-import { type ChatRequest, chatCompletion, chatEvents, tokensOf } from './chat-wire.ts';
+import { type ChatRequest, chatCompletion, chatEvents, type InputTokens, tokensOf } from './chat-wire.ts';
 import { readConversation, textOf } from './conversation.ts';
 import { deckhandTools, shellTools } from './dialects.ts';
 import { faultsAt, type ServerFault } from './faults.ts';
 import { type Assignment, nextAction } from './policy.ts';
+import { prefixCache } from './prefix-cache.ts';
 import { oracles } from './rates.ts';
 import { asChatRequest, response, responseEvents } from './responses-wire.ts';
 
@@ -26,6 +27,7 @@ export const oracleModel = (oracle: string, seed: string) => `oracle-${oracle}-$
  */
 export async function startOracle(assignments: Assignment[]): Promise<OracleServer> {
   const faults = new Map(Object.entries(oracles).map(([name, { serverFault }]) => [name, faultsAt(serverFault)]));
+  const cached = prefixCache();
   const server = createServer(async (req, res) => {
     const body = await bodyOf(req);
     if (req.method === 'GET') return sendJson(res, 200, { object: 'list', data: [{ id: 'oracle', object: 'model' }] });
@@ -33,7 +35,9 @@ export async function startOracle(assignments: Assignment[]): Promise<OracleServ
     const request = isResponses ? asChatRequest(JSON.parse(body)) : (JSON.parse(body) as ChatRequest);
     const fault = faults.get(partsOf(request.model).oracle)?.(body);
     if (fault !== undefined && fault !== 'early end') return fail(fault, res);
-    const parts = partsToSend(request, answerTo(request, assignments), { isResponses, body });
+    const answer = answerTo(request, assignments);
+    const input = { all: tokensOf(body), cached: cached(conversationOf(request), body) };
+    const parts = partsToSend(request, answer, { isResponses, id: idOf(body), input });
     if (fault === 'early end') return endEarly(res, parts);
     res.writeHead(200, { 'Content-Type': request.stream === true ? 'text/event-stream' : 'application/json' });
     for (const part of parts) res.write(part);
@@ -53,14 +57,13 @@ export async function startOracle(assignments: Assignment[]): Promise<OracleServ
 function partsToSend(
   { model, stream }: ChatRequest,
   answer: Answer,
-  { isResponses, body }: { isResponses: boolean; body: string },
+  { isResponses, id, input }: { isResponses: boolean; id: string; input: InputTokens },
 ): string[] {
-  const id = createHash('sha256').update(body).digest('hex').slice(0, 12);
   if (isResponses) {
-    const whole = response(model, id, answer, tokensOf(body));
+    const whole = response(model, id, answer, input);
     return stream === true ? responseEvents(whole) : [JSON.stringify(whole)];
   }
-  const whole = chatCompletion(model, id, answer, tokensOf(body));
+  const whole = chatCompletion(model, id, answer, input);
   return stream === true ? chatEvents(whole) : [JSON.stringify(whole)];
 }
 
@@ -81,6 +84,13 @@ export function answerTo(request: ChatRequest, assignments: Assignment[]): Answe
   const key = `${seed} ${assignment.task.id} ${conversation.turns}`;
   return answerOf(action, conversation, dialect, { rates, key });
 }
+
+/** Requests with the same opening and the same tools belong to one conversation. */
+function conversationOf({ model, messages, tools = [] }: ChatRequest): string {
+  return JSON.stringify([model, messages.slice(0, 2).map(textOf), tools.map((tool) => tool.function.name)]);
+}
+
+const idOf = (body: string) => createHash('sha256').update(body).digest('hex').slice(0, 12);
 
 function partsOf(model: string): { oracle: string; seed: string } {
   const [, oracle = '', seed = ''] = /^oracle-(\w+)-(.+)$/.exec(model) ?? [];
