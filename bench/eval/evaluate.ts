@@ -40,7 +40,8 @@ export async function evaluate(options: Options, all: EvalTask[], onStage: (stag
   const oracle = options.model === undefined ? await startOracle(assignments) : undefined;
   const model = options.model ?? `oracle-${options.oracle}`;
   const runs = options.runs ?? tasks.length;
-  const settings = { model, seed: options.seed, runs, tasks: tasks.map(({ id }) => id) };
+  const server = oracle === undefined ? options.baseUrl : '';
+  const settings = { model, server, api: options.api, seed: options.seed, runs, tasks: tasks.map(({ id }) => id) };
   const results = await openResults(options.out, settings);
   const jobs = planJobs(tasks, runs);
   const files = new Map(assignments.map((each) => [each.task.id, each.files]));

@@ -49,6 +49,7 @@ export async function openStage(
     await service.stop();
     github.close();
     await postgres.stop();
+    await rm(folder, { recursive: true, force: true });
   };
   return { service, token, github, scratch, close };
 }
