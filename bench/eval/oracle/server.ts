@@ -36,7 +36,7 @@ export async function startOracle(assignments: Assignment[]): Promise<OracleServ
     const fault = faults.get(partsOf(request.model).oracle)?.(body);
     if (fault !== undefined && fault !== 'early end') return fail(fault, res);
     const answer = answerTo(request, assignments);
-    const input = { all: tokensOf(body), cached: cached(conversationOf(request), body) };
+    const input = { all: tokensOf(body), cached: cached(conversationOf(request), promptOf(body)) };
     const parts = partsToSend(request, answer, { isResponses, id: idOf(body), input });
     if (fault === 'early end') return endEarly(res, parts);
     res.writeHead(200, { 'Content-Type': request.stream === true ? 'text/event-stream' : 'application/json' });
@@ -88,6 +88,12 @@ export function answerTo(request: ChatRequest, assignments: Assignment[]): Answe
 /** Requests with the same opening and the same tools belong to one conversation. */
 function conversationOf({ model, messages, tools = [] }: ChatRequest): string {
   return JSON.stringify([model, messages.slice(0, 2).map(textOf), tools.map((tool) => tool.function.name)]);
+}
+
+/** Servers put the tools before the messages, whatever their order in the request. */
+function promptOf(body: string): string {
+  const { tools, instructions, messages, input } = JSON.parse(body) as Record<string, unknown>;
+  return JSON.stringify([tools, instructions, ...((messages ?? input) as unknown[])]);
 }
 
 const idOf = (body: string) => createHash('sha256').update(body).digest('hex').slice(0, 12);

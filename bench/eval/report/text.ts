@@ -1,4 +1,4 @@
-import { rateText } from './statistics.ts';
+import { percent, rateText } from './statistics.ts';
 import type { LoopSummary, Spread, Summary } from './summary.ts';
 
 const names = { deckhand: 'Deckhand', mini: 'the mini loop' } as const;
@@ -22,7 +22,7 @@ function loopLines(loop: LoopSummary): string[] {
     ...losses.map(({ rule, runs }) => `    ${String(runs.length).padStart(4)}  ${rule}`),
     `  unfinished work proposed as ready  ${unfinishedReady}`,
     `  turns          ${spreadText(loop.steps, 0)}`,
-    `  input tokens   ${spreadText(loop.inputTokens, 0)}, of which cached ${Math.round(loop.cachedInputTokens.sum)}`,
+    `  input tokens   ${spreadText(loop.inputTokens, 0)}, ${percent(loop.cachedInputTokens.sum / Math.max(1, loop.inputTokens.sum))} of them cached`,
     `  output tokens  ${spreadText(loop.outputTokens, 0)}`,
     `  cost           ${loop.costUsd === null ? 'no price is known (--prices)' : `$ ${spreadText(loop.costUsd, 4)}`}`,
     `  seconds        ${spreadText(loop.seconds, 1)}`,
