@@ -1,8 +1,11 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { App } from '../../src/app.ts';
+import { ProbotOctokit } from 'probot';
+import type { App, Octokit } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
+import { type Access, signedAddress } from '../../src/runs/briefing/attachments.ts';
 import { fetchAgain, fetchPictures } from '../../src/runs/briefing/pictures.ts';
+import { openFakeGitHub } from '../support/stand-ins/fake-github.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -35,18 +38,22 @@ async function serve(answer: RequestListener) {
 
 /** GitHub, which redirects downloads to its storage at another address. */
 async function openGitHub(settings: Record<string, string> = {}) {
-  const storage = await serve((req, res) => res.end(files[String(req.url).slice(1).replace(/\d*$/, '')]));
+  const storage = await serve((req, res) => res.end(files[/^\/([a-z]+)/.exec(String(req.url))?.[1] ?? '']));
   const github = await serve((req, res) => {
     const name = String(req.url).split('/').at(-1);
     if (name === 'round') return res.writeHead(302, { Location: String(req.url) }).end();
-    if (name === 'gone') return res.writeHead(404).end();
+    if (name === 'gone' || name === 'hidden') return res.writeHead(404).end();
     res.writeHead(302, { Location: `${storage.url}/${name}` }).end();
   });
   const config = readConfig({ GITHUB_SERVER_URL: github.url, ALLOW_PRIVATE_HOSTS: 'true', ...settings });
   const app = { config } as App;
+  const access: Access = {
+    token: 'ghs_token',
+    sign: async (url) => (url.endsWith('/hidden') ? `${storage.url}/gif?jwt=x` : url),
+  };
   const link = (name: string) => `![x](${github.url}/user-attachments/assets/${name})`;
-  const fetched = (text: string) => fetchPictures(app, [{ from: 'here', text }], async () => 'ghs_token', live);
-  return { app, github, storage, link, fetched };
+  const fetched = (text: string) => fetchPictures(app, [{ from: 'here', text }], async () => access, live);
+  return { app, github, storage, access, link, fetched };
 }
 
 test('images attached on GitHub are recognized by their content; the token goes to GitHub only', async () => {
@@ -57,6 +64,8 @@ test('images attached on GitHub are recognized by their content; the token goes 
     '![elsewhere](https://example.com/user-attachments/assets/png)',
     `${github.url}.example.com/user-attachments/assets/png`,
     `${github.url}/mona/sample/raw/main/logo.png`,
+    `${github.url}/user-attachments/../mona/other/raw/main/logo.png`,
+    `${github.url}/user-attachments/%2e%2e/mona/other/raw/main/logo.png`,
   ].join('\n');
   const { pictures, problems } = await fetched(text);
   expect(pictures.map(({ image }) => image.mediaType)).toEqual(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
@@ -81,6 +90,25 @@ test('images that are too large, gone or redirected for ever stay links; at most
   expect(many.pictures).toHaveLength(10);
 });
 
+test('images that GitHub hides from tokens are fetched from their signed address', async () => {
+  const { storage, link, fetched } = await openGitHub();
+  const { pictures } = await fetched(link('hidden'));
+  expect(pictures.map(({ image }) => image.mediaType)).toEqual(['image/gif']);
+  expect(storage.asked).toEqual(['/gif?jwt=x without token']);
+});
+
+test('images get their signed address from the Markdown that GitHub renders', async () => {
+  const asked: string[] = [];
+  const html = '<p><a href="https://x.example/a"><img src="https://x.example/a.png?jwt=1&amp;b=2" alt=""></a></p>';
+  const github = await openFakeGitHub([[/^POST \/markdown$/, () => html]], (_req, body) => void asked.push(body));
+  closing.push(github.close);
+  const octokit = new ProbotOctokit({ baseUrl: github.url, retry: { enabled: false }, throttle: { enabled: false } });
+  const url = 'https://github.com/user-attachments/assets/1';
+  const at = { owner: 'o', repo: 'r' };
+  expect(await signedAddress(octokit as unknown as Octokit, at, url)).toBe('https://x.example/a.png?jwt=1&b=2');
+  expect(asked.map((body) => JSON.parse(body))).toEqual([{ text: `![](${url})`, mode: 'gfm', context: 'o/r' }]);
+});
+
 test('images are not fetched from closed addresses', async () => {
   const { storage, link, fetched } = await openGitHub({ ALLOW_PRIVATE_HOSTS: 'false' });
   const { pictures, problems } = await fetched(link('png'));
@@ -89,9 +117,9 @@ test('images are not fetched from closed addresses', async () => {
 });
 
 test('images are downloaded again for a worker that takes over, unless they have changed', async () => {
-  const { app, link, fetched } = await openGitHub();
+  const { app, access, link, fetched } = await openGitHub();
   const { pictures } = await fetched(link('png') + link('gif'));
-  expect(await fetchAgain(app, pictures, undefined, live)).toEqual(pictures.map(({ image }) => image));
+  expect(await fetchAgain(app, pictures, access, live)).toEqual(pictures.map(({ image }) => image));
   const changed = pictures.map((each, i) => ({ ...each, sha256: i === 0 ? 'x' : each.sha256 }));
-  expect(await fetchAgain(app, changed, undefined, live)).toEqual([pictures[1]?.image]);
+  expect(await fetchAgain(app, changed, access, live)).toEqual([pictures[1]?.image]);
 });

@@ -5,8 +5,9 @@ import { credentialFor } from '../../repositories/credentials.ts';
 import { withoutSecrets } from '../outgoing/outgoing-scan.ts';
 import { LeaseLost } from '../store.ts';
 import type { Work } from '../work.ts';
+import { type Access, accessWith } from './attachments.ts';
 import { placesOf, readThread, type Thread } from './comments.ts';
-import { fetchAgain, fetchPictures, type Picture, type PictureRef, type Source, tokenFor } from './pictures.ts';
+import { fetchAgain, fetchPictures, type Picture, type PictureRef, type Source } from './pictures.ts';
 
 /** What people wrote and showed about a task on GitHub. */
 export interface Discussion {
@@ -54,7 +55,7 @@ async function readPictures(app: App, work: Work, threads: Thread[], signal: Abo
       text,
     })),
   ];
-  const read = () => fetchPictures(app, sources, () => tokenOf(app, work), signal);
+  const read = () => fetchPictures(app, sources, () => accessTo(app, work), signal);
   const found = await unlessDown(app, work, { what: 'the images', signal }, read);
   if (found === undefined) return [];
   const { pictures, problems } = found;
@@ -64,20 +65,20 @@ async function readPictures(app: App, work: Work, threads: Thread[], signal: Abo
 
 async function imagesAgain(app: App, work: Work, pictures: PictureRef[], signal: AbortSignal): Promise<Image[]> {
   if (pictures.length === 0) return [];
-  const token = await tokenOf(app, work).catch(() => undefined);
-  const images = await fetchAgain(app, pictures, token, signal);
+  const again = async () => fetchAgain(app, pictures, await accessTo(app, work), signal);
+  const images = (await unlessDown(app, work, { what: 'the images', signal }, again)) ?? [];
   const missing = pictures.length - images.length;
   if (missing > 0) await say(work, `${missing} of ${pictures.length} images could not be downloaded again`);
   return images;
 }
 
-/** Returns a token for the attachments of the task's issue. It counts as a secret of the run. */
-async function tokenOf(app: App, work: Work): Promise<string | undefined> {
+/** Opens the attachments of the task's issue. Their token counts as a secret of the run. */
+async function accessTo(app: App, work: Work): Promise<Access> {
   const place = (await placesOf(app, work)).find(({ where }) => where === 'issue');
   const credential = place === undefined ? work.credential : await credentialFor(app, place.repository);
-  const token = await tokenFor(app, credential);
-  if (token !== undefined) work.secrets.push(token);
-  return token;
+  const access = await accessWith(app, credential);
+  if (access.token !== undefined) work.secrets.push(access.token);
+  return access;
 }
 
 /** Returns undefined when GitHub fails, and says so in the log of the run. */

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { App } from '../../app.ts';
 import type { Image } from '../../llm/model.ts';
-import { fetchAttachment } from '../../outgoing/fetch-from.ts';
-import { type Credential, hostRules } from '../../repositories/credentials.ts';
-import { checkedAddress } from '../outgoing/checked-address.ts';
+import { hostRules } from '../../repositories/credentials.ts';
+import { type Access, downloader } from './attachments.ts';
 
 /** Text of the assignment in which people may have put images. */
 export interface Source {
@@ -26,9 +25,6 @@ export interface Picture extends PictureRef {
 const maxPictures = 10;
 /** At most this many attachments are downloaded to find ten images among them. */
 const maxDownloads = 20;
-/** How long all attachments together may take. */
-const allMs = 60_000;
-const maxRedirects = 3;
 
 /**
  * Downloads the images that people attached on GitHub itself. Links to other hosts stay links, and so do attachments that
@@ -37,14 +33,14 @@ const maxRedirects = 3;
 export async function fetchPictures(
   app: App,
   sources: Source[],
-  mint: () => Promise<string | undefined>,
+  open: () => Promise<Access>,
   signal: AbortSignal,
 ): Promise<{ pictures: Picture[]; problems: string[] }> {
   const pictures: Picture[] = [];
   const problems: string[] = [];
   const attachments = attachmentsIn(sources, hostRules(app).githubOrigin).slice(0, maxDownloads);
   if (attachments.length === 0) return { pictures, problems };
-  const download = downloader(app, await mint(), signal);
+  const download = downloader(app, await open(), signal);
   for (const { url, from } of attachments) {
     if (pictures.length === maxPictures) break;
     try {
@@ -63,10 +59,10 @@ export async function fetchPictures(
 export async function fetchAgain(
   app: App,
   pictures: PictureRef[],
-  token: string | undefined,
+  access: Access,
   signal: AbortSignal,
 ): Promise<Image[]> {
-  const download = downloader(app, token, signal);
+  const download = downloader(app, access, signal);
   const images: Image[] = [];
   for (const { url, sha256 } of pictures) {
     const bytes = await download(url).catch(() => undefined);
@@ -75,12 +71,6 @@ export async function fetchAgain(
     if (image !== undefined) images.push(image);
   }
   return images;
-}
-
-/** Mints a token that can read one repository, for attachments of private repositories. */
-export async function tokenFor(app: App, credential: Credential): Promise<string | undefined> {
-  if (credential.kind !== 'installation' || app.github === undefined) return undefined;
-  return (await app.github.mintToken(credential.installationId, credential, { contents: 'read' })).token;
 }
 
 /** Returns the URLs of attachments on this GitHub, each once, in the order of the sources. */
@@ -93,37 +83,10 @@ function attachmentsIn(sources: Source[], origin: string): { url: string; from: 
   for (const { from, text } of sources)
     for (const [match] of text.matchAll(attachment)) {
       const url = match.replace(/[./]+$/, '');
-      if (!found.has(url)) found.set(url, from);
+      // A path with `..` in it leads elsewhere.
+      if (!found.has(url) && new URL(url).href === url) found.set(url, from);
     }
   return [...found].map(([url, from]) => ({ url, from }));
-}
-
-/**
- * Returns a function that downloads attachments. GitHub redirects to signed addresses of its storage. The token is sent
- * to GitHub itself only, and every address on the way is checked.
- */
-function downloader(app: App, token: string | undefined, signal: AbortSignal) {
-  const { githubOrigin } = hostRules(app);
-  const fetch = fetchAttachment(checkedAddress(app));
-  const within = AbortSignal.any([signal, AbortSignal.timeout(allMs)]);
-  const ask = (at: URL) => {
-    const isOurs = at.origin === githubOrigin && token !== undefined;
-    const authorization = isOurs ? { Authorization: `Bearer ${token}` } : {};
-    const headers = { ...authorization, Accept: 'image/*', 'User-Agent': 'deckhand' };
-    return fetch(at.href, { headers, signal: within });
-  };
-  return async (url: string): Promise<Buffer> => {
-    let at = new URL(url);
-    for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-      const answer = await ask(at);
-      const location = answer.headers.get('location');
-      if (answer.ok) return Buffer.from(await answer.arrayBuffer());
-      if (answer.status < 300 || answer.status > 399 || location === null) throw new Error(`HTTP ${answer.status}`);
-      if (!URL.canParse(location, at.href)) throw new Error('redirects to something that is no address');
-      at = new URL(location, at);
-    }
-    throw new Error('redirects too often');
-  };
 }
 
 /** The first bytes of the formats that models accept. */
