@@ -16,6 +16,7 @@ import { ShownProgress1764892800000 } from './0015-shown-progress.ts';
 import { Compared1764979200000 } from './0016-compared.ts';
 import { Reasoning1765065600000 } from './0017-reasoning.ts';
 import { Waiting1765152000000 } from './0018-waiting.ts';
+import { McpServers1765238400000 } from './0019-mcp-servers.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -37,4 +38,5 @@ export const migrations = [
   Compared1764979200000,
   Reasoning1765065600000,
   Waiting1765152000000,
+  McpServers1765238400000,
 ];

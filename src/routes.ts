@@ -1,3 +1,4 @@
+import { mcpServerRoutes } from './agents/mcp/routes.ts';
 import { agentRoutes } from './agents/routes.ts';
 import { githubRoutes } from './github/routes.ts';
 import type { Route } from './http/route.ts';
@@ -17,6 +18,7 @@ export const routes: Route[] = [
   ...projectEventRoutes,
   ...repositoryRoutes,
   ...agentRoutes,
+  ...mcpServerRoutes,
   ...taskRoutes,
   ...sprintRoutes,
   ...sprintTaskRoutes,

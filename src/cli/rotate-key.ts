@@ -1,3 +1,4 @@
+import { resealMcpHeaders } from '../agents/mcp/operations.ts';
 import type { App } from '../app.ts';
 import { compose } from '../compose.ts';
 import type { Config } from '../config.ts';
@@ -34,5 +35,5 @@ export async function rotateKey(config: Config): Promise<number> {
 }
 
 async function resealAll(app: App): Promise<number> {
-  return (await resealSecrets(app)) + (await resealApp(app));
+  return (await resealSecrets(app)) + (await resealMcpHeaders(app)) + (await resealApp(app));
 }

@@ -14,6 +14,7 @@ import {
   SignIns,
   StoredApps,
 } from './github-tables.ts';
+import { McpHeaders, McpServers } from './mcp-tables.ts';
 import { runTables } from './run-tables.ts';
 import { Digests, SprintHistories, SprintMilestones, Sprints, WizardSessions } from './sprint-tables.ts';
 import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, time, whole } from './table.ts';
@@ -202,6 +203,8 @@ export const tables = [
   Installations,
   Repositories,
   Agents,
+  McpServers,
+  McpHeaders,
   Tasks,
   Runs,
   Handoffs,

@@ -118,6 +118,8 @@ export interface Checkout {
    * for a file that cannot be read.
    */
   readFile(commit: string, path: string): Promise<Buffer | 'too large' | undefined>;
+  /** Returns the names in a folder of a commit, in no particular order; none when the commit has no such folder. */
+  listFolder(commit: string, path: string): Promise<string[]>;
   /** Returns the contents of several blobs, by id. Those larger than `maxBytes` are left out. */
   readBlobs(oids: string[], maxBytes?: number): Promise<Map<string, Buffer>>;
   commit(commit: NewCommit): Promise<string>;

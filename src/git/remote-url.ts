@@ -58,17 +58,36 @@ export function isClosedAddress(address: string): boolean {
  * allowed.
  */
 export function urlProblem(text: string, rules: HostRules): string | undefined {
-  // The URL parser silently corrects blanks, backslashes and missing slashes, which git would interpret differently.
-  if (!/^https?:\/\/[^\s\\\p{Cc}]+$/iu.test(text) || !URL.canParse(text))
-    return 'must be an https address such as https://github.com/owner/name';
+  if (!isHttpAddress(text)) return 'must be an https address such as https://github.com/owner/name';
   const url = new URL(text);
-  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
-  if (url.search !== '' || url.hash !== '') return 'must not contain a query or a fragment';
+  const problem = extrasProblem(url);
+  if (problem !== undefined) return problem;
   if (url.pathname.replaceAll('/', '') === '') return 'must name a repository';
   if (url.pathname.includes('//')) return 'must not have empty parts in its path';
+  return hostProblem(url, rules);
+}
+
+/** Returns what is wrong with the address of a server that is no repository, by the same rules. */
+export function serverUrlProblem(text: string, rules: HostRules): string | undefined {
+  if (!isHttpAddress(text)) return 'must be an https address such as https://example.com/mcp';
+  const url = new URL(text);
+  return extrasProblem(url) ?? hostProblem(url, rules);
+}
+
+/** The URL parser silently corrects blanks, backslashes and missing slashes, which git would interpret differently. */
+function isHttpAddress(text: string): boolean {
+  return /^https?:\/\/[^\s\\\p{Cc}]+$/iu.test(text) && URL.canParse(text);
+}
+
+function extrasProblem(url: URL): string | undefined {
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
+  return url.search !== '' || url.hash !== '' ? 'must not contain a query or a fragment' : undefined;
+}
+
+/** Returns why a host must not be contacted, judging only by the URL. The host's address is checked by `openAddress`. */
+export function hostProblem(url: URL, rules: HostRules): string | undefined {
   if (url.origin === rules.githubOrigin) return undefined;
-  const host = hostOf(url);
-  const isClosed = isClosedHost(host);
+  const isClosed = isClosedHost(hostOf(url));
   if (url.protocol === 'http:' && rules.allowPrivateHosts && isClosed) return undefined;
   if (url.protocol !== 'https:') return 'must begin with https://';
   if (isClosed && !rules.allowPrivateHosts) return 'must not name a private, loopback, link-local or metadata address';
@@ -100,6 +119,20 @@ export class HostClosed extends Error {
  */
 export async function resolveOnce(text: string, rules: HostRules): Promise<string | undefined> {
   const url = new URL(text);
+  const open = await openAddress(url, rules);
+  if (open === undefined) return undefined;
+  const address = open.family === 6 ? `[${open.address}]` : open.address;
+  return `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}:${address}`;
+}
+
+/**
+ * Resolves the host of a URL once and returns the address to connect to; undefined where every address is allowed.
+ * @throws HostClosed; GitFailed when the name cannot be resolved
+ */
+export async function openAddress(
+  url: URL,
+  rules: HostRules,
+): Promise<{ address: string; family: number } | undefined> {
   if (url.origin === rules.githubOrigin || rules.allowPrivateHosts) return undefined;
   const host = hostOf(url);
   // For an address, lookup returns the address and asks nobody.
@@ -108,8 +141,7 @@ export async function resolveOnce(text: string, rules: HostRules): Promise<strin
   });
   const [first] = found;
   if (first === undefined || found.some(({ address }) => isClosedAddress(address))) throw new HostClosed(host);
-  const address = isIP(first.address) === 6 ? `[${first.address}]` : first.address;
-  return `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}:${address}`;
+  return first;
 }
 
 /** Normalizes a repository's address: no trailing slash, no `.git`, host in lower case. */

@@ -7,7 +7,7 @@ import type { Leave } from './limits/user-line.ts';
 import { answerOnce, type Reply, streamOnce } from './once.ts';
 import { replyText } from './reply-text.ts';
 import { cutPage, readBody, validated } from './request.ts';
-import { Repeated, type Route } from './route.ts';
+import { methodsWithBody, Repeated, type Route } from './route.ts';
 
 export interface OperationParts {
   /** Returns the id of the caller's token. @throws AppError 401, 403, 429 */
@@ -42,7 +42,7 @@ export function operation(app: App, declared: Route, { tokenIdOf, enterLine }: O
     const isPublic = declared.access.kind === 'public';
     const tokenId = isPublic ? '' : await tokenIdOf(req, res, declared);
     const userId = String(res.locals.userId);
-    if (declared.method === 'post' || declared.method === 'patch') {
+    if (methodsWithBody.includes(declared.method)) {
       // Check the token before reading the body, so that a revoked token is reported rather than an invalid body. The
       // access rule, which also checks the token, runs later.
       if (!isPublic) await findCaller(app.db, tokenId);

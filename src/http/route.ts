@@ -4,7 +4,8 @@ import type { Access } from './access/access.ts';
 import type { EventStream } from './events.ts';
 import type { Costs } from './limits/rate-limit.ts';
 
-export type Method = 'get' | 'post' | 'patch' | 'delete';
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+export const methodsWithBody: Method[] = ['post', 'put', 'patch'];
 
 type Input<S extends z.ZodType | undefined> = S extends z.ZodType ? z.output<S> : undefined;
 type Output<R extends Reply> = R extends readonly [number, infer S extends z.ZodType] ? z.input<S> : unknown;

@@ -21,17 +21,17 @@ const maxRedirects = 3;
 
 /**
  * Returns a `fetch` for servers that may be broken or hostile. It rejects responses that grow too large or take too
- * long. It follows redirects only within the same origin, because the request may carry a key. When it returns, the
- * response has been received completely, unless it is an event stream.
+ * long. Unless `send` does otherwise, it follows redirects only within the same origin, because the request may carry a
+ * key. When it returns, the response has been received completely, unless it is an event stream.
  * @throws AnswerRefused when a limit is exceeded
  */
-export function boundedFetch(limits: AnswerLimits): typeof fetch {
+export function boundedFetch(limits: AnswerLimits, send: typeof fetch = fetchWithinOrigin): typeof fetch {
   return async (input, init = {}) => {
     const clock = startClock(limits.maxMs);
     const signal = init.signal ? AbortSignal.any([init.signal, clock.signal]) : clock.signal;
     let isStream = false;
     try {
-      const answer = await fetchWithinOrigin(input, { ...init, signal });
+      const answer = await send(input, { ...init, signal });
       const isOfEvents = answer.headers.get('content-type')?.includes('text/event-stream') ?? false;
       if (answer.body !== null && answer.ok && isOfEvents && limits.events !== undefined) {
         isStream = true;
@@ -50,7 +50,7 @@ function readAnswer(answer: Response, body: ReadableStream<Uint8Array>, limits: 
   return readWhole(body, { ...limits, check });
 }
 
-async function fetchWithinOrigin(input: string | URL | Request, init: RequestInit): Promise<Response> {
+async function fetchWithinOrigin(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   let url = new URL(input instanceof Request ? input.url : input);
   for (let redirects = 0; ; redirects++) {
     const answer = await fetch(input instanceof Request ? input : url.href, { ...init, redirect: 'manual' });

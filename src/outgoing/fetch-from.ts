@@ -1,4 +1,5 @@
 import { type AnswerLimits, boundedFetch } from './bounded-fetch.ts';
+import { type AddressOf, pinnedFetch } from './pinned-fetch.ts';
 
 /**
  * Limits on the responses of model servers. An agent may be allowed up to 200,000 tokens, about 1 MB of text. JSON may
@@ -22,3 +23,27 @@ export function fetchFromModel(seconds: number): typeof fetch {
 }
 
 export const fetchFromGitHub: typeof fetch = boundedFetch(githubAnswers);
+
+/**
+ * Limits on the responses of MCP servers. An agent gets 30 kB of an answer; lists of tools and images, which are dropped,
+ * may be larger. The client stops earlier than `maxMs`, which is for servers so fast that timers do not fire.
+ */
+const mcpAnswers: AnswerLimits = {
+  maxBytes: 4_000_000,
+  maxMs: 125_000,
+  maxValues: 100_000,
+  events: { maxBytes: 8_000_000, maxEvents: 10_000, maxEventBytes: 4_000_000, maxValues: 100_000 },
+};
+
+/** Returns a `fetch` for MCP servers; see `pinnedFetch`. */
+export function fetchFromMcp(addressOf: AddressOf): typeof fetch {
+  return boundedFetch(mcpAnswers, pinnedFetch(addressOf));
+}
+
+/** Limits on attachments of issues, which GitHub may redirect to its storage. */
+const attachments: AnswerLimits = { maxBytes: 5_000_000, maxMs: 15_000 };
+
+/** Returns a `fetch` for attachments of issues; see `pinnedFetch`. */
+export function fetchAttachment(addressOf: AddressOf): typeof fetch {
+  return boundedFetch(attachments, pinnedFetch(addressOf));
+}

@@ -168,6 +168,16 @@ export type Suggestion = {
     /** ids of the failed runs */
     evidence: string[];
 };
+export type McpServer = {
+    name: string;
+    url: string;
+    /** values are never shown */
+    headers: {
+        name: string;
+    }[];
+    /** the tools to offer to agents, by the names that the server gives them; null for all */
+    tools: string[] | null;
+};
 export type Failure = {
     category: "auth" | "rate_limit" | "budget" | "timeout" | "sandbox" | "model" | "checks" | "gave_up" | "no_changes" | "conflict" | "push_rejected" | "repository" | "internal";
     message: string;
@@ -1940,6 +1950,83 @@ export function evolveAgent(id: string, body: {
         headers: oazapfts.mergeHeaders(opts?.headers, {
             "Idempotency-Key": idempotencyKey
         })
+    })));
+}
+/**
+ * List the MCP servers whose tools the agents of a project may call
+ */
+export function listMcpServers(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: McpServer[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/mcp-servers`, {
+        ...opts
+    }));
+}
+/**
+ * Replace the MCP servers of a project. A header without a value keeps the one it had
+ */
+export function setMcpServers(projectId: string, body: {
+    name: string;
+    url: string;
+    headers?: {
+        name: string;
+        value?: string | null;
+    }[] | {
+        [key: string]: string | null;
+    };
+    /** the tools to offer to agents, by the names that the server gives them; null for all */
+    tools?: string[] | null;
+}[], opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: McpServer[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/mcp-servers`, oazapfts.json({
+        ...opts,
+        method: "PUT",
+        body
     })));
 }
 /**

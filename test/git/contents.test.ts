@@ -14,6 +14,12 @@ forEachEngine((given) => {
       expect(await checkout.readFile(head, path)).toBeUndefined();
   });
 
+  test('lists the names in a folder of a commit; none for anything else', async () => {
+    const { checkout, base } = await given.open();
+    expect((await checkout.listFolder(base, 'src')).sort()).toEqual(['slugify.js']);
+    for (const path of ['README.md', 'nope', '..', '', '-x']) expect(await checkout.listFolder(base, path)).toEqual([]);
+  });
+
   test('distinguishes a file that is too large from a missing one, and can leave out large blobs', async () => {
     gitOut(given.host.work, 'checkout', '-q', 'main');
     writeFileSync(join(given.host.work, 'large.txt'), 'x'.repeat(1_000_001));

@@ -1,7 +1,11 @@
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { type Everything, guarded, makeEverything, rowsOf } from '../support/everything.ts';
 
-const canaries = { git: 'ghp_canaryOfTheGitToken0123456789abcdef', model: 'sk-canary-of-the-model-token-0123456789' };
+const canaries = {
+  git: 'ghp_canaryOfTheGitToken0123456789abcdef',
+  model: 'sk-canary-of-the-model-token-0123456789',
+  mcp: 'canary-of-the-mcp-server-0123456789',
+};
 const settings = {
   OPENAI_API_KEY: 'sk-canary-of-the-service-itself-987654',
   JWT_SECRET: 'canary-jwt-secret-of-the-service-0123456',
@@ -19,6 +23,10 @@ beforeAll(async () => {
     service.call('POST', `/projects/${world.ids.projectId}/${kind}-token`, { token: world.owner, body: { token } });
   expect((await set('git', canaries.git)).body).toEqual({ configured: true });
   expect((await set('model', canaries.model)).body).toEqual({ configured: true });
+  const headers = [{ name: 'Authorization', value: `Bearer ${canaries.mcp}` }];
+  const servers = [{ name: 'tracker', url: 'https://mcp.example.com/mcp', headers }];
+  const path = `/projects/${world.ids.projectId}/mcp-servers`;
+  expect((await service.call('PUT', path, { token: world.owner, body: servers })).status).toBe(200);
   const made = await service.call('POST', '/me/tokens', { token: world.owner, body: { name: 'shown once' } });
   const plain = [...Object.values(canaries), ...Object.values(settings), made.body.token];
   secrets = plain.flatMap((s) => [

@@ -1,4 +1,5 @@
 import jwt from 'jsonwebtoken';
+import { methodsWithBody } from '../../src/http/route.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { type Everything, guarded, makeEverything, named } from '../support/everything.ts';
 
@@ -16,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const addressed = guarded.filter(([, r]) => /:/.test(r.path) && r.access.names !== undefined);
-const withBody = guarded.filter(([, r]) => r.method === 'post' || r.method === 'patch');
+const withBody = guarded.filter(([, r]) => methodsWithBody.includes(r.method));
 
 const forged = () => {
   const claims = { sub: 'user_1', jti: 'tok_1' };
@@ -77,6 +78,8 @@ test.each(withBody)('%s refuses what it does not know', async (_name, route) => 
   const call = (body: unknown, headers = {}) =>
     service.call(route.method.toUpperCase(), world.pathOf(route), { token: owner, body, headers });
   for (const body of [{ surprise: 1 }, '{"__proto__":{"x":1},"surprise":1}', [], 7, '"text"', 'null']) {
+    // A list is the right body for a route that replaces one.
+    if (Array.isArray(body) && route.body?.safeParse(body).success) continue;
     const answer = await call(body);
     expect(answer.status).toBe(400);
     expect(answer.body.errors.length).toBeGreaterThan(0);
@@ -109,6 +112,7 @@ test('the routes are exactly those of the contract', () => {
     PATCH /projects/:projectId/members/:userId;DELETE /projects/:projectId/members/:userId;
     POST /projects/:projectId/git-token;GET /projects/:projectId/git-token;DELETE /projects/:projectId/git-token;
     POST /projects/:projectId/model-token;GET /projects/:projectId/model-token;DELETE /projects/:projectId/model-token;
+    GET /projects/:projectId/mcp-servers;PUT /projects/:projectId/mcp-servers;
     POST /repositories;GET /repositories;GET /repositories/:id;PATCH /repositories/:id;DELETE /repositories/:id;
     GET /repositories/primary/:projectId;GET /repositories/docs/:projectId;POST /repositories/:id/validate;
     GET /agents;POST /agents;GET /agents/:id;PATCH /agents/:id;DELETE /agents/:id;GET /agents/teams;GET /agents/teams/:team;

@@ -40,7 +40,7 @@ afterAll(() => service.close());
 
 const table = readFileSync(file, 'utf8')
   .split('\n')
-  .filter((line) => /^(GET|POST|PATCH|DELETE) /.test(line));
+  .filter((line) => /^(GET|POST|PUT|PATCH|DELETE) /.test(line));
 
 /**
  * Sends an unknown query parameter or body field. A 400 means that the access rule admitted the caller and that nothing

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { revealMcpServers, setMcpServers } from '../../src/agents/mcp/operations.ts';
 import { rotateKey } from '../../src/cli/rotate-key.ts';
 import { type Composed, compose } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
@@ -30,6 +31,10 @@ test('keys are rotated while secrets are read and written; a ciphertext in anoth
     await keepSecret(app, id, 'git_token', `ghp_${i}`);
     projects.push(id);
   }
+  const servers = [
+    { name: 's', url: 'https://mcp.example.com', headers: [{ name: 'X-Key', value: 'k' }], tools: null },
+  ];
+  await setMcpServers(app, projects[0] ?? '', servers);
   let isOver = false;
   const traffic = async () => {
     for (let n = 0; !isOver; n++) {
@@ -46,6 +51,7 @@ test('keys are rotated while secrets are read and written; a ciphertext in anoth
   expect(readFileSync(join(dataDir, 'encryption.key'), 'utf8')).not.toBe(first);
   expect(readFileSync(join(dataDir, 'encryption.key.previous'), 'utf8')).not.toBe(first);
   for (const [i, id] of projects.entries()) expect(await revealSecret(app, id, 'git_token')).toBe(`ghp_${i}`);
+  expect(await revealMcpServers(app, projects[0] ?? '')).toMatchObject([{ headers: { 'X-Key': 'k' } }]);
 
   const [a, b] = projects as [string, string];
   const other = await app.db.manager.findOneByOrFail(ProjectSecrets, { projectId: b, kind: 'git_token' });

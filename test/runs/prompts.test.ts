@@ -18,6 +18,7 @@ const briefing = (more: Partial<Briefing> = {}): Briefing => ({
   instructions: '### AGENTS.md\nUse tabs.',
   checks: ['npm test'],
   others: [],
+  sections: [],
   conflicts: [],
   ...more,
 });

@@ -90,3 +90,25 @@ inBrowser('a failed run shows a remedy that helps, with a link to where it can b
   await page.getByText('Settings saved').waitFor();
   expect(await world.get(base)).toMatchObject({ budgets: { runSteps: null } });
 });
+
+inBrowser('MCP servers are added, replaced and removed; values of headers are never shown', async () => {
+  await page.goto(`${world.service.url}${base}/settings`);
+  const section = page.getByRole('region', { name: 'MCP servers' });
+  const add = async (tools: string) => {
+    await section.getByLabel('Name').fill('tracker');
+    await section.getByLabel('URL').fill('https://mcp.example.com/mcp');
+    await section.getByLabel('Header', { exact: true }).fill('Authorization');
+    await section.getByLabel('Header value').fill('Bearer value-of-the-header');
+    await section.getByLabel('Tools').fill(tools);
+    await section.getByRole('button', { name: 'Add server' }).click();
+  };
+  await add('');
+  await section.getByText('Headers: Authorization · Tools: all').waitFor();
+  await add('search, get_ticket');
+  await section.getByText('Headers: Authorization · Tools: search, get_ticket').waitFor();
+  expect(await section.getByRole('listitem').count()).toBe(1);
+  expect(await page.content()).not.toContain('value-of-the-header');
+  await section.getByRole('button', { name: 'Remove tracker' }).click();
+  await section.getByRole('listitem').waitFor({ state: 'detached' });
+  expect(await world.get(`${base}/mcp-servers`)).toEqual([]);
+});

@@ -27,6 +27,8 @@ export interface DemoGitHub {
   /** Every webhook that was sent, with the status of the service's response. */
   deliveries: Delivery[];
   reactions: Reaction[];
+  /** Attachments of issues, by their path. Only callers with a token get them, as in a private repository. */
+  attachments: Map<string, Buffer>;
   /** Makes calls of the App fail. */
   fail(faults: Faults): void;
   /** Makes new tokens expire after this many seconds; without an argument restores the emulator's expiry. */
@@ -62,7 +64,11 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
     ownerToken: `person-${seed.isOrganization ? seed.people[0] : seed.owner}`,
     allowance: emulator.allowance,
   });
+  const attachments = new Map<string, Buffer>();
   server.on('request', (req, res) => {
+    const attached = attachments.get(req.url ?? '');
+    const hasToken = /^Bearer ghs_/.test(req.headers.authorization ?? '');
+    if (attached !== undefined) return res.writeHead(hasToken ? 200 : 404).end(hasToken ? attached : undefined);
     front.answer(req, res).catch((error: Error) => {
       if (!res.headersSent) res.writeHead(500);
       res.end(JSON.stringify({ message: error.message }));
@@ -74,6 +80,7 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
     appId,
     privateKey: emulator.privateKey,
     webhookSecret,
+    attachments,
     ...controlsOf(front),
     close: async () => {
       server.close();

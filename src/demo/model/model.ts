@@ -31,7 +31,9 @@ export const offers = (request: ModelRequest, tool: string) =>
 
 /** Returns the first user message, in which the service says what the conversation is about. */
 export function textOf({ messages }: ModelRequest): string {
-  return String(messages.find((m) => m.role === 'user')?.content ?? '');
+  const content = messages.find((m) => m.role === 'user')?.content ?? '';
+  if (!Array.isArray(content)) return String(content);
+  return content.map((part: { text?: string }) => part.text ?? '').join('');
 }
 
 /** The answers in order, one per turn, or a function that answers a request. */

@@ -27,7 +27,12 @@ export function harmless(text: string, commandPrefix: string): string {
  * that change the direction of text. Anything hidden from those readers must not reach a model as an instruction.
  */
 export function plain(text: string): string {
-  return withoutComments(text)
+  return visible(withoutComments(text));
+}
+
+/** Removes invisible characters, and those that change the direction of text. */
+export function visible(text: string): string {
+  return text
     .replace(/[\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF\u00AD\u180E]|[\u{E0000}-\u{E007F}]/gu, '')
     .replace(/\p{Cc}/gu, (sign) => (/\s/.test(sign) ? sign : ''));
 }

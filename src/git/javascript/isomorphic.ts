@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import git from 'isomorphic-git';
 import { type Checkout, type GitEngine, maxReadBytes, type Remote } from '../engine.ts';
 import { findMergeBase } from '../merge-base.ts';
-import { findFile } from '../work-tree/tree-files.ts';
+import { findFile, namesIn } from '../work-tree/tree-files.ts';
 import { rememberWorkTree } from '../work-tree/work-tree.ts';
 import { changesBetween } from './changes.ts';
 import { historyOf, isAncestor, mergeCommits, pushCommit, writeCommit } from './commits.ts';
@@ -50,6 +50,8 @@ function checkoutOf(repository: IsomorphicRepository): Checkout {
     treeOf: (commit) => repository.treeOf(commit),
     changes: (from, to) => repository.run(() => changesBetween(repository, from, to)),
     readFile: (commit, path) => repository.run(() => readFile(repository, commit, path)),
+    listFolder: (commit, path) =>
+      repository.run(async () => namesIn(folderOf(repository), await repository.treeOf(commit), path)),
     readBlobs: (oids, maxBytes) => repository.run(() => readBlobs(repository, oids, maxBytes)),
     commit: (commit) => writeCommit(repository, commit),
     mergeBase: (a, b) => findMergeBase(historyOf(repository, a, b)),
@@ -63,12 +65,15 @@ function checkoutOf(repository: IsomorphicRepository): Checkout {
   };
 }
 
-async function readFile(repository: IsomorphicRepository, commit: string, path: string) {
-  const folder = async (oid: string) => {
+function folderOf(repository: IsomorphicRepository) {
+  return async (oid: string) => {
     const { tree } = await git.readTree({ ...repository.local, oid });
     return new Map(tree.map((each) => [each.path, { mode: each.mode.replace(/^0/, ''), oid: each.oid }]));
   };
-  const found = await findFile(folder, await repository.treeOf(commit), path);
+}
+
+async function readFile(repository: IsomorphicRepository, commit: string, path: string) {
+  const found = await findFile(folderOf(repository), await repository.treeOf(commit), path);
   if (found === undefined) return undefined;
   const { blob } = await git.readBlob({ ...repository.local, oid: found.oid });
   return blob.length > maxReadBytes ? 'too large' : Buffer.from(blob);

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { type Checkout, type GitEngine, maxReadBytes } from '../engine.ts';
 import { findMergeBase } from '../merge-base.ts';
-import { findFile } from '../work-tree/tree-files.ts';
+import { findFile, namesIn } from '../work-tree/tree-files.ts';
 import { rememberWorkTree } from '../work-tree/work-tree.ts';
 import { changesBetween } from './changes.ts';
 import { historyOf, isAncestor, mergeCommits, pushCommit, writeCommit } from './commits.ts';
@@ -60,6 +60,7 @@ function checkoutOf(repository: NativeRepository): Checkout {
     treeOf: objects.treeOf,
     changes: (from, to) => changesBetween(repository, from, to),
     readFile: (commit, path) => readFile(repository, commit, path),
+    listFolder: async (commit, path) => namesIn(objects.folder, await objects.treeOf(commit), path),
     readBlobs: (oids, maxBytes) => readBlobs(repository, oids, maxBytes),
     commit: (commit) => writeCommit(repository, commit),
     mergeBase: (a, b) => findMergeBase(historyOf(repository, a, b)),

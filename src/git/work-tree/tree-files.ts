@@ -23,13 +23,24 @@ type Folder = (tree: string) => Promise<Map<string, TreeEntry>>;
  * throws, so an unreadable file is never mistaken for a missing one.
  */
 export async function findFile(folder: Folder, tree: string, path: string): Promise<TreeEntry | undefined> {
+  const found = await findEntry(folder, tree, path);
+  return found?.mode === folderMode || found?.mode === '160000' ? undefined : found;
+}
+
+/** Returns the names in the folder at a path below a tree; none when there is no such folder. */
+export async function namesIn(folder: Folder, tree: string, path: string): Promise<string[]> {
+  const found = await findEntry(folder, tree, path);
+  return found?.mode === folderMode ? [...(await folder(found.oid)).keys()] : [];
+}
+
+async function findEntry(folder: Folder, tree: string, path: string): Promise<TreeEntry | undefined> {
   let found: TreeEntry = { mode: folderMode, oid: tree };
   for (const part of path.split('/')) {
     const inside = found.mode === folderMode ? (await folder(found.oid)).get(part) : undefined;
     if (inside === undefined) return undefined;
     found = inside;
   }
-  return found.mode === folderMode || found.mode === '160000' ? undefined : found;
+  return found;
 }
 
 /**

@@ -5,7 +5,7 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
 } from 'zod-openapi';
-import type { Route } from '../route.ts';
+import { methodsWithBody, type Route } from '../route.ts';
 import { ErrorReply } from '../shapes.ts';
 import { withExamples } from './examples.ts';
 
@@ -136,7 +136,7 @@ function successes(declared: Route): ZodOpenApiOperationObject['responses'] {
 function failures({ access, method, errors = {} }: Route): ZodOpenApiOperationObject['responses'] {
   const isPost = method === 'post';
   const codes = [400, 401, 429, 503];
-  if (isPost || method === 'patch') codes.push(413, 415);
+  if (methodsWithBody.includes(method)) codes.push(413, 415);
   if (isPost) codes.push(409, 422);
   if (access.names !== undefined) codes.push(403, 404);
   // Cross-site writes with a cookie are refused, too.

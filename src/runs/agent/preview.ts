@@ -5,6 +5,8 @@ import type { Message, ToolSpec } from '../../llm/model.ts';
 import { openCheckout, startTools } from '../../repositories/checkout.ts';
 import { credentialFor, remoteFor } from '../../repositories/credentials.ts';
 import { getTask } from '../../tasks/store.ts';
+import { sectionsOf } from '../briefing/sections.ts';
+import { readSkills } from '../briefing/skills.ts';
 import { readSettings } from '../settings/repository-settings.ts';
 import { repositoryFor } from '../start-problem.ts';
 import { openingOf } from './session.ts';
@@ -38,7 +40,8 @@ export async function previewPrompt(app: App, taskId: string): Promise<{ message
     try {
       const settings = await readSettings(checkout, baseHead);
       const given = { agent, task, repository, run: { instructions: '' } };
-      const messages = await openingOf(app, given, { checkout, baseHead, settings, conflicts: [] }, host);
+      const sections = sectionsOf({ skills: await readSkills(checkout, baseHead) });
+      const messages = await openingOf(app, given, { checkout, baseHead, settings, sections, conflicts: [] }, host);
       return { messages, tools: toolSpecs({ hasShell: host.hasShell, maySplit: task.parentId === null }) };
     } finally {
       await host.close();

@@ -22,6 +22,8 @@ interface Briefing {
   checks: string[];
   /** The names of the other repositories that the run may open. */
   others: string[];
+  /** Comments, images, skills and the tools of other servers; see `sectionsOf`. */
+  sections: string[];
   /** Files that contain conflict markers because the base branch was merged. */
   conflicts: string[];
 }
@@ -48,11 +50,12 @@ export function openingMessages(given: Briefing): Message[] {
 }
 
 function describeTask(given: Briefing): string {
-  const { task, run, repositoryName, map, handoffs, related, conflicts, checks, others } = given;
+  const { task, run, repositoryName, map, handoffs, related, conflicts, checks, others, sections } = given;
   const parts = [
     `# Task: ${task.title}`,
     task.description,
     run.instructions === '' ? '' : `## Instructions for this attempt\n${run.instructions}`,
+    ...sections,
     conflicts.length === 0 ? '' : mergeText(conflicts),
     handoffs.length === 0 ? '' : `## Handoffs of earlier attempts\n${earlierHandoffs(handoffs)}`,
     related.length === 0

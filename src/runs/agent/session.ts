@@ -7,6 +7,8 @@ import type { ToolHost } from '../../sandbox/sandbox.ts';
 import { showTask } from '../../tasks/move.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { listHandoffs, listRelatedHandoffs } from '../../tasks/work-store.ts';
+import { type Briefing, openBriefing, withImages } from '../briefing/briefing.ts';
+import { withSkills } from '../briefing/skills.ts';
 import { findContext, insertContext, updateContext } from '../lease/context-store.ts';
 import type { Journal } from '../lease/journal.ts';
 import { insertTurn, listTurns } from '../lease/journal-store.ts';
@@ -34,24 +36,28 @@ import { tellingOfLostProcesses } from './tools/lost-processes.ts';
 export async function workInside(app: App, given: Assignment, work: Work, signals: Signals): Promise<Ending> {
   const { checkout, journal, baseHead } = work;
   const turns = await listTurns(app.db.manager, given.run.id);
-  const instructed = withNestedInstructions(work.host, checkout, baseHead);
+  const instructed = withSkills(withNestedInstructions(work.host, checkout, baseHead), checkout, baseHead);
   const atHand = repositoriesAtHand(app, given, work, instructed, signals);
+  let briefing: Briefing | undefined;
   try {
     await atHand.reopen();
     const packed = turns.findLast((t) => t.workspace !== null)?.workspace;
     if (packed) await atHand.restore(await unpackFiles(packed));
     const known = await journal.recall<Ending>('ending');
     if (known !== undefined) return endedWith(work, known);
-    const { opening, memory } = await beginning(app, given, work, atHand.host);
+    briefing = await openBriefing(app, work, signals.tools);
+    const { opening, memory } = await beginning(app, given, work, atHand.host, briefing);
     const { name } = given.agent;
     await journal.note('loop', turns.length > 0 ? `${name} continues after ${turns.length} turns` : `${name} begins`);
-    const messages = [...opening, ...turns.flatMap((t) => t.messages)];
+    const messages = [...withImages(opening, briefing.images), ...turns.flatMap((t) => t.messages)];
     const context = loopContext(app, given, work, { atHand, signals, memory, turnsBefore: turns.length });
     context.host = tellingOfLostProcesses(context.host, messages);
+    context.offered.others = briefing.mcp;
     work.handoff = (failure) => askOnce(journal, () => askForHandoff(context, messages, failure, work.signal));
     const ending = await converse(context, messages);
     return endedWith(work, await journal.once('ending', async () => ending));
   } finally {
+    await briefing?.mcp.close();
     await atHand.host.close();
   }
 }
@@ -79,6 +85,7 @@ async function beginning(
   given: Assignment,
   work: Work,
   host: ToolHost,
+  { sections }: Briefing,
 ): Promise<{ opening: Message[]; memory: Memory }> {
   const { journal } = work;
   const runId = given.run.id;
@@ -87,7 +94,8 @@ async function beginning(
   const stored = await findContext(app.db.manager, runId);
   if (stored !== undefined)
     return { opening: stored.opening, memory: { ...memory, cut: stored.cut, limitChars: stored.limitChars } };
-  const opening = await openingOf(app, given, { ...work, conflicts: work.branch.conflicts ?? [] }, host);
+  const conflicts = work.branch.conflicts ?? [];
+  const opening = await openingOf(app, given, { ...work, conflicts, sections }, host);
   await journal.write((em) => insertContext(em, runId, opening));
   return { opening, memory };
 }
@@ -96,7 +104,7 @@ async function beginning(
 export async function openingOf(
   app: App,
   given: Pick<Assignment, 'agent' | 'task' | 'repository'> & { run: Pick<RunRow, 'instructions'> },
-  work: Pick<Work, 'checkout' | 'baseHead' | 'settings'> & { conflicts: string[] },
+  work: Pick<Work, 'checkout' | 'baseHead' | 'settings'> & { conflicts: string[]; sections: string[] },
   host: ToolHost,
 ): Promise<Message[]> {
   const { agent, task, run, repository } = given;
@@ -112,6 +120,7 @@ export async function openingOf(
     run,
     hasShell: host.hasShell,
     repositoryName: repository.name,
+    sections: work.sections,
     conflicts: work.conflicts,
     map: map.text,
     instructions,

@@ -129,6 +129,30 @@ function objectionToLink({ path, newMode }: Change, content: Buffer): string | u
   return isInGitFolder(target) ? "is a symbolic link into git's own folder" : undefined;
 }
 
+/** Longer text is not sent to other servers. Searching this much takes at most 10 ms. */
+const maxSentChars = 100_000;
+
+/**
+ * Returns why a value must not be sent to another server, worded to follow its name, or undefined when it may be sent.
+ * Searches the strings in it as well as its JSON, in which some characters are escaped.
+ */
+export function objectionToSending(value: unknown, secrets: string[]): string | undefined {
+  const strings: string[] = [];
+  const json = JSON.stringify(value, (key, each) => {
+    strings.push(key, typeof each === 'string' ? each : '');
+    return each;
+  });
+  if (json.length > maxSentChars) return `have more than ${maxSentChars} characters`;
+  const texts = [json, strings.join('\n')].map((text) => ({
+    bytes: Buffer.from(text),
+    isNew: false,
+    hadConflict: false,
+  }));
+  return search(texts, formsOf(secrets))
+    .find((found) => found !== undefined)
+    ?.reason.replace(/^contains/, 'contain');
+}
+
 const removed = '[a credential was removed]';
 
 /**

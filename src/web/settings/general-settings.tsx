@@ -29,7 +29,8 @@ export function GeneralSettings({ project, canEdit }: { project: Project; canEdi
         />
         <FormControl.Label>Share private context</FormControl.Label>
         <FormControl.Caption>
-          Let runs that publish their results in a public repository read the private repositories of this project.
+          Let runs that publish their results in a public repository read the private repositories of this project and
+          call its MCP servers.
         </FormControl.Caption>
       </FormControl>
       {canEdit && (

@@ -7,6 +7,7 @@ import { usePageTitle } from '../frame/use-page-title.ts';
 import * as queries from '../live/queries.ts';
 import { DeleteProject } from './delete-project.tsx';
 import { GeneralSettings } from './general-settings.tsx';
+import { McpServers } from './mcp-servers.tsx';
 import { TokenSetting } from './token-setting.tsx';
 
 export function SettingsPage() {
@@ -46,6 +47,7 @@ function ProjectSettings({ project }: { project: api.Project }) {
             save={(token) => api.setModelToken(id, { token })}
             remove={() => api.removeModelToken(id)}
           />
+          <McpServers projectId={id} />
         </>
       )}
       {role === 'owner' && <DeleteProject project={project} />}

@@ -1,0 +1,96 @@
+import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { Readable } from 'node:stream';
+import { AnswerRefused } from '../errors.ts';
+
+/** The address to connect to; undefined where every address is allowed. */
+type Address = { address: string; family: number } | undefined;
+
+/** Resolves and checks the host of a URL. Throws when it must not be contacted. */
+export type AddressOf = (url: URL) => Promise<Address>;
+
+/**
+ * Returns a `fetch` for addresses that people configure. Before each request, `addressOf` resolves the host and throws
+ * if the address is closed. The request then goes to exactly that address, because resolving the name a second time could
+ * return another one. Redirects are returned to the caller instead of being followed. Only strings can be sent.
+ */
+export function pinnedFetch(addressOf: AddressOf): typeof fetch {
+  return async (input, init = {}) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    const signal = init.signal ?? undefined;
+    const address = await orAborted(addressOf(url), signal);
+    return responseOf(await send(url, init, address, signal));
+  };
+}
+
+function send(url: URL, init: RequestInit, address: Address, signal?: AbortSignal): Promise<IncomingMessage> {
+  const options: RequestOptions = {
+    method: init.method ?? 'GET',
+    headers: Object.fromEntries(new Headers(init.headers)),
+    // A connection of an earlier request could lead to another address.
+    agent: false,
+    ...(address === undefined ? {} : { lookup: pinnedTo(address) }),
+  };
+  return new Promise((resolve, reject) => {
+    const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+    const sent = request(url, options);
+    let answer: IncomingMessage | undefined;
+    const stop = () => {
+      // Otherwise the reader of the body would see a connection error instead of the reason.
+      answer?.destroy(signal?.reason);
+      sent.destroy(signal?.reason);
+    };
+    if (signal?.aborted) stop();
+    signal?.addEventListener('abort', stop, { once: true });
+    sent.once('response', (received) => {
+      answer = received;
+      resolve(received);
+    });
+    sent.once('close', () => signal?.removeEventListener('abort', stop));
+    // Errors after the response arrive through its body.
+    sent.on('error', reject);
+    sent.end(typeof init.body === 'string' ? init.body : undefined);
+  });
+}
+
+function pinnedTo({ address, family }: NonNullable<Address>): LookupFunction {
+  return (_host, { all }, done) => (all ? done(null, [{ address, family }]) : done(null, address, family));
+}
+
+/** Statuses whose responses have no body. */
+const bodyless = [204, 205, 304];
+
+/** Converts a response to that of `fetch`. @throws AnswerRefused for what `fetch` could not represent */
+function responseOf(answer: IncomingMessage): Response {
+  const { statusCode: status = 0, headers: given } = answer;
+  const encoding = given['content-encoding'] ?? 'identity';
+  const problem =
+    status < 200 || status > 599
+      ? 'has an unknown status'
+      : encoding === 'identity'
+        ? undefined
+        : 'is compressed, although that was not asked for';
+  if (problem !== undefined) {
+    answer.destroy();
+    throw new AnswerRefused(problem);
+  }
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(given)) headers.set(name, String(value));
+  if (bodyless.includes(status)) {
+    answer.resume();
+    return new Response(null, { status, headers });
+  }
+  return new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>, { status, headers });
+}
+
+/** Waits for `work`, but no longer than until the signal aborts. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}

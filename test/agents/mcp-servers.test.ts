@@ -1,0 +1,105 @@
+import { revealMcpServers } from '../../src/agents/mcp/operations.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+
+let service: TestApp;
+let token: string;
+let path: string;
+let projectId: string;
+beforeAll(async () => {
+  service = await openTestApp();
+  token = await service.token('octocat');
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  projectId = (await service.call('POST', '/projects', { token, body: { name: 'One' } })).body.id;
+  path = `/projects/${projectId}/mcp-servers`;
+});
+
+const put = (body: unknown) => service.call('PUT', path, { token, body });
+const url = 'https://mcp.example.com/mcp';
+
+test('servers are stored in their order, and the values of headers are never shown', async () => {
+  expect((await service.call('GET', path, { token })).body).toEqual([]);
+  const servers = [
+    { name: 'tracker', url, headers: [{ name: 'Authorization', value: 'Bearer s3cret-value' }], tools: ['search'] },
+    { name: 'docs', url: 'https://docs.example.com/', headers: { 'X-Team': 'blue', 'X-Key': 's3cret-key' } },
+  ];
+  const shown = [
+    { name: 'tracker', url, headers: [{ name: 'Authorization' }], tools: ['search'] },
+    { name: 'docs', url: 'https://docs.example.com/', headers: [{ name: 'X-Key' }, { name: 'X-Team' }], tools: null },
+  ];
+  const answer = await put(servers);
+  expect([answer.status, answer.body]).toEqual([200, shown]);
+  expect((await service.call('GET', path, { token })).body).toEqual(shown);
+  const rows = await service.app.db.manager.query('select t::text from mcp_headers t');
+  expect(JSON.stringify(rows)).not.toContain('s3cret');
+});
+
+test('a header without a value keeps the one it had; one that is not named is removed', async () => {
+  await put([{ name: 'a', url, headers: { Authorization: 'Bearer one', 'X-Old': 'old', 'X-New': 'new' } }]);
+  const kept = [{ name: 'authorization' }, { name: 'X-Old', value: null }, { name: 'X-New', value: 'newer' }];
+  expect((await put([{ name: 'A', url: `${url}/v2`, headers: kept }])).status).toBe(200);
+  expect(await revealMcpServers(service.app, projectId)).toMatchObject([
+    { name: 'A', headers: { authorization: 'Bearer one', 'X-Old': 'old', 'X-New': 'newer' } },
+  ]);
+  // What GET shows can be sent back.
+  const { body } = await service.call('GET', path, { token });
+  expect((await put(body)).body).toEqual(body);
+  expect((await put([{ name: 'A', url, headers: { 'X-Old': '' } }])).body[0].headers).toEqual([{ name: 'X-Old' }]);
+  expect(await revealMcpServers(service.app, projectId)).toMatchObject([{ headers: { 'X-Old': 'old' } }]);
+});
+
+test('a value is not kept for a server at another origin, which would learn it', async () => {
+  await put([{ name: 'a', url, headers: { 'X-Key': 'secret' } }]);
+  const moved = await put([{ name: 'a', url: 'https://evil.example.com/mcp', headers: [{ name: 'X-Key' }] }]);
+  expect([moved.status, moved.body.message]).toEqual([
+    400,
+    '0.headers.0.value is required, because the server has moved to another origin',
+  ]);
+  const unknown = await put([{ name: 'b', url, headers: [{ name: 'X-Key' }] }]);
+  expect(unknown.body.message).toBe('0.headers.0.value is required, because none is stored');
+  expect((await service.call('GET', path, { token })).body).toMatchObject([{ name: 'a', url }]);
+});
+
+test.each([
+  [[{ name: 'a' }], '0.url is required'],
+  [[{ name: 'a b', url }], /^0\.name: must have 1 to 32 letters/],
+  [
+    [
+      { name: 'a', url },
+      { name: 'A', url },
+    ],
+    '1.name: must differ from the names before it',
+  ],
+  [[{ name: 'a', url: 'http://mcp.example.com/' }], '0.url: must begin with https://'],
+  [[{ name: 'a', url: 'https://127.0.0.1/mcp' }], /^0\.url: must not name a private, loopback/],
+  [[{ name: 'a', url: 'https://user@mcp.example.com/' }], /^0\.url: must not contain a user name/],
+  [[{ name: 'a', url: 'https://mcp.example.com/?key=x' }], /^0\.url: must not contain a query/],
+  [[{ name: 'a', url: 'mcp' }], /^0\.url: must be an https address such as https:\/\/example\.com\/mcp/],
+  [[{ name: 'a', url, headers: { Host: 'x' } }], /^0\.headers\.0\.name: must not be a header that HTTP or MCP sets/],
+  [
+    [
+      {
+        name: 'a',
+        url,
+        headers: [
+          { name: 'X-A', value: '1' },
+          { name: 'x-a', value: '2' },
+        ],
+      },
+    ],
+    /must differ/,
+  ],
+  [[{ name: 'a', url, headers: { 'X-A': 'two\nlines' } }], /^0\.headers\.X-A: must be printable ASCII/],
+  [[{ name: 'a', url, headers: { 'X A': 'x' } }], /^0\.headers: must be a list of at most 20 headers/],
+  [[{ name: 'a', url, tools: 'search' }], '0.tools: must be a list'],
+  [[{ name: 'a', url, extra: 1 }], '0.extra is not a known field'],
+  [{ name: 'a', url }, 'The body must be a list'],
+  [Array.from({ length: 21 }, (_, i) => ({ name: `s${i}`, url })), 'must have at most 20 entries'],
+])('%j is refused', async (body, message) => {
+  const answer = await put(body);
+  expect([answer.status, answer.body.message]).toEqual([
+    400,
+    typeof message === 'string' ? message : expect.stringMatching(message),
+  ]);
+});

@@ -1,0 +1,70 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { boundedFetch } from '../../src/outgoing/bounded-fetch.ts';
+import { pinnedFetch } from '../../src/outgoing/pinned-fetch.ts';
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+async function serve(answer: RequestListener) {
+  const asked: string[] = [];
+  const server = createServer((req, res) => {
+    asked.push(`${req.method} ${req.headers.host} ${req.url}`);
+    res.on('error', () => {});
+    req.resume().once('end', () => answer(req, res));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { port: (server.address() as AddressInfo).port, asked };
+}
+
+const here = async () => ({ address: '127.0.0.1', family: 4 });
+
+test('a request goes to the checked address, whatever the name resolves to', async () => {
+  const { port, asked } = await serve((_req, res) => res.writeHead(201, { 'X-Kind': 'x' }).end('hello'));
+  const answer = await pinnedFetch(here)(`http://no-such-host.invalid:${port}/a`, { method: 'POST', body: '{}' });
+  expect([answer.status, answer.headers.get('x-kind'), await answer.text()]).toEqual([201, 'x', 'hello']);
+  expect(asked).toEqual([`POST no-such-host.invalid:${port} /a`]);
+});
+
+test('an address that is refused is not contacted, and neither is the target of a redirect', async () => {
+  const other = await serve((_req, res) => res.end());
+  const { port, asked } = await serve((_req, res) =>
+    res.writeHead(302, { Location: `http://127.0.0.1:${other.port}/` }).end(),
+  );
+  const closed = pinnedFetch(async () => {
+    throw new Error('it has a private address');
+  });
+  await expect(closed(`http://127.0.0.1:${port}/`)).rejects.toThrow('private address');
+  expect(asked).toEqual([]);
+  const moved = await pinnedFetch(here)(`http://127.0.0.1:${port}/`);
+  expect([moved.status, moved.headers.get('location')]).toEqual([302, `http://127.0.0.1:${other.port}/`]);
+  expect(other.asked).toEqual([]);
+});
+
+test('limits apply to size, time and compression', async () => {
+  const { port } = await serve((req, res) => {
+    if (req.url === '/large') return res.end('x'.repeat(100_001));
+    if (req.url === '/gzip') return res.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync('x'));
+    if (req.url === '/none') return res.writeHead(204).end();
+    res.write('x');
+  });
+  const bounded = boundedFetch({ maxBytes: 100_000, maxMs: 300 }, pinnedFetch(here));
+  const ask = (path: string) => bounded(`http://127.0.0.1:${port}${path}`).then((answer) => answer.text());
+  await expect(ask('/large')).rejects.toMatchObject({ name: 'AnswerRefused', what: 'is larger than 0.1 MB' });
+  await expect(ask('/gzip')).rejects.toMatchObject({ what: 'is compressed, although that was not asked for' });
+  await expect(ask('/slow')).rejects.toMatchObject({ what: 'was not complete after 0.3 s' });
+  expect(await ask('/none')).toBe('');
+  const never = boundedFetch(
+    { maxBytes: 1, maxMs: 300 },
+    pinnedFetch(() => new Promise(() => {})),
+  );
+  await expect(never(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ what: 'was not complete after 0.3 s' });
+  await expect(pinnedFetch(here)('http://127.0.0.1:9/')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
