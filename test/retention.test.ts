@@ -1,4 +1,5 @@
 import { readConfig } from '../src/config.ts';
+import { deleteOldDeliveries } from '../src/github/inbox/delivery-store.ts';
 import { removeOld } from '../src/retention.ts';
 import { openTestApp, type TestApp } from './support/app.ts';
 import { makeEverything } from './support/everything.ts';
@@ -31,6 +32,15 @@ test('handled deliveries are removed after their days, others never', async () =
   await removeOld(service.app);
   const left = await sql('select guid from deliveries order by guid');
   expect(left.map((row: { guid: string }) => row.guid)).toEqual(['new', 'unhandled']);
+});
+
+test('of the old deliveries the oldest are removed first', async () => {
+  await sql(
+    `insert into deliveries (guid, event, signature, payload, received_at, handled_at)
+     select 'day ' || n, 'ping', '', '{}', now() - n * interval '1 day', now() from unnest(array[5, 7, 6]) n`,
+  );
+  expect(await deleteOldDeliveries(service.app.db.manager, 4, 2)).toBe(2);
+  expect(await sql(`delete from deliveries where guid like 'day%' returning guid`)).toEqual([[{ guid: 'day 5' }], 1]);
 });
 
 test('logs and conversations are removed after their days, those of a live run never', async () => {

@@ -24,9 +24,9 @@ const { values, positionals } = parseArgs({
 });
 
 const accepted = readAccepted(readFileSync(join(import.meta.dirname, 'accepted.txt'), 'utf8'));
-const names = areas.map(({ name }) => name);
+const names = [...new Set(areas.map(({ name }) => name))];
 const unknown = positionals.filter((name) => !names.includes(name));
-const chosen = areas.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const chosen = names.filter((name) => positionals.length === 0 || positionals.includes(name));
 const [seed, size] = [Number(values.seed), Number(values['per-area'])];
 
 if (unknown.length > 0) refuse(`There is no area ${unknown.join(', ')}. Choose from ${names.join(', ')}.`);
@@ -40,8 +40,12 @@ async function measure(): Promise<void> {
     areas.flatMap((area) => mutantsOf(area, root)),
   );
   for (const key of left) say(`accepted.txt names a mutant that the code no longer has; delete it: ${key}`);
-  const sampled = chosen.map((area) => sample(area, root, accepted, seed, size));
-  for (const { name, all, mutants } of sampled) say(`${name}: ${mutants.length} of ${all} mutants`);
+  const entriesOf = (name: string) => areas.filter((area) => area.name === name);
+  const sampled = chosen.flatMap((name) => {
+    const drawn = sample(entriesOf(name), root, accepted, seed, size);
+    say(`${name}: ${Math.min(size, drawn.all)} of ${drawn.all} mutants`);
+    return drawn.sampled;
+  });
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => stop.abort(new Error('Interrupted.')));
@@ -55,7 +59,7 @@ async function measure(): Promise<void> {
       tellUsual: (area, ms) => say(`${area}: its tests take ${(ms / 1000).toFixed(1)} s`),
       tell: (result, progress) => say(resultLine(result, progress)),
     });
-    const scores = sampled.map(({ name }) => scoreOf(name, results));
+    const scores = chosen.map((name) => scoreOf(name, results));
     await writeFile(values.json, JSON.stringify({ seed, scores, results }, null, 2));
     say(`\n${summary(scores, results)}\n\nThe results are in ${values.json}.`);
     if (left.length > 0 || scores.some(({ share }) => share < goal)) process.exitCode = 1;

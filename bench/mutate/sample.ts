@@ -6,25 +6,41 @@ import { type Area, sourcesOf, testsOf } from './areas.ts';
 import { findMutants } from './find-mutants.ts';
 import type { Mutant } from './mutant.ts';
 
-/** An area with the mutants that will be tried. */
+/** An entry of an area with the mutants that will be tried. */
 export interface Sampled {
   name: string;
   tests: string[];
-  /** How many the sample was drawn from, without the accepted ones. */
-  all: number;
   mutants: Mutant[];
 }
 
-/** All mutants of an area, the accepted ones included. */
+/** All mutants of an entry, the accepted ones included. */
 export function mutantsOf(area: Area, root: string): Mutant[] {
   return sourcesOf(area, root).flatMap(({ file, functions }) =>
     findMutants(file, readFileSync(join(root, file), 'utf8'), functions),
   );
 }
 
-/** A random sample of an area. The same seed draws the same mutants, whichever other areas are tried. */
-export function sample(area: Area, root: string, accepted: Set<string>, seed: number, size: number): Sampled {
-  const open = mutantsOf(area, root).filter((mutant) => !accepted.has(keyOf(mutant)));
-  const mutants = shuffled(open, seeded(seed)).slice(0, size);
-  return { name: area.name, tests: testsOf(area, root), all: open.length, mutants };
+/**
+ * Draws a random sample of an area, given as its entries, and returns it with the number of mutants that are not
+ * accepted. The same seed draws the same mutants, whichever other areas are tried.
+ */
+export function sample(
+  entries: Area[],
+  root: string,
+  accepted: Set<string>,
+  seed: number,
+  size: number,
+): { all: number; sampled: Sampled[] } {
+  const open = entries.flatMap((entry) =>
+    mutantsOf(entry, root)
+      .filter((mutant) => !accepted.has(keyOf(mutant)))
+      .map((mutant) => ({ entry, mutant })),
+  );
+  const drawn = shuffled(open, seeded(seed)).slice(0, size);
+  const sampled = entries.map((entry) => ({
+    name: entry.name,
+    tests: testsOf(entry, root),
+    mutants: drawn.filter((each) => each.entry === entry).map((each) => each.mutant),
+  }));
+  return { all: open.length, sampled: sampled.filter(({ mutants }) => mutants.length > 0) };
 }

@@ -25,7 +25,7 @@ interface Given {
   postgresUrl: string;
   slots: number;
   signal: AbortSignal;
-  /** How long the tests of an area take without a mutant. */
+  /** How long the tests of an entry take without a mutant. */
   tellUsual(area: string, ms: number): void;
   tell(result: Result, progress: Progress): void;
 }
@@ -44,9 +44,9 @@ export async function tryMutants(areas: Sampled[], given: Given): Promise<Result
   const scratches: Scratch[] = [];
   try {
     while (scratches.length < given.slots) scratches.push(await openScratch(given.root));
-    const usualMs = new Map<string, number>();
+    const usualMs = new Map<Sampled, number>();
     await inSlots(scratches, areas, given.signal, async (scratch, area) => {
-      usualMs.set(area.name, await timeUnchanged(scratch, area, given));
+      usualMs.set(area, await timeUnchanged(scratch, area, given));
     });
     return await tryAll(scratches, areas, usualMs, given);
   } finally {
@@ -65,20 +65,20 @@ async function timeUnchanged(scratch: Scratch, { name, tests }: Sampled, given: 
 async function tryAll(
   scratches: Scratch[],
   areas: Sampled[],
-  usualMs: Map<string, number>,
+  usualMs: Map<Sampled, number>,
   given: Given,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  const usual = (area: string) => usualMs.get(area) ?? 0;
-  const expected = (names: string[]) => names.reduce((sum, name) => sum + usual(name), 0);
+  const usual = (area: Sampled) => usualMs.get(area) ?? 0;
   const tasks = areas.flatMap((area) => area.mutants.map((mutant) => ({ area, mutant })));
-  const allMs = expected(tasks.map(({ area }) => area.name));
+  const allMs = tasks.reduce((sum, { area }) => sum + usual(area), 0);
+  let doneMs = 0;
   const began = performance.now();
   await inSlots(scratches, tasks, given.signal, async (scratch, { area, mutant }) => {
-    const limitMs = patience * usual(area.name) + startMs;
+    const limitMs = patience * usual(area) + startMs;
     const result = { area: area.name, ...(await tryOne(scratch, area, mutant, limitMs, given)) };
     results.push(result);
-    const doneMs = expected(results.map((each) => each.area));
+    doneMs += usual(area);
     const leftMs = ((performance.now() - began) * (allMs - doneMs)) / doneMs;
     given.tell(result, { done: results.length, all: tasks.length, leftMs });
   });

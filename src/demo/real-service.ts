@@ -72,6 +72,9 @@ export async function startService(settings: Record<string, string>): Promise<Ru
   };
 }
 
+/** The pauses of `until` grow, because a wait of seconds would otherwise cost the service hundreds of requests. */
+const [firstPauseMs, longestPauseMs] = [20, 200];
+
 /**
  * Calls a function repeatedly until it returns a truthy value, and returns that.
  * @throws Error that names what it waited for
@@ -82,10 +85,10 @@ export async function until<T>(
   timeoutMs = 25_000,
 ): Promise<T> {
   const end = Date.now() + timeoutMs;
-  for (;;) {
+  for (let pause = firstPauseMs; ; pause = Math.min(pause * 1.3, longestPauseMs)) {
     const answer = await ask();
     if (answer) return answer;
     if (Date.now() > end) throw new Error(`waited ${timeoutMs / 1000} s for ${what}`);
-    await sleep(50);
+    await sleep(pause);
   }
 }

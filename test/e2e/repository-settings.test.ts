@@ -9,7 +9,7 @@ beforeAll(async () => {
   await push(
     'main',
     '.deckhand.yml',
-    'setup: test -z "$(git config --global alias.x)" && echo ready > junk.txt\nchecks:\n  - grep -q good made.txt\nprotected: [infra/, "**/*.lock"]\nagent: Reviewer\nbudget: { steps: 12 }\n',
+    'setup: test -z "$(git config --global alias.x)" && echo ready > junk.txt\nchecks:\n  - grep -q good made.txt\nprotected: [infra/, "**/*.lock"]\nagent: Reviewer\nbudget: { steps: 6 }\n',
   );
 });
 afterAll(() => face.world.close());
@@ -46,26 +46,18 @@ test('checks that fail three more times end the run with a draft', async () => {
   expect([pull.draft, pull.body]).toEqual([true, expect.stringContaining('❌ `grep -q good made.txt`')]);
 });
 
-test('protected paths are refused, by folder and by glob', async () => {
-  const { world, plays, settled } = face;
-  plays([write('infra/main.tf', 'x\n'), write('a/b.lock', 'x\n'), finish], [finish]);
-  const task = await settled(await world.issue('/agent start'), 'ready', 1);
-  expect(task.failure?.category).toBe('push_rejected');
-  for (const path of ['infra/main.tf', 'a/b.lock']) expect(task.failure?.message).toContain(`${path} is protected`);
-});
-
 test("the lowest budget applies, and the model receives a folder's instructions when it first accesses the folder", async () => {
   const { world, plays, push, settled } = face;
   await push('main', 'src/AGENTS.md', 'Only pure functions here.\n');
   plays(
-    ...Array.from({ length: 20 }, (_, i) => [
+    ...Array.from({ length: 7 }, (_, i) => [
       { name: 'read_file', arguments: { path: 'src/slugify.js', startLine: 1, endLine: i + 1 } },
     ]),
   );
   const task = await settled(await world.issue('/agent start'), 'ready', 1);
   expect(task.failure).toMatchObject({
     category: 'budget',
-    message: 'the budget of 12 steps is used up (limit in .deckhand.yml)',
+    message: 'the budget of 6 steps is used up (limit in .deckhand.yml)',
   });
   expect(told(face).split('Only pure functions here.')).toHaveLength(2);
 });
@@ -79,18 +71,14 @@ test('an invalid .deckhand.yml stops the run, and the message says what is wrong
     category: 'repository',
     message: '.deckhand.yml on the base branch cannot be used: line 1: there is no key "cheks"; did you mean "checks"?',
   });
-  // If an invalid file counted as missing, protected paths would be open.
-  await push('main', '.deckhand.yml', `protected: [secret/**]\n${'# long\n'.repeat(150_000)}`);
-  plays([finish]);
-  const large = await settled(await world.issue('/agent start'), 'ready', 1);
-  expect(large.failure?.message).toMatch(/\.deckhand\.yml on the base branch cannot be used: it is larger than 32 kB/);
   await push('main', '.deckhand.yml', '{}\n');
 });
 
 const remove = (path: string) => ({ name: 'delete_file', arguments: { path } });
 
-test('files that CI and git execute are protected by default, however they are changed', async () => {
+test('files that CI and git execute are protected by default, others by the base branch, however they are changed', async () => {
   const { world, plays, push, settled } = face;
+  await push('main', '.deckhand.yml', 'protected: [infra/, "**/*.lock"]\n');
   await push('main', '.gitattributes', '*.bin filter=lfs\n');
   await push('main', 'Jenkinsfile', 'node {}\n');
   const shell =
@@ -101,6 +89,8 @@ test('files that CI and git execute are protected by default, however they are c
     write('.deckhand.yml', 'allowed: [.github]\n'),
     remove('.gitattributes'),
     { name: 'run_command', arguments: { command: shell } },
+    write('infra/main.tf', 'x\n'),
+    write('a/b.lock', 'x\n'),
   ];
   plays([...changes, finish], [finish]);
   const task = await settled(await world.issue('/agent start'), 'ready', 1);
@@ -111,34 +101,27 @@ test('files that CI and git execute are protected by default, however they are c
     ...(task.failure?.message ?? '').matchAll(/^- (\S+) is protected by default, because .+; restore it$/gm),
   ];
   expect(named.map(([, path]) => path).sort()).toEqual(refused.sort());
+  for (const path of ['infra/main.tf', 'a/b.lock'])
+    expect(task.failure?.message).toContain(`${path} is protected by the .deckhand.yml`);
   expect(told(face)).toContain('.husky/pre-commit is protected by default');
   expect(task.branchName).toBeNull();
 });
 
-test('if an agent restores protected files after its first finish, the rest of its work is proposed', async () => {
-  const { world, plays, settled } = face;
-  plays(
-    [write('.github/CODEOWNERS', '* @me\n'), write('.gitattributes', '*.bin filter=lfs\n*.md text\n'), finish],
-    [remove('.github/CODEOWNERS'), finish],
-  );
-  const task = await settled(await world.issue('/agent start'), 'in_review', 1);
-  const { files } = await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`);
-  expect(files.map((f) => f.path)).toEqual(['.gitattributes']);
-});
-
-test('`allowed` on the base branch opens exact paths; `protected` takes precedence', async () => {
+test('`allowed` opens exact paths, `protected` takes precedence, and what is left after a restore is proposed', async () => {
   const { world, plays, push, settled } = face;
   await push('main', '.deckhand.yml', 'allowed: [.github/workflows/docs.yml, .husky]\nprotected: .husky/pre-push\n');
-  const files = ['.github/workflows/docs.yml', '.husky/pre-commit'];
-  plays([...files.map((path) => write(path, 'x\n')), finish]);
-  const task = await settled(await world.issue('/agent start'), 'in_review', 1);
-  const diff = await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`);
-  expect(diff.files.map((f) => f.path)).toEqual(files);
-  plays([write('.github/workflows/Docs.yml', 'x\n'), write('.husky/pre-push', 'x\n'), finish], [finish]);
-  const other = await settled(await world.issue('/agent start'), 'ready', 1);
-  expect(other.failure?.message).toMatch(
-    /Docs.yml is protected by default.*pre-push is protected by the .deckhand.yml/s,
+  const allowed = ['.github/workflows/docs.yml', '.husky/pre-commit'];
+  const refused = ['.github/workflows/Docs.yml', '.husky/pre-push'];
+  plays(
+    [...[...allowed, ...refused].map((path) => write(path, 'x\n')), finish],
+    // The first finish shows the agent its change; the second is refused.
+    [finish],
+    [write('.gitattributes', '*.bin filter=lfs\n*.md text\n'), ...refused.map(remove), finish],
   );
+  const task = await settled(await world.issue('/agent start'), 'in_review', 1);
+  expect(told(face)).toMatch(/Docs.yml is protected by default.*pre-push is protected by the .deckhand.yml/s);
+  const { files } = await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`);
+  expect(files.map((f) => f.path)).toEqual(['.gitattributes', ...allowed]);
 });
 
 test('a run that ends because of its budget does not push protected files either', async () => {
@@ -155,13 +138,14 @@ test('a run that ends because of its budget does not push protected files either
   await push('main', '.deckhand.yml', '{}\n');
 });
 
-test('an agent splits its task: subtasks run, people merge, and the agent continues with their handoffs', async () => {
+test('an agent splits its task: subtasks run and cannot split again, people merge, and the agent continues', async () => {
   const { world, plays, mona, settled, get, kinds, fileOn } = face;
   const subtasks = ['First half', 'Second half'].map((title) => ({ title, description: `Do the ${title}.` }));
   plays([write('begun.txt', 'x\n'), { name: 'create_subtasks', arguments: { subtasks } }, write('late.txt', 'x\n')]);
   const number = await world.issue('/agent start', { title: 'Large' });
   const parent = await settled(number, 'waiting_on_subtasks', 1);
   plays(
+    [{ name: 'create_subtasks', arguments: { subtasks: [{ title: 'x', description: '' }] } }],
     [{ name: 'run_command', arguments: { command: `echo x > part-$RANDOM$(date +%N).txt` } }],
     [{ name: 'finish', arguments: { summary: 'This half is done.', nextSteps: ['join them'] } }],
   );
@@ -177,6 +161,7 @@ test('an agent splits its task: subtasks run, people merge, and the agent contin
     const all = await subs();
     return all.length === 2 && all.every((s) => s.status === 'in_review') && all;
   });
+  expect(told(face)).toContain('there is no tool create_subtasks');
   expect(ready.map((s) => [s.title, s.owner])).toEqual(subtasks.map((s) => [s.title, parent.owner]));
   expect(fileOn(parent.branchName ?? '', 'begun.txt')).toBe('x');
   expect(() => fileOn(parent.branchName ?? '', 'late.txt')).toThrow();
@@ -190,25 +175,4 @@ test('an agent splits its task: subtasks run, people merge, and the agent contin
   const { files } = await world.get<{ files: { path: string }[] }>(`/tasks/${parent.id}/diff`);
   expect(files.map((f) => f.path)).toEqual(expect.arrayContaining(['begun.txt', 'joined.txt']));
   expect((await get(parent)).status).toBe('in_review');
-});
-
-test('a subtask may not be split again', async () => {
-  const { world, plays, settled } = face;
-  const number = await world.issue('/agent create');
-  const task = await settled(number, 'backlog', 0);
-  const agents = await world.get<{ id: string }[]>('/agents');
-  await world.service.api(world.token, 'PATCH', `/tasks/${task.id}`, { owner: agents[0]?.id });
-  const sub = await world.service.api<{ id: string }>(world.token, 'POST', `/tasks/${task.id}/subtasks`, {
-    title: 's',
-  });
-  plays(
-    [{ name: 'create_subtasks', arguments: { subtasks: [{ title: 'x', description: '' }] } }],
-    [write('s.txt', 'x\n'), finish],
-  );
-  await world.service.api(world.token, 'POST', `/tasks/${sub.id}/start`);
-  await until(
-    'its review',
-    async () => (await world.get<{ status: string }>(`/tasks/${sub.id}`)).status === 'in_review',
-  );
-  expect(told(face)).toContain('there is no tool create_subtasks');
 });

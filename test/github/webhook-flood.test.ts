@@ -47,8 +47,8 @@ const taken = expect.stringMatching(/^(HTTP\/1\.1 202|stored late)$/);
 const resident = () =>
   Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${web.service.process.pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** Sends 120 requests at the same time. Returns their statuses and by how many MB the service's memory grew at most. */
-async function flood(attack: (nth: number) => Promise<number>, count = 120) {
+/** Sends requests at the same time, by default 1 GB of them. Returns their statuses and by how many MB the service's memory grew at most. */
+async function flood(attack: (nth: number) => Promise<number>, count = 40) {
   const before = resident();
   let most = before;
   const watch = setInterval(() => {
@@ -69,7 +69,7 @@ test('unsigned bodies of 53 bytes that decompress to bombs', async () => {
 });
 
 const large = Buffer.alloc(25_000_000, ' ');
-/** 3 GB are sent, which takes seconds, and longer on a busy machine. */
+/** 1 GB is sent, which takes seconds, and longer on a busy machine. */
 const busyMs = 120_000;
 const claims = { 'Content-Length': String(large.length), 'X-Hub-Signature-256': wrong };
 
@@ -82,14 +82,14 @@ test(
     const { statuses, grown } = await attack;
     expect(grown).toBeLessThan(100);
     expect(signed).toEqual(Array(20).fill(taken));
-    expect(statuses.filter((s) => s === 503).length).toBeGreaterThan(60);
+    expect(statuses.filter((s) => s === 503).length).toBeGreaterThan(20);
     for (const status of statuses) expect([0, 401, 503]).toContain(status);
   },
   busyMs,
 );
 
 test(
-  'the same from 120 addresses',
+  'the same from 40 addresses',
   async () => {
     const attack = flood((nth) => send(claims, large, `127.0.1.${nth + 1}`));
     const signed = [];

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openPresence } from '../../src/db/presence.ts';
 import { until } from '../../src/demo/real-service.ts';
+import { forgetOldKeys } from '../../src/http/idempotency.ts';
 import { routes } from '../../src/routes.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { privateKey } from '../support/keys.ts';
@@ -60,6 +61,42 @@ test('a token is never stored: a repeated request is a 409', async () => {
   expect((await post('/me/tokens', { name: 'n' }, 'k')).status).toBe(409);
   const kept = await service.app.db.manager.query(`select reply from idempotency_keys where request like '%tokens'`);
   expect(kept).toEqual([{ reply: null }]);
+});
+
+/** Makes a key this many minutes old; without `isKept`, its request has no reply yet. */
+const age = (key: string, minutes: number, isKept = false) =>
+  service.app.db.manager.query(
+    `update idempotency_keys set created_at = now() - make_interval(mins => $2),
+       status = case when $3 then status end, reply = case when $3 then reply end where key = $1`,
+    [key, minutes, isKept],
+  );
+
+test('the key of an interrupted request becomes free after ten minutes, for the same body', async () => {
+  const first = await post('/projects', { name: 'Once' }, 'cut off');
+  expect(first.status).toBe(201);
+  expect((await post('/projects/', { name: 'Once' }, 'cut off')).body).toEqual(first.body);
+  await age('cut off', 9);
+  expect((await post('/projects', { name: 'Once' }, 'cut off')).status).toBe(409);
+  await age('cut off', 11);
+  expect((await post('/projects', { name: 'Other' }, 'cut off')).status).toBe(422);
+  const again = await post('/projects', { name: 'Once' }, 'cut off');
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, null]);
+});
+
+test('a stored reply is repeated for a day, then the key is free, and a sweep deletes it', async () => {
+  const { body } = await post('/projects', { name: 'Daily' }, 'day');
+  const minutesOfADay = 24 * 60;
+  await age('day', minutesOfADay - 1, true);
+  await forgetOldKeys(service.app.db);
+  const repeated = await post('/projects', { name: 'Daily' }, 'day');
+  expect([repeated.body, repeated.headers.get('idempotent-replayed')]).toEqual([body, 'true']);
+  await age('day', minutesOfADay + 1, true);
+  const again = await post('/projects', { name: 'Another day' }, 'day');
+  expect([again.status, again.body.id === body.id]).toEqual([201, false]);
+  await age('day', minutesOfADay + 1, true);
+  await forgetOldKeys(service.app.db);
+  const left = await service.app.db.manager.query(`select count(*)::int as n from idempotency_keys where key = 'day'`);
+  expect(left).toEqual([{ n: 0 }]);
 });
 
 describe('with GitHub slow', () => {

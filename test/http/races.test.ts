@@ -120,25 +120,6 @@ test('known addresses reply 405 to other methods, and a cookie is not accepted a
   expect((await service.call('POST', '/projects', { body: { name: 'x' }, headers })).status).toBe(403);
 });
 
-test('the key of an interrupted request becomes free again later', async () => {
-  const headers = { 'Idempotency-Key': 'cut off' };
-  const post = () => service.call('POST', '/projects', { token, body: { name: 'Once' }, headers });
-  const first = await post();
-  expect(first.status).toBe(201);
-  expect((await service.call('POST', '/projects/', { token, body: { name: 'Once' }, headers })).body).toEqual(
-    first.body,
-  );
-  const age = (minutes: number) =>
-    service.app.db.manager.query(
-      `update idempotency_keys set status = null, reply = null, created_at = now() - make_interval(mins => $1) where key = 'cut off'`,
-      [minutes],
-    );
-  await age(1);
-  expect((await post()).status).toBe(409);
-  await age(11);
-  expect((await post()).status).toBe(201);
-});
-
 test('many reconcile requests of one user do not delay others', async () => {
   const other = await service.token('other');
   let asked: Promise<{ status: number }>[] = [];

@@ -1,6 +1,7 @@
 import { openJournal, stepOf } from '../../src/runs/lease/journal.ts';
 import {
   deleteOldEvents,
+  deleteOldTurns,
   findStep,
   insertEvent,
   insertTurn,
@@ -97,6 +98,21 @@ test('log lines are cut, and read in pages after a line', () =>
     expect(all.map((event) => event.text)).toEqual([`${'x'.repeat(1999)}\ufffd`, 'two', 'three', 'four']);
     const next = await listEvents(em, id, { afterId: all[0]?.id ?? '', limit: 2 });
     expect(next.map((event) => event.text)).toEqual(['two', 'three']);
+  }));
+
+test('of the old turns of ended runs the oldest are deleted first', () =>
+  undone(async (em) => {
+    const ended = await addRun(em, { status: 'failed', finishedAt: new Date() });
+    for (const id of [ended, await addRun(em)])
+      for (const days of [7, 5, 6])
+        await em.query(
+          `insert into run_turns (run_id, turn, messages, at)
+           values ($1, $2::int, '[]', now() - $2::int * interval '1 day')`,
+          [id, days],
+        );
+    expect([await deleteOldTurns(em, 4, 2), await deleteOldTurns(em, 5, 2)]).toEqual([2, 0]);
+    expect(await em.query('select turn from run_turns where run_id = $1', [ended])).toEqual([{ turn: 5 }]);
+    expect(await em.query('select count(*)::int as n from run_turns')).toEqual([{ n: 4 }]);
   }));
 
 test('of the old log lines the oldest are deleted first', () =>

@@ -142,8 +142,8 @@ test('the other runs of a task that its agent split share its budget, from the r
     };
     const at = (minutes: number) => `now() + interval '${minutes} minutes'`;
     await spend(parentId, 1, { created_at: at(-9), finished_at: at(-1) });
-    const split = await spend(parentId, 2, { created_at: at(-8), finished_at: at(1) });
-    await spend(byAgent, 4, { created_at: at(1), finished_at: 'null' });
+    const split = await spend(parentId, 2, { created_at: at(-8), finished_at: at(0) });
+    await spend(byAgent, 4, { created_at: at(0), finished_at: 'null' });
     await spend(byPerson, 8, { created_at: at(1) });
     await spend(unrelated, 16, { created_at: at(1) });
     const own = await spend(parentId, 32, { created_at: at(2) });
@@ -157,7 +157,11 @@ test('a cancel waits for a push that is under way, but no longer than three seco
   const id = await addRun(db.manager);
   const waited = async () => {
     const began = performance.now();
-    await db.transaction((em) => lockForCancel(em, id));
+    await db.transaction(async (em) => {
+      await lockForCancel(em, id);
+      const taken = db.manager.query('select 1 from runs where id = $1 for update nowait', [id]);
+      await expect(taken).rejects.toMatchObject({ code: '55P03' });
+    });
     return performance.now() - began;
   };
   expect(await waited()).toBeLessThan(1500);

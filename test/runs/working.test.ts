@@ -70,8 +70,14 @@ test('a run that cannot begin fails with its reason, and the worker goes on with
 
 test('a run whose worker lacks a resource is given back, and a job continues it after a pause', async () => {
   const id = await queueRun();
-  const worker = workerWith(fullDisk);
+  const live = async () => (await given.service.app.metrics.liveRuns.get()).values[0]?.value;
+  const seen: unknown[] = [];
+  const worker = workerWith(async (signal) => {
+    seen.push(await live());
+    return fullDisk(signal);
+  });
   await workOnRuns(worker);
+  expect([seen, await live()]).toEqual([[1], 0]);
   const state = `status, interruptions, lease_until < now() as "isLeft", not_before > now() as "isPaused"`;
   expect(await read(id, state)).toEqual({ status: 'running', interruptions: 1, isLeft: true, isPaused: true });
   const why = "the worker's disk is full";

@@ -79,13 +79,11 @@ async function store({ days, startedAfter, endsAfter, rows }: History): Promise<
       endsAfter === null ? null : at(endsAfter),
     ],
   );
-  for (const { task, minute, status: now } of rows)
-    await db.manager.query('insert into sprint_history (sprint_id, task_id, status, at) values ($1, $2, $3, $4)', [
-      id,
-      `t${task}`,
-      now,
-      at(minute),
-    ]);
+  await db.manager.query(
+    `insert into sprint_history (sprint_id, task_id, status, at)
+     select $1, * from unnest($2::text[], $3::text[], $4::timestamptz[])`,
+    [id, rows.map((row) => `t${row.task}`), rows.map((row) => row.status), rows.map((row) => at(row.minute))],
+  );
   return id;
 }
 

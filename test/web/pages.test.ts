@@ -91,23 +91,29 @@ interface Seen {
   alive: string[];
 }
 
+async function inspect(name: string, seen: Seen): Promise<void> {
+  for (const each of await violations(page)) seen.violations.push(`${name}: ${each}`);
+  const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'));
+  if (overflow > 0) seen.tooWide.push(`${name}: ${overflow} px too wide`);
+  for (const each of (await page.evaluate(alive)) as string[]) seen.alive.push(`${name}: ${each}`);
+}
+
 /** Visits all pages, wide in light colours and narrow in dark colours, and collects the data for several tests. */
 async function walk(): Promise<Seen> {
   const seen: Seen = { violations: [], tooWide: [], alive: [] };
-  for (const [theme, width] of [
+  const looks = [
     ['light', 1280],
     ['dark', 320],
-  ] as const) {
-    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
-    await page.setViewportSize({ width, height: 800 });
-    for (const [name, where] of Object.entries(pages())) {
-      await show(page, where);
-      for (const each of await violations(page)) seen.violations.push(`${name}, ${theme}: ${each}`);
-      const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'));
-      if (overflow > 0) seen.tooWide.push(`${name}, ${width} px: ${overflow} px too wide`);
-      for (const each of (await page.evaluate(alive)) as string[]) seen.alive.push(`${name}: ${each}`);
+  ] as const;
+  // Every other page begins narrow, so that no page depends on the width with which it was loaded.
+  for (const [nth, [name, where]] of Object.entries(pages()).entries())
+    for (const [at, [theme, width]] of (nth % 2 === 0 ? looks : looks.toReversed()).entries()) {
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+      await page.setViewportSize({ width, height: 800 });
+      if (at === 0) await show(page, where);
+      else await settled(page);
+      await inspect(`${name}, ${theme}, ${width} px`, seen);
     }
-  }
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.emulateMedia({ colorScheme: 'light' });
   return seen;

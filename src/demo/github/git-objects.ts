@@ -1,19 +1,15 @@
-import { execFile } from 'node:child_process';
+import { runInSmallProcess } from './small-process.ts';
 
 /** Calls the emulator's API and returns the parsed JSON. @throws Error when the call fails */
 export type Call = <T>(method: string, path: string, body?: object) => Promise<T>;
 
 /** Runs git in a bare repository, without the machine's git configuration. */
-export function gitIn(folder: string, args: string[], input?: string | Buffer): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const env = { PATH: '/usr/local/bin:/usr/bin:/bin', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
-    const options = { env, encoding: 'buffer' as const, maxBuffer: 1 << 28 };
-    const child = execFile('git', ['-c', 'safe.directory=*', '-C', folder, ...args], options, (error, out) =>
-      error ? reject(error) : resolve(out),
-    );
-    child.stdin?.on('error', () => {});
-    child.stdin?.end(input);
-  });
+export async function gitIn(folder: string, args: string[], input?: string | Buffer): Promise<Buffer> {
+  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
+  const all = ['-c', 'safe.directory=*', '-C', folder, ...args];
+  const { output, problem } = await runInSmallProcess('git', all, { env }, input);
+  if (problem !== undefined) throw new Error(problem);
+  return output;
 }
 
 async function gitText(folder: string, args: string[], input?: string | Buffer): Promise<string> {

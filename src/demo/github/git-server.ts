@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { runInSmallProcess } from './small-process.ts';
 
 /** The callbacks of the git server. Callers authenticate as with git: any user name, and a GitHub token as password. */
 export interface GitHost {
@@ -47,25 +47,20 @@ export async function serveGit(host: GitHost, req: IncomingMessage, res: ServerR
 
 /** Runs git for one request and returns its output. */
 async function runGit(service: Service, folder: string, isAdvertising: boolean, req: IncomingMessage): Promise<Buffer> {
+  // Git is started when the request is complete, so a caller that disconnects leaves no process behind.
+  const body = await buffer(req);
+  const input = req.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
   const args = [service.slice(4), '--stateless-rpc', ...(isAdvertising ? ['--advertise-refs'] : []), folder];
-  const git = spawn('git', args, {
-    env: {
-      PATH: '/usr/local/bin:/usr/bin:/bin',
-      GIT_PROTOCOL: String(req.headers['git-protocol'] ?? ''),
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      GIT_CONFIG_COUNT: '1',
-      GIT_CONFIG_KEY_0: 'safe.directory',
-      GIT_CONFIG_VALUE_0: '*',
-    },
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
-  // If the caller disconnects during the request, `pipeline` closes git's input and git exits.
-  const isPacked = req.headers['content-encoding'] === 'gzip';
-  pipeline([req, ...(isPacked ? [createGunzip()] : []), git.stdin], () => {});
-  const output: Buffer[] = [];
-  for await (const chunk of git.stdout) output.push(chunk as Buffer);
-  return Buffer.concat(output);
+  const env = {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    GIT_PROTOCOL: String(req.headers['git-protocol'] ?? ''),
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'safe.directory',
+    GIT_CONFIG_VALUE_0: '*',
+  };
+  return (await runInSmallProcess('git', args, { env }, input)).output;
 }
 
 function tokenOf(req: IncomingMessage): string | undefined {

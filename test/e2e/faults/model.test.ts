@@ -52,32 +52,50 @@ async function play(wrong: Said[], status: string): Promise<WorldTask> {
   return task;
 }
 
-test.each<[string, Said[]]>([
-  ['429 with retry-after', [{ status: 429, headers: { 'retry-after': '0.2' } }]],
-  ['429 without', [{ status: 429 }]],
-  ['500 twice', [{ status: 500 }, { status: 500 }]],
-  ['a reset in mid-answer', [{ isReset: true }]],
-  ['broken JSON as arguments', [call('write_file', '{"path": "made.txt", "conte')]],
-  ['an unknown tool', [call('deploy', '{}')]],
-  ['arguments that do not fit', [call('write_file', '{"file": "x"}')]],
-  ['text in parts, and invalid token counts', [odd]],
-  ['a call without arguments', [answer({ tool_calls: [{ id: 'c', type: 'function', function: { name: 'search' } }] })]],
-  ['three hundred calls in one turn', [Array.from({ length: 300 }, () => ({ name: 'list_files', arguments: {} }))]],
-  ['a stop by length', [answer({ content: 'I will now' }, 'length')]],
+/** A call that works. Faults between such calls are not faults in a row. */
+const look = (nth: number): Said => [{ name: 'read_file', arguments: { path: 'README.md', endLine: nth } }];
+
+test.each<[string, Said[][]]>([
   [
-    'a conversation that is too long',
+    'a server',
     [
-      {
-        status: 400,
-        headers: { 'Content-Type': 'application/json' },
-        body: '{"error":{"code":"context_length_exceeded","message":"too long"}}',
-      },
+      [{ status: 429, headers: { 'retry-after': '0.2' } }],
+      [{ status: 429 }],
+      [{ status: 500 }, { status: 500 }],
+      [{ isReset: true }],
+      [
+        {
+          status: 400,
+          headers: { 'Content-Type': 'application/json' },
+          body: '{"error":{"code":"context_length_exceeded","message":"too long"}}',
+        },
+      ],
     ],
   ],
-])('%s: the run continues and succeeds', async (_what, wrong) => {
-  const task = await play(wrong, 'in_review');
+  [
+    'a model',
+    [
+      // Broken JSON, an unknown tool, arguments that do not fit, a call without arguments, text in parts with invalid
+      // token counts, a stop by length, and far too many calls in one turn.
+      [call('write_file', '{"path": "made.txt", "conte')],
+      [call('deploy', '{}')],
+      [call('write_file', '{"file": "x"}')],
+      [answer({ tool_calls: [{ id: 'c', type: 'function', function: { name: 'search' } }] })],
+      [odd],
+      [answer({ content: 'I will now' }, 'length')],
+      [Array.from({ length: 300 }, () => ({ name: 'list_files', arguments: {} }))],
+    ],
+  ],
+])('a run continues and succeeds after every single mistake of %s', async (_whose, mistakes) => {
+  const before = world.model.requests.length;
+  const task = await play(
+    mistakes.flatMap((each, nth) => [...each, look(nth + 1)]),
+    'in_review',
+  );
   expect(task.failure).toBeNull();
-  if (Array.isArray(wrong[0])) expect(told()).toContain('not run: over 100 calls');
+  // Every mistake was made, and the run then wrote its file and finished.
+  expect(world.model.requests.length - before).toBeGreaterThanOrEqual(mistakes.flat().length + mistakes.length + 2);
+  if (mistakes.flat().some(Array.isArray)) expect(told()).toContain('not run: over 100 calls');
 });
 
 test.each<[string, Said[], string, RegExp]>([

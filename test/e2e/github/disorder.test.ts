@@ -7,7 +7,7 @@ import { openWorld, type World } from '../../support/world.ts';
 const repo = '/repos/mona/sample';
 // All 50 orders take two minutes: `DISORDERS=50 npm test -- test/e2e/github/disorder`.
 const orders = Number(process.env.DISORDERS ?? 2);
-const eventsOfAnOrder = 200;
+const eventsOfAnOrder = 100;
 const script: Script = [
   [{ name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } }],
   [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }],
@@ -73,7 +73,7 @@ function random(seed: number): () => number {
 }
 
 /**
- * Returns 200 deliveries in random order: a tenth of the events is missing, a fifth of the deliveries is duplicated.
+ * Returns deliveries in random order: a tenth of the events is missing, a fifth of the deliveries is duplicated.
  */
 function disorder(seed: number) {
   const next = random(seed);
