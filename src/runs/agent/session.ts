@@ -1,5 +1,6 @@
 import type { App } from '../../app.ts';
 import type { RunRow } from '../../db/work-tables.ts';
+import { storable } from '../../domain/text/storable.ts';
 import { UnfitWorkTree } from '../../git/work-tree/unfit-work-tree.ts';
 import type { Message, Reply } from '../../llm/model.ts';
 import { costOf } from '../../llm/pricing.ts';
@@ -87,7 +88,9 @@ async function beginning(
   const stored = await findContext(app.db.manager, runId);
   if (stored !== undefined)
     return { opening: stored.opening, memory: { ...memory, cut: stored.cut, limitChars: stored.limitChars } };
-  const opening = await openingOf(app, given, { ...work, conflicts: work.branch.conflicts ?? [] }, host);
+  const conflicts = work.branch.conflicts ?? [];
+  // Stored text loses some characters; the first prompt already has to be without them.
+  const opening = storable(await openingOf(app, given, { ...work, conflicts }, host));
   await journal.write((em) => insertContext(em, runId, opening));
   return { opening, memory };
 }
