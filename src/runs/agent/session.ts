@@ -1,5 +1,6 @@
 import type { App } from '../../app.ts';
 import type { RunRow } from '../../db/work-tables.ts';
+import { storable } from '../../domain/text/storable.ts';
 import { UnfitWorkTree } from '../../git/work-tree/unfit-work-tree.ts';
 import type { Message, Reply } from '../../llm/model.ts';
 import { costOf } from '../../llm/pricing.ts';
@@ -95,7 +96,8 @@ async function beginning(
   if (stored !== undefined)
     return { opening: stored.opening, memory: { ...memory, cut: stored.cut, limitChars: stored.limitChars } };
   const conflicts = work.branch.conflicts ?? [];
-  const opening = await openingOf(app, given, { ...work, conflicts, sections }, host);
+  // Stored text loses some characters; the first prompt already has to be without them.
+  const opening = storable(await openingOf(app, given, { ...work, conflicts, sections }, host));
   await journal.write((em) => insertContext(em, runId, opening));
   return { opening, memory };
 }
