@@ -5,7 +5,7 @@ import { openWorld, type World } from '../support/world.ts';
 let world: World;
 let tracker: RunningMcpServer;
 let release = () => {};
-let asked = 0;
+let isHeld = false;
 
 beforeAll(async () => {
   tracker = await startMcpServer();
@@ -22,8 +22,8 @@ beforeAll(async () => {
     ],
     {
       before: async (turn) => {
-        asked += 1;
-        if (turn === 3) await held;
+        isHeld = turn === 3;
+        if (isHeld) await held;
       },
       settings: { ALLOW_PRIVATE_HOSTS: 'true' },
     },
@@ -60,7 +60,7 @@ test('an agent sees comments, images and MCP tools, also after its worker was ki
     github.as(who)('POST', `/repos/mona/sample/issues/${number}/comments`, { body });
   await say('mona', 'Please keep the old name.');
   await say('mona', '/agent start');
-  await until('the fourth turn', async () => asked === 4);
+  await until('the fourth turn', async () => isHeld);
   await world.service.stop('SIGKILL');
   release();
   // The next worker must not read this comment: the model would get another beginning.
