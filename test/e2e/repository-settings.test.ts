@@ -114,9 +114,8 @@ test('`allowed` opens exact paths, `protected` takes precedence, and what is lef
   const refused = ['.github/workflows/Docs.yml', '.husky/pre-push'];
   plays(
     [...[...allowed, ...refused].map((path) => write(path, 'x\n')), finish],
-    // The first finish shows the agent its change; the second is refused.
+    [write('.gitattributes', '*.bin filter=lfs\n*.md text\n'), ...refused.map(remove)],
     [finish],
-    [write('.gitattributes', '*.bin filter=lfs\n*.md text\n'), ...refused.map(remove), finish],
   );
   const task = await settled(await world.issue('/agent start'), 'in_review', 1);
   expect(told(face)).toMatch(/Docs.yml is protected by default.*pre-push is protected by the .deckhand.yml/s);

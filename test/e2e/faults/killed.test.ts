@@ -181,7 +181,8 @@ if (disk === undefined) process.stdout.write('skipped: the test of a full disk n
   const full = await openWorld(script, { settings: { DATA_DIR: disk ?? '', SANDBOX: 'off' } });
   others.push(full);
   const filler = join(disk ?? '', 'filler');
-  spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=64k']);
+  // No more than the disk holds: if this test exceeds its limit, the disk is unmounted, and the folder is on the real one.
+  spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=64k', 'count=4800']);
   await full.issue('/agent start');
   const { id } = await full.task();
   const runs = () => full.get<{ status: string }[]>(`/tasks/${id}/runs`);
