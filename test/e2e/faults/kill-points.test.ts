@@ -104,12 +104,15 @@ async function play(): Promise<Shown> {
   });
 }
 
-async function expectOneOfEach(task: Shown): Promise<void> {
+/** After a fault at one of the model's refusals, fewer of them are left, so the run may go on without being parked. */
+async function expectOneOfEach(task: Shown, leastWaits: 0 | 1): Promise<void> {
   expect(task.failure).toBeNull();
   const runs = await answerTo<{ id: string; status: string }[]>(`/tasks/${task.id}/runs`);
   expect(runs.map((r) => r.status)).toEqual(['succeeded']);
   const log = await answerTo<{ type: string }[]>(`/runs/${runs[0]?.id}/events`);
-  expect(log.filter(({ type }) => type === 'waiting')).toHaveLength(1);
+  const waits = log.filter(({ type }) => type === 'waiting').length;
+  expect(waits).toBeGreaterThanOrEqual(leastWaits);
+  expect(waits).toBeLessThanOrEqual(1);
   expect((await answerTo<{ handoffs: unknown[] }>(`/tasks/${task.id}/handoffs`)).handoffs).toHaveLength(1);
   expect(await answerTo<unknown[]>(`/tasks/${task.id}/prs`)).toHaveLength(1);
   const folder = world.github.folderOf('mona/sample');
@@ -174,8 +177,8 @@ function textOf(file: string): string {
 
 test('killed before or after any external effect, or with its response lost, a run makes one branch, one pull request, one handoff', async () => {
   // The first run also does one-time work: it creates labels and handles events from before the start.
-  await expectOneOfEach(await play());
-  await expectOneOfEach(await play());
+  await expectOneOfEach(await play(), 1);
+  await expectOneOfEach(await play(), 1);
   const points = calls.map((name, i) => ({ name, nth: calls.slice(0, i).filter((c) => c === name).length }));
   expect(points.length).toBeGreaterThan(20);
   const chosen = choose((['before', 'after', 'lost'] as const).flatMap((kind) => points.map((at) => ({ kind, at }))));
@@ -214,7 +217,7 @@ function choose<C extends { kind: string; at: { name: string } }>(cases: C[]): C
 /** Plays a run with the current fault; returns what is wrong afterwards, with the end of the service's log. */
 async function problemOf(name: string): Promise<string | undefined> {
   try {
-    await expectOneOfEach(await play());
+    await expectOneOfEach(await play(), 0);
     await expectNothingLeft();
     return undefined;
   } catch (error) {
