@@ -67,7 +67,7 @@ export const areas: Area[] = [
   {
     name: 'budgets',
     sources: ['src/domain/{budget,remedies}.ts'],
-    tests: ['test/domain/{budget,remedies,text}.test.ts', 'test/runs/loop.test.ts'],
+    tests: ['test/domain/{budget,remedies,text}.test.ts', 'test/runs/agent/loop.test.ts'],
   },
   { name: 'budgets', sources: ['src/projects/budgets.ts'], tests: ['test/projects/projects.test.ts'] },
   {

@@ -1,8 +1,8 @@
 import { compose } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { createLogger } from '../logger.ts';
-import { promptLength } from '../runs/agent/fit-context.ts';
-import { usualRatio } from '../runs/agent/memory.ts';
+import { promptLength } from '../runs/agent/context/fit-context.ts';
+import { usualRatio } from '../runs/agent/context/memory.ts';
 import { previewPrompt } from '../runs/agent/preview.ts';
 
 /** Runs `prompt TASK`: prints what a run of the task would send to its model first, with an estimate of its tokens. */

@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import { RunFailed } from '../domain/run.ts';
 import { tryMoveTask } from '../tasks/move.ts';
 import { hasOpenPull, insertHandoff } from '../tasks/work-store.ts';
-import type { Ending } from './agent/ending.ts';
+import type { Ending } from './agent/ending/ending.ts';
 import { refreshRemote } from './open-work.ts';
 import { followRevisions } from './operations.ts';
 import { changesOf, readOnce, type TreeOf } from './outgoing/changes.ts';

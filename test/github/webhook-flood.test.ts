@@ -1,9 +1,9 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync } from 'node:zlib';
+import { headOf, openRaw } from '../support/http/raw-http.ts';
+import { startWebProcess, type WebProcess } from '../support/http/web-process.ts';
 import { privateKey } from '../support/keys.ts';
-import { headOf, openRaw } from '../support/raw-http.ts';
-import { startWebProcess, type WebProcess } from '../support/web-process.ts';
 
 const secret = 'a secret of the flooded service';
 let web: WebProcess;

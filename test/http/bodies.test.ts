@@ -6,7 +6,7 @@ import { bodyBudget } from '../../src/http/limits/body-budget.ts';
 import { answerAndHangUp } from '../../src/http/limits/hang-up.ts';
 import { isModest } from '../../src/http/limits/modest-json.ts';
 import { readBytes } from '../../src/http/limits/read-body.ts';
-import { headOf, openRaw } from '../support/raw-http.ts';
+import { headOf, openRaw } from '../support/http/raw-http.ts';
 
 const kB = 1024;
 const budget = bodyBudget({ total: 512 * kB, each: 256 * kB });

@@ -9,7 +9,7 @@ import { until } from '../../src/demo/real-service.ts';
 import { compressed, maxAtOnce } from '../../src/http/compress.ts';
 import { dashboard } from '../../src/http/dashboard.ts';
 import { httpServer } from '../../src/http/limits/listener.ts';
-import { headOf, openRaw } from '../support/raw-http.ts';
+import { headOf, openRaw } from '../support/http/raw-http.ts';
 
 const long = JSON.stringify(Array.from({ length: 1000 }, (_, i) => ({ number: i })));
 /** Random text: even compressed, it is larger than the socket buffers. */

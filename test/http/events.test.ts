@@ -7,8 +7,8 @@ import { answerEvents } from '../../src/http/events.ts';
 import { openLiveText } from '../../src/runs/agent/live-text.ts';
 import { followRun } from '../../src/runs/follow-run.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
-import { type Heard, openEventStream } from '../support/event-stream.ts';
-import { headOf, openRaw } from '../support/raw-http.ts';
+import { type Heard, openEventStream } from '../support/http/event-stream.ts';
+import { headOf, openRaw } from '../support/http/raw-http.ts';
 import { usualTime } from '../support/usual-time.ts';
 
 let service: TestApp;

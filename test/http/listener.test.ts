@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { until } from '../../src/demo/real-service.ts';
 import { httpServer } from '../../src/http/limits/listener.ts';
-import { headOf, openRaw } from '../support/raw-http.ts';
+import { headOf, openRaw } from '../support/http/raw-http.ts';
 
 let server: Server;
 let port: number;

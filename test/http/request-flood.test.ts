@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { headOf, openRaw } from '../support/raw-http.ts';
-import { startWebProcess, type WebProcess } from '../support/web-process.ts';
+import { headOf, openRaw } from '../support/http/raw-http.ts';
+import { startWebProcess, type WebProcess } from '../support/http/web-process.ts';
 
 const flood = fileURLToPath(new URL('../support/stand-ins/flood.mjs', import.meta.url));
 let web: WebProcess;

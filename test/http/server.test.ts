@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { writeProbe } from '../../src/db/writable.ts';
 import { readiness } from '../../src/http/readiness.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
-import { headOf, openRaw } from '../support/raw-http.ts';
+import { headOf, openRaw } from '../support/http/raw-http.ts';
 
 let service: TestApp;
 let token: string;

@@ -2,10 +2,10 @@ import { RunFailed } from '../../domain/run.ts';
 import { storableText } from '../../domain/text/storable.ts';
 import { type Message, ModelFailed, type Reply, type ToolSpec } from '../../llm/model.ts';
 import { ModelAway } from '../waiting/model-away.ts';
-import { factsOf } from './facts.ts';
-import { openingLength, planCut, promptLength, promptOf, summaryLimit } from './fit-context.ts';
+import { factsOf } from './context/facts.ts';
+import { openingLength, planCut, promptLength, promptOf, summaryLimit } from './context/fit-context.ts';
+import { limitOf, lowerLimit, measure } from './context/memory.ts';
 import type { LoopContext } from './loop.ts';
-import { limitOf, lowerLimit, measure } from './memory.ts';
 import { part } from './prompts/part.ts';
 import { toolSpecs } from './tools.ts';
 

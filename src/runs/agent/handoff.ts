@@ -2,7 +2,7 @@ import type { Failure } from '../../domain/run.ts';
 import { storableText } from '../../domain/text/storable.ts';
 import { type Message, ModelFailed } from '../../llm/model.ts';
 import { parseArguments } from '../../repositories/read-tools.ts';
-import { promptOf } from './fit-context.ts';
+import { promptOf } from './context/fit-context.ts';
 import type { LoopContext } from './loop.ts';
 import { part } from './prompts/part.ts';
 import { FinishCall } from './tools/endings.ts';

@@ -4,10 +4,10 @@ import { storable } from '../../domain/text/storable.ts';
 import { type Message, type Model, messageOf, type Reply, type ReplyOptions, type ToolCall } from '../../llm/model.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';
 import { replyTo } from './ask-model.ts';
-import { cutText, type Ending, finishedWith, type Judgement, splitInto } from './ending.ts';
-import { limitWarning } from './limit-warning.ts';
-import type { Memory } from './memory.ts';
-import { countMisses, failIfStuck, missText, repeatHint } from './stuck.ts';
+import type { Memory } from './context/memory.ts';
+import { cutText, type Ending, finishedWith, type Judgement, splitInto } from './ending/ending.ts';
+import { limitWarning } from './ending/limit-warning.ts';
+import { countMisses, failIfStuck, missText, repeatHint } from './ending/stuck.ts';
 import type { Offered, ToolResult } from './tools/tool.ts';
 import { callTool, describeCall } from './tools.ts';
 

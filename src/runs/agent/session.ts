@@ -20,13 +20,13 @@ import type { Work } from '../work.ts';
 import { type AtHand, openable, repositoriesAtHand } from '../workspace/at-hand.ts';
 import { packFiles, type Signals, unpackFiles } from '../workspace/workspace.ts';
 import type { Assignment } from './assignment.ts';
-import type { Ending } from './ending.ts';
+import { type Memory, newMemory } from './context/memory.ts';
+import type { Ending } from './ending/ending.ts';
+import { judgeEnding } from './ending/judge-ending.ts';
 import { askForHandoff } from './handoff.ts';
 import { readInstructions, withNestedInstructions } from './instructions.ts';
-import { judgeEnding } from './judge-ending.ts';
 import { openLiveText } from './live-text.ts';
 import { converse, type LoopContext } from './loop.ts';
-import { type Memory, newMemory } from './memory.ts';
 import { openingMessages } from './prompts.ts';
 import { tellingOfLostProcesses } from './tools/lost-processes.ts';
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { storableJson } from '../../domain/text/storable.ts';
 import type { Message } from '../../llm/model.ts';
-import type { Learned } from '../agent/memory.ts';
+import type { Learned } from '../agent/context/memory.ts';
 
 export interface StoredContext extends Learned {
   opening: Message[];

@@ -1,11 +1,11 @@
 import { lstat, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { adapt, asInFile, carryOver } from './matching/adapt.mjs';
 import { editableText, missing, save } from './files.mjs';
+import { adapt, asInFile, carryOver } from './matching/adapt.mjs';
 import { findLines, placesOf, plain } from './matching/matching.mjs';
-import { exists, inside, meantPath, writablePath } from './paths.mjs';
 import { withoutBlankLines, withoutEscapes, withoutFence, withoutNumbers } from './matching/quotation.mjs';
 import { nearestLines } from './matching/resemblance.mjs';
+import { exists, inside, meantPath, writablePath } from './paths.mjs';
 import { changedPlaces, numbered } from './show.mjs';
 import { limits, ToolError } from './tool-error.mjs';
 

@@ -1,8 +1,8 @@
 import { constants, mkdir, open, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { newRoom, walk } from './listing.mjs';
-import { inside } from './paths.mjs';
 import { distance } from './matching/resemblance.mjs';
+import { inside } from './paths.mjs';
 import { limits, ToolError } from './tool-error.mjs';
 
 /** Reads a text file. `isExact` says whether writing the text back would give the same bytes. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { until } from '../../../src/demo/real-service.ts';
 import { type Face, openFace, repo } from '../../support/face.ts';
 import { gitAsync, gitWith } from '../../support/git.ts';
-import { healthDuring } from '../../support/health.ts';
+import { healthDuring } from '../../support/http/health.ts';
 import type { WorldTask } from '../../support/world.ts';
 
 let face: Face;

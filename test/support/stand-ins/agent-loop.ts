@@ -1,7 +1,7 @@
 import { limitsOfService } from '../../../src/domain/budget.ts';
 import type { Message, Model, Reply, ReplyOptions, ToolCall } from '../../../src/llm/model.ts';
+import { newMemory } from '../../../src/runs/agent/context/memory.ts';
 import type { LoopContext } from '../../../src/runs/agent/loop.ts';
-import { newMemory } from '../../../src/runs/agent/memory.ts';
 import type { ToolAnswer, ToolHost } from '../../../src/sandbox/sandbox.ts';
 
 /** One turn of a scripted model: its calls, its text, a whole reply, or the error that it throws. */

@@ -1,6 +1,6 @@
-import type { Message } from '../../src/llm/model.ts';
-import { converse } from '../../src/runs/agent/loop.ts';
-import { call, finish, loopContext, read, type Scripted, toolHost } from '../support/stand-ins/agent-loop.ts';
+import type { Message } from '../../../src/llm/model.ts';
+import { converse } from '../../../src/runs/agent/loop.ts';
+import { call, finish, loopContext, read, type Scripted, toolHost } from '../../support/stand-ins/agent-loop.ts';
 
 const opening: Message[] = [{ role: 'user', content: 'the task' }];
 const start = (given: ReturnType<typeof loopContext>, before: Message[] = []) =>

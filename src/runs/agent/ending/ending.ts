@@ -1,6 +1,6 @@
-import type { TreeOf } from '../outgoing/changes.ts';
-import type { CheckResult } from '../publish/verify.ts';
-import type { FinishArguments, NewSubtask } from './tools/endings.ts';
+import type { TreeOf } from '../../outgoing/changes.ts';
+import type { CheckResult } from '../../publish/verify.ts';
+import type { FinishArguments, NewSubtask } from '../tools/endings.ts';
 
 /** How a conversation ended. The journal stores everything except `treeOf`. */
 export interface Ending extends Evidence {

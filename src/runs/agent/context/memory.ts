@@ -1,4 +1,4 @@
-import type { Message, Model, Reply, ToolSpec } from '../../llm/model.ts';
+import type { Message, Model, Reply, ToolSpec } from '../../../llm/model.ts';
 import { type Cut, contextChars, promptLength } from './fit-context.ts';
 
 /** What a conversation has learned about the prompts that its model accepts. Stored with the run. */

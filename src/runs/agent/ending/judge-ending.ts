@@ -1,14 +1,14 @@
-import { diffOf } from '../../git/diff.ts';
-import { UnfitWorkTree } from '../../git/work-tree/unfit-work-tree.ts';
-import type { Message } from '../../llm/model.ts';
-import { changesOf, ownChangesOf, readOnce, type TreeOf } from '../outgoing/changes.ts';
-import { objections } from '../outgoing/objection.ts';
-import { type CheckResult, checkText, failed, runChecks } from '../publish/verify.ts';
-import { allWorks, type Work } from '../work.ts';
+import { diffOf } from '../../../git/diff.ts';
+import { UnfitWorkTree } from '../../../git/work-tree/unfit-work-tree.ts';
+import type { Message } from '../../../llm/model.ts';
+import { changesOf, ownChangesOf, readOnce, type TreeOf } from '../../outgoing/changes.ts';
+import { objections } from '../../outgoing/objection.ts';
+import { type CheckResult, checkText, failed, runChecks } from '../../publish/verify.ts';
+import { allWorks, type Work } from '../../work.ts';
+import { exchangesOf } from '../context/exchanges.ts';
+import { pathsUsed } from '../context/facts.ts';
+import { part } from '../prompts/part.ts';
 import type { Ending, Judgement } from './ending.ts';
-import { exchangesOf } from './exchanges.ts';
-import { pathsUsed } from './facts.ts';
-import { part } from './prompts/part.ts';
 import { type ChangedFile, diffFence, refusedText, reviewText } from './review.ts';
 
 /** The model gets to correct a refused change once, and failing checks three times. */

@@ -1,4 +1,4 @@
-import type { Message, ToolSpec } from '../../llm/model.ts';
+import type { Message, ToolSpec } from '../../../llm/model.ts';
 
 /** Longest prompt in characters, about 100,000 tokens: longer ones cost more and help little. */
 export const contextChars = 400_000;

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { nativeGit } from '../../src/git/native/native.ts';
-import { sectionsOf } from '../../src/runs/briefing/sections.ts';
-import { readSkills, withSkills } from '../../src/runs/briefing/skills.ts';
-import { gitOut, serveSampleRepository } from '../support/git.ts';
-import { toolHost } from '../support/stand-ins/agent-loop.ts';
+import { nativeGit } from '../../../src/git/native/native.ts';
+import { sectionsOf } from '../../../src/runs/briefing/sections.ts';
+import { readSkills, withSkills } from '../../../src/runs/briefing/skills.ts';
+import { gitOut, serveSampleRepository } from '../../support/git.ts';
+import { toolHost } from '../../support/stand-ins/agent-loop.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => {

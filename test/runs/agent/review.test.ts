@@ -1,5 +1,5 @@
-import type { FileDiff } from '../../src/git/diff-files.ts';
-import { noticesOf, reviewText } from '../../src/runs/agent/review.ts';
+import type { FileDiff } from '../../../src/git/diff-files.ts';
+import { noticesOf, reviewText } from '../../../src/runs/agent/ending/review.ts';
 
 const file = (path: string, more: Partial<FileDiff> & { lines?: string[] } = {}): FileDiff => {
   const { lines = ['-old', '+new'], ...rest } = more;

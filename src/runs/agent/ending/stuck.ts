@@ -1,8 +1,8 @@
-import { RunFailed } from '../../domain/run.ts';
-import type { Message, ToolCall } from '../../llm/model.ts';
-import { type Exchange, exchangesOf } from './exchanges.ts';
+import { RunFailed } from '../../../domain/run.ts';
+import type { Message, ToolCall } from '../../../llm/model.ts';
+import { type Exchange, exchangesOf } from '../context/exchanges.ts';
+import { describeCall } from '../tools.ts';
 import { warningOpening } from './limit-warning.ts';
-import { describeCall } from './tools.ts';
 
 /** The run fails after this many answers in a row that are neither a valid call nor an ending. */
 const maxMisses = 3;

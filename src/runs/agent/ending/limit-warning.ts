@@ -1,5 +1,5 @@
-import { type Limits, nearLimits, type Spent } from '../../domain/budget.ts';
-import type { Message } from '../../llm/model.ts';
+import { type Limits, nearLimits, type Spent } from '../../../domain/budget.ts';
+import type { Message } from '../../../llm/model.ts';
 
 /** Every warning begins like this, so that it is found in the conversation and not given twice. */
 export const warningOpening = '[Limits of this run] ';

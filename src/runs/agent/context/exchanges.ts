@@ -1,4 +1,4 @@
-import type { Message, ToolCall } from '../../llm/model.ts';
+import type { Message, ToolCall } from '../../../llm/model.ts';
 
 /** One answer of the model and what followed it, until its next answer. */
 export interface Exchange {

@@ -1,5 +1,5 @@
-import { openLiveText } from '../../src/runs/agent/live-text.ts';
-import { safeLength } from '../../src/runs/outgoing/safe-length.ts';
+import { openLiveText } from '../../../src/runs/agent/live-text.ts';
+import { safeLength } from '../../../src/runs/outgoing/safe-length.ts';
 
 const secret = 'hunter2-hunter2';
 const token = `ghp_${'a1B2'.repeat(10)}`;

@@ -1,5 +1,5 @@
-import type { FileDiff } from '../../git/diff-files.ts';
-import { part } from './prompts/part.ts';
+import type { FileDiff } from '../../../git/diff-files.ts';
+import { part } from '../prompts/part.ts';
 
 /** One changed file, as the model sees it: the path has the folder of its repository in front. */
 export type ChangedFile = FileDiff;

@@ -1,11 +1,11 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ProbotOctokit } from 'probot';
-import type { App, Octokit } from '../../src/app.ts';
-import { readConfig } from '../../src/config.ts';
-import { type Access, signedAddress } from '../../src/runs/briefing/attachments.ts';
-import { fetchAgain, fetchPictures } from '../../src/runs/briefing/pictures.ts';
-import { openFakeGitHub } from '../support/stand-ins/fake-github.ts';
+import type { App, Octokit } from '../../../src/app.ts';
+import { readConfig } from '../../../src/config.ts';
+import { type Access, signedAddress } from '../../../src/runs/briefing/attachments.ts';
+import { fetchAgain, fetchPictures } from '../../../src/runs/briefing/pictures.ts';
+import { openFakeGitHub } from '../../support/stand-ins/fake-github.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => {

@@ -1,8 +1,8 @@
-import { ModelFailed } from '../../src/llm/model.ts';
-import { factsOf } from '../../src/runs/agent/facts.ts';
-import { askForHandoff } from '../../src/runs/agent/handoff.ts';
-import { openingMessages } from '../../src/runs/agent/prompts.ts';
-import { call, finish, loopContext, type Scripted } from '../support/stand-ins/agent-loop.ts';
+import { ModelFailed } from '../../../src/llm/model.ts';
+import { factsOf } from '../../../src/runs/agent/context/facts.ts';
+import { askForHandoff } from '../../../src/runs/agent/handoff.ts';
+import { openingMessages } from '../../../src/runs/agent/prompts.ts';
+import { call, finish, loopContext, type Scripted } from '../../support/stand-ins/agent-loop.ts';
 
 type Briefing = Parameters<typeof openingMessages>[0];
 

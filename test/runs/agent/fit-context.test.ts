@@ -1,8 +1,14 @@
 import fc from 'fast-check';
-import { type Message, ModelFailed } from '../../src/llm/model.ts';
-import { type Cut, openingLength, planCut, promptLength, promptOf } from '../../src/runs/agent/fit-context.ts';
-import { converse } from '../../src/runs/agent/loop.ts';
-import { call, finish, loopContext, read, toolHost } from '../support/stand-ins/agent-loop.ts';
+import { type Message, ModelFailed } from '../../../src/llm/model.ts';
+import {
+  type Cut,
+  openingLength,
+  planCut,
+  promptLength,
+  promptOf,
+} from '../../../src/runs/agent/context/fit-context.ts';
+import { converse } from '../../../src/runs/agent/loop.ts';
+import { call, finish, loopContext, read, toolHost } from '../../support/stand-ins/agent-loop.ts';
 
 const turn = (i: number, length: number): Message[] => [
   { role: 'assistant', content: '', toolCalls: [{ id: `c${i}`, name: 'read_file', arguments: '{}' }] },

@@ -1,7 +1,7 @@
-import { answerText } from '../../src/runs/mcp/answer-text.ts';
-import { modelSchema } from '../../src/runs/mcp/model-schema.ts';
-import { offerTools } from '../../src/runs/mcp/offered-tools.ts';
-import { objectionToSending } from '../../src/runs/outgoing/outgoing-scan.ts';
+import { answerText } from '../../../src/runs/mcp/answer-text.ts';
+import { modelSchema } from '../../../src/runs/mcp/model-schema.ts';
+import { offerTools } from '../../../src/runs/mcp/offered-tools.ts';
+import { objectionToSending } from '../../../src/runs/outgoing/outgoing-scan.ts';
 
 describe('the schema of a tool, for the model', () => {
   test('keeps what all model servers understand, and resolves references', () => {

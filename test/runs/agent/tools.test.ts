@@ -1,8 +1,8 @@
-import type { Message, Reply } from '../../src/llm/model.ts';
-import { ModelFailed } from '../../src/llm/model.ts';
-import { tellingOfLostProcesses } from '../../src/runs/agent/tools/lost-processes.ts';
-import { callTool, describeCall, toolSpecs } from '../../src/runs/agent/tools.ts';
-import { call, loopContext, type Scripted, toolHost } from '../support/stand-ins/agent-loop.ts';
+import type { Message, Reply } from '../../../src/llm/model.ts';
+import { ModelFailed } from '../../../src/llm/model.ts';
+import { tellingOfLostProcesses } from '../../../src/runs/agent/tools/lost-processes.ts';
+import { callTool, describeCall, toolSpecs } from '../../../src/runs/agent/tools.ts';
+import { call, loopContext, type Scripted, toolHost } from '../../support/stand-ins/agent-loop.ts';
 
 const everything = { hasShell: true, maySplit: true };
 const names = (offered: Parameters<typeof toolSpecs>[0]) => toolSpecs(offered).map(({ name }) => name);

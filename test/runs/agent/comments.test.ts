@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { ProbotOctokit } from 'probot';
-import type { Octokit } from '../../src/app.ts';
-import { commentsOf } from '../../src/runs/briefing/comments.ts';
-import { sectionsOf } from '../../src/runs/briefing/sections.ts';
-import { openFakeGitHub } from '../support/stand-ins/fake-github.ts';
+import type { Octokit } from '../../../src/app.ts';
+import { commentsOf } from '../../../src/runs/briefing/comments.ts';
+import { sectionsOf } from '../../../src/runs/briefing/sections.ts';
+import { openFakeGitHub } from '../../support/stand-ins/fake-github.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => {

@@ -1,4 +1,4 @@
-import type { Message, ToolCall } from '../../llm/model.ts';
+import type { Message, ToolCall } from '../../../llm/model.ts';
 import { exchangesOf } from './exchanges.ts';
 
 /** At most this many files and commands are listed, the last ones. */

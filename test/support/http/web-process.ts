@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningService, startService } from '../../src/demo/real-service.ts';
-import { freePort } from '../../src/demo/settings.ts';
-import { createTestDatabase } from './database.ts';
+import { type RunningService, startService } from '../../../src/demo/real-service.ts';
+import { freePort } from '../../../src/demo/settings.ts';
+import { createTestDatabase } from '../database.ts';
 
 export interface WebProcess {
   service: RunningService;
