@@ -8,7 +8,7 @@ import { type AddressOf, pinnedFetch } from './pinned-fetch.ts';
 const modelAnswers: Omit<AnswerLimits, 'maxMs'> = {
   maxBytes: 4_000_000,
   maxValues: 100_000,
-  events: { maxBytes: 64_000_000, maxEvents: 400_000, maxEventBytes: 1_000_000, maxValues: 10_000 },
+  events: { maxBytes: 64_000_000, maxEvents: 400_000, maxEventBytes: 4_000_000, maxValues: 10_000 },
 };
 
 /**

@@ -81,7 +81,7 @@ test.each([
 
 test.each([
   ['endless-content', /larger than 4 MB|not complete/],
-  ['endless-event', /event larger than 1 MB|not complete/],
+  ['endless-event', /event larger than 4 MB|not complete/],
   ['empty-events', /more than 400000 events|not complete/],
   ['idle-events', /larger than 64 MB|not complete/],
   ['call-number', /more than 1000 calls/],
