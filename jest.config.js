@@ -1,5 +1,3 @@
-import { availableParallelism } from 'node:os';
-
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
@@ -16,7 +14,5 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   testTimeout: 30_000,
-  // Half of the time, a test waits for other processes: a service, git, a browser. More workers than eight need too much
-  // memory.
-  maxWorkers: Math.min(8, 2 * availableParallelism()),
+  maxWorkers: 2,
 };

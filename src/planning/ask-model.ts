@@ -6,8 +6,8 @@ import type { App } from '../app.ts';
 import { storable } from '../domain/text/storable.ts';
 import { AppError } from '../errors.ts';
 import { specsOf } from '../llm/calls/declaration.ts';
+import { readArguments } from '../llm/calls/fit-arguments.ts';
 import { type Message, type Model, messageOf } from '../llm/model.ts';
-import { parseArguments } from '../repositories/read-tools.ts';
 
 const line = z.string().trim().min(1).max(500);
 const text = z.string().max(50_000);
@@ -124,7 +124,7 @@ export async function askModel<N extends FunctionName>(
     const given =
       call === undefined
         ? { ok: false as const, problem: `call the function ${name}` }
-        : parseArguments<z.ZodType>(declared.arguments, call.arguments);
+        : readArguments<z.ZodType>(declared.arguments, call.arguments, reply);
     if (given.ok) return storable(given.value as object) as z.output<(typeof functions)[N]['arguments']>;
     problem = given.problem;
     messages.push(messageOf(reply));

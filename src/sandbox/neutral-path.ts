@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { chmod, copyFile, link, lstat, mkdir, readdir, readFile, rename, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 
 let unfinished = 0;
 
@@ -22,7 +22,7 @@ export async function readablePath(file: string, name: string, dir: string): Pro
   return (await isReadable(file)) ? file : linkedIn(dir, file, name);
 }
 
-/** Like `neutralPath`, for a folder of files without subfolders. */
+/** Like `neutralPath`, for a folder. */
 export async function neutralFolder(folder: string, name: string, dir: string): Promise<string> {
   if (folder.startsWith('/usr/')) return folder;
   return folderIn(dir, folder, name).catch(async (error) => {
@@ -31,28 +31,37 @@ export async function neutralFolder(folder: string, name: string, dir: string): 
   });
 }
 
-/** Like `readablePath`, for a folder of files without subfolders. */
+/** Like `readablePath`, for a folder. */
 export async function readableFolder(folder: string, name: string, dir: string): Promise<string> {
   return (await areReadable(folder)) ? folder : folderIn(dir, folder, name);
 }
 
 async function areReadable(folder: string): Promise<boolean> {
-  const names = await readdir(folder);
+  const names = await filesIn(folder);
   const readable = await Promise.all(names.map((name) => isReadable(join(folder, name))));
   return !readable.includes(false);
 }
 
 /** Links or copies the files of a folder. The new folder is named after their content, so a new version gets its own. */
 async function folderIn(dir: string, folder: string, name: string): Promise<string> {
-  const names = (await readdir(folder)).sort();
+  const names = await filesIn(folder);
   const contents = await Promise.all(names.map((each) => readFile(join(folder, each))));
   const hash = createHash('sha256');
   for (const [i, each] of names.entries()) hash.update(`${each}\0${contents[i]?.length}\0`).update(contents[i] ?? '');
   const copy = join(dir, `${name}-${hash.digest('hex').slice(0, 16)}`);
-  await mkdir(copy, { recursive: true });
-  await chmod(copy, 0o755);
+  for (const below of new Set(['.', ...names.map((each) => dirname(each))])) {
+    await mkdir(join(copy, below), { recursive: true });
+    await chmod(join(copy, below), 0o755);
+  }
   for (const each of names) await linkedIn(copy, join(folder, each), each);
   return copy;
+}
+
+/** Returns the paths of the files in a folder and its subfolders, relative to it and sorted. */
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return files.map((entry) => relative(folder, join(entry.parentPath, entry.name))).sort();
 }
 
 async function linkedIn(dir: string, file: string, name: string): Promise<string> {

@@ -80,6 +80,8 @@ function startHelper(): ChildProcess {
 function rest(): void {
   helper?.unref();
   helper?.channel?.unref();
+  // Two commands that end together both get here. A second timer would end the helper during a later command.
+  clearTimeout(idle);
   idle = setTimeout(() => {
     helper?.disconnect();
     helper = undefined;

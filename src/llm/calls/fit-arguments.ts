@@ -50,6 +50,19 @@ export function fitArguments<S extends z.ZodType>(
   }
 }
 
+/**
+ * Reads arguments that must be written as declared, because people read them as they are: a text that is a number is
+ * more likely a mistake than a text.
+ */
+export function readArguments<S extends z.ZodType>(
+  schema: S,
+  text: string,
+  reading: { isCut?: boolean } = {},
+): Fitted<z.output<S>> {
+  const read = readObject(text, reading);
+  return read.ok ? checked(schema, read.value) : read;
+}
+
 class Unclear extends Error {}
 
 /** Reads a JSON object, which may be encoded twice or be the only item of a list. */
