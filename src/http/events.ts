@@ -11,6 +11,11 @@ export interface EventStream {
   lastEventId: string | undefined;
   /** Aborted when the caller has disconnected or has lost access. */
   signal: AbortSignal;
+  /**
+   * Sends the status. From then on the caller relies on the stream, so call it when no later change can be missed. The
+   * first event sends the status too.
+   */
+  begin(): void;
   send(event: { id?: string | number; event?: string; data?: unknown }): void;
   /**
    * Resolves once the caller has read enough for more to be sent, or has disconnected. Await it when sending many
@@ -50,8 +55,11 @@ export async function answerEvents(
   };
   res.once('close', end);
   about.stopping.addEventListener('abort', end, { once: true });
-  sendHead(res);
+  const begin = () => {
+    if (!signal.aborted && !res.headersSent) sendHead(res);
+  };
   const write = (text: string) => {
+    begin();
     if (res.writableLength > maxUnread) end();
     if (!signal.aborted) res.write(text);
   };
@@ -63,6 +71,7 @@ export async function answerEvents(
     await tell({
       lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
       signal,
+      begin,
       send,
       drained: () => drained(res, signal),
     });

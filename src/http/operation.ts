@@ -101,7 +101,11 @@ function sendEvents(call: Call, userId: string, tell: (out: EventStream) => Prom
   const { app, req, res, leave } = call;
   // Streams have a separate limit.
   leave();
-  return answerEvents(req, res, { userId, stopping: app.stopping, recheck: () => loadInput(call) }, tell);
+  return answerEvents(req, res, { userId, stopping: app.stopping, recheck: () => loadInput(call) }, (out) => {
+    // A stream that follows changes begins when it knows where it starts.
+    if (!call.declared.isStream) out.begin();
+    return tell(out);
+  });
 }
 
 async function toReply({ declared, req, res }: Call, input: Input, result: unknown): Promise<Reply> {

@@ -26,6 +26,7 @@ async function sendChanges(app: App, projectId: string, out: EventStream): Promi
   // A new stream starts with the next change, so the changes before it are marked as sent.
   if (out.lastEventId === undefined || isReset)
     sent = new Set((await listChanges(em, projectId, from)).rows.map((row) => row.id));
+  out.begin();
   const look = async () => {
     const { rows, settled } = await listChanges(em, projectId, from);
     // Rows of unsettled transactions will be read again, so the stream remembers which of them it has sent.

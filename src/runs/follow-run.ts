@@ -26,6 +26,7 @@ export async function followRun(app: App, runId: string, out: EventStream): Prom
   const stopText = app.db.listen(textTopic(runId), (delta) => {
     if (delta !== undefined) out.send({ event: 'delta', data: JSON.parse(delta) });
   });
+  out.begin();
   try {
     await follow(out.signal, (hear) => app.db.listen(`run ${runId}`, hear), look);
   } finally {

@@ -57,6 +57,28 @@ test('a change of the project is reported within half a second, and missed chang
   await again.stop();
 });
 
+test('a stream begins only when it misses no later change', async () => {
+  let opening: ReturnType<typeof listen> | undefined;
+  let isOpen = false;
+  await service.app.db.transaction(async (em) => {
+    await em.query('lock table project_events in access exclusive mode');
+    opening = listen(`/projects/${project}/events`);
+    void opening.then(() => {
+      isOpen = true;
+    });
+    await until('the stream to look where it starts', async () => {
+      const [row] = await em.query(`select count(*)::int as n from pg_locks where not granted`);
+      return row.n > 0;
+    });
+    // If it had begun already, its status would arrive during the next requests.
+    for (let n = 0; n < 5; n++) await fetch(`${service.url}/healthz`);
+    expect(isOpen).toBe(false);
+  });
+  const stream = await opening;
+  expect(stream?.status).toBe(200);
+  await stream?.stop();
+});
+
 test('if missed events are no longer stored, a reset is sent', async () => {
   for (const id of ['999999999-1795247915', '999999999999-9999999999', 'nonsense', '-1', '12']) {
     const stream = await listen(`/projects/${project}/events`, { 'Last-Event-ID': id });
@@ -211,6 +233,7 @@ test('for a slow reader, a long log waits in the database instead of in memory',
   const following = followRun(service.app, 'run_long', {
     lastEventId: undefined,
     signal: gone.signal,
+    begin: () => {},
     send: (event) => told.push(event.event),
     drained: () =>
       new Promise<void>((resolve) => {
