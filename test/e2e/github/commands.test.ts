@@ -53,7 +53,7 @@ test('commands that cannot be executed are answered with the reason and change n
   await say(number, '/agent st\u200bart \u202eevil');
   await told(number, /Did you mean .start/);
   const six = await say(number, Array(6).fill('/agent status').join('\n'));
-  await told(number, /may hold 5 commands/);
+  await told(number, /may contain at most 5 commands/);
   expect(reactionsTo(six.id)).toContain('confused');
   expect(await get(await taskOf(number))).toMatchObject({ status: 'backlog', runCount: 0, owner: null });
   await say(number, '/agent help');

@@ -86,7 +86,8 @@ test('a run that exceeds a limit ends and names the limit; an honest run at the 
   );
   expect(honest).toMatchObject({ status: 'in_review', failure: null });
   const conversation = world.model.requests.findLast((r) => textOf(r).includes('Honest work'))?.messages ?? [];
-  const [seen = '', ...answers] = conversation.filter((m) => m.role === 'tool').map((m) => String(m.content));
+  const results = conversation.filter((m) => m.role === 'tool').map((m) => String(m.content));
+  const [seen = '', ...answers] = results.filter((text) => !/^wrote |^The run has not ended/.test(text));
   expect(seen).toContain(' /work ');
   const ours = [world.settings.DATA_DIR, resolve('.'), homedir(), `${hostname()}-${world.service.process.pid}`];
   expect(ours.filter((path) => seen.includes(path ?? ''))).toEqual([]);
