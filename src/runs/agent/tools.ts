@@ -110,6 +110,22 @@ function forCommand(command: string, given: Given): Given {
   return { ...(command === 'str_replace' ? { new_str: '' } : {}), ...Object.fromEntries(kept) };
 }
 
+/** A call in our own names, whichever names the model used. */
+export interface MeantCall {
+  name: string;
+  args: Given;
+  /** Whether the call may change the workspace. */
+  changes: boolean;
+}
+
+/** Returns what a call means; undefined when it is invalid, or a call of a tool from elsewhere. */
+export function meantCall(call: ToolCall): MeantCall | undefined {
+  const understood = understand(call, { hasShell: true, maySplit: true }, false);
+  if (typeof understood === 'string') return undefined;
+  const { name, tool, args } = understood;
+  return { name, args: args as Given, changes: tool.changes };
+}
+
 /** Describes a call in a few words for the log of the run. */
 export function describeCall(call: ToolCall): string {
   const understood = understand(call, { hasShell: true, maySplit: true }, false);

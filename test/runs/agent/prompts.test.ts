@@ -122,16 +122,20 @@ test('the facts of a conversation: files by what was done with them, commands wi
       ...said('0', 'read_file', { path: 'src/b.ts' }, 'Error: no such file'),
       ...said('0', 'str_replace', { file_path: './src/c.ts', old_str: 'x', new_str: 'y' }, 'replaced'),
       ...said('0', 'read_file', { path: 'src/c.ts' }, 'code'),
+      // Calls as other agents write them.
+      ...said('0', 'Read', { file_path: 'src/e.ts' }, 'code'),
+      ...said('0', 'str_replace_editor', { command: 'insert', path: 'src/f.ts', insert_line: 1, new_str: 'x' }, 'ok'),
+      ...said('0', 'execute_bash', { cmd: 'make' }, 'exit code 0'),
       ...said('0', 'apply_patch', { patch }, 'ok'),
       ...said('0', 'run_command', { command: 'npm test\nmore' }, 'exit code 1\nlots of output'),
       { role: 'assistant', content: 'Nearly there.', toolCalls: [] },
     ]),
   ).toBe(
     [
-      '7 turns of the model.',
-      'Files changed:\n- src/c.ts\n- src/d.ts',
-      'Files read:\n- src/a.ts',
-      'Commands:\n- npm test → exit code 1',
+      '10 turns of the model.',
+      'Files changed:\n- src/c.ts\n- src/f.ts\n- src/d.ts',
+      'Files read:\n- src/a.ts\n- src/e.ts',
+      'Commands:\n- make → exit code 0\n- npm test → exit code 1',
       "The model's last words: Nearly there.",
     ].join('\n'),
   );
