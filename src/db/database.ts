@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { DataSource, type EntityManager, type MigrationInterface } from 'typeorm';
 import { type Begins, openAmbient } from './ambient.ts';
+import { PooledClient } from './client.ts';
 import { type Hear, openListener } from './listener.ts';
 import { migrationLock } from './locks.ts';
 import { openPresence } from './presence.ts';
@@ -87,7 +88,7 @@ export async function openDatabase(
     poolSize,
     connectTimeoutMS: connectMs,
     applicationName: 'deckhand',
-    extra: { idle_in_transaction_session_timeout: idleLeases * leaseSeconds * 1000 },
+    extra: { Client: PooledClient, idle_in_transaction_session_timeout: idleLeases * leaseSeconds * 1000 },
     logging: false,
     // The pool replaces broken idle connections. Without a handler the error event would end the process.
     poolErrorHandler: () => {},

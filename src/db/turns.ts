@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import pg from 'pg';
+import { PooledClient } from './client.ts';
 import { lockKey } from './locks.ts';
 
 /**
@@ -50,6 +51,7 @@ export async function assertTurn(): Promise<void> {
  */
 export function openTurns(url: string, leaseSeconds: number): Turns {
   const pool = new pg.Pool({
+    Client: PooledClient,
     connectionString: url,
     max: poolSize,
     application_name: 'deckhand-turns',
@@ -64,9 +66,10 @@ export function openTurns(url: string, leaseSeconds: number): Turns {
       const turn = { name, client, isOver: false };
       let heart: NodeJS.Timeout | undefined;
       let broken: Error | undefined;
-      client.on('error', (error) => {
+      const breaks = (error: Error) => {
         broken = error;
-      });
+      };
+      client.on('error', breaks);
       try {
         await client.query(`select pg_advisory_lock(${lockKey('turn')})`, [name]);
         heart = setInterval(() => client.query('select 1').catch(() => {}), leaseSeconds * 250);
@@ -77,7 +80,7 @@ export function openTurns(url: string, leaseSeconds: number): Turns {
         await client.query('select pg_advisory_unlock_all()').catch((error) => {
           broken = error;
         });
-        client.removeAllListeners('error');
+        client.off('error', breaks);
         client.release(broken);
       }
     }),

@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { openDatabase } from '../../src/db/database.ts';
+import { openTurns } from '../../src/db/turns.ts';
+import { openQueue } from '../../src/queue/queue.ts';
+
+/** A message of PostgreSQL's protocol: its type, its length and its content. */
+function message(type: string, content: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(content.length + 4);
+  return Buffer.concat([Buffer.from(type), length, content]);
+}
+
+const welcome = Buffer.concat([message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))]);
+const lastWords = message(
+  'E',
+  Buffer.from('SFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0'),
+);
+
+/** A server that accepts a client and dies, all in one packet. */
+const server = createServer((socket) => {
+  socket.on('error', () => {});
+  socket.once('data', () => socket.end(Buffer.concat([welcome, lastWords])));
+});
+let url = '';
+beforeAll(async () => {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  url = `postgres://postgres@127.0.0.1:${(server.address() as AddressInfo).port}/postgres`;
+});
+afterAll(() => server.close());
+
+// An unhandled `error` event would end the process, and with it this test.
+test.each([
+  ['a lock', () => openTurns(url, 30).take('any', async () => {})],
+  ['the tables', () => openDatabase(url, [])],
+  ['the queue', () => openQueue(url, {} as never, false, () => {})],
+])('a server that dies while it greets the client of %s fails the call, not the process', async (_, call) => {
+  await expect(call()).rejects.toThrow();
+});
