@@ -102,9 +102,9 @@ test('a violated index is identified by its name', async () => {
 });
 
 test('callers that wait for one lock do not use up the connections for another', async () => {
-  let finish = () => {};
+  const { promise: held, resolve: finish } = Promise.withResolvers<void>();
   const order: number[] = [];
-  const first = db.turn('one', () => new Promise<void>((resolve) => (finish = resolve)));
+  const first = db.turn('one', () => held);
   const waiting = Array.from({ length: 40 }, (_, i) => db.turn('one', async () => void order.push(i)));
   await db.turn('another', async () => {});
   finish();
