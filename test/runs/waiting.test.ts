@@ -182,7 +182,11 @@ test('a waiting run is live: nothing else starts, changes, deletes or replaces i
 test('cancel ends a waiting run, and its handoff says what it did', async () => {
   const run = await claimed();
   const messages = [
-    { role: 'assistant', content: '', toolCalls: [{ id: '1', name: 'write_file', arguments: '{"path":"a.txt"}' }] },
+    {
+      role: 'assistant',
+      content: '',
+      toolCalls: [{ id: '1', name: 'write_file', arguments: '{"path":"a.txt","content":""}' }],
+    },
     { role: 'tool', toolCallId: '1', content: 'wrote a.txt' },
   ];
   await sql('insert into run_turns (run_id, turn, messages) values ($1, 0, $2)', [run.id, JSON.stringify(messages)]);
