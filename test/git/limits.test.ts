@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,10 @@ import { diffOf } from '../../src/git/diff.ts';
 import type { FileDiff } from '../../src/git/diff-files.ts';
 import type { Checkout } from '../../src/git/engine.ts';
 import { isomorphicProcess } from '../../src/git/javascript/isomorphic-process.ts';
+import { explain } from '../../src/git/native/explain.ts';
+import { fetchWithin } from '../../src/git/native/fetch.ts';
 import { nativeGit } from '../../src/git/native/native.ts';
+import { NativeRepository } from '../../src/git/native/repository.ts';
 import { git } from '../../src/git/native/run-git.ts';
 import { allFiles } from '../../src/git/work-tree/tree-files.ts';
 import { at, author } from '../support/each-engine.ts';
@@ -27,6 +31,30 @@ async function open(name: string): Promise<{ checkout: Checkout; base: string }>
   await checkout.checkout(base);
   return { checkout, base };
 }
+
+test('a remote that sends more than the limit is told apart from one that hangs up', async () => {
+  const large = await serveSampleRepository();
+  writeFileSync(join(large.work, 'large.bin'), randomBytes(300_000));
+  gitOut(large.work, 'add', '-A');
+  gitOut(large.work, 'commit', '-q', '-m', 'large');
+  gitOut(large.work, 'push', '-q', large.bare, 'main');
+  const folders = { gitDir: join(root, 'full', 'g'), workTree: join(root, 'full', 'w') };
+  const remote = { url: large.url, token: 'good-token' };
+  const checkout = await nativeGit().open(remote, folders);
+  const room = { memoryBytes: 500_000_000, fileBytes: 100_000 };
+  const fetched = fetchWithin(new NativeRepository(remote, folders, undefined), ['--', large.url, 'main'], room);
+  await expect(fetched).rejects.toMatchObject({
+    fault: 'broken',
+    message: expect.stringContaining('half of the free disk space'),
+  });
+  await checkout.close();
+  large.close();
+  const unexplained = explain('fatal: fetch-pack: invalid index-pack output\n', 128, undefined);
+  expect(unexplained.fault).toBe('unreachable');
+  expect(
+    explain('fatal: pack has bad object\nfatal: fetch-pack: invalid index-pack output\n', 128, undefined).fault,
+  ).toBe('broken');
+});
 
 /** Measures how long the event loop is blocked at most during an operation, in ms. */
 async function longestStall(act: () => Promise<unknown>): Promise<number> {

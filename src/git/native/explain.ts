@@ -12,7 +12,14 @@ const faults: [RegExp, GitFault][] = [
     /Could not resolve|Failed to connect|Connection (refused|reset|timed out)|early EOF|unexpected disconnect|timed out|unable to access|Operation too slow|RPC failed|hung up/i,
     'unreachable',
   ],
+  // The pack ended early. Git says no more when the process that received it ended first.
+  [/^fatal: fetch-pack: invalid index-pack output$/, 'unreachable'],
 ];
+
+/** The repository does not fit into the limits of `Room`. */
+export function tooLarge(): GitFailed {
+  return new GitFailed('broken', 'git: the repository needs more than 10 GB or more than half of the free disk space');
+}
 
 /** Returns why git failed. The HTTP response of the remote takes precedence over git's messages. */
 export function explain(err: string, code: number | null, answered: GitFailed | undefined): GitFailed {
@@ -22,12 +29,7 @@ export function explain(err: string, code: number | null, answered: GitFailed | 
     const words = theirs.slice(-3).join(' ');
     return new GitFailed(answered.fault, [answered.message, words].filter(Boolean).join('; '), answered.retryAfterMs);
   }
-  // The process that writes the pack was killed at a limit (see `Room`) before it could report the cause.
-  if (/File too large|^fatal: fetch-pack: invalid index-pack output$/.test(own.join('\n')))
-    return new GitFailed(
-      'broken',
-      'git: the repository needs more than 10 GB or more than half of the free disk space',
-    );
+  if (/File too large/.test(own.join('\n'))) return tooLarge();
   const fault = faults.find(([pattern]) => pattern.test(own.join('\n')))?.[1] ?? 'broken';
   return new GitFailed(fault, `git: ${said.slice(-4).join(' ') || `it ended with exit code ${code} and no message`}`);
 }

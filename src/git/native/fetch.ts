@@ -1,6 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { GitFailed } from '../engine.ts';
-import { roomIn } from '../guarded.ts';
+import { type Room, roomIn } from '../guarded.ts';
+import { tooLarge } from './explain.ts';
 import type { NativeRepository } from './repository.ts';
 
 /** The first fetch gets the commit without its history. */
@@ -38,9 +40,30 @@ async function fetchUnlessMissing(repository: NativeRepository, spec: string, mi
 }
 
 async function fetchSpecs(repository: NativeRepository, depth: string, specs: string[]): Promise<void> {
+  await fetchWithin(repository, [depth, '--', repository.remote.url, ...specs], await roomIn(repository.gitDir));
+}
+
+/**
+ * Fetches with at most these resources.
+ * @throws GitFailed with the fault `broken` and the limit, if what the remote sent did not fit into a file
+ */
+export async function fetchWithin(repository: NativeRepository, specs: string[], room: Room): Promise<void> {
   const { remote, gitDir } = repository;
-  const args = ['fetch', '--quiet', '--no-tags', depth, '--', remote.url, ...specs];
-  await repository.gitInWorkTree(args, { remote, room: await roomIn(gitDir) });
+  try {
+    await repository.gitInWorkTree(['fetch', '--quiet', '--no-tags', ...specs], { remote, room });
+  } catch (error) {
+    if (error instanceof GitFailed && (await hasFilled(join(gitDir, 'objects/pack'), room.fileBytes))) throw tooLarge();
+    throw error;
+  }
+}
+
+/** Git was killed at the limit, and then cannot say why. The file that it was writing remains. */
+async function hasFilled(folder: string, bytes: number): Promise<boolean> {
+  const names = await readdir(folder).catch(() => []);
+  const sizes = names
+    .filter((name) => name.startsWith('tmp_'))
+    .map(async (name) => (await stat(join(folder, name))).size);
+  return (await Promise.all(sizes)).some((size) => size >= bytes);
 }
 
 function refspec(branch: string): string {
