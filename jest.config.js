@@ -1,15 +1,11 @@
 export default {
-  testEnvironment: 'node',
+  // Test files run as the service does, on Node's own module loader; see decision 32.
+  testEnvironment: '<rootDir>/test/support/native/environment.mjs',
+  testRunner: '<rootDir>/test/support/native/runner.mjs',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
-  extensionsToTreatAsEsm: ['.ts'],
   watchman: false,
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } },
-    ],
-  },
+  transform: {},
   // One PostgreSQL for the whole run; every file copies its own database from a migrated template.
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',

@@ -20,8 +20,7 @@ export async function runTests(
   const began = performance.now();
   const order = '--testSequencer=./test/support/given-order.mjs';
   const flags = [order, '--bail', '--runInBand', '--forceExit', '--silent', '--runTestsByPath'];
-  const nodeFlags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
-  const child = spawn(process.execPath, [...nodeFlags, 'node_modules/jest/bin/jest.js', ...flags, ...tests], {
+  const child = spawn(process.execPath, ['node_modules/jest/bin/jest.js', ...flags, ...tests], {
     cwd: folder,
     env: { ...process.env, TEST_POSTGRES_URL: postgresUrl },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -5,12 +5,12 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { startEmbedded } from '../../src/db/embedded/embedded.ts';
+import { isThorough } from '../support/thorough.ts';
 
 /**
  * Kills a service and its embedded PostgreSQL at one point after the other. Each time, the next start must succeed and
- * find the data written before. `KILL_POINTS=all npm test -- test/db/embedded-kills` adds kills at random moments.
+ * find the data written before. A thorough run adds kills at random moments.
  */
-const isThorough = process.env.KILL_POINTS === 'all';
 const randomKills = 60;
 
 const root = mkdtempSync(join(tmpdir(), 'deckhand-kills-'));
@@ -198,21 +198,24 @@ test('after a kill at any point the next start succeeds', async () => {
   expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.password']);
 });
 
-test('kills at random moments', async () => {
-  if (!isThorough) return console.warn(`skipped: ${randomKills} kills at random moments; KILL_POINTS=all tries them`);
-  let dataDir = '';
-  for (let i = 0; i < randomKills; i++) {
-    if (i % 5 === 0) dataDir = join(root, `random-${i}`);
-    const { kill, url } = startElsewhere(dataDir);
-    const isLate = i % 3 === 0;
-    if (isLate) await ask(await url, 'create table if not exists kept as select generate_series(1, 100000)');
-    await sleep(Math.random() * (isLate ? 50 : 1500));
-    const victims = processesUnder(dataDir);
-    await kill();
-    for (const pid of i % 4 === 0 ? [] : victims) end(pid);
-    const next = await startEmbedded({ dataDir }).catch((error) => `kill ${i}: ${error.message}`);
-    if (typeof next === 'string') throw new Error(next);
-    expect(await ask(next.url, 'select 1')).toBe(1);
-    await next.stop();
-  }
-}, 600_000);
+(isThorough ? test : test.skip)(
+  'kills at random moments',
+  async () => {
+    let dataDir = '';
+    for (let i = 0; i < randomKills; i++) {
+      if (i % 5 === 0) dataDir = join(root, `random-${i}`);
+      const { kill, url } = startElsewhere(dataDir);
+      const isLate = i % 3 === 0;
+      if (isLate) await ask(await url, 'create table if not exists kept as select generate_series(1, 100000)');
+      await sleep(Math.random() * (isLate ? 50 : 1500));
+      const victims = processesUnder(dataDir);
+      await kill();
+      for (const pid of i % 4 === 0 ? [] : victims) end(pid);
+      const next = await startEmbedded({ dataDir }).catch((error) => `kill ${i}: ${error.message}`);
+      if (typeof next === 'string') throw new Error(next);
+      expect(await ask(next.url, 'select 1')).toBe(1);
+      await next.stop();
+    }
+  },
+  600_000,
+);

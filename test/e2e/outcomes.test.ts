@@ -4,45 +4,40 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Said } from '../../src/demo/model/model.ts';
+import type { Said, Script } from '../../src/demo/model/model.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { gitAsync, gitOut } from '../support/git.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** The world of all tests that need no special settings. Each test plays a different script in it. */
-let shared: World | undefined;
+/** The world of all tests. Each of them plays a different script in it. */
+let world: World;
 let played: Said[] = [];
-afterAll(() => shared?.close());
+/** Called before each answer of the model. */
+let before = async () => {};
+beforeAll(async () => {
+  const script: Script = (_request, turn) => played[Math.min(turn, played.length - 1)] ?? 'Done.';
+  world = await openWorld(script, { before: () => before() });
+});
+afterAll(() => world.close());
+afterEach(() => {
+  before = async () => {};
+});
 
-/** Plays a script on one issue, then calls `look`. With options it opens a separate world. */
-async function play(
-  script: Said[],
-  look: (world: World, number: number) => Promise<void>,
-  options?: Parameters<typeof openWorld>[1],
-) {
-  if (options !== undefined) {
-    const world = await openWorld(script, options);
-    try {
-      return await look(world, await world.issue('/agent start'));
-    } finally {
-      await world.close();
-    }
-  }
+/** Plays a script on a new issue; returns its number. */
+async function play(script: Said[]): Promise<number> {
   played = script;
-  shared ??= await openWorld((_request, turn) => played[Math.min(turn, played.length - 1)] ?? 'Done.');
-  shared.github.pushes.length = 0;
-  shared.model.requests.length = 0;
-  const number = await shared.issue('/agent start');
+  world.github.pushes.length = 0;
+  world.model.requests.length = 0;
+  const number = await world.issue('/agent start');
   // Until then the newest task is that of the previous test.
-  await until('its task', async () => {
-    const newest = (await shared?.task()) as { issueNumber?: number } | undefined;
-    return newest?.issueNumber === number;
-  });
-  await look(shared, number);
+  await until('its task', async () => ((await world.task()) as { issueNumber?: number }).issueNumber === number);
+  return number;
 }
 
+const budget = (budgets: object) =>
+  world.service.api(world.token, 'PATCH', `/projects/${world.project.id}`, { budgets });
 const write = (path: string, content = 'x\n') => ({ name: 'write_file', arguments: { path, content } });
 const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: ['more'] } };
 
@@ -50,217 +45,159 @@ test('giving up is a failure with its reason; a retry with a hint continues and 
   const giveUp = [{ name: 'give_up', arguments: { reason: 'which file?' } }];
   // The number of turns selects the answer, so the second run starts the script from the beginning.
   const script: Said[] = [giveUp, [write('hint.txt')], [finish]];
-  await play(script, async (world, number) => {
-    const task = await world.taskIn('ready');
-    expect(task.failure).toEqual({ category: 'gave_up', message: 'which file?', retryable: false });
-    await until('the failed label', async () => (await world.labels(number)).join() === 'agent:failed,agent:ready');
-    await until('the reason in the status comment', async () =>
-      (await world.comments(number)).some((c) => c.user.login === 'deckhand[bot]' && c.body.includes('which file?')),
-    );
-    script[0] = [write('hint.txt')];
-    await world.service.api(world.token, 'POST', `/tasks/${task.id}/retry`, { text: 'hint.txt it is' });
-    const retried = await world.taskIn('in_review');
-    expect(retried).toMatchObject({ failure: null, runCount: 2 });
-    expect(JSON.stringify(world.model.requests.at(-1))).toContain('hint.txt it is');
-  });
-});
-
-test('the same call with the same result four times in a row fails the run with a clear message', async () => {
-  const again = [{ name: 'read_file', arguments: { path: 'README.md' } }];
-  await play([again, again, again, again], async (world) => {
-    const { failure } = await world.taskIn('ready');
-    expect(failure).toMatchObject({
-      category: 'model',
-      message: 'the model made the same call with the same result 4 times in a row: read_file README.md',
-    });
-  });
-});
-
-test('three text answers without a tool call fail the run with model', async () => {
-  await play(['I think it is fine.'], async (world) => {
-    const { failure } = await world.taskIn('ready');
-    expect(failure).toMatchObject({ category: 'model', message: expect.stringContaining('3 answers in a row') });
-    expect(world.github.pushes).toEqual([]);
-  });
+  const number = await play(script);
+  const task = await world.taskIn('ready');
+  expect(task.failure).toEqual({ category: 'gave_up', message: 'which file?', retryable: false });
+  await until('the failed label', async () => (await world.labels(number)).join() === 'agent:failed,agent:ready');
+  await until('the reason in the status comment', async () =>
+    (await world.comments(number)).some((c) => c.user.login === 'deckhand[bot]' && c.body.includes('which file?')),
+  );
+  script[0] = [write('hint.txt')];
+  await world.service.api(world.token, 'POST', `/tasks/${task.id}/retry`, { text: 'hint.txt it is' });
+  const retried = await world.taskIn('in_review');
+  expect(retried).toMatchObject({ failure: null, runCount: 2 });
+  expect(JSON.stringify(world.model.requests.at(-1))).toContain('hint.txt it is');
 });
 
 test('changes made before three such answers become a draft pull request', async () => {
-  await play([[write('made.txt')], 'I am done.'], async (world) => {
-    const task = await world.taskIn('in_review');
-    expect(task.failure).toMatchObject({ category: 'model' });
-    expect(await world.get(`/tasks/${task.id}/prs`)).toMatchObject([{ status: 'draft' }]);
-    const { handoffs } = await world.get<{ handoffs: { summary: string }[] }>(`/tasks/${task.id}/handoffs`);
-    // The model answers the request for a handoff with the same text as everything else.
-    expect(handoffs.map(({ summary }) => summary)).toEqual([
-      expect.stringMatching(/^The run failed.*\n\nI am done\.$/s),
-    ]);
-  });
+  await play([[write('made.txt')], 'I am done.']);
+  const task = await world.taskIn('in_review');
+  expect(task.failure).toMatchObject({ category: 'model' });
+  expect(await world.get(`/tasks/${task.id}/prs`)).toMatchObject([{ status: 'draft' }]);
+  const { handoffs } = await world.get<{ handoffs: { summary: string }[] }>(`/tasks/${task.id}/handoffs`);
+  // The model answers the request for a handoff with the same text as everything else.
+  expect(handoffs.map(({ summary }) => summary)).toEqual([expect.stringMatching(/^The run failed.*\n\nI am done\.$/s)]);
 });
 
 test('the first finish shows the agent its own change, and the second one counts', async () => {
-  await play([[write('made.txt', 'some words\n')], [finish]], async (world) => {
-    await world.taskIn('in_review');
-    const told = world.model.requests.map(({ messages }) => JSON.stringify(messages.at(-1)));
-    expect(told.filter((text) => text.includes('+some words'))).toHaveLength(1);
-    expect(world.model.requests).toHaveLength(3);
-  });
+  await play([[write('made.txt', 'some words\n')], [finish]]);
+  await world.taskIn('in_review');
+  const told = world.model.requests.map(({ messages }) => JSON.stringify(messages.at(-1)));
+  expect(told.filter((text) => text.includes('+some words'))).toHaveLength(1);
+  expect(world.model.requests).toHaveLength(3);
 });
 
 test('finish without a change is done without a pull request', async () => {
-  await play([[finish]], async (world) => {
-    expect(await world.taskIn('done')).toMatchObject({ failure: null, prUrl: null, branchName: null });
-  });
+  await play([[finish]]);
+  expect(await world.taskIn('done')).toMatchObject({ failure: null, prUrl: null, branchName: null });
 });
 
 test('the command `prompt` prints what a run of a task would send to its model first', async () => {
-  await play([[finish]], async (world) => {
-    const { id } = await world.taskIn('done');
-    const env = { PATH: process.env.PATH ?? '', ...world.settings };
-    const { stdout } = await promisify(execFile)(process.execPath, [main, 'prompt', id], { env });
-    const sent = world.model.requests.at(-1)?.messages.slice(0, 2) ?? [];
-    for (const { role, content } of sent.slice(0, 1)) expect(stdout).toContain(`===== ${role} =====\n${content}`);
-    expect(stdout).toMatch(/# Task: Do something\n\nplease/);
-    expect(stdout).toMatch(/===== tools =====\n.*finish/);
-    expect(stdout).toMatch(/together: [\d,]+ characters, about [\d,]+ tokens\nTokens are an estimate/);
-  });
+  await play([[finish]]);
+  const { id } = await world.taskIn('done');
+  const env = { PATH: process.env.PATH ?? '', ...world.settings };
+  const { stdout } = await promisify(execFile)(process.execPath, [main, 'prompt', id], { env });
+  const sent = world.model.requests.at(-1)?.messages.slice(0, 2) ?? [];
+  for (const { role, content } of sent.slice(0, 1)) expect(stdout).toContain(`===== ${role} =====\n${content}`);
+  expect(stdout).toMatch(/# Task: Do something\n\nplease/);
+  expect(stdout).toMatch(/===== tools =====\n.*finish/);
+  expect(stdout).toMatch(/together: [\d,]+ characters, about [\d,]+ tokens\nTokens are an estimate/);
 });
 
 test('a forbidden change is returned to the model once, then fails the run; nothing is pushed', async () => {
   const bad = [write('.github/workflows/ci.yml'), finish];
-  await play([bad, [finish]], async (world) => {
-    const task = await world.taskIn('ready');
-    expect(task.failure).toMatchObject({
-      category: 'push_rejected',
-      message: expect.stringContaining('.github/workflows/ci.yml'),
-    });
-    expect(JSON.stringify(world.model.requests.at(-1)?.messages)).toContain('refused before the push');
-    expect(world.github.pushes).toEqual([]);
+  await play([bad, [finish]]);
+  const task = await world.taskIn('ready');
+  expect(task.failure).toMatchObject({
+    category: 'push_rejected',
+    message: expect.stringContaining('.github/workflows/ci.yml'),
   });
+  expect(JSON.stringify(world.model.requests.at(-1)?.messages)).toContain('refused before the push');
+  expect(world.github.pushes).toEqual([]);
 });
 
 test('a run that exhausted its budget pushes a draft; the next run continues it and marks it ready for review', async () => {
   const script: Said[] = [[write('one.txt')], [write('two.txt')], [finish]];
-  await play(
-    script,
-    async (world) => {
-      const task = await world.taskIn('in_review');
-      expect(task.failure).toMatchObject({ category: 'budget', message: expect.stringContaining('2 steps') });
-      expect(gitOut(world.github.folderOf('mona/sample'), 'diff', '--name-only', `main...${task.branchName}`)).toBe(
-        'one.txt\ntwo.txt',
-      );
-      expect(await world.get(`/tasks/${task.id}/prs`)).toMatchObject([{ status: 'draft' }]);
-      await expect(world.service.api(world.token, 'POST', `/tasks/${task.id}/merge`)).rejects.toThrow(/409.*draft/);
-      script[0] = [write('three.txt'), finish];
-      script[1] = [finish];
-      await world.service.api(world.token, 'POST', `/tasks/${task.id}/retry`);
-      expect(await world.taskIn('in_review')).toMatchObject({
-        failure: null,
-        branchName: task.branchName,
-        runCount: 2,
-      });
-      expect(await world.get(`/tasks/${task.id}/prs`)).toMatchObject([{ status: 'open' }]);
-      const { files } = await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`);
-      expect(files.map((f) => f.path)).toEqual(['one.txt', 'three.txt', 'two.txt']);
-    },
-    { settings: { MAX_RUN_STEPS: '2' } },
+  await budget({ runSteps: 2 });
+  await play(script);
+  const task = await world.taskIn('in_review');
+  expect(task.failure).toMatchObject({ category: 'budget', message: expect.stringContaining('2 steps') });
+  expect(gitOut(world.github.folderOf('mona/sample'), 'diff', '--name-only', `main...${task.branchName}`)).toBe(
+    'one.txt\ntwo.txt',
   );
-});
-
-test('three invalid calls in a row fail the run with model', async () => {
-  await play([[{ name: 'no_such_tool', arguments: {} }]], async (world) => {
-    expect((await world.taskIn('ready')).failure?.category).toBe('model');
-    // The fourth request asks for the handoff.
-    expect(world.model.requests).toHaveLength(4);
+  expect(await world.get(`/tasks/${task.id}/prs`)).toMatchObject([{ status: 'draft' }]);
+  await expect(world.service.api(world.token, 'POST', `/tasks/${task.id}/merge`)).rejects.toThrow(/409.*draft/);
+  script[0] = [write('three.txt'), finish];
+  script[1] = [finish];
+  await world.service.api(world.token, 'POST', `/tasks/${task.id}/retry`);
+  expect(await world.taskIn('in_review')).toMatchObject({
+    failure: null,
+    branchName: task.branchName,
+    runCount: 2,
   });
+  expect(await world.get(`/tasks/${task.id}/prs`)).toMatchObject([{ status: 'open' }]);
+  const { files } = await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`);
+  expect(files.map((f) => f.path)).toEqual(['one.txt', 'three.txt', 'two.txt']);
+  await budget({ runSteps: null });
 });
 
 test('cancel stops a run that waits for its model, and nothing is pushed', async () => {
   let isAsked = false;
-  await play(
-    [[write('one.txt'), finish]],
-    async (world) => {
-      await until('the model to be asked', async () => isAsked);
-      const { id } = await world.task();
-      const began = Date.now();
-      expect(await world.service.api(world.token, 'POST', `/tasks/${id}/cancel`)).toMatchObject({
-        status: 'ready',
-        failure: null,
-      });
-      await world.taskIn('ready');
-      expect(Date.now() - began).toBeLessThan(5000);
-      const [run] = await world.get<{ status: string }[]>(`/tasks/${id}/runs`);
-      expect(run?.status).toBe('cancelled');
-      expect(world.github.pushes).toEqual([]);
-    },
-    {
-      before: async () => {
-        isAsked = true;
-        await new Promise(() => {});
-      },
-    },
-  );
+  before = async () => {
+    isAsked = true;
+    await new Promise(() => {});
+  };
+  await play([[write('one.txt'), finish]]);
+  await until('the model to be asked', async () => isAsked);
+  const { id } = await world.task();
+  const began = Date.now();
+  expect(await world.service.api(world.token, 'POST', `/tasks/${id}/cancel`)).toMatchObject({
+    status: 'ready',
+    failure: null,
+  });
+  await world.taskIn('ready');
+  expect(Date.now() - began).toBeLessThan(5000);
+  const [run] = await world.get<{ status: string }[]>(`/tasks/${id}/runs`);
+  expect(run?.status).toBe('cancelled');
+  expect(world.github.pushes).toEqual([]);
 });
 
 test('closing the pull request makes the task ready, reopening puts it in review, merging by the API makes it done', async () => {
-  await play([[write('one.txt'), finish]], async (world) => {
-    const task = await world.taskIn('in_review');
-    const pull = `/repos/mona/sample/pulls/${task.prUrl?.split('/').at(-1)}`;
-    await world.github.as('mona')('PATCH', pull, { state: 'closed' });
-    await world.taskIn('ready');
-    await world.github.as('mona')('PATCH', pull, { state: 'open' });
-    await world.taskIn('in_review');
-    const merge = async () => {
-      const headers = { Authorization: `Bearer ${world.token}`, 'Idempotency-Key': 'merge' };
-      const answer = await fetch(`${world.service.url}/api/v1/tasks/${task.id}/merge`, { method: 'POST', headers });
-      const { status } = (await answer.json()) as { status: string };
-      return [answer.status, answer.headers.get('idempotent-replayed'), status];
-    };
-    expect(await merge()).toEqual([200, null, 'done']);
-    expect(await merge()).toEqual([200, 'true', 'done']);
-    // Simulates a kill before the reply was stored: merged pull requests are not merged again.
-    await world.sql(
-      `update idempotency_keys set status = null, reply = null, process = 'gone' where key = 'merge'`,
-      [],
-    );
-    expect(await merge()).toEqual([200, null, 'done']);
-    await expect(world.service.api(world.token, 'POST', `/tasks/${task.id}/merge`)).rejects.toThrow(/409/);
-  });
+  await play([[write('one.txt'), finish]]);
+  const task = await world.taskIn('in_review');
+  const pull = `/repos/mona/sample/pulls/${task.prUrl?.split('/').at(-1)}`;
+  await world.github.as('mona')('PATCH', pull, { state: 'closed' });
+  await world.taskIn('ready');
+  await world.github.as('mona')('PATCH', pull, { state: 'open' });
+  await world.taskIn('in_review');
+  const merge = async () => {
+    const headers = { Authorization: `Bearer ${world.token}`, 'Idempotency-Key': 'merge' };
+    const answer = await fetch(`${world.service.url}/api/v1/tasks/${task.id}/merge`, { method: 'POST', headers });
+    const { status } = (await answer.json()) as { status: string };
+    return [answer.status, answer.headers.get('idempotent-replayed'), status];
+  };
+  expect(await merge()).toEqual([200, null, 'done']);
+  expect(await merge()).toEqual([200, 'true', 'done']);
+  // Simulates a kill before the reply was stored: merged pull requests are not merged again.
+  await world.sql(`update idempotency_keys set status = null, reply = null, process = 'gone' where key = 'merge'`, []);
+  expect(await merge()).toEqual([200, null, 'done']);
+  await expect(world.service.api(world.token, 'POST', `/tasks/${task.id}/merge`)).rejects.toThrow(/409/);
 });
 
 test('a commit that a person pushes to the branch appears in the diff', async () => {
-  await play(
-    [[write('one.txt'), finish]],
-    async (world) => {
-      const task = await world.taskIn('in_review');
-      const clone = mkdtempSync(join(tmpdir(), 'deckhand-person-'));
-      const remote = world.github.url.replace('//', '//mona:person-mona@');
-      await gitAsync(clone, 'clone', '-q', '-b', task.branchName ?? '', `${remote}/mona/sample.git`, '.');
-      writeFileSync(join(clone, 'by-hand.txt'), 'x\n');
-      await gitAsync(clone, 'add', '-A');
-      await gitAsync(clone, 'commit', '-q', '-m', 'by hand');
-      await gitAsync(clone, 'push', '-q', 'origin', 'HEAD');
-      rmSync(clone, { recursive: true });
-      const paths = async () =>
-        (await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`)).files.map((f) => f.path).join();
-      await until('the diff', async () => (await paths()) === 'by-hand.txt,one.txt');
-    },
-    {},
-  );
+  await play([[write('by-agent.txt'), finish]]);
+  const task = await world.taskIn('in_review');
+  const clone = mkdtempSync(join(tmpdir(), 'deckhand-person-'));
+  const remote = world.github.url.replace('//', '//mona:person-mona@');
+  await gitAsync(clone, 'clone', '-q', '-b', task.branchName ?? '', `${remote}/mona/sample.git`, '.');
+  writeFileSync(join(clone, 'by-hand.txt'), 'x\n');
+  await gitAsync(clone, 'add', '-A');
+  await gitAsync(clone, 'commit', '-q', '-m', 'by hand');
+  await gitAsync(clone, 'push', '-q', 'origin', 'HEAD');
+  rmSync(clone, { recursive: true });
+  const paths = async () =>
+    (await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`)).files.map((f) => f.path).join();
+  await until('the diff', async () => (await paths()) === 'by-agent.txt,by-hand.txt');
 });
 
 test("a NUL or an unpaired surrogate in the model's answer does no harm", async () => {
-  await play([[{ name: 'give_up', arguments: { reason: 'bad\0byte \ud800' } }]], async (world) => {
-    expect((await world.taskIn('ready')).failure).toMatchObject({
-      category: 'gave_up',
-      message: 'bad\ufffdbyte \ufffd',
-    });
-    // The second request asks for the handoff.
-    expect(world.model.requests).toHaveLength(2);
+  await play([[{ name: 'give_up', arguments: { reason: 'bad\0byte \ud800' } }]]);
+  expect((await world.taskIn('ready')).failure).toMatchObject({
+    category: 'gave_up',
+    message: 'bad\ufffdbyte \ufffd',
   });
-  await play(
-    [[write('x.txt'), { name: 'finish', arguments: { summary: 'a\0b', nextSteps: ['\ud800'] } }]],
-    async (world) => {
-      expect(await world.taskIn('in_review')).toMatchObject({ failure: null });
-    },
-  );
+  // The second request asks for the handoff.
+  expect(world.model.requests).toHaveLength(2);
+  await play([[write('x.txt'), { name: 'finish', arguments: { summary: 'a\0b', nextSteps: ['\ud800'] } }]]);
+  expect(await world.taskIn('in_review')).toMatchObject({ failure: null });
 });

@@ -1,6 +1,10 @@
 /** Starts one PostgreSQL for all test files, unless the caller has one (bench/mutate starts Jest several hundred times). */
 export default async function globalSetup() {
   if (process.env.TEST_POSTGRES_URL !== undefined) return;
+  if (process.env.THOROUGH !== '1')
+    process.stderr.write(
+      'Of long tables of slow cases, a few are tried and the others skipped; THOROUGH=1 tries all.\n',
+    );
   // It loads much of the program, which takes longer than many tests.
   const { startTestPostgres } = await import('./postgres.ts');
   const postgres = await startTestPostgres();

@@ -13,7 +13,7 @@ import { toolSpecs } from './tools.ts';
 const maxShortenings = 4;
 
 /**
- * Asks the model for its next answer, with what of the conversation fits.
+ * Asks the model for its next answer, with as much of the conversation as fits.
  * @throws RunFailed rate_limit, auth, model; ModelAway when the server asks to wait
  */
 export async function replyTo(context: LoopContext, messages: Message[]): Promise<Reply> {

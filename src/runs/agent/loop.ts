@@ -33,7 +33,7 @@ export interface LoopContext {
   withoutSecrets<T>(value: T): T;
 }
 
-/** At most this many calls of one turn are carried out. The model is told that the others were not. */
+/** The most tool calls of one turn that are carried out. The model learns that the others were not. */
 const maxCalls = 100;
 
 /**

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Fault } from '../../../src/demo/github/front-extras.ts';
 import { until } from '../../../src/demo/real-service.ts';
 import { gitOut } from '../../support/git.ts';
+import { testSome } from '../../support/thorough.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 let world: World;
@@ -79,7 +80,7 @@ test('a push that the remote declines fails with push_rejected and its message; 
   expect(await ended(failed.id)).toMatchObject({ status: 'in_review', failure: null });
 });
 
-test.each<[string, Fault, RegExp]>([
+testSome<[string, Fault, RegExp]>(1, [
   ['is unavailable', { status: 503 }, /HTTP 503; trying again in 1 s/],
   ['answers with a page', { status: 200, headers: { 'content-type': 'text/html' } }, /text\/html.*; trying again/],
   ['wants to be left alone', { status: 429, headers: { 'retry-after': '3' } }, /HTTP 429; trying again in 3 s/],

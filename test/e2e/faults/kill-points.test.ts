@@ -4,17 +4,18 @@ import { basename, join } from 'node:path';
 import type { ModelRequest, Said } from '../../../src/demo/model/model.ts';
 import { until } from '../../../src/demo/real-service.ts';
 import { gitOut } from '../../support/git.ts';
+import { isThorough } from '../../support/thorough.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 /** The points that occur in every run. */
 const ofEveryRun = /^(GIT|model|commit of (run_steps|run_turns|handoffs))/;
 /**
- * Every external call of a run and every commit is a point. `KILL_POINTS=all npm test -- test/e2e/faults/kill-points`
- * tests all of them; any other value selects the points whose name contains it, such as `lost commit`. Without the
- * variable a few are tested.
+ * Every external call of a run and every commit is a point. A thorough run tests all of them, any other a few.
+ * `KILL_POINTS` selects the points whose name contains it, such as `lost commit`.
  */
 const asked = process.env.KILL_POINTS;
-const samples = 4;
+const samples = 2;
+const tellsTimes = isThorough || asked !== undefined;
 
 let world: World;
 /** The service's calls to GitHub, git and the model, and its commits, in order. A fault is injected at one of them. */
@@ -197,7 +198,7 @@ test('killed before or after any external effect, or with its response lost, a r
     if (problem !== undefined) wrong.push(problem);
     if (!isHit) missed.push(name);
     if (!isHit && ofEveryRun.test(at.name)) wrong.push(`${name}: not reached`);
-    if (asked !== undefined) process.stderr.write(`${name}: ${Math.round(performance.now() - began)} ms\n`);
+    if (tellsTimes) process.stderr.write(`${name}: ${Math.round(performance.now() - began)} ms\n`);
   }
   // Concurrent work sometimes takes fewer steps, so a point of the first runs may not occur again.
   if (missed.length > 0)
@@ -208,8 +209,8 @@ test('killed before or after any external effect, or with its response lost, a r
 
 /** Selects all cases, those requested by name, or a few of those that occur in every run. */
 function choose<C extends { kind: string; at: { name: string } }>(cases: C[]): C[] {
-  if (asked === 'all') return cases;
   if (asked !== undefined) return cases.filter(({ kind, at }) => `${kind} ${at.name}`.includes(asked));
+  if (isThorough) return cases;
   const surest = cases.filter(({ at }) => ofEveryRun.test(at.name));
   return surest.filter((_, i) => i % Math.ceil(surest.length / samples) === 1);
 }

@@ -1,6 +1,7 @@
 import type { Said } from '../../../src/demo/model/model.ts';
 import { until } from '../../../src/demo/real-service.ts';
 import { gitOut } from '../../support/git.ts';
+import { testSome } from '../../support/thorough.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 let world: World;
@@ -98,20 +99,20 @@ test.each<[string, Said[][]]>([
   if (mistakes.flat().some(Array.isArray)) expect(told()).toContain('not run: over 100 calls');
 });
 
-test.each<[string, Said[], string, RegExp]>([
+testSome<[string, Said[], string, RegExp]>(2, [
   ['a key that is refused', [{ status: 401 }], 'auth', /refused the key/],
+  [
+    'three invalid calls in a row',
+    ['deploy', 'launch', 'ship'].map((name) => call(name, '{}')),
+    'model',
+    /3 answers in a row/,
+  ],
   ['a limit of more than an hour', [{ status: 429, headers: { 'retry-after': '4000' } }], 'rate_limit', /429/],
   [
     'a server that is away for more than an hour',
     [{ status: 503, headers: { 'retry-after': '4000' } }],
     'model',
     /HTTP 503/,
-  ],
-  [
-    'three invalid calls in a row',
-    ['deploy', 'launch', 'ship'].map((name) => call(name, '{}')),
-    'model',
-    /3 answers in a row/,
   ],
   [
     'an answer with an empty list of choices',

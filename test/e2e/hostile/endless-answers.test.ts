@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { until } from '../../../src/demo/real-service.ts';
+import { testSome } from '../../support/thorough.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 let hostile: ChildProcess;
@@ -61,16 +62,16 @@ async function run(): Promise<WorldTask> {
 }
 
 // On a busy machine the two seconds may be over before a size is reached.
-test.each([
-  ['endless-text', /larger than 4 MB|not complete/],
+testSome<[string, RegExp]>(3, [
   ['gzip-bomb', /larger than 4 MB|not complete/],
-  ['empty-lists', /more than 100000 values|not complete/],
-  ['endless-error', /HTTP 400/],
   ['drip', /not complete after 2 s/],
-  ['silence', /not complete after 2 s/],
-  ['redirect', /redirects to another host/],
   // Runs stream too.
   ['endless-content', /larger than 4 MB|not complete/],
+  ['endless-text', /larger than 4 MB|not complete/],
+  ['empty-lists', /more than 100000 values|not complete/],
+  ['endless-error', /HTTP 400/],
+  ['silence', /not complete after 2 s/],
+  ['redirect', /redirects to another host/],
   ['call-number', /more than 1000 calls/],
 ])('%s from a model server ends the run with a clear failure and does no harm', async (attack, message) => {
   await fetch(`${url}/attack/${attack}`);
@@ -79,10 +80,10 @@ test.each([
   expectUnharmed(seen);
 });
 
-test.each([
-  ['endless-content', /larger than 4 MB|not complete/],
+testSome<[string, RegExp]>(2, [
   ['endless-event', /event larger than 4 MB|not complete/],
   ['empty-events', /more than 400000 events|not complete/],
+  ['endless-content', /larger than 4 MB|not complete/],
   ['idle-events', /larger than 64 MB|not complete/],
   ['call-number', /more than 1000 calls/],
   ['dripped-events', /not complete after 2 s/],

@@ -1,3 +1,5 @@
+import { mock } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { openLiveText } from '../../../src/runs/agent/live-text.ts';
 import { safeLength } from '../../../src/runs/outgoing/safe-length.ts';
 
@@ -13,17 +15,20 @@ function open(secrets: string[] = [secret]) {
   return { live, told, text: () => told.map((t) => t.text).join('') };
 }
 
-// Modules have no global `jest`.
-const { jest: timers } = import.meta as unknown as { jest: typeof jest };
-beforeEach(() => void timers.useFakeTimers());
-afterEach(() => void timers.useRealTimers());
+beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+afterEach(() => mock.timers.reset());
+/** Lets the time for collecting text pass, and the text be sent. */
+async function collect() {
+  mock.timers.tick(250);
+  await setImmediate();
+}
 
 test('text is collected and sent a few times a second, with its turn', async () => {
   const { live, told } = open();
   const { onText } = live.ofTurn(() => 3);
   for (const word of 'One two three four '.split(/(?<= )/)) onText(word);
   expect(told).toEqual([]);
-  await timers.advanceTimersByTimeAsync(250);
+  await collect();
   expect(told).toEqual([{ topic: 'text run_1', size: expect.any(Number), turn: 3, text: 'One two three four ' }]);
   onText('five');
   await live.end();
@@ -39,9 +44,9 @@ test.each([
     const { live, text } = open([secret, 'correct horse battery staple']);
     const { onText } = live.ofTurn(() => 0);
     onText(`It is ${hidden.slice(0, cut)}`);
-    await timers.advanceTimersByTimeAsync(250);
+    await collect();
     onText(`${hidden.slice(cut)} and more. `);
-    await timers.advanceTimersByTimeAsync(250);
+    await collect();
     await live.end();
     expect(text()).toBe('It is [a credential was removed] and more. ');
   }
@@ -64,7 +69,7 @@ test('an answer that begins again says so once', async () => {
   const { live, told } = open();
   const { onText, onRestart } = live.ofTurn(() => 1);
   onText('Wrong ');
-  await timers.advanceTimersByTimeAsync(250);
+  await collect();
   onText('lost ');
   onRestart();
   onText('Right ');
