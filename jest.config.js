@@ -1,5 +1,5 @@
 export default {
-  // Test files run as the service does, on Node's own module loader; see decision 32.
+  // Test files run as the service does, on Node's own module loader; see decision 33.
   testEnvironment: '<rootDir>/test/support/native/environment.mjs',
   testRunner: '<rootDir>/test/support/native/runner.mjs',
   roots: ['<rootDir>/test'],

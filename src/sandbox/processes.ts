@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ToolAnswer } from './sandbox.ts';
-import { type RunningCommand, startCommand } from './shell.ts';
-import type { Wall } from './wall-arguments.ts';
+import type { Machine, RunningCommand, ToolAnswer } from './sandbox.ts';
 
 /** Processes that run at the same time, and names of ended ones whose output is kept. */
 const [maxRunning, maxKept] = [8, 32];
@@ -34,7 +32,8 @@ export function isProcessTool(tool: string): tool is ProcessTool {
   return ['start_process', 'read_output', 'stop_process'].includes(tool);
 }
 
-export function openProcesses(wall: Wall, signal: AbortSignal): Processes {
+/** `machine` is called for each process to start. */
+export function openProcesses(machine: () => Promise<Machine>, signal: AbortSignal): Processes {
   const known = new Map<string, Process>();
   let isClosed = false;
   const close = async () => {
@@ -45,11 +44,12 @@ export function openProcesses(wall: Wall, signal: AbortSignal): Processes {
   signal.addEventListener('abort', abort, { once: true });
   const tools: Record<ProcessTool, (args: { name: string; command: string }) => Promise<ToolAnswer>> = {
     start_process: async ({ name, command }) => {
-      const problem = startProblem(known, name);
-      if (problem !== undefined) return { ok: false, text: problem };
       signal.throwIfAborted();
       if (isClosed) return { ok: false, text: 'the run is ending, so no process can start' };
-      const process = start(wall, command);
+      const opened = await machine();
+      const problem = startProblem(known, name);
+      if (problem !== undefined) return { ok: false, text: problem };
+      const process = start(opened, command);
       known.delete(name);
       known.set(name, process);
       forgetOldest(known);
@@ -89,12 +89,10 @@ async function newsOf({ running }: Process, ms: number): Promise<void> {
   stopped.abort();
 }
 
-function start(wall: Wall, command: string): Process {
-  const process: Process = { running: startCommand(wall, command, shownChars) };
-  void process.running.ended.then(async ({ how }) => {
+function start(machine: Machine, command: string): Process {
+  const process: Process = { running: machine.start(command, shownChars) };
+  void process.running.ended.then(({ how }) => {
     process.how = how;
-    // Its sandbox may still hold processes that it left behind.
-    await process.running.end();
   });
   return process;
 }

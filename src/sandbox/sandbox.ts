@@ -24,8 +24,85 @@ export interface ToolHost {
    * `usr`.
    */
   mount(name: string, workTree: string, gitDir: string): void;
+  /** Says what commands find on their machine. Call it before the first command. */
+  equip(settings: MachineSettings): void;
+  /** Opens the machine of its commands, if that is not open yet. @throws RunFailed `sandbox` without a working sandbox */
+  machine(): Promise<Machine>;
   /** Ends the tools and every process they started. */
   close(): Promise<void>;
+}
+
+/** The unpacked root of an image. */
+export interface ImageRoot {
+  /** The folder of the root, which runs only read. */
+  root: string;
+  /** The variables that the image sets, such as PATH. */
+  env: Record<string, string>;
+  workDir?: string | undefined;
+}
+
+/** What the commands of a machine find there. */
+export interface MachineSettings {
+  /** The socket of the egress proxy. Without it, commands have no network but localhost. */
+  egressSocket?: string | undefined;
+  /** Further variables of commands. */
+  env?: Record<string, string> | undefined;
+  /** The system that commands run on; without it, the worker's own. */
+  root?: ImageRoot | undefined;
+  /** Called when a command of a tool has ended; returns lines to add to its answer, such as refused hosts. */
+  afterCommand?: (() => string | undefined) | undefined;
+}
+
+export interface MachineOptions extends Omit<MachineSettings, 'afterCommand'> {
+  workTree: string;
+  gitDir: string;
+  /** The folders that commands see as /tmp and home. They are created if they do not exist, and stay. */
+  scratch: { tmp: string; home: string };
+}
+
+/** Where commands run: they share files, a home, variables and localhost. Each has a sandbox of its own. */
+export interface Machine {
+  /** Runs a command and waits for it. It is killed after `seconds`, or when the signal aborts. */
+  run(command: string, options: CommandOptions): Promise<CommandEnd>;
+  /**
+   * Starts a command that runs until it ends or the machine is closed. Its output keeps `shownChars` characters from
+   * the start and from the end. @throws RunFailed `sandbox` when the machine has ended
+   */
+  start(command: string, shownChars?: number): RunningCommand;
+  /** Makes another workspace visible to later commands at `/<name>`. */
+  mount(name: string, workTree: string, gitDir: string): Promise<void>;
+  /** Ends all processes. */
+  close(): Promise<void>;
+}
+
+export interface CommandOptions {
+  seconds: number;
+  /** Called with the output while the command runs, at most with its first 256,000 characters. */
+  heard?: ((text: string) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface CommandEnd {
+  /** Missing when a signal killed the command. */
+  exitCode?: number;
+  /** How it ended, such as `exit code 0`. */
+  how: string;
+  seconds: number;
+  /** The start and the end of its output. */
+  output: string;
+}
+
+/** A command that runs in a sandbox of its own. */
+export interface RunningCommand {
+  /** Resolves when the command has ended, with its exit code if it was not killed by a signal. */
+  ended: Promise<{ how: string; exitCode?: number }>;
+  /** The start and the end of its output so far. */
+  output(): string;
+  /** Resolves when it writes something or ends. */
+  news(): Promise<void>;
+  seconds(): number;
+  /** Kills the command with everything that it started. */
+  end(): Promise<void>;
 }
 
 export interface SandboxState {
@@ -51,6 +128,8 @@ export interface Confinement {
   own(workTree: string): Promise<void>;
   /** Starts the tools of a work tree, which may still be empty; `signal` ends them. */
   open(workTree: string, gitDir: string): Promise<ToolHost>;
+  /** Opens a machine without tools, for commands of the service. @throws RunFailed `sandbox` */
+  machine(options: MachineOptions): Promise<Machine>;
   /** Releases the user and the limits. Call it after closing the tools. Never throws. */
   close(): Promise<void>;
 }

@@ -6,10 +6,10 @@ import { promisify } from 'node:util';
 import type { CgroupTree } from './limits/cgroup.ts';
 import { processUse } from './limits/process-use.ts';
 import { takeRunUser } from './limits/run-user.ts';
-import type { RunLimits, SandboxState } from './sandbox.ts';
+import { openMachine } from './machine/machine.ts';
+import type { Machine, RunLimits, SandboxState } from './sandbox.ts';
 import { socketFilter } from './seccomp.ts';
-import { runCommand } from './shell.ts';
-import type { Wall, WallParts } from './wall-arguments.ts';
+import type { WallParts } from './wall-arguments.ts';
 import { niceness, oomScore, processLimits } from './walled.ts';
 
 const run = promisify(execFile);
@@ -36,12 +36,11 @@ function wanted(limits: RunLimits) {
     ],
     ["has none of the service's environment variables", 'env | grep -c TOKEN', '0'],
     ['sees no paths of the host', "tr '\\0' '\\n' < /proc/1/cmdline | grep -c -- -bind", '0'],
-    // In the units of the shell: kilobytes, processes, blocks of 512 bytes.
-    ['has limited memory', 'ulimit -d', String(data / 1024)],
-    ['has a limited number of processes', 'ulimit -p', String(limits.processes)],
-    ['has a limited file size', 'ulimit -f', String(fsize / 512)],
-    ['has a limited number of open files', 'ulimit -n', String(nofile)],
-    ['writes no core file', 'ulimit -c', String(core)],
+    ['has limited memory', limitNamed('Max data size'), String(data)],
+    ['has a limited number of processes', limitNamed('Max processes'), String(limits.processes)],
+    ['has a limited file size', limitNamed('Max file size'), String(fsize)],
+    ['has a limited number of open files', limitNamed('Max open files'), String(nofile)],
+    ['writes no core file', limitNamed('Max core file size'), String(core)],
     ['is killed before the service when memory runs out', 'cat /proc/self/oom_score_adj', String(oomScore)],
     [
       'cannot lower its oom_score_adj',
@@ -56,6 +55,14 @@ function wanted(limits: RunLimits) {
     ],
   ] as const;
 }
+
+/** Returns a command that prints a limit on its own process. Shells print limits in units of their own. */
+function limitNamed(name: string): string {
+  return `sed -n 's/^${name} *\\([0-9]*\\) .*/\\1/p' /proc/self/limits`;
+}
+
+/** The longest time for one test command, and for all of them. */
+const [commandSeconds, longestMs] = [10, 60_000];
 
 /** How long the test command writes. It must write more than is shown, so a busy machine gets more time. */
 const triedSeconds = [0.2, 1, 4];
@@ -83,11 +90,15 @@ export async function selfTest({ files, limits, cgroups, place }: SelfTest): Pro
     for (const folder of [probe, workTree, gitDir, tmp, home]) await chmod(folder, 0o777);
     const who = user === undefined ? {} : { uid: user.uid, gid: user.uid };
     const parts: WallParts = { ...files, who, limits, sandboxes: new Set(), enter: group?.enter };
-    const wall = { ...parts, workTree, gitDir, others: [], scratch: { tmp, home } };
-    const missing = (await lookAround(wall)) ?? (await runWild(wall));
+    const open = (limited: WallParts) =>
+      openMachine(
+        { parts: limited, signal: AbortSignal.timeout(longestMs), counted: new Set() },
+        { workTree, gitDir, scratch: { tmp, home } },
+      );
+    const missing = await open(parts).then((machine) => problemOf(machine, parts), messageOf);
     if (missing !== undefined)
-      return broken(`bubblewrap does not work here (${missing}); user namespaces may be forbidden`);
-    const how = group !== undefined ? 'a cgroup limits each run' : await countedHow(wall);
+      return broken(`bubblewrap does not work here (${missing}); creating or joining user namespaces may be forbidden`);
+    const how = group !== undefined ? 'a cgroup limits each run' : await countedHow(parts, open);
     const works = 'agents run commands without network, as an unprivileged user';
     return { works: true, says: `${version.stdout.trim()}: ${works}; ${how}` };
   } finally {
@@ -99,14 +110,24 @@ export async function selfTest({ files, limits, cgroups, place }: SelfTest): Pro
 
 const broken = (why: string): SandboxState => ({ works: false, says: `${why}: agents have no run_command` });
 
-async function lookAround(wall: Wall): Promise<string | undefined> {
-  const all = wanted(wall.limits);
+const messageOf = (error: Error) => error.message;
+
+/** Returns the first protection that a machine lacks, and closes it. */
+async function problemOf(machine: Machine, parts: WallParts): Promise<string | undefined> {
+  try {
+    return (await lookAround(machine, parts.limits)) ?? (await runWild(machine, parts));
+  } finally {
+    await machine.close();
+  }
+}
+
+async function lookAround(machine: Machine, limits: RunLimits): Promise<string | undefined> {
+  const all = wanted(limits);
   const command = all.map(([, look]) => look).join('\n');
-  const { text } = await runCommand(wall, { command, timeoutSeconds: 10 }, AbortSignal.timeout(15_000));
-  // The first line is the exit code.
-  const found = text.trim().split('\n').slice(1);
+  const { output } = await machine.run(command, { seconds: commandSeconds });
+  const found = output.trim().split('\n');
   // If there are fewer lines than tests, the commands did not run. The last lines give the reason.
-  if (found.length < all.length) return text.trim().split('\n').slice(-2).join(' ');
+  if (found.length < all.length) return found.slice(-2).join(' ');
   const failed = all.find(([, , value], i) => found[i] !== value);
   return failed && `the sandbox failed its self-test "a command in the sandbox ${failed[0]}"`;
 }
@@ -115,18 +136,21 @@ async function lookAround(wall: Wall): Promise<string | undefined> {
  * Runs a command that writes endlessly and starts a background process. Checks that the output is limited and that no
  * process is left.
  */
-async function runWild(wall: Wall, [seconds = 0, ...longer]: number[] = triedSeconds): Promise<string | undefined> {
+async function runWild(
+  machine: Machine,
+  parts: WallParts,
+  [seconds = 0, ...longer]: number[] = triedSeconds,
+): Promise<string | undefined> {
   // A number that occurs in no other process's arguments.
   const mark = `${process.pid}${Date.now()}`;
-  const command = `setsid sleep ${mark} & yes`;
-  const running = runCommand(wall, { command, timeoutSeconds: seconds }, AbortSignal.timeout(15_000));
-  const seen = await mostProcesses(wall, running);
-  const { text } = await running;
-  if (!text.startsWith(`[stopped after ${seconds} s]`)) return 'the running time of a command is not limited';
-  if (!text.includes('[… cut;'))
-    return longer.length > 0 ? runWild(wall, longer) : 'the output of a command is not limited';
-  // Expect bubblewrap, the shell, `sleep` and `yes`.
-  if (seen < 4) return 'the processes of a command cannot be counted';
+  const running = machine.run(`setsid sleep ${mark} & yes`, { seconds });
+  const seen = await mostProcesses(parts, running);
+  const { how, output } = await running;
+  if (how !== `stopped after ${seconds} s`) return 'the running time of a command is not limited';
+  if (!output.includes('[… cut;'))
+    return longer.length > 0 ? runWild(machine, parts, longer) : 'the output of a command is not limited';
+  // Expect two processes that hold the network, and bubblewrap, the shell, `sleep` and `yes`.
+  if (seen < 6) return 'the processes of a command cannot be counted';
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
     if (line.includes(`sleep\0${mark}`)) return 'a command leaves processes behind';
@@ -135,7 +159,7 @@ async function runWild(wall: Wall, [seconds = 0, ...longer]: number[] = triedSec
 }
 
 /** Returns the peak number of processes that the watchdog counts while a command runs. */
-async function mostProcesses({ sandboxes, limits }: Wall, running: Promise<unknown>): Promise<number> {
+async function mostProcesses({ sandboxes, limits }: WallParts, running: Promise<unknown>): Promise<number> {
   let isRunning = true;
   const stop = () => {
     isRunning = false;
@@ -153,14 +177,15 @@ async function mostProcesses({ sandboxes, limits }: Wall, running: Promise<unkno
 const fewProcesses = 8;
 
 /**
- * Determines whether the kernel counts the processes of each sandbox separately, or those of all sandboxes of the same
- * user together.
+ * Determines whether the kernel counts the processes of each run separately, or those of all processes of the same user
+ * together.
  */
-async function countedHow(wall: Wall): Promise<string> {
-  if (wall.who.uid !== undefined) return 'each run has a separate user and is limited by a watchdog';
-  const tight = { ...wall, limits: { ...wall.limits, processes: fewProcesses } };
-  const { exitCode } = await runCommand(tight, { command: '(true)', timeoutSeconds: 10 }, AbortSignal.timeout(15_000));
+async function countedHow(parts: WallParts, open: (parts: WallParts) => Promise<Machine>): Promise<string> {
+  if (parts.who.uid !== undefined) return 'each run has a separate user and is limited by a watchdog';
+  const machine = await open({ ...parts, limits: { ...parts.limits, processes: fewProcesses } });
+  const { exitCode } = await machine.run('(true)', { seconds: commandSeconds });
+  await machine.close();
   return exitCode === 0
-    ? 'processes are counted for each sandbox separately, and a watchdog limits each run'
-    : 'all sandboxes share one count of processes (before Linux 5.14), and a watchdog limits each run';
+    ? 'processes are counted for each run separately, and a watchdog limits each run'
+    : 'all runs share one count of processes (before Linux 5.14), and a watchdog limits each run';
 }

@@ -1,7 +1,7 @@
 import type { SpawnOptions } from 'node:child_process';
 import { dirname } from 'node:path';
+import { identityArguments, identityFiles, identityVariables } from './machine/identity.ts';
 import type { RunLimits } from './sandbox.ts';
-import { socketFilter } from './seccomp.ts';
 
 /** What all sandboxes of a run have in common. Paths are those of the host. */
 export interface WallParts {
@@ -16,25 +16,41 @@ export interface WallParts {
   enter?: ((pid: number) => void) | undefined;
 }
 
-/** A sandbox to start. Paths are those of the host. */
-export interface Wall extends WallParts {
-  workTree: string;
-  gitDir: string;
-  /** Further workspaces of the run, at `/<name>`. */
-  others: { name: string; workTree: string; gitDir: string }[];
-  /** The /tmp and home folder of the run's commands. They are kept for the whole run. */
-  scratch: { tmp: string; home: string };
+/** What a program in a sandbox sees. */
+export interface Wall {
+  /** Arguments of bubblewrap. */
+  args: string[];
+  /** Small files that exist only in the sandbox, with their contents. */
+  files: Record<string, string>;
+  /** The pid of the process whose network namespace the program joins. Without it, the arguments decide. */
+  network?: number | undefined;
 }
 
-/** The file descriptors that bubblewrap reads from and writes to. */
-export const [passwdFd, statusFd, scriptFd, filterFd, argumentsFd] = [3, 4, 5, 6, 7];
-export const filter = socketFilter();
+/** A workspace as the sandbox shows it. Paths are those of the host, except `at`. */
+export interface ShownTree {
+  /** Where the workspace is mounted. */
+  at: string;
+  workTree: string;
+  /** The folder that is mounted as its `.git`. */
+  git: string;
+  /** Where the objects of the service's git folder are mounted, and that folder; only for a copy of it. */
+  objects?: { at: string; folder: string };
+}
 
-/** The script of a command, inside the sandbox. It is a file, because the kernel limits an argument to 128 kB. */
-export const scriptPath = '/opt/script.sh';
+/** The /tmp and home folder of the run's commands. They are kept for the whole run. */
+export interface Scratch {
+  tmp: string;
+  home: string;
+}
 
 /** The folder of the tool host's modules, inside the sandbox. */
 export const hostFolder = '/opt/host';
+
+/** The socket of the egress proxy, inside the sandbox of the relay. */
+export const socketInside = '/opt/egress.sock';
+
+/** The script of a command, inside the sandbox. It is a file, because the kernel limits an argument to 128 kB. */
+export const scriptPath = '/opt/script.sh';
 
 /** Names in the root folder of a sandbox. No workspace can be mounted under one of them. */
 export const rootNames = new Set([
@@ -57,43 +73,99 @@ export function nodeInside({ node }: Pick<WallParts, 'node'>): string {
   return node.startsWith('/usr/') ? node : '/opt/node/bin/node';
 }
 
+/** The wall of the file tools. They have no network, and cannot write to the git folder. */
+export function fileToolsWall(
+  parts: WallParts,
+  { workTree, git, scratch }: Pick<ShownTree, 'workTree' | 'git'> & { scratch: Scratch },
+): Wall {
+  const args = [
+    ...namespaces,
+    ...['--disable-userns', '--unshare-net'],
+    ...hostSystem(parts),
+    ...['--ro-bind', parts.toolHost, hostFolder],
+    ...devices,
+    ...scratchMounts(scratch),
+    ...['--bind', workTree, '/work', '--ro-bind', git, '/work/.git'],
+    ...sealed,
+    ...['--chdir', '/work', ...variables(usualVariables(parts))],
+  ];
+  return { args, files: identityFiles };
+}
+
+/** The wall of a command. The first tree is its working folder. Variables in `env` replace the usual ones. */
+export function commandWall(
+  parts: WallParts,
+  given: { trees: ShownTree[]; scratch: Scratch; network: number; env: Record<string, string> },
+): Wall {
+  const { trees, scratch, network, env } = given;
+  const args = [
+    ...namespaces,
+    '--disable-userns',
+    ...hostSystem(parts),
+    ...devices,
+    ...scratchMounts(scratch),
+    ...trees.flatMap(({ at, workTree, git, objects }) => [
+      ...['--bind', workTree, at, '--bind', git, `${at}/.git`],
+      ...(objects === undefined ? [] : ['--ro-bind-try', objects.folder, objects.at]),
+    ]),
+    ...sealed,
+    ...['--chdir', trees[0]?.at ?? '/', ...variables({ ...usualVariables(parts), ...env })],
+  ];
+  return { args, files: identityFiles, network };
+}
+
 /**
- * Returns bubblewrap's arguments. They contain paths of the host, and a sandbox can read its command line in /proc/1,
- * so bubblewrap reads them from a file descriptor instead.
+ * The wall of the process that holds the network namespace of commands. Without devices and `--disable-userns`
+ * bubblewrap creates a single user namespace: joining it gives the right to join the network namespace.
  */
-export function wallArguments(wall: Wall): string[] {
-  const { node, toolHost, workTree, gitDir, others, scratch } = wall;
-  const environment = {
-    PATH: `${dirname(nodeInside(wall))}:/usr/local/bin:/usr/bin:/bin`,
-    HOME: '/home/agent',
-    LANG: 'C.UTF-8',
-    CI: 'true',
-    // The git folder belongs to the service's user and is mounted read-only. Git refuses to use it without these
-    // settings.
-    GIT_CONFIG_COUNT: '1',
-    GIT_CONFIG_KEY_0: 'safe.directory',
-    GIT_CONFIG_VALUE_0: '*',
-    GIT_OPTIONAL_LOCKS: '0',
-  };
+export function holderWall(parts: WallParts, egressSocket: string | undefined): Wall {
+  const args = [
+    ...namespaces,
+    '--unshare-net',
+    ...hostSystem(parts),
+    ...['--ro-bind', parts.toolHost, hostFolder],
+    ...(egressSocket === undefined ? [] : ['--ro-bind', egressSocket, socketInside]),
+    ...['--dev-bind', '/dev/null', '/dev/null', '--proc', '/proc', '--remount-ro', '/proc', '--remount-ro', '/'],
+    ...['--chdir', '/', ...variables(usualVariables(parts))],
+  ];
+  return { args, files: identityFiles };
+}
+
+const namespaces = [
+  ...['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try'],
+  ...['--die-with-parent', '--cap-drop', 'ALL', ...identityArguments],
+];
+
+const devices = ['--proc', '/proc', '--dev', '/dev', '--size', '67108864', '--tmpfs', '/dev/shm'];
+
+/**
+ * Files in /dev and / would use memory that is not limited. With a writable /proc, a process could lower its
+ * oom_score_adj to the service's value.
+ */
+const sealed = ['--remount-ro', '/dev', '--remount-ro', '/proc', '--remount-ro', '/'];
+
+/** Parts of the host's /etc that programs below /usr need. They contain no secrets. */
+const systemFiles = ['alternatives', 'ld.so.cache', 'ssl/certs', 'ssl/openssl.cnf', 'services', 'protocols'];
+
+/** Shows the host's own system, read-only. */
+function hostSystem(parts: WallParts): string[] {
+  const { node } = parts;
   return [
-    ...['--unshare-all', '--unshare-user', '--disable-userns', '--uid', '1000', '--gid', '1000'],
-    ...['--die-with-parent', '--cap-drop', 'ALL', '--hostname', 'sandbox'],
-    ...['--json-status-fd', String(statusFd)],
-    ...(filter === undefined ? [] : ['--seccomp', String(filterFd)]),
     ...['--ro-bind', '/usr', '/usr'],
     ...['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
-    ...['/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl/certs'].flatMap((path) => ['--ro-bind-try', path, path]),
-    ...['--ro-bind-data', String(passwdFd), '/etc/passwd', '--ro-bind-data', String(scriptFd), scriptPath],
-    ...['--proc', '/proc', '--dev', '/dev', '--size', '67108864', '--tmpfs', '/dev/shm'],
-    ...['--bind', scratch.tmp, '/tmp', '--bind', scratch.home, '/home/agent'],
-    ...(nodeInside(wall) === node ? [] : ['--ro-bind', node, nodeInside(wall)]),
-    ...['--ro-bind', toolHost, hostFolder],
-    ...['--bind', workTree, '/work', '--ro-bind', gitDir, '/work/.git'],
-    ...others.flatMap((o) => ['--bind', o.workTree, `/${o.name}`, '--ro-bind', o.gitDir, `/${o.name}/.git`]),
-    // Files in /dev and / would use memory that is not limited. With a writable /proc, a process could lower its
-    // oom_score_adj to the service's value.
-    ...['--remount-ro', '/dev', '--remount-ro', '/proc', '--remount-ro', '/'],
-    ...['--chdir', '/work', '--clearenv'],
-    ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...systemFiles.flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
+    ...(nodeInside(parts) === node ? [] : ['--ro-bind', node, nodeInside(parts)]),
   ];
+}
+
+function scratchMounts({ tmp, home }: Scratch): string[] {
+  return ['--bind', tmp, '/tmp', '--bind', home, identityVariables.HOME ?? ''];
+}
+
+function usualVariables(parts: WallParts): Record<string, string> {
+  return { ...identityVariables, PATH: `${dirname(nodeInside(parts))}:/usr/local/bin:/usr/bin:/bin` };
+}
+
+function variables(all: Record<string, string>): string[] {
+  return ['--clearenv', ...Object.entries(all).flatMap(([name, value]) => ['--setenv', name, value])];
 }

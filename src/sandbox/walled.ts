@@ -4,26 +4,21 @@ import { setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { RunFailed } from '../domain/run.ts';
 import type { RunLimits } from './sandbox.ts';
-import {
-  argumentsFd,
-  filter,
-  filterFd,
-  passwdFd,
-  scriptFd,
-  statusFd,
-  type Wall,
-  type WallParts,
-  wallArguments,
-} from './wall-arguments.ts';
+import { socketFilter } from './seccomp.ts';
+import type { Wall, WallParts } from './wall-arguments.ts';
 
 /** A process in a sandbox, with its descendants. */
 export interface Walled {
   child: ChildProcess;
+  /** The pid of the first process inside, as the host sees it; undefined if none started. */
+  born: Promise<number | undefined>;
   /** Kills all processes of the sandbox. Resolves when they are gone, or when it gives up waiting. */
   end(): Promise<void>;
 }
 
-const passwd = 'root:x:0:0:root:/root:/bin/sh\nagent:x:1000:1000:agent:/home/agent:/bin/sh\n';
+/** The file descriptors of a sandbox. Those from `firstFileFd` hold the contents of `Wall.files`. */
+const [statusFd, argumentsFd, filterFd, gateFd, firstFileFd] = [3, 4, 5, 6, 7];
+const filter = socketFilter();
 
 /** How long to wait for a process to start before killing it, and for it to end afterwards. */
 const patienceMs = 3000;
@@ -45,30 +40,24 @@ export function processLimits({ memoryMb }: RunLimits) {
 }
 
 /**
- * Starts a program in a sandbox, without network (`--unshare-all`) and without the service's environment. `detached`
- * gives it a session of its own, without a terminal that it could write to.
+ * Starts a program in a sandbox, without the service's environment. `detached` gives it a session of its own, without a
+ * terminal that it could write to.
  */
-export function startWalled(wall: Wall, program: string[], script = ''): Walled {
-  const outside = Object.entries(processLimits(wall.limits)).map(([name, value]) => `--${name}=${value}`);
-  // Set inside the sandbox, so that the kernel counts only the processes of its user namespace (Linux 5.14 and newer).
-  // Set outside, the limit would apply to all sandboxes of the same user together.
-  const inside = ['/usr/bin/prlimit', `--nproc=${wall.limits.processes}`, '--'];
-  const args = [...outside, '--', 'bwrap', '--args', String(argumentsFd), '--', ...inside, ...program];
-  const stdio: StdioOptions = Array.from({ length: argumentsFd + 1 }, () => 'pipe');
-  const child = spawn('prlimit', args, { ...wall.who, env: {}, cwd: '/', stdio, detached: true });
+export function startWalled(parts: WallParts, wall: Wall, program: string[]): Walled {
+  const inputs = inputsOf(wall);
+  const isOpen = (fd: number) => fd <= statusFd || inputs.has(fd);
+  const length = firstFileFd + Object.keys(wall.files).length;
+  const stdio: StdioOptions = Array.from({ length }, (_, fd) => (isOpen(fd) ? 'pipe' : 'ignore'));
+  const args = commandLine(parts, wall, program);
+  const child = spawn('prlimit', args, { ...parts.who, env: {}, cwd: '/', stdio, detached: true });
   // When the process is out of file descriptors, spawn returns no process and no streams; `error` is emitted
   // afterwards.
   child.on('error', () => {});
   if (child.stdio === undefined)
     throw new RunFailed('sandbox', 'the machine has too many files open; raise its limit (ulimit -n)');
   // Do this before bubblewrap has read its arguments, because it then starts other processes.
-  subdue(child, wall);
-  for (const [fd, content] of [
-    [passwdFd, passwd],
-    [scriptFd, script],
-    [filterFd, filter],
-    [argumentsFd, `${wallArguments(wall).join('\0')}\0`],
-  ] as const) {
+  subdue(child, parts);
+  for (const [fd, content] of inputs) {
     const pipe = child.stdio[fd] as Writable;
     pipe.on('error', () => {});
     pipe.end(content);
@@ -78,7 +67,7 @@ export function startWalled(wall: Wall, program: string[], script = ''): Walled 
     child.once('error', () => resolve());
   });
   const born = innerPid(child.stdio[statusFd] as Readable);
-  enlist(wall, born, gone);
+  enlist(parts, born, gone);
   let ending: Promise<void> | undefined;
   const endOnce = async () => {
     // Wait for the pid of the inner process. If bubblewrap is killed before the inner process has asked the kernel to
@@ -93,12 +82,58 @@ export function startWalled(wall: Wall, program: string[], script = ''): Walled 
   };
   return {
     child,
+    born,
     end: () => {
       // Only once: later the pid may belong to another process.
       ending ??= endOnce();
       return ending;
     },
   };
+}
+
+/** Returns what the service writes to the descriptors of a sandbox. The program inside inherits none of them. */
+function inputsOf(wall: Wall): Map<number, string | Buffer> {
+  const inputs = new Map<number, string | Buffer>();
+  if (wall.network !== undefined) inputs.set(gateFd, '');
+  if (filter !== undefined) inputs.set(filterFd, filter);
+  for (const [i, content] of Object.values(wall.files).entries()) inputs.set(firstFileFd + i, content);
+  return inputs.set(argumentsFd, `${bubblewrapArguments(wall).join('\0')}\0`);
+}
+
+/**
+ * Waits until the service has closed its end of a pipe, then becomes another program. While a process joins a user
+ * namespace, only root may change its priority and its OOM score.
+ */
+const gate = `read -r _ <&${gateFd}; exec "$@" ${gateFd}<&-`;
+
+/**
+ * Returns the arguments of `prlimit`, which sets the limits and becomes bubblewrap.
+ *
+ * The limit on processes is set in a user namespace, so that the kernel counts only the processes in it (Linux 5.14 and
+ * newer): all commands that share a network, or one sandbox. Set outside of them, it would apply to all sandboxes of the
+ * same user together.
+ */
+function commandLine({ limits }: WallParts, { network }: Wall, program: string[]): string[] {
+  const each = Object.entries(processLimits(limits)).map(([name, value]) => `--${name}=${value}`);
+  const processes = `--nproc=${limits.processes}`;
+  const bubblewrap = ['bwrap', '--args', String(argumentsFd), '--'];
+  if (network === undefined) return [...each, '--', ...bubblewrap, '/usr/bin/prlimit', processes, '--', ...program];
+  const join = ['nsenter', '--preserve-credentials', '--user', '--net', '--target', String(network), '--'];
+  return [...each, processes, '--', '/bin/sh', '-c', gate, 'sh', ...join, ...bubblewrap, ...program];
+}
+
+/**
+ * Returns bubblewrap's arguments. They contain paths of the host, and a sandbox can read its command line in /proc/1,
+ * so bubblewrap reads them from a file descriptor instead.
+ */
+function bubblewrapArguments({ args, files }: Wall): string[] {
+  const own = ['--json-status-fd', String(statusFd), ...(filter === undefined ? [] : ['--seccomp', String(filterFd)])];
+  const contents = Object.keys(files).flatMap((path, i) => ['--ro-bind-data', String(firstFileFd + i), path]);
+  const all = [...own, ...contents, ...args];
+  // bubblewrap would read the rest as further arguments.
+  if (all.some((arg) => arg.includes('\0')))
+    throw new RunFailed('sandbox', 'a variable or a path for commands contains a NUL character; remove it');
+  return all;
 }
 
 /**
@@ -136,7 +171,7 @@ function lowerSession(pid: number, tries = sessionTries): void {
 }
 
 /** Keeps a sandbox in the list of running sandboxes while it runs. */
-async function enlist({ sandboxes }: Wall, born: Promise<number | undefined>, gone: Promise<void>): Promise<void> {
+async function enlist({ sandboxes }: WallParts, born: Promise<number | undefined>, gone: Promise<void>): Promise<void> {
   const pid = await Promise.race([born, gone.then(() => undefined)]);
   if (pid === undefined) return;
   sandboxes.add(pid);

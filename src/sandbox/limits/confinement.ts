@@ -2,12 +2,14 @@ import { execFile } from 'node:child_process';
 import { lchown, mkdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { RunFailed } from '../../domain/run.ts';
+import { openMachine } from '../machine/machine.ts';
 import { openTools, plainHost, walledHost } from '../open-tools.ts';
-import type { Confinement, RunLimits } from '../sandbox.ts';
-import type { Wall, WallParts } from '../wall-arguments.ts';
+import type { Confinement, Machine, MachineOptions, RunLimits, ToolHost } from '../sandbox.ts';
+import type { WallParts } from '../wall-arguments.ts';
 import type { CgroupTree } from './cgroup.ts';
+import { type CountedFolders, countedFolders } from './counted-folders.ts';
 import { takeRunUser } from './run-user.ts';
-import { watchRun } from './watchdog.ts';
+import { type Watch, watchRun } from './watchdog.ts';
 
 const run = promisify(execFile);
 
@@ -30,34 +32,23 @@ export async function confine(options: ConfinementOptions, signal: AbortSignal):
   });
   const exceeded = new AbortController();
   const sandboxes = new Set<number>();
-  const folders = new Set<string>();
+  const counted = countedFolders();
   const end = (why: RunFailed) => exceeded.abort(why);
-  const watch = watchRun({ limits, sandboxes, folders, exceeded: group?.exceeded, end });
+  const watch = watchRun({ limits, sandboxes, folders: counted.all, exceeded: group?.exceeded, end });
   const who = user === undefined ? {} : { uid: user.uid, gid: user.uid };
   const parts: WallParts = { ...files, who, limits, sandboxes, enter: group?.enter };
   const ended = AbortSignal.any([signal, exceeded.signal]);
+  const place = { parts, signal: ended, counted, watch };
   return {
     signal: ended,
     own: async (workTree) => {
       if (user !== undefined) await run('chown', ['-hR', `${user.uid}:${user.uid}`, workTree]);
     },
-    open: async (workTree, gitDir) => {
-      const scratch = { tmp: `${workTree}.tmp`, home: `${workTree}.home` };
-      const writable = hasWall ? [workTree, scratch.tmp, scratch.home] : [workTree];
-      for (const folder of writable) await mkdir(folder, { recursive: true });
-      // This includes the work tree, which may still be empty, because bubblewrap creates the mount point of .git in
-      // it.
-      for (const folder of writable) if (user !== undefined) await lchown(folder, user.uid, user.uid);
-      for (const folder of writable) folders.add(folder);
-      const wall: Wall | undefined = hasWall ? { ...parts, workTree, gitDir, others: [], scratch } : undefined;
-      const walled = wall === undefined ? plainHost(parts, workTree) : walledHost(wall);
-      const host = openTools({ walled, wall, signal: ended, look: watch.look });
-      const close = async () => {
-        await host.close();
-        // From now on the workspace may be removed, so do not measure it any more.
-        for (const folder of writable) folders.delete(folder);
-      };
-      return { ...host, close };
+    open: (workTree, gitDir) => (hasWall ? openWalled(place, workTree, gitDir) : openPlain(place, workTree)),
+    machine: async (settings) => {
+      if (!hasWall)
+        throw new RunFailed('sandbox', 'a command needs a working sandbox, which this machine does not have');
+      return machineIn(place, settings);
     },
     close: async () => {
       watch.stop();
@@ -65,4 +56,58 @@ export async function confine(options: ConfinementOptions, signal: AbortSignal):
       await user?.release();
     },
   };
+}
+
+interface Place {
+  parts: WallParts;
+  signal: AbortSignal;
+  counted: CountedFolders;
+  watch: Watch;
+}
+
+/** Opens the tools of a work tree behind a wall. Their machine opens with the first command. */
+async function openWalled(place: Place, workTree: string, gitDir: string): Promise<ToolHost> {
+  const { parts, signal, watch } = place;
+  const scratch = { tmp: `${workTree}.tmp`, home: `${workTree}.home` };
+  const dismiss = await admit(place, [workTree, scratch.tmp, scratch.home]);
+  const walled = walledHost(parts, { workTree, git: gitDir, scratch });
+  const openOne = (settings: Partial<MachineOptions>) => machineIn(place, { ...settings, workTree, gitDir, scratch });
+  return closing(openTools({ walled, openMachine: openOne, signal, look: watch.look }), dismiss);
+}
+
+async function openPlain(place: Place, workTree: string): Promise<ToolHost> {
+  const { parts, signal, watch } = place;
+  const dismiss = await admit(place, [workTree]);
+  return closing(openTools({ walled: plainHost(parts, workTree), signal, look: watch.look }), dismiss);
+}
+
+async function machineIn(place: Place, options: MachineOptions): Promise<Machine> {
+  const dismiss = await admit(place, [options.workTree, options.scratch.tmp, options.scratch.home]);
+  try {
+    return closing(await openMachine(place, options), dismiss);
+  } catch (error) {
+    dismiss();
+    throw error;
+  }
+}
+
+/**
+ * Creates folders that do not exist yet, gives them to the run's user, and counts their files. Includes the work tree,
+ * which may still be empty, because bubblewrap creates the mount point of .git in it. Returns a function to call before
+ * they may be removed.
+ */
+async function admit({ parts: { who }, counted }: Place, folders: string[]): Promise<() => void> {
+  for (const folder of folders) {
+    await mkdir(folder, { recursive: true });
+    if (who.uid !== undefined && who.gid !== undefined) await lchown(folder, who.uid, who.gid);
+  }
+  for (const folder of folders) counted.add(folder);
+  return () => {
+    for (const folder of folders.splice(0)) counted.delete(folder);
+  };
+}
+
+/** Adds a step to the end of tools or of a machine. */
+function closing<T extends { close(): Promise<void> }>(opened: T, then: () => void): T {
+  return { ...opened, close: () => opened.close().then(then) };
 }

@@ -55,6 +55,8 @@ export function toolHost(answer: (tool: string, args: object) => ToolAnswer = ()
     },
     restore: async () => {},
     mount: () => {},
+    equip: () => {},
+    machine: () => Promise.reject(new Error('no machine')),
     close: async () => {},
   };
   return { host, called };

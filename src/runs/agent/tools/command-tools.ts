@@ -12,7 +12,7 @@ const commandNames = words('cmd script bash_command command_line shell_command c
 export const commandTools = {
   run_command: tool({
     description:
-      'Run a shell command at the root of the workspace, without network, and wait for it; at most timeoutSeconds (120 if not given, 600 at most). The result begins with the exit code and the duration. Use it to build, test and inspect; to read, search and change files use the other tools. Every command has a new shell: combine "cd x && y" in one. What it starts in the background ends with it.',
+      'Run a command in bash at the root of the workspace and wait for it; at most timeoutSeconds (120 if not given, 600 at most). The result begins with the exit code and the duration. Use it to build, test and inspect; to read, search and change files use the other tools. Every command has a new shell: combine "cd x && y" in one. What it starts in the background ends with it. localhost is shared with the processes of start_process; other hosts can be reached only if the repository allows them.',
     arguments: z.strictObject({
       command,
       timeoutSeconds: z.int().min(1).max(maxSeconds).optional(),
@@ -39,7 +39,7 @@ export const commandTools = {
   }),
   start_process: tool({
     description:
-      'Start a command that keeps running while you go on, such as a watcher or a long build, under a name of your choice. At most 8 run at the same time. read_output shows its output, stop_process ends it; all end with the run. To try out a server, run the server and the client in one run_command instead, because commands do not share a network.',
+      'Start a command that keeps running while you go on, such as a watcher or a long build, under a name of your choice. At most 8 run at the same time. read_output shows its output, stop_process ends it; all end with the run. To try out a server, start it here and use it from run_command on localhost.',
     arguments: z.strictObject({ command, name: processName }),
     names: words('start_background run_background start_server run_in_background background_command'),
     argumentNames: { command: commandNames, name: nameNames },

@@ -1,0 +1,70 @@
+import { createInterface } from 'node:readline';
+import { RunFailed } from '../../domain/run.ts';
+import { holderWall, hostFolder, nodeInside, socketInside, type WallParts } from '../wall-arguments.ts';
+import { startWalled, type Walled } from '../walled.ts';
+
+/** The port on the 127.0.0.1 of a machine where its relay accepts connections for the egress proxy. */
+const egressPort = 3128;
+
+/** Far longer than a program takes to start on a busy machine. */
+const startMs = 30_000;
+
+/** A network namespace that commands share: they reach each other on localhost, and the egress proxy if there is one. */
+export interface Network {
+  /** The pid of the process that holds the namespace, as the host sees it. */
+  holder: number;
+  /** Why no command can start any more; undefined while the namespace exists. */
+  lost(): RunFailed | undefined;
+  close(): Promise<void>;
+}
+
+/**
+ * Creates a network namespace. The process that holds it is the relay to the proxy's socket, or a process that sleeps.
+ * It has a sandbox of its own, so commands can neither see nor signal it. It prints a line when it is ready: then the
+ * loopback device is up, and the relay listens.
+ * @throws RunFailed `sandbox`
+ */
+export async function openNetwork(parts: WallParts, egressSocket: string | undefined): Promise<Network> {
+  const program =
+    egressSocket === undefined
+      ? ['/bin/sh', '-c', 'echo ready; exec sleep infinity']
+      : [nodeInside(parts), `${hostFolder}/relay.mjs`, socketInside, String(egressPort)];
+  const walled = startWalled(parts, holderWall(parts, egressSocket), program);
+  let lost: RunFailed | undefined;
+  const gone = endOf(walled).then((why) => {
+    lost = new RunFailed('sandbox', `the network of the sandbox ended: ${why}`);
+    return lost;
+  });
+  const problem = await Promise.race([gone, readiness(walled)]);
+  const holder = await walled.born;
+  if (problem !== undefined || holder === undefined) {
+    await walled.end();
+    throw problem ?? (await gone);
+  }
+  return { holder, lost: () => lost, close: walled.end };
+}
+
+/** Resolves when the holder is ready, or with an error when that takes too long. */
+function readiness({ child }: Walled): Promise<RunFailed | undefined> {
+  return new Promise((resolve) => {
+    const late = () => new RunFailed('sandbox', `the network of the sandbox was not ready within ${startMs / 1000} s`);
+    const timer = setTimeout(() => resolve(late()), startMs).unref();
+    if (child.stdout === null) return;
+    createInterface({ input: child.stdout }).once('line', () => {
+      clearTimeout(timer);
+      resolve(undefined);
+    });
+  });
+}
+
+/** Resolves when the holder has ended, with the last line of its complaint or how it ended. */
+function endOf({ child }: Walled): Promise<string> {
+  return new Promise((resolve) => {
+    let complaint = '';
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      complaint = (complaint + chunk).slice(-1000);
+    });
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, by) => resolve(complaint.trim().split('\n').pop() || (by ?? `code ${code}`)));
+  });
+}
