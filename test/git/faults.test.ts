@@ -6,7 +6,6 @@ import type { Checkout, GitEngine, GitFailed } from '../../src/git/engine.ts';
 import { isomorphicGit } from '../../src/git/javascript/isomorphic.ts';
 import { isomorphicProcess } from '../../src/git/javascript/isomorphic-process.ts';
 import { nativeGit } from '../../src/git/native/native.ts';
-import { git } from '../../src/git/native/run-git.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 import { between, children, serve, wrong } from './faulty-hosts.ts';
 
@@ -173,27 +172,6 @@ describe.each<[string, () => GitEngine]>([
     await two.close();
     while (children().length > before.length) await new Promise((resolve) => setTimeout(resolve, 10));
   });
-});
-
-test('native git writes no more than its limit', async () => {
-  const host = await serveSampleRepository();
-  try {
-    writeFileSync(join(host.work, 'large.bin'), randomBytes(1_000_000));
-    gitOut(host.work, 'add', '-A');
-    gitOut(host.work, 'commit', '-q', '-m', 'large');
-    gitOut(host.work, 'push', '-q', host.bare, 'main');
-    const [remote, gitDir] = [{ url: host.url, token: 'good-token' }, join(host.root, 'g')];
-    gitOut(host.root, 'init', '-q', '--bare', gitDir);
-    const fetch = (fileBytes: number) =>
-      git([`--git-dir=${gitDir}`, 'fetch', '-q', host.url, 'main'], { remote, room: { memoryBytes: 2e9, fileBytes } });
-    await expect(fetch(500_000)).rejects.toMatchObject({
-      fault: 'broken',
-      message: expect.stringMatching(/half of the free disk space/),
-    });
-    await fetch(5_000_000);
-  } finally {
-    host.close();
-  }
 });
 
 describe('git in JavaScript within its limits', () => {

@@ -41,12 +41,14 @@ test('a remote that sends more than the limit is told apart from one that hangs 
   const folders = { gitDir: join(root, 'full', 'g'), workTree: join(root, 'full', 'w') };
   const remote = { url: large.url, token: 'good-token' };
   const checkout = await nativeGit().open(remote, folders);
-  const room = { memoryBytes: 500_000_000, fileBytes: 100_000 };
-  const fetched = fetchWithin(new NativeRepository(remote, folders, undefined), ['--', large.url, 'main'], room);
-  await expect(fetched).rejects.toMatchObject({
+  const repository = new NativeRepository(remote, folders, undefined);
+  const fetched = (fileBytes: number) =>
+    fetchWithin(repository, ['--', large.url, 'main'], { memoryBytes: 2e9, fileBytes });
+  await expect(fetched(100_000)).rejects.toMatchObject({
     fault: 'broken',
     message: expect.stringContaining('half of the free disk space'),
   });
+  await fetched(1_000_000);
   await checkout.close();
   large.close();
   const unexplained = explain('fatal: fetch-pack: invalid index-pack output\n', 128, undefined);
