@@ -1,5 +1,6 @@
 import type { App } from '../../app.ts';
 import type { RunRow } from '../../db/work-tables.ts';
+import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
 import { UnfitWorkTree } from '../../git/work-tree/unfit-work-tree.ts';
 import type { Message, Reply } from '../../llm/model.ts';
@@ -14,7 +15,6 @@ import { findContext, insertContext, updateContext } from '../lease/context-stor
 import type { Journal } from '../lease/journal.ts';
 import { insertTurn, listTurns } from '../lease/journal-store.ts';
 import { clockStart } from '../lease/run-clock.ts';
-import { withoutSecrets } from '../outgoing/outgoing-scan.ts';
 import { addUsage, costOfDay, findRun, spentByFamily } from '../store.ts';
 import type { Work } from '../work.ts';
 import { type AtHand, openable, repositoriesAtHand } from '../workspace/at-hand.ts';

@@ -1,7 +1,7 @@
 import type { App } from '../../app.ts';
+import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import type { Image, Message } from '../../llm/model.ts';
 import { type McpTools, openMcpTools } from '../mcp/mcp-tools.ts';
-import { withoutSecrets } from '../outgoing/outgoing-scan.ts';
 import type { Work } from '../work.ts';
 import { readDiscussion } from './discussion.ts';
 import { sectionsOf } from './sections.ts';
