@@ -6,7 +6,7 @@ import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import type { Assignment } from './agent/assignment.ts';
 import { type Journal, stepOf } from './lease/journal.ts';
 import type { Patience } from './publish/patience.ts';
-import { noSettings, readSettings } from './settings/repository-settings.ts';
+import { noSettings, readSettings } from '../repositories/settings/repository-settings.ts';
 import type { Work } from './work.ts';
 import { openWorkspace, type Signals } from './workspace/workspace.ts';
 

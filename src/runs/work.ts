@@ -7,7 +7,7 @@ import type { Handoff } from './agent/handoff.ts';
 import type { Journal } from './lease/journal.ts';
 import type { Patience } from './publish/patience.ts';
 import type { CheckResult } from './publish/verify.ts';
-import type { RepositorySettings } from './settings/repository-settings.ts';
+import type { RepositorySettings } from '../repositories/settings/repository-settings.ts';
 import type { Workspace } from './workspace/workspace.ts';
 
 /** One repository that a run has open, with everything needed to change it, check it and publish the change. */

@@ -9,7 +9,7 @@ import { RunFailed } from '../../domain/run.ts';
 import { oneLine, plain } from '../../domain/text/quoted.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { cancelTask, reviseTask, startTask } from '../../runs/operations.ts';
-import { parseSettings, settingsFile } from '../../runs/settings/repository-settings.ts';
+import { parseSettings, settingsFile } from '../../repositories/settings/repository-settings.ts';
 import { addTasks, removeTask } from '../../sprints/operations.ts';
 import { listOpenSprints } from '../../sprints/store.ts';
 import { insertTask } from '../../tasks/operations.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Checkout } from '../../git/engine.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';
-import type { RepositorySettings } from '../settings/repository-settings.ts';
+import type { RepositorySettings } from '../../repositories/settings/repository-settings.ts';
 import { filesBetween } from '../workspace/workspace.ts';
 
 /** The result of one of the repository's check commands. */
