@@ -1,5 +1,6 @@
 import { mcpServerRoutes } from './agents/mcp/routes.ts';
 import { agentRoutes } from './agents/routes.ts';
+import { environmentSecretRoutes } from './environment/secrets/routes.ts';
 import { githubRoutes } from './github/routes.ts';
 import type { Route } from './http/route.ts';
 import { planningRoutes } from './planning/routes.ts';
@@ -17,6 +18,7 @@ export const routes: Route[] = [
   ...projectRoutes,
   ...projectEventRoutes,
   ...repositoryRoutes,
+  ...environmentSecretRoutes,
   ...agentRoutes,
   ...mcpServerRoutes,
   ...taskRoutes,
