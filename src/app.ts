@@ -70,6 +70,8 @@ export interface App {
   metrics: Metrics;
   /** The folder of the runs' workspaces, which the tools' user can enter. */
   workDir: string;
+  /** The folder of the kept results of set-up, which only the service can read. */
+  keptDir: string;
   /** Aborted when the process is asked to stop. */
   stopping: AbortSignal;
 }

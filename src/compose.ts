@@ -121,6 +121,7 @@ async function build(
     githubWithToken: (token) => keepPace(octokitWith(config, token), noInstallation, pace),
     metrics,
     workDir: folders.work,
+    keptDir: folders.kept,
     stopping: options.stopping,
   };
   if (config.githubApp !== undefined) app.connectGitHub(config.githubApp);

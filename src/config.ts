@@ -76,6 +76,7 @@ const schema = z.object({
   MAX_RUN_MEMORY_MB: whole(256, 1_048_576, 4096),
   MAX_RUN_DISK_MB: whole(64, 104_857_600, 10_240),
   MAX_RUN_PROCESSES: whole(64, 1_000_000, 1024),
+  ENVIRONMENT_CACHE_GB: whole(0, 100_000, 10),
   MAX_PROJECT_DAY_COST_USD: positive.default(50),
   RATE_LIMIT_REQUESTS: whole(0, 1_000_000, 600),
   RATE_LIMIT_MODEL: whole(0, 1_000_000, 20),

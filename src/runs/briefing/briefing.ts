@@ -26,7 +26,7 @@ export async function openBriefing(app: App, work: Work, signal: AbortSignal): P
       readDiscussion(app, work, signal),
       readSkills(work.checkout, work.baseHead),
     ]);
-    const sections = sectionsOf({ discussion, skills, mcp });
+    const sections = sectionsOf({ discussion, skills, mcp, environment: work.environment.told });
     return { sections: withoutSecrets(sections, work.secrets), images: discussion.images, mcp };
   } catch (error) {
     await opening.then(
