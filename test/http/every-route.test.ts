@@ -119,6 +119,7 @@ test('the routes are exactly those of the contract', () => {
     DELETE /projects/:projectId/environment-secrets/:name;
     POST /repositories;GET /repositories;GET /repositories/:id;PATCH /repositories/:id;DELETE /repositories/:id;
     GET /repositories/primary/:projectId;GET /repositories/docs/:projectId;POST /repositories/:id/validate;
+    POST /repositories/:id/environment;GET /repositories/:id/environment;
     GET /agents;POST /agents;GET /agents/:id;PATCH /agents/:id;DELETE /agents/:id;GET /agents/teams;GET /agents/teams/:team;
     GET /agents/health/all;GET /agents/health/unhealthy;GET /agents/:id/health;POST /agents/:id/health/reset;
     GET /agents/:id/performance;GET /agents/:id/skills;GET /agents/:id/suggestions;POST /agents/:id/evolve;
