@@ -1,5 +1,15 @@
 /** Features in their order: each may import those before it. */
-const features = ['projects', 'repositories', 'environment', 'agents', 'tasks', 'runs', 'sprints', 'planning', 'github'];
+const features = [
+  'projects',
+  'repositories',
+  'environment',
+  'agents',
+  'tasks',
+  'runs',
+  'sprints',
+  'planning',
+  'github',
+];
 /** They speak to what lies outside, and know no feature. */
 const adapters = ['db', 'git', 'sandbox', 'llm', 'mcp', 'outgoing', 'queue', 'host', 'threads'];
 

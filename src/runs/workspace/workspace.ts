@@ -159,7 +159,7 @@ export async function changedFiles({ checkout, startTree }: Workspace): Promise<
 }
 
 /** Returns the files to write or delete to turn one tree into another. Skips submodules. */
-export async function filesBetween(checkout: Checkout, from: string, to: string): Promise<RestoredFile[]> {
+async function filesBetween(checkout: Checkout, from: string, to: string): Promise<RestoredFile[]> {
   const kept = (await checkout.changes(from, to)).filter((c) => c.newMode !== '160000');
   const blobs = await blobsOf(checkout, kept, 'new');
   return kept.map(({ path, newMode, newOid }) => ({
