@@ -46,7 +46,7 @@ export default {
         pathNot: [
           '/read-payload\\.ts$',
           '\\.(json|css|html|svg)$',
-          '^src/demo/sample-repository/',
+          '^src/demo/sample-(repository|dependency)/',
           '\\.mjs$',
           'css\\.d\\.ts$',
         ],
