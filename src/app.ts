@@ -3,6 +3,7 @@ import type { ProbotOctokit } from 'probot';
 import type { Config, GitHubAppConfig } from './config.ts';
 import type { Database } from './db/database.ts';
 import type { SecretBox } from './db/secret-box.ts';
+import type { EgressDoor } from './egress/egress.ts';
 import type { GitEngine } from './git/engine.ts';
 import type { Metrics } from './http/metrics.ts';
 import type { ModelSource } from './llm/model.ts';
@@ -58,6 +59,7 @@ export interface App {
   secrets: SecretBox;
   git: GitEngine;
   sandbox: Sandbox;
+  egress: EgressDoor;
   models: ModelSource;
   /** Undefined while no App is configured. */
   github: GitHub | undefined;

@@ -8,13 +8,14 @@ import type { Logger } from 'pino';
 import { Probot, ProbotOctokit } from 'probot';
 import { migrations } from '../migrations/list.ts';
 import type { App, GitHub, Octokit } from './app.ts';
-import { type Config, ConfigError, type GitHubAppConfig } from './config.ts';
+import { type Config, ConfigError, type GitHubAppConfig, toolEnvironment } from './config.ts';
 import { clearLeftovers, makeWorkFolder, openDataFolders } from './data-folders.ts';
 import { openDatabase } from './db/database.ts';
 import { startEmbedded } from './db/embedded/embedded.ts';
 import { readKeys } from './db/keys.ts';
 import { secretBox } from './db/secret-box.ts';
 import { withoutSecrets } from './domain/secrets/without-secrets.ts';
+import { egressDoor } from './egress/egress.ts';
 import type { GitEngine } from './git/engine.ts';
 import { isomorphicProcess } from './git/javascript/isomorphic-process.ts';
 import { cached } from './git/native/cached.ts';
@@ -106,6 +107,7 @@ async function build(
     secrets: secretBox(keys.encryptionKeys),
     git: patient(await chooseGit(config, folders.gitCache, log)),
     sandbox,
+    egress: egressDoor(config, toolEnvironment()),
     models: openaiModels({
       connect: (apiKey) => openaiClient(config, apiKey),
       seconds: config.MODEL_ANSWER_SECONDS,

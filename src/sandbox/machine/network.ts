@@ -4,7 +4,7 @@ import { holderWall, hostFolder, nodeInside, socketInside, type WallParts } from
 import { startWalled, type Walled } from '../walled.ts';
 
 /** The port on the 127.0.0.1 of a machine where its relay accepts connections for the egress proxy. */
-const egressPort = 3128;
+export const egressPort = 3128;
 
 /** Far longer than a program takes to start on a busy machine. */
 const startMs = 30_000;
