@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline';
 import { RunFailed } from '../../domain/run.ts';
-import { holderWall, hostFolder, nodeInside, socketInside, type WallParts } from '../wall-arguments.ts';
+import { holderWall, hostFolder, socketInside, type WallParts } from '../wall-arguments.ts';
 import { startWalled, type Walled } from '../walled.ts';
+import { nodeInside } from './system.ts';
 
 /** The port on the 127.0.0.1 of a machine where its relay accepts connections for the egress proxy. */
 const egressPort = 3128;
