@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BackgroundService } from '../../src/sandbox/machine/service-start.ts';
 import { openPlays, outputOf, run, see, start, users } from './plays.ts';
 
 const { play, close } = openPlays();
@@ -75,6 +76,67 @@ describe.each(users)('for %s', (_who, as) => {
     const left = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes(mark));
     expect(left.map(commandOf)).toEqual([]);
   });
+});
+
+/** A command that listens on a port of the loopback device after a while. */
+const server = (port: number, afterMs = 0) =>
+  `node -e "setTimeout(() => require('net').createServer((c) => c.end('served')).listen(${port}, '127.0.0.1'), ${afterMs})"`;
+const serve = (services: BackgroundService[], seconds = 20) => ({
+  run: 'one',
+  tool: 'services',
+  args: { services, seconds },
+});
+
+test('services are up before the next command, and commands reach them', async () => {
+  const played = await play(
+    [],
+    [
+      serve([{ run: server(8001, 300), port: 8001 }, { run: 'echo here; sleep 60' }]),
+      run('cat < /dev/tcp/localhost/8001'),
+    ],
+  );
+  if (played === undefined) return;
+  expect(played.answers).toEqual(['all are up', expect.stringMatching(/^\[exit code 0].*\nserved$/)]);
+});
+
+test('a service that is not up says why', async () => {
+  const up = { run: server(8001), port: 8001 };
+  const played = await play(
+    [],
+    [
+      serve([up, { run: 'echo before; echo no database >&2; exit 3', port: 8002 }]),
+      serve([{ run: 'true' }]),
+      serve([{ run: 'echo busy; sleep 60', port: 8004 }], 2),
+    ],
+  );
+  if (played === undefined) return;
+  expect(played.answers).toEqual([
+    'the service "echo before; echo no database >&2; exit 3" is not up: exit code 3. Its output:\nbefore\nno database',
+    'the service "true" is not up: exit code 0; a service must stay in the foreground. Its output:\n(none)',
+    expect.stringMatching(/ is not up: nothing listens on port 8004 after 2 s\. Its output:\nbusy$/),
+  ]);
+});
+
+test('the answer of a command ends with what happened during it', async () => {
+  const read = { run: 'one', tool: 'read_file', args: { path: 'a.txt' } };
+  const news = ['[network] one', '[network] two'];
+  const played = await play([], [read, run('printf out'), start('a', 'echo up; sleep 60'), run('true')], { news });
+  expect(played?.answers ?? []).toEqual(
+    played && [
+      expect.not.stringContaining('[network]'),
+      expect.stringMatching(/^\[exit code 0].*\nout\n\[network] one$/),
+      expect.stringMatching(/\nup\n\[network] two$/),
+      expect.stringMatching(/^\[exit code 0] after [\d.]+ s$/),
+    ],
+  );
+});
+
+test('a variable cannot carry further arguments for the sandbox', async () => {
+  const env = { INNOCENT: 'x\0--bind\0/\0/host' };
+  const played = await play([], [run('ls /host')], { settings: { env } });
+  expect(played?.answers ?? []).toEqual(
+    played && ['the run failed with sandbox: a variable or a path for commands contains a NUL character; remove it'],
+  );
 });
 
 function commandOf(pid: string): string {

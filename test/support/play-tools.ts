@@ -1,10 +1,12 @@
 import { RunFailed } from '../../src/domain/run.ts';
 import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
-import type { MachineSettings, ToolHost } from '../../src/sandbox/sandbox.ts';
+import { type BackgroundService, startServices } from '../../src/sandbox/machine/service-start.ts';
+import type { Machine, MachineSettings, ToolHost } from '../../src/sandbox/sandbox.ts';
 
 /**
  * Plays calls of tools in a process of its own, which may have another user. Each run in `runs` has a folder with `work`
- * and `git`. Prints the answers as JSON, in order, once all runs have been closed.
+ * and `git`. The tool `services` starts `args.services`. Prints the answers as JSON, in order, once all runs have been
+ * closed.
  */
 export interface Play {
   toolsDir: string;
@@ -27,11 +29,16 @@ for (const [name, { folder, settings, news = [] }] of Object.entries(runs)) {
   ends.push(() => host.close().then(confinement.close));
 }
 
+function serve(machine: Machine, args: { services?: BackgroundService[]; seconds?: number }) {
+  return startServices(machine, args.services ?? [], { signal: new AbortController().signal, ...args });
+}
+
 /** Calls a tool. A failure of the run is an answer too. */
 async function call(run: string, tool: string, args: object): Promise<string> {
   const host = hosts.get(run);
   if (host === undefined) throw new Error(`there is no run ${run}`);
   try {
+    if (tool === 'services') return (await serve(await host.machine(), args)) ?? 'all are up';
     return (await host.call(tool, args)).text;
   } catch (error) {
     if (error instanceof RunFailed) return `the run failed with ${error.failure.category}: ${error.message}`;

@@ -34,6 +34,7 @@ export async function openMachine(place: MachinePlace, options: MachineOptions):
     run: async (command, { seconds, heard, signal: stop }) =>
       waitFor(machine.start(command, { heard }), { seconds, signal: stop }),
     start: (command, shownChars) => machine.start(command, { shownChars }),
+    isListening: network.isListening,
     mount: (name, workTree, gitDir) => machine.mount(name, workTree, gitDir),
     close: () => machine.close(),
   };
