@@ -1,56 +1,12 @@
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import { isClosedAddress } from '../host/closed-address.ts';
 import { GitFailed } from './engine.ts';
 
 /** The hosts that the operator's settings allow. */
 export interface HostRules {
   githubOrigin: string;
   allowPrivateHosts: boolean;
-}
-
-/**
- * Addresses that are not on the public internet (RFC 6890 and the cloud metadata services). There is one list per
- * family, because Node's BlockList treats every IPv4 address as part of the IPv4-mapped IPv6 range.
- */
-const closed = { 4: new BlockList(), 6: new BlockList() };
-for (const [net, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 3],
-] as const)
-  closed[4].addSubnet(net, bits, 'ipv4');
-for (const [net, bits] of [
-  ['::', 96],
-  ['::ffff:0:0', 96],
-  ['64:ff9b::', 96],
-  ['64:ff9b:1::', 48],
-  ['100::', 64],
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['fec0::', 10],
-  ['ff00::', 8],
-] as const)
-  closed[6].addSubnet(net, bits, 'ipv6');
-
-/** Returns whether an address is blocked. A string that is not an IP address counts as blocked. */
-export function isClosedAddress(address: string): boolean {
-  const family = isIP(address);
-  if (family === 6) return closed[6].check(address, 'ipv6');
-  return family === 0 || closed[4].check(address, 'ipv4');
 }
 
 /**

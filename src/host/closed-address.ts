@@ -1,0 +1,69 @@
+import { BlockList, isIP } from 'node:net';
+
+/** Returns whether a string is a range of addresses such as `10.0.0.0/8` or `fd00::/8`. */
+export function isAddressRange(text: string): boolean {
+  const [net = '', bits = '', ...more] = text.split('/');
+  const family = isIP(net);
+  return family !== 0 && more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32);
+}
+
+/** Returns a function that tells whether an address is in one of the ranges. @throws RangeError for a malformed range */
+function addressesIn(ranges: readonly string[]): (address: string) => boolean {
+  // One list per family, because Node's BlockList treats every IPv4 address as part of the IPv4-mapped IPv6 range.
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
+  for (const range of ranges) {
+    if (!isAddressRange(range)) throw new RangeError(`${range} is not a range of addresses such as 10.0.0.0/8`);
+    const [net = '', bits] = range.split('/');
+    const family = isIP(net) === 6 ? 'ipv6' : 'ipv4';
+    lists[family].addSubnet(net, Number(bits), family);
+  }
+  return (address) => {
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    return lists[family].check(address, family);
+  };
+}
+
+/** Addresses that are not on the public internet (RFC 6890 and the cloud metadata services). */
+const isReserved = addressesIn([
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/3',
+  '::/96',
+  '::ffff:0:0/96',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '100::/64',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  'fc00::/7',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
+]);
+
+/** Returns whether an address is closed. A string that is not an IP address counts as closed. */
+export function isClosedAddress(address: string): boolean {
+  return isIP(address) === 0 || isReserved(address);
+}
+
+/**
+ * Returns a function that tells whether an address is closed under the operator's settings: `ALLOW_PRIVATE_HOSTS` opens
+ * all addresses, `EGRESS_OPEN_ADDRESSES` some ranges.
+ */
+export function closedExcept(settings: { allowPrivateHosts: boolean; open: string[] }): (address: string) => boolean {
+  if (settings.allowPrivateHosts) return (address) => isIP(address) === 0;
+  const isOpened = addressesIn(settings.open);
+  return (address) => isClosedAddress(address) && (isIP(address) === 0 || !isOpened(address));
+}
