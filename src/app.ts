@@ -5,6 +5,7 @@ import type { Database } from './db/database.ts';
 import type { SecretBox } from './db/secret-box.ts';
 import type { GitEngine } from './git/engine.ts';
 import type { Metrics } from './http/metrics.ts';
+import type { Images } from './images/images.ts';
 import type { ModelSource } from './llm/model.ts';
 import type { Queue } from './queue/queue.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
@@ -58,6 +59,7 @@ export interface App {
   secrets: SecretBox;
   git: GitEngine;
   sandbox: Sandbox;
+  images: Images;
   models: ModelSource;
   /** Undefined while no App is configured. */
   github: GitHub | undefined;

@@ -18,6 +18,8 @@ export interface DataFolders {
   /** Programs that tools run. */
   tools: string;
   gitCache: string;
+  /** Unpacked images, which sandboxes read. */
+  images: string;
 }
 
 /** Chooses the folders and creates `place`. */
@@ -30,6 +32,7 @@ export async function openDataFolders(dataDir: string): Promise<DataFolders> {
     work: join(workPlace, 'runs', randomBytes(6).toString('hex')),
     tools: join(neutral ?? place, 'tools'),
     gitCache: join(place, 'git-cache'),
+    images: join(workPlace, 'images'),
   };
 }
 

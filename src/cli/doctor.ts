@@ -68,6 +68,7 @@ export async function examine(app: App): Promise<Finding[]> {
     },
     await disk(config),
     sandbox(app),
+    images(app),
     await git(app),
     await github(app),
     ...webhooks(app),
@@ -99,6 +100,11 @@ function sandbox({ config, sandbox: { state } }: App): Finding {
   const hasRipgrep = existsSync('/usr/bin/rg') || existsSync('/usr/local/bin/rg');
   const slow = hasRipgrep ? '' : '; agents search faster with ripgrep (apt-get install ripgrep)';
   return { what: 'sandbox', state: isFine ? 'ok' : 'FAIL', says: `${state.says}${slow}` };
+}
+
+/** Images are optional: only repositories that ask for one need them. */
+function images({ images: { state } }: App): Finding {
+  return { what: 'images', state: state.works ? 'ok' : 'todo', says: state.says };
 }
 
 async function git({ git: engine }: App): Promise<Finding> {
