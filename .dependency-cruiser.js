@@ -11,7 +11,7 @@ const features = [
   'github',
 ];
 /** They speak to what lies outside, and know no feature. */
-const adapters = ['db', 'git', 'sandbox', 'egress', 'llm', 'mcp', 'outgoing', 'queue', 'host', 'threads'];
+const adapters = ['db', 'git', 'sandbox', 'egress', 'images', 'llm', 'mcp', 'outgoing', 'queue', 'host', 'threads'];
 
 const rooms = (names) => `^src/(${names.join('|')})/`;
 /** Only these names may be imported by those files, besides files of the same room. */

@@ -23,7 +23,7 @@ RUN npm run build
 FROM ${NODE_IMAGE}
 # tini is the container's first process. It reaps the children that a killed git leaves behind; Node would not.
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends bubblewrap ca-certificates git ripgrep tini \
+  && apt-get install -y --no-install-recommends bash bubblewrap ca-certificates git ripgrep tini umoci zstd \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules

@@ -6,6 +6,7 @@ import type { SecretBox } from './db/secret-box.ts';
 import type { EgressDoor } from './egress/egress.ts';
 import type { GitEngine } from './git/engine.ts';
 import type { Metrics } from './http/metrics.ts';
+import type { Images } from './images/images.ts';
 import type { ModelSource } from './llm/model.ts';
 import type { Queue } from './queue/queue.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
@@ -60,6 +61,7 @@ export interface App {
   git: GitEngine;
   sandbox: Sandbox;
   egress: EgressDoor;
+  images: Images;
   models: ModelSource;
   /** Undefined while no App is configured. */
   github: GitHub | undefined;

@@ -25,11 +25,15 @@ import { githubApp } from './github/app/client.ts';
 import { keepPace, type Pace } from './github/app/pacing.ts';
 import { adoptStoredApp } from './github/app/stored-app.ts';
 import { registerWebhooks } from './github/inbox/events.ts';
+import { closedExcept } from './host/closed-address.ts';
 import { createMetrics } from './http/metrics.ts';
+import { type Images, openImages } from './images/images.ts';
+import { checkedAddress } from './images/registry/checked-address.ts';
 import { jobs } from './jobs.ts';
 import { withReadableErrors } from './llm/error-body.ts';
 import { openaiModels } from './llm/openai.ts';
 import { fetchFromGitHub, fetchFromModel } from './outgoing/fetch-from.ts';
+import { pinnedFetch } from './outgoing/pinned-fetch.ts';
 import { secretsOf } from './own-secrets.ts';
 import { openQueue } from './queue/queue.ts';
 import { openSandbox } from './sandbox/bubblewrap.ts';
@@ -108,6 +112,7 @@ async function build(
     git: patient(await chooseGit(config, folders.gitCache, log)),
     sandbox,
     egress: egressDoor(config, toolEnvironment()),
+    images: await imagesOf(config, folders.images, sandbox.state.works),
     models: openaiModels({
       connect: (apiKey) => openaiClient(config, apiKey),
       seconds: config.MODEL_ANSWER_SECONDS,
@@ -128,7 +133,7 @@ async function build(
   };
   if (config.githubApp !== undefined) app.connectGitHub(config.githubApp);
   else await adoptStoredApp(app);
-  notes.push(`sandbox: ${sandbox.state.says}`);
+  notes.push(`sandbox: ${sandbox.state.says}`, `images: ${app.images.state.says}`);
   if (!folders.work.startsWith(config.DATA_DIR))
     notes.push(`workspaces are in ${dirname(folders.work)}, a path that reveals nothing to agents`);
   return { app, notes, broken, databaseFolder };
@@ -145,6 +150,19 @@ async function databaseUrl(config: Config, attach: boolean, atEnd: (end: () => P
 
 function runLimits({ MAX_RUN_MEMORY_MB, MAX_RUN_DISK_MB, MAX_RUN_PROCESSES }: Config): RunLimits {
   return { memoryMb: MAX_RUN_MEMORY_MB, diskMb: MAX_RUN_DISK_MB, processes: MAX_RUN_PROCESSES };
+}
+
+/** Opens the images of runs. Their registries are contacted under the same rules as hosts that runs may reach. */
+function imagesOf(config: Config, folder: string, hasSandbox: boolean): Promise<Images> {
+  const isClosed = closedExcept({ allowPrivateHosts: config.ALLOW_PRIVATE_HOSTS, open: [] });
+  return openImages({
+    folder,
+    limits: { megabytes: config.MAX_IMAGE_MB },
+    defaultRegistry: config.IMAGE_REGISTRY,
+    send: pinnedFetch(checkedAddress(isClosed)),
+    hasSandbox,
+    removeTree,
+  });
 }
 
 /**

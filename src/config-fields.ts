@@ -55,6 +55,14 @@ export const addressRanges = list
   )
   .default([]);
 
+/** A registry and perhaps a folder in it, as images are named: `registry.example.org/team`. */
+export const imageRegistry = z
+  .string()
+  .regex(
+    /^(?:[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?::\d{1,5})?|[A-Za-z0-9-]+:\d{1,5}|localhost)(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$/,
+    'must be a registry such as registry.example.org, with a port and a folder if it needs them',
+  );
+
 /** An encryption key: 32 bytes, as 64 hex digits or as base64. */
 export const encryptionKey = z
   .string()

@@ -20,6 +20,8 @@ export interface DataFolders {
   gitCache: string;
   /** Kept results of set-up. */
   kept: string;
+  /** Unpacked images, which sandboxes read. */
+  images: string;
 }
 
 /** Chooses the folders and creates `place`. */
@@ -33,6 +35,7 @@ export async function openDataFolders(dataDir: string): Promise<DataFolders> {
     tools: join(neutral ?? place, 'tools'),
     gitCache: join(place, 'git-cache'),
     kept: join(place, 'environments'),
+    images: join(workPlace, 'images'),
   };
 }
 

@@ -28,6 +28,11 @@ const examined = async (changed: Partial<TestApp['app']['config']> = {}, models 
 test('what is not configured is reported as todo, with the next step', async () => {
   const found = await examined();
   expect(found.database).toEqual({ state: 'ok', says: 'reachable, up to date' });
+  // With or without umoci on this machine.
+  expect(found.images).toMatchObject({
+    state: expect.stringMatching(/^(ok|todo)$/),
+    says: expect.stringContaining('umoci'),
+  });
   expect(found.github).toMatchObject({ state: 'todo', says: expect.stringContaining('open this address') });
   expect(found.github?.address).toMatch(/^http:\/\/localhost:3000\/setup\?code=\S+$/);
   expect(found.model).toMatchObject({

@@ -69,6 +69,7 @@ export async function examine(app: App): Promise<Finding[]> {
     await disk(config),
     sandbox(app),
     await network(app),
+    images(app),
     await git(app),
     await github(app),
     ...webhooks(app),
@@ -111,6 +112,11 @@ async function network({ egress }: App): Promise<Finding> {
   const says =
     'no tool on this machine names a package registry; list the hosts that set-up may reach in EGRESS_DEFAULT_HOSTS';
   return { what, state: 'todo', says };
+}
+
+/** Images are optional: only repositories that ask for one need them. */
+function images({ images: { state } }: App): Finding {
+  return { what: 'images', state: state.works ? 'ok' : 'todo', says: state.says };
 }
 
 async function git({ git: engine }: App): Promise<Finding> {

@@ -1,0 +1,117 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { asImageFailure, imageFailed } from './failure.ts';
+import { type KeptImage, KeptImages } from './kept/kept-images.ts';
+import type { ImageLimits } from './layers.ts';
+import { pull } from './pull.ts';
+import { parseReference, type Reference } from './reference.ts';
+import type { Credentials } from './registry/authorize.ts';
+import { RegistryClient } from './registry/client.ts';
+import { describeImage } from './registry/manifest.ts';
+import { retried } from './registry/retried.ts';
+import { sharedWork } from './shared-work.ts';
+import { findUmoci } from './unpack.ts';
+
+/** The unpacked root of an image. */
+export interface ImageRoot {
+  /** The digest of its manifest for this machine's processor. */
+  digest: string;
+  /** The folder of the root. Runs may read all of it. */
+  root: string;
+  /** The variables that the image sets, such as PATH. */
+  env: Record<string, string>;
+  workDir?: string | undefined;
+}
+
+/** The images that the commands of runs can use as their system. */
+export interface Images {
+  state: {
+    /** Whether images can be used. */
+    works: boolean;
+    /** A sentence for the startup log and for `doctor`. */
+    says: string;
+  };
+  /**
+   * Returns an image and keeps it on this machine until it is released. The registry is asked each time, because a tag may
+   * have moved, and because a project without its credentials must not get an image that another one has pulled. `note`
+   * gets lines for the run's log. @throws RunFailed `setup`
+   */
+  take(
+    reference: string,
+    auth: Credentials | undefined,
+    signal: AbortSignal,
+    note: (line: string) => void,
+  ): Promise<ImageRoot & { release(): void }>;
+  /** Removes the least recently used images that no run uses, until at most `bytes` are kept. Returns what is kept. */
+  trim(bytes: number): Promise<number>;
+}
+
+export interface ImagesOptions {
+  /** Where images are kept. Its path must reveal nothing about this machine, because runs can read it. */
+  folder: string;
+  limits: ImageLimits;
+  /** The registry of names without one; may include a path. */
+  defaultRegistry: string | undefined;
+  /** Sends one request and follows no redirect. It must throw when the host's address is closed. */
+  send: typeof fetch;
+  /** Whether commands can run in sandboxes; images need the same mechanism. */
+  hasSandbox: boolean;
+  removeTree: (folder: string) => Promise<void>;
+}
+
+/** Longest time for the download of an image and for unpacking it. */
+const pullMinutes = 30;
+/** How often an image is made again if it was removed or changed before it could be used. */
+const attempts = 3;
+
+export async function openImages(options: ImagesOptions): Promise<Images> {
+  const { folder, limits, defaultRegistry, send, removeTree } = options;
+  const kept = new KeptImages(folder, removeTree);
+  const pulls = sharedWork<void>();
+  const state = await findState(options);
+  const open = async (reference: Reference, credentials: Credentials | undefined, signal: AbortSignal, note: Note) => {
+    const registry = new RegistryClient({ reference, credentials, send, signal });
+    const { name } = reference;
+    const image = await retried(() => describeImage(registry, reference, signal), signal);
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const found = await kept.hold(image.digest);
+      if (found !== undefined) return found;
+      await pulls(image.digest, signal, (pulling) => {
+        const all = AbortSignal.any([pulling, AbortSignal.timeout(pullMinutes * 60_000)]);
+        return pull({ name, image, registry, kept, limits, signal: all, note });
+      });
+    }
+    throw imageFailed(`${name} was removed or changed while it was prepared; see ${folder}`);
+  };
+  return {
+    state,
+    take: async (text, auth, signal, note) => {
+      if (!state.works) throw imageFailed(`image: "${text}" cannot be used: ${state.says}`);
+      const reference = parseReference(text, defaultRegistry);
+      try {
+        return rootOf(await open(reference, auth, signal, note));
+      } catch (error) {
+        signal.throwIfAborted();
+        throw asImageFailure(error, `image: "${reference.name}" cannot be used`);
+      }
+    },
+    trim: (bytes) => kept.trim(bytes),
+  };
+}
+
+type Note = (line: string) => void;
+
+function rootOf({ release, bytes: _, ...image }: KeptImage): ImageRoot & { release(): void } {
+  // What remains of an image that could not be released expires.
+  return { ...image, release: () => void release().catch(() => {}) };
+}
+
+async function findState({ hasSandbox }: ImagesOptions): Promise<Images['state']> {
+  const without = 'a repository with `image:` in .deckhand.yml fails with `setup`';
+  if (!hasSandbox) return { works: false, says: `there is no sandbox for commands: ${without}` };
+  const umoci = findUmoci();
+  if (umoci === undefined) return { works: false, says: `umoci is not installed (apt-get install umoci): ${without}` };
+  const version = await promisify(execFile)(umoci, ['--version'], { env: {} }).catch(() => undefined);
+  if (version === undefined) return { works: false, says: `${umoci} does not start: ${without}` };
+  return { works: true, says: `${version.stdout.trim()} unpacks the images that repositories ask for` };
+}

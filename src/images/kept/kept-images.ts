@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, stat, statfs, utimes, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { isInUse, markInUse } from './marks.ts';
+import { sealOf } from './seal.ts';
+
+/** What is known about a kept image besides its files. */
+const description = z.object({
+  digest: z.string(),
+  env: z.record(z.string(), z.string()),
+  workDir: z.string().optional(),
+  /** See `sealOf`. */
+  seal: z.string(),
+  bytes: z.number(),
+});
+type Description = z.infer<typeof description>;
+
+export interface KeptImage extends Omit<Description, 'seal'> {
+  root: string;
+  release(): Promise<void>;
+}
+
+/** A folder in which an image is made. */
+export interface Making {
+  folder: string;
+  /** Makes the image in `<folder>/root` available to runs, unless another process was faster. */
+  keep(image: Pick<Description, 'digest' | 'env' | 'workDir'>): Promise<void>;
+  /** Removes what was made and not kept. */
+  discard(): Promise<void>;
+}
+
+const descriptionFile = 'image.json';
+
+/**
+ * Unpacked images in a folder, one folder for each digest. Names with a dot are images that are being made or removed. A
+ * folder that is in use stays.
+ */
+export class KeptImages {
+  readonly #folder: string;
+  readonly #removeTree: (folder: string) => Promise<void>;
+
+  constructor(folder: string, removeTree: (folder: string) => Promise<void>) {
+    this.#folder = folder;
+    this.#removeTree = removeTree;
+  }
+
+  /** Returns an image and keeps it until it is released. One that somebody has changed is removed instead. */
+  async hold(digest: string): Promise<KeptImage | undefined> {
+    const entry = this.#entryOf(digest);
+    const release = await markInUse(entry).catch(() => undefined);
+    if (release === undefined) return undefined;
+    const found = await readDescription(entry);
+    const root = join(entry, 'root');
+    const isWhole = found?.digest === digest && (await sealOf(root).catch(() => undefined))?.seal === found.seal;
+    if (!isWhole) {
+      await release();
+      // Runs that still use it keep its files until they end.
+      if (!(await this.#remove(entry))) await this.#moveAway(entry);
+      return undefined;
+    }
+    // Its age decides which image is removed first.
+    const used = () => utimes(join(entry, descriptionFile), new Date(), new Date()).catch(() => {});
+    await used();
+    const { seal: _, ...image } = found;
+    return { ...image, root, release: () => used().then(release) };
+  }
+
+  /** Begins to make an image. */
+  async make(digest: string): Promise<Making> {
+    const entry = this.#entryOf(digest);
+    const folder = `${entry}.${randomBytes(6).toString('hex')}`;
+    await mkdir(this.#folder, { recursive: true, mode: 0o711 });
+    await mkdir(folder, { mode: 0o755 });
+    const release = await markInUse(folder);
+    return {
+      folder,
+      keep: async (image) => {
+        const { seal, bytes } = await sealOf(join(folder, 'root'));
+        const text = JSON.stringify({ ...image, seal, bytes } satisfies Description);
+        await writeFile(join(folder, descriptionFile), text, { mode: 0o600 });
+        await release();
+        // This fails when another process has made the same image, which then remains.
+        await rename(folder, entry).catch((error) => {
+          if (!['ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error;
+        });
+      },
+      discard: async () => {
+        await release();
+        await this.#removeTree(folder);
+      },
+    };
+  }
+
+  /** Removes the least recently used images until at most `bytes` are kept. Returns how many bytes are kept then. */
+  async trim(bytes: number): Promise<number> {
+    return this.#shrink(async (kept) => kept <= bytes);
+  }
+
+  /** Removes the least recently used images until so much is free on the disk. */
+  async makeRoom(bytes: number): Promise<void> {
+    await this.#shrink(async () => {
+      const { bavail, bsize } = await statfs(this.#folder);
+      return bavail * bsize >= bytes;
+    });
+  }
+
+  async #shrink(isEnough: (kept: number) => Promise<boolean>): Promise<number> {
+    const entries: { entry: string; bytes: number; usedMs: number }[] = [];
+    for (const name of await readdir(this.#folder).catch(() => [])) {
+      const entry = join(this.#folder, name);
+      const found = name.includes('.') ? undefined : await readDescription(entry);
+      const usedMs = (await stat(join(entry, descriptionFile)).catch(() => undefined))?.mtimeMs ?? 0;
+      if (found === undefined) await this.#remove(entry);
+      else entries.push({ entry, bytes: found.bytes, usedMs });
+    }
+    let kept = entries.reduce((sum, { bytes }) => sum + bytes, 0);
+    for (const { entry, bytes } of entries.sort((a, b) => a.usedMs - b.usedMs)) {
+      if (await isEnough(kept)) break;
+      if (await this.#remove(entry)) kept -= bytes;
+    }
+    return kept;
+  }
+
+  /** Removes an entry unless it is in use. It is renamed first, so that nobody begins to use it. */
+  async #remove(entry: string): Promise<boolean> {
+    if (await isInUse(entry)) return false;
+    const leaving = await this.#moveAway(entry);
+    if (leaving !== undefined) await this.#removeTree(leaving);
+    return leaving !== undefined;
+  }
+
+  /** Renames an entry, so that it is no image any more; undefined when another process was faster. */
+  async #moveAway(entry: string): Promise<string | undefined> {
+    const [hex] = basename(entry).split('.');
+    const leaving = join(this.#folder, `${hex}.${randomBytes(6).toString('hex')}`);
+    return rename(entry, leaving).then(
+      () => leaving,
+      () => undefined,
+    );
+  }
+
+  #entryOf(digest: string): string {
+    return join(this.#folder, digest.slice('sha256:'.length));
+  }
+}
+
+async function readDescription(entry: string): Promise<Description | undefined> {
+  try {
+    return description.parse(JSON.parse(await readFile(join(entry, descriptionFile), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}

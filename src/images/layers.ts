@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { ArchiveScan } from './archive-scan.ts';
+import { imageFailed } from './failure.ts';
+import type { RegistryClient } from './registry/client.ts';
+import type { Layer } from './registry/manifest.ts';
+import { retried } from './registry/retried.ts';
+
+/** Limits on what an image may contain. */
+export interface ImageLimits {
+  megabytes: number;
+}
+
+const mb = 2 ** 20;
+/** The number of files that an image may have for each MB of its limit. */
+const filesPerMb = 64;
+/** Layers that are downloaded at the same time. */
+const atOnce = 3;
+/** A download that brings nothing for so long is given up. */
+const stallSeconds = 60;
+/** This much must stay free on the disk; it is checked each time as much has been written. */
+const [reserveBytes, checkBytes] = [512 * mb, 64 * mb];
+
+export interface LayersToFetch {
+  name: string;
+  layers: Layer[];
+  registry: RegistryClient;
+  /** Each layer is stored here without compression, named by its digest. */
+  folder: string;
+  limits: ImageLimits;
+  signal: AbortSignal;
+}
+
+/**
+ * Downloads the layers of an image. They are checked against their digests, decompressed, and counted while they arrive,
+ * so an image that is too large is refused before it is unpacked.
+ */
+export async function fetchLayers(wanted: LayersToFetch): Promise<void> {
+  const { layers, signal, folder } = wanted;
+  const others = new AbortController();
+  const all = AbortSignal.any([signal, others.signal]);
+  const spending = spendingOf(wanted);
+  // An image may have the same layer several times.
+  const waiting = [...new Map(layers.map((layer) => [layer.diffId, layer])).values()];
+  const work = async () => {
+    for (let layer = waiting.shift(); layer !== undefined; layer = waiting.shift()) {
+      const next = layer;
+      await retried(() => fetchLayer(next, { ...wanted, signal: all }, spending), all);
+    }
+  };
+  const workers = Array.from({ length: atOnce }, () => work());
+  await Promise.all(workers).catch(async (error) => {
+    others.abort(error);
+    await Promise.allSettled(workers);
+    throw error;
+  });
+  await checkRoom(folder);
+}
+
+async function fetchLayer(layer: Layer, wanted: LayersToFetch, spending: Spending): Promise<void> {
+  const { registry, folder, name } = wanted;
+  const file = join(folder, layer.diffId.slice('sha256:'.length));
+  const stall = stallClock(wanted.signal);
+  const spent = spending.begin();
+  try {
+    const response = await registry.get(`blobs/${layer.digest}`, '*/*', stall.signal);
+    if (response.body === null) throw imageFailed(`the registry sent nothing for a layer of ${name}`);
+    const hash = createHash('sha256');
+    let received = 0;
+    const check = async function* (source: AsyncIterable<Buffer>) {
+      for await (const chunk of source) {
+        stall.beat();
+        received += chunk.length;
+        if (received > layer.size) throw imageFailed(`a layer of ${name} is larger than its manifest says`);
+        hash.update(chunk);
+        yield chunk;
+      }
+    };
+    const scan = new ArchiveScan();
+    const count = async function* (source: AsyncIterable<Buffer>) {
+      for await (const chunk of source) {
+        scan.add(chunk);
+        await spent.add(chunk.length, scan.entries);
+        yield chunk;
+      }
+    };
+    const body = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]);
+    await pipeline(body, check, decompressor(layer), count, createWriteStream(file), { signal: stall.signal });
+    if (received !== layer.size) throw new Error(`the download of a layer of ${name} ended early`);
+    if (`sha256:${hash.digest('hex')}` !== layer.digest)
+      throw imageFailed(`the registry sent something else than ${layer.digest} for ${name}`);
+  } catch (error) {
+    spent.undo();
+    await rm(file, { force: true });
+    throw clear(error as Error, stall, name);
+  } finally {
+    stall.stop();
+  }
+}
+
+function decompressor({ compression }: Layer) {
+  if (compression === 'gzip') return createGunzip();
+  return compression === 'zstd' ? createZstdDecompress() : new PassThrough();
+}
+
+function clear(error: Error & { code?: string }, stall: { isLate(): boolean }, name: string): Error {
+  if (stall.isLate()) return new Error(`the download of ${name} stood still for ${stallSeconds} s`);
+  const isDamaged = /^(Z_|ZSTD_)/.test(error.code ?? '') && error.code !== 'Z_BUF_ERROR';
+  return isDamaged ? imageFailed(`a layer of ${name} cannot be decompressed`) : error;
+}
+
+/** Ends a download that brings nothing any more. */
+function stallClock(signal: AbortSignal) {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), stallSeconds * 1000);
+  return {
+    signal: AbortSignal.any([signal, late.signal]),
+    isLate: () => late.signal.aborted,
+    beat: () => timer.refresh(),
+    stop: () => clearTimeout(timer),
+  };
+}
+
+type Spending = ReturnType<typeof spendingOf>;
+
+/** Adds up what all layers of an image contain. */
+function spendingOf({ name, folder, limits: { megabytes } }: Pick<LayersToFetch, 'name' | 'folder' | 'limits'>) {
+  const maxFiles = megabytes * filesPerMb;
+  const total = { bytes: 0, files: 0, unchecked: 0 };
+  return {
+    /** Begins one download. */
+    begin() {
+      const own = { bytes: 0, files: 0 };
+      return {
+        /** Counts further bytes, and all files so far. @throws RunFailed beyond a limit */
+        async add(bytes: number, files: number): Promise<void> {
+          total.bytes += bytes;
+          total.files += files - own.files;
+          total.unchecked += bytes;
+          own.bytes += bytes;
+          own.files = files;
+          if (total.bytes > megabytes * mb)
+            throw imageFailed(`${name} is larger than ${megabytes} MB unpacked (MAX_IMAGE_MB)`);
+          if (total.files > maxFiles)
+            throw imageFailed(`${name} has more than ${maxFiles} files (${filesPerMb} for each MB of MAX_IMAGE_MB)`);
+          if (total.unchecked < checkBytes) return;
+          total.unchecked = 0;
+          await checkRoom(folder);
+        },
+        undo(): void {
+          total.bytes -= own.bytes;
+          total.files -= own.files;
+        },
+      };
+    },
+  };
+}
+
+/** @throws Error `ENOSPC` when too little is free on the disk */
+async function checkRoom(folder: string): Promise<void> {
+  const { bavail, bsize, blocks } = await statfs(folder);
+  const reserve = Math.min(reserveBytes, (blocks * bsize) / 20);
+  if (bavail * bsize < reserve) throw Object.assign(new Error('too little is free'), { code: 'ENOSPC' });
+}

@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import { chmod, lchown, mkdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { imageFailed } from './failure.ts';
+import type { KeptImages } from './kept/kept-images.ts';
+import { fetchLayers, type ImageLimits } from './layers.ts';
+import type { RegistryClient } from './registry/client.ts';
+import type { RemoteImage } from './registry/manifest.ts';
+import { hasShell } from './shell-inside.ts';
+import { imageUser, unpack, writeLayout } from './unpack.ts';
+
+export interface Pull {
+  name: string;
+  image: RemoteImage;
+  registry: RegistryClient;
+  kept: KeptImages;
+  limits: ImageLimits;
+  signal: AbortSignal;
+  note(line: string): void;
+}
+
+const mb = 2 ** 20;
+
+/** How much larger the layers of an image are than their downloads, with its root. Only used to make room beforehand. */
+const usualGrowth = 6;
+
+/** Downloads and unpacks an image, and keeps it. Keeps nothing if any part of that fails. */
+export async function pull({ name, image, registry, kept, limits, signal, note }: Pull): Promise<void> {
+  const began = performance.now();
+  const download = image.layers.reduce((sum, { size }) => sum + size, 0);
+  // The layers exist twice on the disk until the image is unpacked, once as archives.
+  await kept.makeRoom(Math.min(usualGrowth * download, 2 * limits.megabytes * mb) + 1024 * mb);
+  const making = await kept.make(image.digest);
+  try {
+    const layout = join(making.folder, 'layout');
+    const blobs = join(layout, 'blobs/sha256');
+    await mkdir(blobs, { recursive: true });
+    note(`pulling ${name} (${image.digest}): ${image.layers.length} layers, ${inMb(download)}`);
+    await fetchLayers({ name, layers: image.layers, registry, folder: blobs, limits, signal });
+    const sizes = await sizesIn(blobs, image);
+    await writeLayout(layout, image, sizes);
+    await giveTo(making.folder);
+    const size = [...sizes.values()].reduce((sum, each) => sum + each, 0);
+    note(`unpacking ${inMb(size)}`);
+    await unpack(making.folder, name, limits.megabytes * mb, signal);
+    await rm(layout, { recursive: true });
+    await takeBack(making.folder);
+    if (!(await hasShell(join(making.folder, 'root'))))
+      throw imageFailed(`${name} has no shell (/bin/sh), which commands need`);
+    const { digest, env, workDir } = image;
+    await making.keep({ digest, env, ...(workDir === undefined ? {} : { workDir }) });
+    note(`the image is ready after ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  } finally {
+    await making.discard();
+  }
+}
+
+async function sizesIn(blobs: string, { layers }: RemoteImage): Promise<Map<string, number>> {
+  const sizeOf = async ({ diffId }: { diffId: string }) => (await stat(join(blobs, diffId.slice(7)))).size;
+  return new Map(await Promise.all(layers.map(async (layer) => [layer.diffId, await sizeOf(layer)] as const)));
+}
+
+/** Lets the user that unpacks images write to a folder. */
+async function giveTo(folder: string): Promise<void> {
+  if (process.getuid?.() === 0) await promisify(execFile)('chown', ['-hR', `${imageUser}:${imageUser}`, folder]);
+}
+
+/** Makes a folder the service's own again, except for what is in it. */
+async function takeBack(folder: string): Promise<void> {
+  if (process.getuid?.() === 0) await lchown(folder, 0, 0);
+  await chmod(folder, 0o755);
+}
+
+function inMb(bytes: number): string {
+  return `${Math.ceil(bytes / 1_000_000)} MB`;
+}

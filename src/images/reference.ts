@@ -1,0 +1,57 @@
+import { imageFailed, quoted } from './failure.ts';
+
+/** The parts of an image's name. */
+export interface Reference {
+  /** Host, and port if there is one. */
+  registry: string;
+  repository: string;
+  /** A tag, or a digest such as `sha256:…`. A name with both means the digest. */
+  version: string;
+  isDigest: boolean;
+  /** The whole name, as it is shown to people. */
+  name: string;
+}
+
+const component = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
+const host = '(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\\.|(?=[:/])))+|\\[[0-9A-Fa-f:.]+\\]';
+const grammar = new RegExp(
+  `^(?:(?<registry>(?:${host})(?::[0-9]{1,5})?)/)?(?<path>${component}(?:/${component})*)` +
+    '(?::(?<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?(?:@(?<digest>sha256:[0-9a-f]{64}))?$',
+);
+
+/** Longer names are refused before they are parsed; the standard allows 255 characters before the tag. */
+const maxLength = 500;
+
+/**
+ * Parses the name of an image, with the rules of the container tools: the first part is a registry if it contains a dot
+ * or a colon, or is `localhost`, and other names belong to `defaultRegistry`, which may include a path.
+ * @throws RunFailed when it is no image name
+ */
+export function parseReference(text: string, defaultRegistry?: string): Reference {
+  const found = split(text);
+  if (found === undefined)
+    throw imageFailed(
+      `image: "${quoted(text)}" is not an image name; expected one such as registry.example.org/team/name:tag, in lower case`,
+    );
+  if (found.registry !== undefined) return { ...found, registry: found.registry, name: text };
+  const beginning = text.split('@')[0];
+  if (defaultRegistry === undefined)
+    throw imageFailed(
+      `image: "${beginning}" names no registry; write registry.example.org/${beginning}, or have the operator set IMAGE_REGISTRY`,
+    );
+  // Images of one part are the official ones of the default registry, which are in this folder.
+  const path = found.repository.includes('/') ? text : `library/${text}`;
+  return { ...parseReference(`${defaultRegistry}/${path}`), name: text };
+}
+
+function split(text: string) {
+  const { registry, path = '', tag, digest } = (text.length <= maxLength && grammar.exec(text)?.groups) || {};
+  if (path === '') return undefined;
+  const version = digest ?? tag ?? 'latest';
+  const isDigest = digest !== undefined;
+  if (registry === undefined || /[.:[]/.test(registry) || registry === 'localhost')
+    return { registry, repository: path, version, isDigest };
+  // The first part is an ordinary folder, which must be in lower case like the others.
+  if (!new RegExp(`^${component}$`).test(registry)) return undefined;
+  return { registry: undefined, repository: `${registry}/${path}`, version, isDigest };
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { imageFailed } from '../failure.ts';
+import { addressFrom, isSameSite } from './addresses.ts';
+import { readWithin } from './read-within.ts';
+
+export interface Credentials {
+  username: string;
+  password: string;
+}
+
+/** What is needed to answer a registry's demand for authorization. */
+export interface Demand {
+  /** The `WWW-Authenticate` header. */
+  challenge: string;
+  registry: URL;
+  repository: string;
+  credentials: Credentials | undefined;
+  /** Sends one request and follows no redirect. */
+  send: typeof fetch;
+  signal: AbortSignal;
+}
+
+const tokenSeconds = 30;
+const maxTokenBytes = 200_000;
+const answer = z.object({ token: z.string().min(1).optional(), access_token: z.string().min(1).optional() });
+
+/**
+ * Returns the `Authorization` header that a registry demands, or undefined when there are no credentials for it. The
+ * credentials go to the registry itself or to a token service of the same site, and to nobody else.
+ */
+export async function authorize(demand: Demand): Promise<string | undefined> {
+  const { challenge, credentials } = demand;
+  if (/^\s*bearer\s/i.test(challenge)) return `Bearer ${await fetchToken(demand)}`;
+  return /^\s*basic\b/i.test(challenge) && credentials !== undefined ? basic(credentials) : undefined;
+}
+
+async function fetchToken({ challenge, registry, repository, credentials, send, signal }: Demand): Promise<string> {
+  const { realm = '', service } = parametersOf(challenge);
+  const url = addressFrom(realm, undefined, `the registry ${registry.host} asks for a token and`);
+  url.searchParams.set('scope', `repository:${repository}:pull`);
+  if (service !== undefined) url.searchParams.set('service', service);
+  const isKnown = credentials !== undefined && isSameSite(registry, url);
+  const headers: Record<string, string> = isKnown ? { authorization: basic(credentials) } : {};
+  const response = await send(url, {
+    headers: { accept: 'application/json', ...headers },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(tokenSeconds * 1000)]),
+  });
+  const who = `the token service ${url.host} of the registry ${registry.host}`;
+  const bytes = await readWithin(response, maxTokenBytes, who);
+  const found = response.ok ? answer.safeParse(parsed(bytes)).data : undefined;
+  const token = found?.token ?? found?.access_token;
+  // A token is sent in a header, so it must not contain line breaks.
+  if (token !== undefined && /^[\x21-\x7e]+$/.test(token)) return token;
+  const isElsewhere = credentials !== undefined && !isKnown;
+  const why = isElsewhere
+    ? `did not get the credentials of imageAuth, because it is not part of the registry's domain, and gave no token without them`
+    : `gave no token (HTTP ${response.status})${credentials === undefined ? '; a private image needs imageAuth' : '; check the secrets of imageAuth'}`;
+  throw imageFailed(`${who} ${why}`);
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+function basic({ username, password }: Credentials): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+/** Parses `Bearer realm="https://…",service="…"`. */
+function parametersOf(challenge: string): Record<string, string> {
+  const pairs = [...quoteless(challenge).matchAll(/([a-z_]+)=(?:"([^"]*)"|([^\s,"]+))/gi)];
+  return Object.fromEntries(pairs.map(([, name = '', inQuotes, bare]) => [name.toLowerCase(), inQuotes ?? bare ?? '']));
+}
+
+const maxChallenge = 4000;
+const quoteless = (challenge: string) => challenge.slice(0, maxChallenge).replaceAll('\\"', '');

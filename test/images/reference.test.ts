@@ -1,0 +1,83 @@
+import { parseReference } from '../../src/images/reference.ts';
+import { isSameSite } from '../../src/images/registry/addresses.ts';
+
+const digest = `sha256:${'0a'.repeat(32)}`;
+
+test.each([
+  ['registry.example.org/node:24', ['registry.example.org', 'node', '24']],
+  ['registry.example.org/team/app', ['registry.example.org', 'team/app', 'latest']],
+  ['registry.example.org:5000/a/b/c_d--e.f:v1.0_x', ['registry.example.org:5000', 'a/b/c_d--e.f', 'v1.0_x']],
+  ['localhost/app', ['localhost', 'app', 'latest']],
+  ['localhost:5000/app', ['localhost:5000', 'app', 'latest']],
+  ['127.0.0.1:5000/app:1', ['127.0.0.1:5000', 'app', '1']],
+  ['[::1]:5000/app:1', ['[::1]:5000', 'app', '1']],
+  [`registry.example.org/app@${digest}`, ['registry.example.org', 'app', digest]],
+  [`registry.example.org/app:24@${digest}`, ['registry.example.org', 'app', digest]],
+])('%s names its registry', (text, [registry, repository, version]) => {
+  expect(parseReference(text)).toMatchObject({ registry, repository, version, name: text });
+});
+
+test.each([
+  ['node', 'library/node', 'latest'],
+  ['node:24', 'library/node', '24'],
+  ['team/app:1', 'team/app', '1'],
+])('%s is an image of the default registry', (text, repository, version) => {
+  const found = parseReference(text, 'mirror.example.org:5000/hub');
+  expect(found).toMatchObject({
+    registry: 'mirror.example.org:5000',
+    repository: `hub/${repository}`,
+    version,
+    name: text,
+  });
+  expect(() => parseReference(text)).toThrow(/names no registry; write registry\.example\.org\/.+ IMAGE_REGISTRY/);
+});
+
+test.each([
+  '',
+  'registry.example.org/',
+  'registry.example.org/App',
+  'registry.example.org/app:',
+  'registry.example.org/app:a b',
+  'registry.example.org/../app',
+  'registry.example.org//app',
+  'registry.example.org/app?x=1',
+  'registry.example.org/app#x',
+  'registry.example.org/app%2f..',
+  'https://registry.example.org/app',
+  'user@registry.example.org/app',
+  'user:password@registry.example.org/app',
+  'registry.example.org\\@other.example.org/app',
+  `registry.example.org/app@sha256:${'0a'.repeat(31)}`,
+  `registry.example.org/app@md5:${'0a'.repeat(16)}`,
+  'registry.example.org/app:1\nHost: x',
+  `registry.example.org/${'a/'.repeat(300)}a`,
+  '--help',
+  '/etc/passwd',
+  'oci:/etc',
+])('%j is not an image', (text) => {
+  expect(() => parseReference(text, 'mirror.example.org')).toThrow('is not an image name');
+});
+
+test('a hostile name is refused quickly', () => {
+  const began = performance.now();
+  for (const text of [`${'a-'.repeat(240)}!`, `${'a.'.repeat(240)}!`, `a.b/${'a__'.repeat(150)}!`])
+    expect(() => parseReference(text)).toThrow('is not an image name');
+  expect(performance.now() - began).toBeLessThan(500);
+});
+
+test.each([
+  ['registry.example.org', 'registry.example.org', true],
+  ['registry.example.org', 'auth.example.org', true],
+  ['registry.example.org', 'example.org', true],
+  ['registry.example.org:5000', 'registry.example.org:5001', true],
+  ['example.org', 'auth.example.org', true],
+  ['example.org', 'other.org', false],
+  ['registry.example.org', 'example.org.attacker.net', false],
+  ['registry.example.org', 'attackerexample.org', false],
+  ['registry.example.co.uk', 'auth.attacker.co.uk', false],
+  ['10.0.0.1', '20.0.0.1', false],
+  ['127.0.0.1:5000', '127.0.0.1:6000', false],
+  ['localhost:5000', 'localhost:6000', false],
+])('credentials for %s go to the token service %s: %s', (registry, tokens, isSent) => {
+  expect(isSameSite(new URL(`https://${registry}`), new URL(`https://${tokens}/token`))).toBe(isSent);
+});

@@ -1,0 +1,296 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type MadeImage, makeImage, smallSystem } from './stand-ins/made-image.ts';
+import { openPlace, type PlaceOptions } from './stand-ins/place.ts';
+import { startRegistry } from './stand-ins/registry.ts';
+
+const place = openPlace();
+const { entriesKept, take } = place;
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+  // Nothing half-made is kept.
+  expect(entriesKept()).toEqual([]);
+});
+afterAll(() => place.close());
+
+const { state } = await place.openImages();
+if (!state.works) console.warn(`registries are not tested: ${state.says}`);
+const ifPossible = state.works ? test : test.skip;
+
+const image = makeImage([smallSystem()]);
+const auth = { username: 'somebody', password: 'a password that nobody else may see' };
+const basic = `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`;
+
+type Instead = NonNullable<Parameters<typeof startRegistry>[1]>;
+
+async function registryWith(made: MadeImage = image, instead?: Instead) {
+  const registry = await startRegistry({ 'app:1': made }, instead);
+  closing.push(registry.close);
+  return registry;
+}
+
+const moved = (res: ServerResponse, location: string) => !!res.writeHead(307, { Location: location }).end();
+const refused = (res: ServerResponse, challenge: string) =>
+  !!res.writeHead(401, { 'WWW-Authenticate': challenge }).end('{}');
+/** Answers only requests for layers, not that for the configuration. */
+const isLayer = (path: string) => path.includes('/blobs/') && !path.includes(configDigest);
+const configDigest = JSON.parse(image.manifest).config.digest as string;
+
+async function takeFrom({ host }: { host: string }, options: PlaceOptions = {}, more: Parameters<typeof take>[2] = {}) {
+  return take(await place.openImages(options), `${host}/app:1`, more);
+}
+
+/** Takes an image and removes it again. */
+async function works(...args: Parameters<typeof takeFrom>): Promise<void> {
+  const images = await place.openImages();
+  const taken = await takeFrom(...args);
+  expect(taken.digest).toBe(image.digest);
+  taken.release();
+  while ((await images.trim(0)) > 0) await new Promise((resolve) => setImmediate(resolve));
+}
+
+ifPossible('a registry on a closed address is not contacted', async () => {
+  const registry = await registryWith();
+  const why = /127\.0\.0\.1 has a private or reserved address/;
+  await expect(takeFrom(registry, { open: [] })).rejects.toThrow(why);
+  await expect(takeFrom(registry, { open: ['127.0.0.2/32', '10.0.0.0/8'] })).rejects.toThrow(why);
+  expect(registry.asked).toEqual([]);
+});
+
+ifPossible.each([
+  'https://169.254.169.254/latest/meta-data',
+  'https://[fd00:ec2::254]/',
+  'https://10.0.0.1/',
+  'https://127.0.0.2/',
+  'https://[::ffff:127.0.0.1]/',
+  'https://0x7f.2/',
+])('a redirect of a layer to %s is refused', async (target) => {
+  const registry = await registryWith(image, (_req, res, path) => isLayer(path) && moved(res, target));
+  await expect(takeFrom(registry)).rejects.toThrow(/has a private or reserved address/);
+});
+
+ifPossible.each([
+  'http://registry.example.org/',
+  'file:///etc/passwd',
+  'ftp://registry.example.org/',
+  'http://10.0.0.1/',
+])('a redirect to %s is refused without contacting it', async (target) => {
+  const registry = await registryWith(image, (_req, res, path) => isLayer(path) && moved(res, target));
+  await expect(takeFrom(registry)).rejects.toThrow(/a redirect of 127\.0\.0\.1:\d+ leads to .*, which is not an https/);
+});
+
+ifPossible('a redirect to an open address is followed, without credentials', async () => {
+  const storage = await registryWith();
+  const registry = await registryWith(image, (req, res, path) => {
+    if (req.headers.authorization !== basic) return refused(res, 'Basic realm="here"');
+    return isLayer(path) && moved(res, `http://somebody:else@${storage.host}${path}`);
+  });
+  await works(registry, {}, { auth });
+  expect(storage.asked.map(({ authorization }) => authorization)).toEqual([undefined]);
+});
+
+ifPossible('redirects in a circle end', async () => {
+  const registry = await registryWith(image, (_req, res, path) => isLayer(path) && moved(res, path));
+  await expect(takeFrom(registry)).rejects.toThrow('redirects more than 5 times');
+});
+
+/** A registry that demands a token, from that address. */
+function demanding(realm: (host: string) => string): Instead {
+  return (req: IncomingMessage, res, path) => {
+    if (path.startsWith('/token'))
+      return !!res.end(JSON.stringify({ token: req.headers.authorization ?? 'anonymous' }));
+    if (req.headers.authorization?.startsWith('Bearer Basic')) return false;
+    return refused(res, `Bearer realm="${realm(req.headers.host ?? '')}",service="a \\"b\\"",scope="x"`);
+  };
+}
+
+ifPossible('a token is requested with the credentials, for this image only', async () => {
+  const registry = await registryWith(image, (req, res, path) => {
+    if (path.startsWith('/token')) return !!res.end(JSON.stringify({ access_token: 'the-token' }));
+    return (
+      req.headers.authorization !== 'Bearer the-token' &&
+      refused(res, `Bearer realm="http://${req.headers.host}/token?a=b",service="it"`)
+    );
+  });
+  await works(registry, {}, { auth });
+  const [asked, ...more] = registry.asked.filter(({ path }) => path.startsWith('/token'));
+  expect(asked).toEqual({ path: '/token?a=b&scope=repository%3Aapp%3Apull&service=it', authorization: basic });
+  expect(more).toEqual([]);
+});
+
+ifPossible('a token service elsewhere does not get the credentials', async () => {
+  const attacker = await registryWith(
+    image,
+    demanding(() => ''),
+  );
+  const registry = await registryWith(
+    image,
+    demanding(() => `http://${attacker.host}/token`),
+  );
+  await expect(takeFrom(registry, {}, { auth })).rejects.toThrow(/app:1/);
+  expect(attacker.asked.map(({ authorization }) => authorization)).toEqual([undefined]);
+});
+
+ifPossible.each(['http://registry.example.org/token', 'https://10.0.0.1/token', 'no address', ''])(
+  'a token service at %j is not contacted',
+  async (realm) => {
+    const registry = await registryWith(
+      image,
+      demanding(() => realm),
+    );
+    await expect(takeFrom(registry, {}, { auth })).rejects.toThrow(/not an https:\/\/ address|private or reserved/);
+  },
+);
+
+ifPossible('wrong and missing credentials are told apart, and are not in the message', async () => {
+  const registry = await registryWith(image, (_req, res) => refused(res, 'Basic realm="here"'));
+  await expect(takeFrom(registry)).rejects.toThrow(/requires credentials for 127.*imageAuth/);
+  const failed = await takeFrom(registry, {}, { auth }).catch((error: Error) => error);
+  expect(String(failed)).toMatch(/refused the credentials of imageAuth for .* \(HTTP 401\)/);
+  expect(JSON.stringify(failed)).not.toContain(auth.password);
+});
+
+ifPossible('who has not been admitted does not get an image that is kept', async () => {
+  const registry = await registryWith(
+    image,
+    (req, res) => req.headers.authorization !== basic && refused(res, 'Basic'),
+  );
+  const images = await place.openImages();
+  const name = `${registry.host}/app@${image.digest}`;
+  const taken = await take(images, name, { auth });
+  await expect(take(images, name)).rejects.toThrow('requires credentials');
+  taken.release();
+  while ((await images.trim(0)) > 0) await new Promise((resolve) => setImmediate(resolve));
+});
+
+const changed = (from: Buffer) => Buffer.concat([from.subarray(0, -1), Buffer.from([(from.at(-1) ?? 0) ^ 1])]);
+const layerOf = (made: MadeImage) => [...made.blobs.values()].find((blob) => blob[0] === 0x1f) ?? Buffer.alloc(0);
+const none = () => ({ layers: [] });
+const other = makeImage([[]]);
+
+ifPossible.each<[string, MadeImage | undefined, Instead, RegExp]>([
+  [
+    'no such image',
+    undefined,
+    (_q, res) => !!res.writeHead(404).end(),
+    /has no image 127.*app:1; check its name and tag/,
+  ],
+  ['too many pulls', undefined, (_q, res) => !!res.writeHead(429).end(), /limits how often images are pulled/],
+  [
+    'a page',
+    undefined,
+    (_q, res) => !!res.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>'),
+    /not supported \(text\/html\)/,
+  ],
+  ['a manifest that is not JSON', { ...image, manifest: '{' }, () => false, /describes 127.* incorrectly/],
+  [
+    'a manifest without layers',
+    makeImage([], { manifest: () => ({ layers: 1 }) }),
+    () => false,
+    /incorrectly \(config:/,
+  ],
+  [
+    'an endless manifest',
+    undefined,
+    (_q, res, path) => path.includes('manifests') && endless(res),
+    /larger than 4000 kB/,
+  ],
+  [
+    'fewer layers',
+    makeImage([smallSystem()], { manifest: (m) => ({ ...m, ...none() }) }),
+    () => false,
+    /layers of .* contradict/,
+  ],
+  ['a foreign kind of layer', foreign(), () => false, /layer of an unsupported kind, application\/x-iso/],
+  ['a digest with a path', withDigest('sha256:../../../../etc/passwd'), () => false, /incorrectly \(config\.digest/],
+  [
+    'another configuration',
+    undefined,
+    (_q, res, path) => path.includes(configDigest) && !!res.end('{}'),
+    /sent something else than sha256/,
+  ],
+  [
+    'a changed layer',
+    undefined,
+    (_q, res, path) => isLayer(path) && !!res.end(changed(layerOf(image))),
+    /sent something else than|cannot be decompressed/,
+  ],
+  [
+    'a longer layer',
+    undefined,
+    (_q, res, path) => isLayer(path) && endless(res),
+    /larger than its manifest says|cannot be decompressed/,
+  ],
+  ['a layer that is no archive', garbled(), () => false, /cannot be unpacked|damaged/],
+  ['a layer that is not compressed', uncompressed(), () => false, /cannot be decompressed/],
+  [
+    'another layer than configured',
+    makeImage([smallSystem()], { config: (c) => ({ ...c, rootfs: JSON.parse(configOf(other)).rootfs }) }),
+    () => false,
+    /cannot be unpacked/,
+  ],
+])('a registry that answers with %s is refused', async (_, made, instead, why) => {
+  const registry = await registryWith(made ?? image, (req, res, path) => path !== '/v2/' && instead(req, res, path));
+  await expect(takeFrom(registry)).rejects.toThrow(why);
+});
+
+ifPossible('an answer that ends early is asked for again', async () => {
+  let cuts = 2;
+  const registry = await registryWith(image, (_req, res, path) => {
+    if (!isLayer(path) || cuts-- <= 0) return false;
+    const layer = layerOf(image);
+    res.writeHead(200, { 'Content-Length': layer.length }).write(layer.subarray(0, 1000), () => res.destroy());
+    return true;
+  });
+  await works(registry);
+  expect(cuts).toBe(-1);
+});
+
+ifPossible('faults of the server are retried', async () => {
+  let faults = 2;
+  const registry = await registryWith(
+    image,
+    (_req, res, path) => path !== '/v2/' && faults-- > 0 && !!res.writeHead(503).end(),
+  );
+  await works(registry);
+});
+
+ifPossible('a registry that does not answer is given up', async () => {
+  const registry = await registryWith();
+  registry.close();
+  await expect(takeFrom(registry)).rejects.toThrow(/image: "127.*app:1" cannot be used: .*ECONNREFUSED/);
+});
+
+function endless(res: ServerResponse): true {
+  res.writeHead(200, { 'Content-Type': 'application/vnd.oci.image.manifest.v1+json' });
+  const more = () => {
+    while (!res.destroyed && res.write(Buffer.alloc(65_536)));
+    if (!res.destroyed) res.once('drain', more);
+  };
+  more();
+  return true;
+}
+
+function configOf(made: MadeImage): string {
+  return (made.blobs.get(JSON.parse(made.manifest).config.digest) ?? '').toString();
+}
+
+function foreign(): MadeImage {
+  const changeLayers = (m: Record<string, unknown>) =>
+    (m.layers as object[]).map((layer) => ({ ...layer, mediaType: 'application/x-iso' }));
+  return makeImage([smallSystem()], { manifest: (m) => ({ ...m, layers: changeLayers(m) }) });
+}
+
+function withDigest(digest: string): MadeImage {
+  return makeImage([smallSystem()], { manifest: (m) => ({ ...m, config: { digest, size: 1 } }) });
+}
+
+function garbled(): MadeImage {
+  return makeImage([Buffer.alloc(10_000, 'garbled ')]);
+}
+
+function uncompressed(): MadeImage {
+  const asGzip = (m: Record<string, unknown>) =>
+    (m.layers as object[]).map((layer) => ({ ...layer, mediaType: 'application/vnd.oci.image.layer.v1.tar+gzip' }));
+  return makeImage([smallSystem()], { compression: 'none', manifest: (m) => ({ ...m, layers: asGzip(m) }) });
+}
