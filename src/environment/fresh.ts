@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { removeTree } from '../sandbox/remove-tree.ts';
 import type { Confinement, Machine } from '../sandbox/sandbox.ts';
 import { detectSetup } from './detect.ts';
+import { addRefused, openEquipped, type RefusedHost } from './equipment.ts';
 import { cacheFilesIn } from './plan-setup.ts';
 import type { Environment } from './prepare.ts';
 import type { CommandResult, Room } from './room.ts';
@@ -17,6 +18,8 @@ export interface FreshPlace {
   signal: AbortSignal;
   /** The configured command that failed to set up a change of the cache files. */
   failed: CommandResult | undefined;
+  /** The hosts that commands tried to reach and may not. */
+  refused(): RefusedHost[];
   /** Ends everything and removes the files. */
   close(): Promise<void>;
 }
@@ -38,15 +41,16 @@ export async function openFresh(room: Room, environment: Environment, tree: stri
     await mkdir(work, { mode: 0o755 });
     await checkout.export(tree, work);
     confinement = await app.sandbox.confine(room.signal);
-    const failed = await furnish(room, environment, { tree, work, confinement });
-    const machine = await confinement.machine(optionsFor(room, work));
+    const { failed, refused } = await furnish(room, environment, { tree, work, confinement });
+    const equipped = await openEquipped(room, 'agent', { work, confinement });
     const { close, signal } = confinement;
     return {
-      machine,
+      machine: equipped.machine,
       signal,
       failed,
+      refused: () => addRefused(refused, equipped.refused()),
       close: async () => {
-        await machine.close();
+        await equipped.close();
         await close();
         await removeFolder();
       },
@@ -58,41 +62,42 @@ export async function openFresh(room: Room, environment: Environment, tree: stri
   }
 }
 
-function optionsFor({ checkout, settings }: Room, work: string) {
-  const scratch = { tmp: `${work}.tmp`, home: `${work}.home` };
-  return { workTree: work, gitDir: checkout.gitDir, scratch, env: settings.env };
+interface Furnished {
+  failed: CommandResult | undefined;
+  refused: RefusedHost[];
 }
 
-/** Puts the environment into the place, or makes a new one for the change. Returns the command that failed. */
+/** Puts the environment into the place, or makes a new one for the change. Returns what went wrong. */
 async function furnish(
   room: Room,
   environment: Environment,
   { tree, work, confinement }: { tree: string; work: string; confinement: Confinement },
-): Promise<CommandResult | undefined> {
+): Promise<Furnished> {
   const { checkout, settings, note } = room;
   const { plan } = environment;
   const files = await checkout.files(tree);
   if (isSame(await cacheFilesIn(files, settings.cache), plan.files)) {
     await environment.placeInto(work, confinement);
     await confinement.own(work);
-    return undefined;
+    return { failed: undefined, refused: [] };
   }
   await confinement.own(work);
   const commands = plan.isDetected ? detectSetup(files.keys()) : plan.commands;
-  if (commands.length === 0) return undefined;
+  if (commands.length === 0) return { failed: undefined, refused: [] };
   await note('setup', 'the change alters files that decide about set-up, so it is set up again for the checks');
-  const machine = await confinement.machine(optionsFor(room, work));
+  const equipped = await openEquipped(room, 'setup', { work, confinement });
   try {
     const how = { seconds: setupSeconds, signal: confinement.signal, goesOn: plan.isDetected, secrets: [] };
     const results = await runCommands(
       room,
-      machine,
+      equipped.machine,
       commands.map(({ command }) => command),
       how,
     );
-    return plan.isDetected ? undefined : results.find(({ exitCode }) => exitCode !== 0);
+    const failed = plan.isDetected ? undefined : results.find(({ exitCode }) => exitCode !== 0);
+    return { failed, refused: equipped.refused() };
   } finally {
-    await machine.close();
+    await equipped.close();
   }
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { App } from '../app.ts';
 import { removeTree } from '../sandbox/remove-tree.ts';
 import type { Confinement } from '../sandbox/sandbox.ts';
+import type { RefusedHost } from './equipment.ts';
 import { type Packed, pack, unpack } from './keep/archive.ts';
 import { keptStore } from './keep/kept-store.ts';
 import { moveInto } from './keep/place.ts';
@@ -19,6 +20,8 @@ export interface Environment {
   plan: SetupPlan;
   /** The commands that ran to prepare it; none for one that was restored. */
   commands: CommandResult[];
+  /** The hosts that they could not reach. */
+  refused: RefusedHost[];
   seconds: number;
   /** What the agent should know about its environment. */
   told: string;
@@ -45,7 +48,7 @@ export async function prepareEnvironment(room: Room, commit: string, { isTrial =
   try {
     const ready = isNeeded
       ? await inTurn(plan.key, signal, () => makeReady(room, plan, files, isTrial))
-      : { how: 'none' as const, commands: [] };
+      : { how: 'none' as const, commands: [], refused: [] };
     const seconds = (performance.now() - began) / 1000;
     if (isNeeded) {
       app.metrics.setups.inc({ outcome: ready.how });
@@ -67,9 +70,9 @@ export async function prepareEnvironment(room: Room, commit: string, { isTrial =
   }
 }
 
-type Ready = Pick<Environment, 'how' | 'commands'>;
+type Ready = Pick<Environment, 'how' | 'commands' | 'refused'>;
 
-function toldOf({ how, commands }: Ready): string {
+function toldOf({ how, commands }: Pick<Ready, 'how' | 'commands'>): string {
   if (how !== 'failed') return '';
   const failed = commands.filter(({ exitCode }) => exitCode !== 0);
   return `The dependencies could not be installed, so commands that need them fail:\n${failed.map(failureText).join('\n')}`;
@@ -83,7 +86,7 @@ async function makeReady(room: Room, plan: SetupPlan, files: EnvironmentFiles, i
   if (kept !== undefined) {
     try {
       await files.stage(kept, signal);
-      return { how: 'restored', commands: [] };
+      return { how: 'restored', commands: [], refused: [] };
     } catch (error) {
       signal.throwIfAborted();
       app.log.warn({ err: error, key: plan.key }, 'a kept environment was damaged');
@@ -94,7 +97,8 @@ async function makeReady(room: Room, plan: SetupPlan, files: EnvironmentFiles, i
   }
   const began = performance.now();
   const made = await setUp(room, plan, files.making);
-  if (made.failed.length > 0) return { how: 'failed', commands: made.commands };
+  const { commands, refused } = made;
+  if (made.failed.length > 0) return { how: 'failed', commands, refused };
   const seconds = (performance.now() - began) / 1000;
   try {
     const packed = await files.keep(made.names, signal);
@@ -107,7 +111,7 @@ async function makeReady(room: Room, plan: SetupPlan, files: EnvironmentFiles, i
     await room.note('setup', `the environment could not be kept: ${(error as Error).message}`);
   }
   await files.stageMade(made.names);
-  return { how: 'set up', commands: made.commands };
+  return { how: 'set up', commands, refused };
 }
 
 type EnvironmentFiles = Awaited<ReturnType<typeof openFiles>>;

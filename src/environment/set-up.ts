@@ -2,6 +2,7 @@ import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RunFailed } from '../domain/run.ts';
 import type { Machine } from '../sandbox/sandbox.ts';
+import { openEquipped, type RefusedHost } from './equipment.ts';
 import { findSecret } from './keep/find-secret.ts';
 import type { SetupPlan } from './plan-setup.ts';
 import type { CommandResult, Room } from './room.ts';
@@ -13,6 +14,8 @@ export const setupSeconds = 1200;
 /** What a set-up made. */
 export interface Made {
   commands: CommandResult[];
+  /** The hosts that its commands could not reach. */
+  refused: RefusedHost[];
   /** The commands that failed. */
   failed: CommandResult[];
   /** The names below its folder that are kept: what git ignores in the workspace, and the home folder. */
@@ -32,17 +35,17 @@ export async function setUp(room: Room, plan: SetupPlan, folder: string): Promis
   await checkout.export(tree, work);
   const confinement = await app.sandbox.confine(room.signal);
   let commands: CommandResult[];
+  let refused: RefusedHost[];
   try {
     await confinement.own(work);
     const variables = Object.fromEntries(plan.secrets.map(({ name, value }) => [name, value]));
-    const scratch = { tmp: `${work}.tmp`, home: `${work}.home` };
-    const env = { ...room.settings.env, ...variables };
-    const machine = await confinement.machine({ workTree: work, gitDir: checkout.gitDir, scratch, env });
+    const equipped = await openEquipped(room, 'setup', { work, confinement, variables });
     try {
-      commands = await runSetup(room, plan, machine, confinement.signal);
+      commands = await runSetup(room, plan, equipped.machine, confinement.signal);
     } finally {
-      await machine.close();
+      await equipped.close();
     }
+    refused = equipped.refused();
     confinement.signal.throwIfAborted();
   } finally {
     await confinement.close();
@@ -52,7 +55,7 @@ export async function setUp(room: Room, plan: SetupPlan, folder: string): Promis
   if (first !== undefined && !plan.isDetected) throw new RunFailed('setup', failureText(first));
   const names = [...(await checkout.ignoredIn(work, tree)).map((path) => `work/${path}`), 'work.home'];
   await assertNoSecret(folder, names, plan);
-  return { commands, failed, names };
+  return { commands, failed, names, refused };
 }
 
 async function runSetup(room: Room, plan: SetupPlan, machine: Machine, signal: AbortSignal): Promise<CommandResult[]> {

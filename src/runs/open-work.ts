@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables.ts';
+import { addRefused, type Equipment, openEquipment } from '../environment/equipment.ts';
 import { prepareEnvironment } from '../environment/prepare.ts';
 import type { Room } from '../environment/room.ts';
 import { revealSecrets } from '../environment/secrets/operations.ts';
@@ -11,7 +12,7 @@ import type { Assignment } from './agent/assignment.ts';
 import { type Journal, stepOf } from './lease/journal.ts';
 import type { Patience } from './publish/patience.ts';
 import type { Work } from './work.ts';
-import { openWorkspace, type Placed, type Signals } from './workspace/workspace.ts';
+import { openWorkspace, type Placed, type Signals, type Workspace } from './workspace/workspace.ts';
 
 /** Minimum time limit for one git operation. Even a run limited to seconds has to clone. */
 const leastSeconds = 60;
@@ -31,7 +32,10 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
   // No git operation may take longer than the whole run.
   const limitSeconds = Math.min(remoteSeconds, Math.max(leastSeconds, given.limits.runMinutes.value * 60));
   const remote = { ...(await remoteFor(app, repository, credential, { contents: 'write' })), limitSeconds };
-  const note = journal.note;
+  const closing: (() => Promise<void>)[] = [];
+  const remove = async () => {
+    for (const close of closing.splice(0)) await close();
+  };
   const furnish = async (checkout: Checkout, placed: Placed) => {
     const stored = await journal.once(stepOf('settings', given.task, repository), () =>
       readSettings(checkout, placed.baseHead),
@@ -39,25 +43,21 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
     // Settings that an older version stored lack the newer keys.
     const settings = { ...noSettings, ...stored };
     const signal = AbortSignal.any([signals.git, signals.tools]);
-    const room: Room = { app, repository, checkout, settings, signal, note };
+    const room: Room = { app, repository, checkout, settings, signal, note: journal.note };
     const environment = await prepareEnvironment(room, await setupCommit(checkout, placed));
-    await environment.placeInto(checkout.workTree, signals.confinement).catch(async (error) => {
-      await environment.remove();
-      throw error;
-    });
+    closing.push(environment.remove);
+    await environment.placeInto(checkout.workTree, signals.confinement);
     return { settings, room, environment };
   };
-  const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals }, furnish);
-  const remove = async () => {
-    await workspace.remove();
-    await workspace.environment.remove();
-  };
   try {
-    workspace.host.equip({ env: workspace.settings.env });
+    const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals }, furnish);
+    const equipment = await equip(workspace, signals);
+    closing.unshift(workspace.remove, equipment.close);
     return {
       ...given,
       ...workspace,
       remove,
+      refused: () => addRefused(workspace.environment.refused, equipment.refused()),
       tokenEndsAt: remote.tokenEndsAt,
       repository,
       credential,
@@ -67,6 +67,19 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
       signal: signals.git,
       also: [],
     };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** Gives the agent's commands their variables and the way to the hosts that they may reach. */
+async function equip({ host, room, remove }: Workspace & { room: Room }, { confinement }: Signals): Promise<Equipment> {
+  if (!host.hasShell) return { settings: {}, refused: () => [], close: async () => {} };
+  try {
+    const equipment = await openEquipment(room, 'agent', confinement);
+    host.equip(equipment.settings);
+    return equipment;
   } catch (error) {
     await remove();
     throw error;

@@ -1,6 +1,7 @@
 import type { AgentRow, RepositoryRow } from '../db/tables.ts';
 import type { RunRow } from '../db/work-tables.ts';
 import type { Failure } from '../domain/run.ts';
+import type { RefusedHost } from '../environment/equipment.ts';
 import type { Environment } from '../environment/prepare.ts';
 import type { Room } from '../environment/room.ts';
 import type { Credential } from '../repositories/credentials.ts';
@@ -34,6 +35,8 @@ export interface Work extends Workspace {
   settings: RepositorySettings;
   /** What set-up prepared for the agent and the checks. */
   environment: Environment;
+  /** The hosts that set-up and the agent tried to reach and may not. */
+  refused(): RefusedHost[];
   /** What the environment was prepared with. */
   room: Room;
   /** Returns what the next run should know; undefined when the model does not say. Set once the conversation begins. */

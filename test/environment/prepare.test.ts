@@ -4,12 +4,15 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RepositoryRow } from '../../src/db/tables.ts';
+import { addRefused, refusedText } from '../../src/environment/equipment.ts';
 import { openFresh } from '../../src/environment/fresh.ts';
 import { type Environment, prepareEnvironment } from '../../src/environment/prepare.ts';
 import type { Room } from '../../src/environment/room.ts';
@@ -32,6 +35,8 @@ const opened: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   service = await openTestApp({ ALLOW_PRIVATE_HOSTS: 'true' });
+  // As root, services whose data folders are private share a folder.
+  service.app.keptDir = join(mkdtempSync(join(tmpdir(), 'deckhand-kept-')), 'environments');
   token = await service.token('octocat');
   host = await serveSampleRepository();
   push({ '.gitignore': 'deps/\nleft\n', '.nvmrc': '24\n' });
@@ -39,6 +44,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.close();
   host.close();
+  rmSync(join(service.app.keptDir, '..'), { recursive: true });
 });
 beforeEach(async () => {
   projectId = (await service.call('POST', '/projects', { token, body: { name: 'One' } })).body.id;
@@ -228,6 +234,22 @@ test('two runs with the same key set up once; a run that stops leaves the turn t
   stop.abort(new Error('stopped'));
   await expect(stopped).rejects.toThrow('stopped');
   expect((await other).how).toBe('set up');
+});
+
+test('hosts that are not allowed are refused, in the log and by name, for set-up and for the checks', async () => {
+  const ask = (host: string) => `node -e "fetch('https://${host}').catch(({ cause }) => console.log(cause.message))"`;
+  const settings = { setup: [`${ask('a.example')}; ${ask('a.example')}`], network: { setup: [], agent: [] } };
+  const environment = await prepare(settings);
+  expect(environment.refused).toEqual([{ host: 'a.example', times: 2 }]);
+  expect(log).toContain('network: host a.example is not allowed; add it to network.setup in .deckhand.yml');
+  const fresh = await openFresh(room(settings), environment, await checkout.treeOf(base));
+  opened.push(fresh.close);
+  await fresh.machine.run(ask('b.example'), { seconds: 60 });
+  expect(fresh.refused()).toEqual([{ host: 'b.example', times: 1 }]);
+  expect(log).toContain('network: host b.example is not allowed; add it to network.agent in .deckhand.yml');
+  expect(refusedText(addRefused(environment.refused, fresh.refused(), fresh.refused()))).toBe(
+    'refused: a.example, 2 times; b.example, 2 times',
+  );
 });
 
 test('daemons of set-up end with it', async () => {

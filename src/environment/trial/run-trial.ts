@@ -9,6 +9,7 @@ import { openCheckout } from '../../repositories/checkout.ts';
 import { credentialFor, remoteFor } from '../../repositories/credentials.ts';
 import { readSettings } from '../../repositories/settings/repository-settings.ts';
 import { findRepository } from '../../repositories/store.ts';
+import { addRefused, type RefusedHost } from '../equipment.ts';
 import { openFresh } from '../fresh.ts';
 import { prepareEnvironment } from '../prepare.ts';
 import type { CommandResult, Room } from '../room.ts';
@@ -46,7 +47,13 @@ export async function runTrial(app: App, trialId: string): Promise<void> {
   }
   const commands = report.commands();
   await app.db.transaction(async (own) => {
-    const change = { ...result, image: report.image(), commands, finishedAt: new Date() };
+    const change = {
+      ...result,
+      image: report.image(),
+      commands,
+      refusedHosts: report.refused(),
+      finishedAt: new Date(),
+    };
     const isStored = await updateTrial(own, trialId, change);
     if (isStored && trial.issueNumber !== null) await app.queue.send(own, 'trialAnswer', { trialId });
   });
@@ -58,6 +65,7 @@ type Report = ReturnType<typeof openReport>;
 function openReport(app: App, trialId: string) {
   let commands: CommandResult[] = [];
   let image: string | null = null;
+  let refused: RefusedHost[] = [];
   let isNew = false;
   let storing: Promise<unknown> = Promise.resolve();
   const timer = setInterval(() => {
@@ -70,6 +78,10 @@ function openReport(app: App, trialId: string) {
   return {
     commands: () => commands,
     image: () => image,
+    refused: () => refused,
+    refuse: (hosts: RefusedHost[]) => {
+      refused = hosts;
+    },
     show: (shown: CommandResult[]) => {
       commands = shown;
       isNew = true;
@@ -107,12 +119,14 @@ async function tryCommit(room: Room, commit: string, report: Report): Promise<Co
   const environment = await prepareEnvironment({ ...room, onCommands: report.show }, commit, { isTrial: true });
   try {
     const setup = environment.commands;
+    report.refuse(environment.refused);
     report.show(setup);
     const fresh = await openFresh(room, environment, await checkout.treeOf(commit));
     try {
       const onCommands = (checks: CommandResult[]) => report.show([...setup, ...checks]);
       const how = { seconds: checksSeconds, signal: fresh.signal, goesOn: true, secrets: [] };
       const checks = await runCommands({ ...room, onCommands }, fresh.machine, settings.checks, how);
+      report.refuse(addRefused(environment.refused, fresh.refused()));
       return [...setup, ...checks];
     } finally {
       await fresh.close();
