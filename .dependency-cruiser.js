@@ -1,7 +1,17 @@
 /** Features in their order: each may import those before it. */
-const features = ['projects', 'repositories', 'agents', 'tasks', 'runs', 'sprints', 'planning', 'github'];
+const features = [
+  'projects',
+  'repositories',
+  'environment',
+  'agents',
+  'tasks',
+  'runs',
+  'sprints',
+  'planning',
+  'github',
+];
 /** They speak to what lies outside, and know no feature. */
-const adapters = ['db', 'git', 'sandbox', 'images', 'llm', 'mcp', 'outgoing', 'queue', 'host', 'threads'];
+const adapters = ['db', 'git', 'sandbox', 'egress', 'images', 'llm', 'mcp', 'outgoing', 'queue', 'host', 'threads'];
 
 const rooms = (names) => `^src/(${names.join('|')})/`;
 /** Only these names may be imported by those files, besides files of the same room. */
@@ -36,7 +46,7 @@ export default {
         pathNot: [
           '/read-payload\\.ts$',
           '\\.(json|css|html|svg)$',
-          '^src/demo/sample-repository/',
+          '^src/demo/sample-(repository|dependency)/',
           '\\.mjs$',
           'css\\.d\\.ts$',
         ],

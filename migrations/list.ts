@@ -17,6 +17,7 @@ import { Compared1764979200000 } from './0016-compared.ts';
 import { Reasoning1765065600000 } from './0017-reasoning.ts';
 import { Waiting1765152000000 } from './0018-waiting.ts';
 import { McpServers1765238400000 } from './0019-mcp-servers.ts';
+import { Environments1765324800000 } from './0020-environments.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -39,4 +40,5 @@ export const migrations = [
   Reasoning1765065600000,
   Waiting1765152000000,
   McpServers1765238400000,
+  Environments1765324800000,
 ];

@@ -3,6 +3,7 @@ import type { ProbotOctokit } from 'probot';
 import type { Config, GitHubAppConfig } from './config.ts';
 import type { Database } from './db/database.ts';
 import type { SecretBox } from './db/secret-box.ts';
+import type { EgressDoor } from './egress/egress.ts';
 import type { GitEngine } from './git/engine.ts';
 import type { Metrics } from './http/metrics.ts';
 import type { Images } from './images/images.ts';
@@ -59,6 +60,7 @@ export interface App {
   secrets: SecretBox;
   git: GitEngine;
   sandbox: Sandbox;
+  egress: EgressDoor;
   images: Images;
   models: ModelSource;
   /** Undefined while no App is configured. */
@@ -72,6 +74,8 @@ export interface App {
   metrics: Metrics;
   /** The folder of the runs' workspaces, which the tools' user can enter. */
   workDir: string;
+  /** The folder of the kept results of set-up, which only the service can read. */
+  keptDir: string;
   /** Aborted when the process is asked to stop. */
   stopping: AbortSignal;
 }

@@ -8,12 +8,14 @@ import type { Logger } from 'pino';
 import { Probot, ProbotOctokit } from 'probot';
 import { migrations } from '../migrations/list.ts';
 import type { App, GitHub, Octokit } from './app.ts';
-import { type Config, ConfigError, type GitHubAppConfig } from './config.ts';
+import { type Config, ConfigError, type GitHubAppConfig, toolEnvironment } from './config.ts';
 import { clearLeftovers, makeWorkFolder, openDataFolders } from './data-folders.ts';
 import { openDatabase } from './db/database.ts';
 import { startEmbedded } from './db/embedded/embedded.ts';
 import { readKeys } from './db/keys.ts';
 import { secretBox } from './db/secret-box.ts';
+import { withoutSecrets } from './domain/secrets/without-secrets.ts';
+import { egressDoor } from './egress/egress.ts';
 import type { GitEngine } from './git/engine.ts';
 import { isomorphicProcess } from './git/javascript/isomorphic-process.ts';
 import { cached } from './git/native/cached.ts';
@@ -34,7 +36,6 @@ import { fetchFromGitHub, fetchFromModel } from './outgoing/fetch-from.ts';
 import { pinnedFetch } from './outgoing/pinned-fetch.ts';
 import { secretsOf } from './own-secrets.ts';
 import { openQueue } from './queue/queue.ts';
-import { withoutSecrets } from './runs/outgoing/outgoing-scan.ts';
 import { openSandbox } from './sandbox/bubblewrap.ts';
 import { removeTree } from './sandbox/remove-tree.ts';
 import type { RunLimits } from './sandbox/sandbox.ts';
@@ -110,6 +111,7 @@ async function build(
     secrets: secretBox(keys.encryptionKeys),
     git: patient(await chooseGit(config, folders.gitCache, log)),
     sandbox,
+    egress: egressDoor(config, toolEnvironment()),
     images: await imagesOf(config, folders.images, sandbox.state.works),
     models: openaiModels({
       connect: (apiKey) => openaiClient(config, apiKey),
@@ -126,6 +128,7 @@ async function build(
     githubWithToken: (token) => keepPace(octokitWith(config, token), noInstallation, pace),
     metrics,
     workDir: folders.work,
+    keptDir: folders.kept,
     stopping: options.stopping,
   };
   if (config.githubApp !== undefined) app.connectGitHub(config.githubApp);

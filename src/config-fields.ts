@@ -1,5 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
+import { hostPatternProblem } from './egress/host-names.ts';
+import { isAddressRange } from './host/closed-address.ts';
 
 // Parsers for the values of settings. Each message completes a sentence that begins with the setting's name.
 
@@ -32,10 +34,25 @@ export const flag = z
   .transform((s) => s === 'true' || s === '1')
   .default(false);
 
-export const origins = z
-  .string()
-  .transform((s) => s.split(',').map((part) => part.trim()))
-  .pipe(z.array(httpUrl.transform((s) => new URL(s).origin)))
+const list = z.string().transform((s) => s.split(',').map((part) => part.trim()));
+
+export const origins = list.pipe(z.array(httpUrl.transform((s) => new URL(s).origin))).default([]);
+
+/** Host names, comma-separated. */
+export const hostNames = list
+  .transform((names) => names.map((name) => name.toLowerCase()))
+  .refine(
+    (names) => names.every((name) => hostPatternProblem(name) === undefined),
+    'must be host names such as registry.example.org or *.example.org, separated by commas, without protocol or port',
+  )
+  .default([]);
+
+/** Ranges of addresses, comma-separated. */
+export const addressRanges = list
+  .refine(
+    (ranges) => ranges.every(isAddressRange),
+    'must be ranges of addresses such as 10.20.0.0/16, separated by commas',
+  )
   .default([]);
 
 /** A registry and perhaps a folder in it, as images are named: `registry.example.org/team`. */

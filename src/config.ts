@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import {
+  addressRanges,
   databaseUrl,
   days,
   encryptionKey,
   flag,
+  hostNames,
   httpUrl,
   imageRegistry,
   isPrivateKey,
@@ -69,6 +71,9 @@ const schema = z.object({
   SANDBOX: z.enum(['auto', 'bwrap', 'off'], 'must be auto, bwrap or off').default('auto'),
   GIT_ENGINE: z.enum(['auto', 'native', 'isomorphic'], 'must be auto, native or isomorphic').default('auto'),
   ALLOW_PRIVATE_HOSTS: flag,
+  EGRESS: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  EGRESS_DEFAULT_HOSTS: hostNames,
+  EGRESS_OPEN_ADDRESSES: addressRanges,
   MAX_CONCURRENT_RUNS: whole(1, 100, 4),
   MAX_RUN_MINUTES: minutes.default(30),
   MAX_RUN_STEPS: whole(1, 10_000, 100),
@@ -77,6 +82,7 @@ const schema = z.object({
   MAX_RUN_MEMORY_MB: whole(256, 1_048_576, 4096),
   MAX_RUN_DISK_MB: whole(64, 104_857_600, 10_240),
   MAX_RUN_PROCESSES: whole(64, 1_000_000, 1024),
+  ENVIRONMENT_CACHE_GB: whole(0, 100_000, 10),
   MAX_IMAGE_MB: whole(1, 1_048_576, 4096),
   IMAGE_REGISTRY: imageRegistry.optional(),
   MAX_PROJECT_DAY_COST_USD: positive.default(50),
@@ -138,6 +144,19 @@ export function readConfig(env: Environment = process.env): Config {
     BASE_URL: BASE_URL ?? `http://localhost:${settings.PORT}`,
     githubApp: appOf(parsed.data, key.pem),
   };
+}
+
+/** What package managers read: where their files are, their settings, and where certificates are. */
+const ofTools =
+  /^(PATH|HOME|LANG|(npm_config|yarn|pip|uv|cargo|bundle|gem)_.*|GO[A-Z]+|.*(_CERTS?|_CERT_(FILE|DIR)|_CA_BUNDLE|CAINFO))$/i;
+
+/**
+ * Returns the part of the environment in which package managers are asked for their configuration. It has neither
+ * Deckhand's settings nor credentials.
+ */
+export function toolEnvironment(env: Environment = process.env): Record<string, string> {
+  const isPart = (name: string) => ofTools.test(name) && !/auth|token|password|secret|credential/i.test(name);
+  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => isPart(entry[0])));
 }
 
 /** Returns the settings that others require and that are missing. */

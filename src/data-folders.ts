@@ -18,6 +18,8 @@ export interface DataFolders {
   /** Programs that tools run. */
   tools: string;
   gitCache: string;
+  /** Kept results of set-up. */
+  kept: string;
   /** Unpacked images, which sandboxes read. */
   images: string;
 }
@@ -32,6 +34,7 @@ export async function openDataFolders(dataDir: string): Promise<DataFolders> {
     work: join(workPlace, 'runs', randomBytes(6).toString('hex')),
     tools: join(neutral ?? place, 'tools'),
     gitCache: join(place, 'git-cache'),
+    kept: join(place, 'environments'),
     images: join(workPlace, 'images'),
   };
 }
@@ -54,7 +57,7 @@ async function reachableDir(dataDir: string): Promise<string> {
  * Removes the files of processes that have ended. It must run before the database is opened, because on a full disk an
  * embedded database could not start. On a full disk it also empties the git cache.
  */
-export async function clearLeftovers({ place, work, tools, gitCache }: DataFolders, log: Logger): Promise<void> {
+export async function clearLeftovers({ place, work, tools, gitCache, kept }: DataFolders, log: Logger): Promise<void> {
   const remove = (folder: string) =>
     removeTree(folder).catch((error) =>
       log.warn({ err: error, folder }, 'a folder that an ended process left was not removed'),
@@ -70,6 +73,12 @@ export async function clearLeftovers({ place, work, tools, gitCache }: DataFolde
   // cache.
   const isFull = !(await hasRoom(place));
   for (const name of await namesIn(gitCache)) if (isFull || name.includes('.')) await remove(join(gitCache, name));
+  for (const name of await namesIn(kept)) if (isFull || isUnfinished(name)) await remove(join(kept, name));
+}
+
+/** Returns whether a file is part of a result of set-up that was not kept to the end. */
+function isUnfinished(name: string): boolean {
+  return !/^[0-9a-f]{64}\.(tar\.zst|json)$/.test(name);
 }
 
 /** Workspaces of other machines that have not changed for this long belong to no run. */

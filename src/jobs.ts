@@ -1,8 +1,10 @@
 import type { App } from './app.ts';
 import type { Config } from './config.ts';
 import { hasRoom } from './disk.ts';
+import { runTrial } from './environment/trial/run-trial.ts';
 import { syncInstallations } from './github/app/installation.ts';
 import { adoptStoredApp } from './github/app/stored-app.ts';
+import { answerTrial } from './github/commands/answer-trial.ts';
 import { advancePlan } from './github/commands/plan-verbs.ts';
 import { proposePrd } from './github/commands/propose-prd.ts';
 import { reconcileAll } from './github/follow/heal.ts';
@@ -55,6 +57,8 @@ export const jobs: { [N in JobName]: Job<N> } = {
     concurrency: 1,
     handle: (app, { projectId, sessionId }) => proposePrd(app, projectId, sessionId),
   },
+  trial: { once: false, retries: 2, concurrency: 1, handle: (app, { trialId }) => runTrial(app, trialId) },
+  trialAnswer: { once: false, retries: 6, concurrency: 1, handle: (app, { trialId }) => answerTrial(app, trialId) },
   pull: { once: true, retries: 5, concurrency: 2, handle: (app, pull) => refreshPullJob(app, pull) },
   redeliver: { once: true, retries: 0, concurrency: 1, handle: (app) => redeliverFailed(app) },
   sweep: { once: true, retries: 0, concurrency: 1, handle: sweep },

@@ -1,5 +1,7 @@
 import { mcpServerRoutes } from './agents/mcp/routes.ts';
 import { agentRoutes } from './agents/routes.ts';
+import { environmentSecretRoutes } from './environment/secrets/routes.ts';
+import { environmentTrialRoutes } from './environment/trial/routes.ts';
 import { githubRoutes } from './github/routes.ts';
 import type { Route } from './http/route.ts';
 import { planningRoutes } from './planning/routes.ts';
@@ -17,6 +19,8 @@ export const routes: Route[] = [
   ...projectRoutes,
   ...projectEventRoutes,
   ...repositoryRoutes,
+  ...environmentSecretRoutes,
+  ...environmentTrialRoutes,
   ...agentRoutes,
   ...mcpServerRoutes,
   ...taskRoutes,

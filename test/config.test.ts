@@ -47,6 +47,23 @@ test('all problems are reported together, and no report contains a value', () =>
   expect(problems.join('\n')).not.toContain(secret);
 });
 
+test('lists of hosts and addresses are checked', () => {
+  const given = {
+    EGRESS_DEFAULT_HOSTS: 'Registry.example.org, *.example.com',
+    EGRESS_OPEN_ADDRESSES: '10.0.0.0/8,fd00::/8',
+  };
+  expect(readConfig(given)).toMatchObject({
+    EGRESS: 'on',
+    EGRESS_DEFAULT_HOSTS: ['registry.example.org', '*.example.com'],
+    EGRESS_OPEN_ADDRESSES: ['10.0.0.0/8', 'fd00::/8'],
+  });
+  for (const host of ['https://example.org', 'example.org:443', '10.0.0.1', '*', 'a,,b'])
+    expect(problemsOf({ EGRESS_DEFAULT_HOSTS: host })[0]).toMatch(/^EGRESS_DEFAULT_HOSTS: must be host names such as/);
+  for (const range of ['10.0.0.1', '10.0.0.0/33', 'example.org'])
+    expect(problemsOf({ EGRESS_OPEN_ADDRESSES: range })[0]).toMatch(/^EGRESS_OPEN_ADDRESSES: must be ranges of/);
+  expect(problemsOf({ EGRESS: 'yes' })).toEqual(['EGRESS: must be on or off']);
+});
+
 test('limits that would end every run immediately are refused', () => {
   expect(problemsOf({ MAX_RUN_MINUTES: '40000' })[0]).toMatch(/^MAX_RUN_MINUTES: must be at most/);
   expect(problemsOf({ RUN_HEARTBEAT_SECONDS: '30' })[0]).toMatch(/^RUN_HEARTBEAT_SECONDS: must be less/);

@@ -1,4 +1,5 @@
 import { examine } from '../src/cli/doctor.ts';
+import { egressDoor } from '../src/egress/egress.ts';
 import { modelsAt } from './llm/models.ts';
 import { openaiChat } from './llm/servers/openai-chat.ts';
 import { openaiResponses } from './llm/servers/openai-responses.ts';
@@ -11,9 +12,16 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
+const lookUp = async (host: string) => {
+  if (host.startsWith('unknown')) throw Object.assign(new Error(), { code: 'ENOTFOUND' });
+  return [{ address: host.startsWith('closed') ? '10.0.0.1' : '1.1.1.1', family: 4 }];
+};
+
 const examined = async (changed: Partial<TestApp['app']['config']> = {}, models = service.app.models) => {
-  const { app } = service;
-  const findings = await examine({ ...app, models, config: { ...app.config, ...changed } });
+  const config = { ...service.app.config, EGRESS: 'off' as const, ...changed };
+  // Without the tools of this machine, but with apt's sources.
+  const egress = egressDoor(config, { PATH: '/nowhere' }, { lookUp });
+  const findings = await examine({ ...service.app, models, config, egress });
   return Object.fromEntries(findings.map(({ what, ...found }) => [what, found]));
 };
 
@@ -46,6 +54,23 @@ test.each([
 
 test('a public address is not reported', async () => {
   expect((await examined({ BASE_URL: 'https://deckhand.example.com' })).webhooks).toBeUndefined();
+});
+
+test('what prevents set-up from reaching its hosts is reported', async () => {
+  const on = { EGRESS: 'on' as const, EGRESS_DEFAULT_HOSTS: ['closed.example.org', '*.example.org'] };
+  expect((await examined()).network).toEqual({ state: 'ok', says: 'EGRESS=off: commands reach no host' });
+  expect((await examined(on)).network).toMatchObject({
+    state: 'todo',
+    says: expect.stringMatching(/^host closed.example.org is not allowed; .*EGRESS_OPEN_ADDRESSES/),
+  });
+  expect((await examined({ ...on, EGRESS_OPEN_ADDRESSES: ['10.0.0.0/8'] })).network).toMatchObject({
+    state: 'ok',
+    says: expect.stringMatching(/^by default, set-up reaches .*closed.example.org, \*.example.org$/),
+  });
+  expect((await examined({ ...on, EGRESS_DEFAULT_HOSTS: ['unknown.example.org'] })).network).toMatchObject({
+    state: 'todo',
+    says: 'host unknown.example.org could not be resolved (ENOTFOUND)',
+  });
 });
 
 test('a model server that cannot be reached is an error', async () => {

@@ -16,7 +16,12 @@ export const areas: Area[] = [
   {
     name: 'domain',
     sources: ['src/domain/**/*.ts'],
-    tests: ['test/domain/*.test.ts', 'test/runs/{settings,objection}.test.ts', 'test/docs/documents.test.ts'],
+    tests: [
+      'test/domain/*.test.ts',
+      'test/repositories/settings.test.ts',
+      'test/runs/{objection,outgoing-scan}.test.ts',
+      'test/docs/documents.test.ts',
+    ],
   },
   {
     name: 'access',
@@ -31,7 +36,7 @@ export const areas: Area[] = [
   {
     name: 'outgoing-scan',
     sources: ['src/runs/outgoing/*.ts'],
-    tests: ['test/runs/{objection,outgoing-scan,token-shapes}.test.ts'],
+    tests: ['test/runs/{objection,outgoing-scan}.test.ts'],
   },
   { name: 'closed-addresses', sources: ['src/git/remote-url.ts'], tests: ['test/git/remote-url.test.ts'] },
   {

@@ -68,6 +68,7 @@ export async function examine(app: App): Promise<Finding[]> {
     },
     await disk(config),
     sandbox(app),
+    await network(app),
     images(app),
     await git(app),
     await github(app),
@@ -100,6 +101,17 @@ function sandbox({ config, sandbox: { state } }: App): Finding {
   const hasRipgrep = existsSync('/usr/bin/rg') || existsSync('/usr/local/bin/rg');
   const slow = hasRipgrep ? '' : '; agents search faster with ripgrep (apt-get install ripgrep)';
   return { what: 'sandbox', state: isFine ? 'ok' : 'FAIL', says: `${state.says}${slow}` };
+}
+
+async function network({ egress }: App): Promise<Finding> {
+  const what = 'network';
+  const { isOn, hosts, problems } = await egress.examine();
+  if (!isOn) return { what, state: 'ok', says: 'EGRESS=off: commands reach no host' };
+  if (problems.length > 0) return { what, state: 'todo', says: problems.join('; ') };
+  if (hosts.length > 0) return { what, state: 'ok', says: `by default, set-up reaches ${hosts.join(', ')}` };
+  const says =
+    'no tool on this machine names a package registry; list the hosts that set-up may reach in EGRESS_DEFAULT_HOSTS';
+  return { what, state: 'todo', says };
 }
 
 /** Images are optional: only repositories that ask for one need them. */

@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import { compose } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { makeNewKey } from '../db/keys.ts';
+import { resealEnvironmentSecrets } from '../environment/secrets/operations.ts';
 import { resealApp } from '../github/app/stored-app.ts';
 import { createLogger } from '../logger.ts';
 import { resealSecrets } from '../projects/secrets.ts';
@@ -35,5 +36,8 @@ export async function rotateKey(config: Config): Promise<number> {
 }
 
 async function resealAll(app: App): Promise<number> {
-  return (await resealSecrets(app)) + (await resealMcpHeaders(app)) + (await resealApp(app));
+  const stores = [resealSecrets, resealMcpHeaders, resealEnvironmentSecrets, resealApp];
+  let count = 0;
+  for (const reseal of stores) count += await reseal(app);
+  return count;
 }

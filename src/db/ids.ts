@@ -16,7 +16,8 @@ export type IdPrefix =
   | 'sprint'
   | 'wiz'
   | 'msg'
-  | 'wait';
+  | 'wait'
+  | 'trial';
 
 /** Creates an identifier such as `task_01h455vb4pex5vsknk084sn02q`. */
 export function newId(prefix: IdPrefix): string {

@@ -1,6 +1,7 @@
 import type { ProjectBudgets } from '../domain/budget.ts';
 import type { Role } from '../domain/member.ts';
 import type { ReasoningEffort } from '../domain/reasoning.ts';
+import { EnvironmentSecrets, EnvironmentTrials } from './environment-tables.ts';
 import {
   Compared,
   Deliveries,
@@ -205,6 +206,8 @@ export const tables = [
   Agents,
   McpServers,
   McpHeaders,
+  EnvironmentSecrets,
+  EnvironmentTrials,
   Tasks,
   Runs,
   Handoffs,

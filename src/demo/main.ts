@@ -16,7 +16,7 @@ async function end(): Promise<void> {
 
 /** Starts the GitHub emulator, the scripted model and the service. */
 async function setStage(): Promise<Stage> {
-  const github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['hubot'] });
+  const github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['hubot'], hasDependency: true });
   ends.push(github.close);
   say(`GitHub emulator with a git server at ${github.url}`);
   const model = await startModel(player);

@@ -4,16 +4,23 @@ import { fileURLToPath } from 'node:url';
 import { gitIn } from './github/git-objects.ts';
 
 const sample = fileURLToPath(new URL('./sample-repository', import.meta.url));
+/** Files that give the sample project a dependency. It is packed in the repository, so that no network is needed. */
+const dependency = fileURLToPath(new URL('./sample-dependency', import.meta.url));
 
 const person = ['-c', 'user.name=Sample', '-c', 'user.email=sample@example.com'];
 
 /** Creates a bare repository whose first commit is the sample project. Prepares the files in a folder in `root`. */
-export async function makeSampleRepository(folder: string, root: string): Promise<void> {
+export async function makeSampleRepository(
+  folder: string,
+  root: string,
+  { hasDependency = false } = {},
+): Promise<void> {
   await mkdir(folder, { recursive: true });
   await gitIn(folder, ['init', '--quiet', '--bare', '--initial-branch=main']);
   await gitIn(folder, ['config', 'uploadpack.allowAnySHA1InWant', 'true']);
   const work = await mkdtemp(join(root, 'seed-'));
   await cp(sample, work, { recursive: true });
+  if (hasDependency) await cp(dependency, work, { recursive: true });
   const at = [`--git-dir=${folder}`, `--work-tree=${work}`, ...person];
   await gitIn(work, [...at, 'add', '--all']);
   await gitIn(work, [...at, 'commit', '--quiet', '-m', 'A first version']);

@@ -22,6 +22,8 @@ const remedies: Record<Exclude<FailureCategory, 'budget' | 'timeout'>, string> =
   rate_limit: 'Wait until the rate limit has reset, then retry.',
   sandbox:
     'If the message names a limit, make the task smaller or ask the operator to raise the limit. Otherwise ask the operator to run `npm run doctor`.',
+  setup:
+    'Read the end of the output. Correct `setup` or `services` in .deckhand.yml on the base branch, then retry; `/agent setup` tries it without an agent.',
   model: 'Retry. If it happens again, choose another model for the agent.',
   checks: 'Look at the draft pull request, then retry with a hint about the failing checks.',
   gave_up: 'Add what the agent was missing to the description of the task, then retry.',

@@ -15,6 +15,7 @@ export const failureCategories = [
   'budget',
   'timeout',
   'sandbox',
+  'setup',
   'model',
   'checks',
   'gave_up',

@@ -120,6 +120,15 @@ export interface Checkout {
   readFile(commit: string, path: string): Promise<Buffer | 'too large' | undefined>;
   /** Returns the names in a folder of a commit, in no particular order; none when the commit has no such folder. */
   listFolder(commit: string, path: string): Promise<string[]>;
+  /** Returns all files of a commit, by path. Folders have no entries. */
+  files(commit: string): Promise<Map<string, { mode: string; oid: string }>>;
+  /** Writes the files of a tree into an empty folder. The work tree and the index of the checkout stay as they are. */
+  export(tree: string, folder: string): Promise<void>;
+  /**
+   * Returns the paths that git ignores in a folder which began as an export of this tree.
+   * @throws UnfitWorkTree
+   */
+  ignoredIn(folder: string, tree: string): Promise<string[]>;
   /** Returns the contents of several blobs, by id. Those larger than `maxBytes` are left out. */
   readBlobs(oids: string[], maxBytes?: number): Promise<Map<string, Buffer>>;
   commit(commit: NewCommit): Promise<string>;

@@ -8,6 +8,8 @@ export interface Metrics {
   deliveries: Counter<'event' | 'outcome'>;
   runs: Counter<'status' | 'category'>;
   runSeconds: Histogram;
+  setups: Counter<'outcome'>;
+  setupSeconds: Histogram<'outcome'>;
   liveRuns: Gauge;
   githubWrites: Counter<'outcome'>;
   githubParked: Counter;
@@ -43,6 +45,19 @@ export function createMetrics(): Metrics {
       name: 'deckhand_run_seconds',
       help: 'Time that one worker spent on a run',
       buckets: [1, 5, 15, 60, 300, 900, 1800, 3600],
+      registers,
+    }),
+    setups: new Counter({
+      name: 'deckhand_setups_total',
+      help: 'Environments prepared for runs and trials',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    setupSeconds: new Histogram({
+      name: 'deckhand_setup_seconds',
+      help: 'Time to prepare an environment',
+      labelNames: ['outcome'],
+      buckets: [0.5, 1, 2, 5, 15, 60, 300, 1200],
       registers,
     }),
     liveRuns: new Gauge({ name: 'deckhand_live_runs', help: 'Runs that this process is working on', registers }),

@@ -26,6 +26,10 @@ export interface Jobs {
   cancel: { taskId: string; runId: string };
   /** Open a pull request with the requirements of a finalized plan in the documentation repository. */
   prd: { projectId: string; sessionId: string };
+  /** Try set-up and checks of a repository without an agent. */
+  trial: { trialId: string };
+  /** Tell the issue that asked for a trial how it ended. */
+  trialAnswer: { trialId: string };
   /** Read a pull request again from GitHub. */
   pull: { repositoryId: string; number: number };
   /** Ask GitHub to deliver failed webhooks again. */

@@ -10,7 +10,7 @@ import { findDocs, findPrimary, listRepositories, repositoryColumns } from './st
 
 const tag = 'repositories';
 
-const onRepository = accessTo<RepositoryRow, 'repository'>({
+export const onRepository = accessTo<RepositoryRow, 'repository'>({
   kind: 'Repository',
   as: 'repository',
   columns: repositoryColumns,

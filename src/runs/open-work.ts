@@ -1,14 +1,18 @@
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables.ts';
-import { remoteSeconds } from '../git/engine.ts';
+import { addRefused, type Equipment, openEquipment } from '../environment/equipment.ts';
+import { prepareEnvironment } from '../environment/prepare.ts';
+import type { Room } from '../environment/room.ts';
+import { revealSecrets } from '../environment/secrets/operations.ts';
+import { type Checkout, remoteSeconds } from '../git/engine.ts';
 import { revealSecret } from '../projects/secrets.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
+import { noSettings, readSettings } from '../repositories/settings/repository-settings.ts';
 import type { Assignment } from './agent/assignment.ts';
 import { type Journal, stepOf } from './lease/journal.ts';
 import type { Patience } from './publish/patience.ts';
-import { noSettings, readSettings } from './settings/repository-settings.ts';
 import type { Work } from './work.ts';
-import { openWorkspace, type Signals } from './workspace/workspace.ts';
+import { openWorkspace, type Placed, type Signals, type Workspace } from './workspace/workspace.ts';
 
 /** Minimum time limit for one git operation. Even a run limited to seconds has to clone. */
 const leastSeconds = 60;
@@ -28,32 +32,74 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
   // No git operation may take longer than the whole run.
   const limitSeconds = Math.min(remoteSeconds, Math.max(leastSeconds, given.limits.runMinutes.value * 60));
   const remote = { ...(await remoteFor(app, repository, credential, { contents: 'write' })), limitSeconds };
-  const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals });
-  try {
+  const closing: (() => Promise<void>)[] = [];
+  const remove = async () => {
+    for (const close of closing.splice(0)) await close();
+  };
+  const furnish = async (checkout: Checkout, placed: Placed) => {
     const stored = await journal.once(stepOf('settings', given.task, repository), () =>
-      readSettings(workspace.checkout, workspace.baseHead),
+      readSettings(checkout, placed.baseHead),
     );
     // Settings that an older version stored lack the newer keys.
     const settings = { ...noSettings, ...stored };
-    const modelToken = await revealSecret(app, run.projectId, 'model_token');
-    const secrets = [remote.token, modelToken, ...app.ownSecrets()].filter((s) => s !== undefined);
+    const signal = AbortSignal.any([signals.git, signals.tools]);
+    const room: Room = { app, repository, checkout, settings, signal, note: journal.note };
+    const environment = await prepareEnvironment(room, await setupCommit(checkout, placed));
+    closing.push(environment.remove);
+    await environment.placeInto(checkout.workTree, signals.confinement);
+    return { settings, room, environment };
+  };
+  try {
+    const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals }, furnish);
+    const equipment = await equip(workspace, signals);
+    closing.unshift(workspace.remove, equipment.close);
     return {
       ...given,
       ...workspace,
+      remove,
+      refused: () => addRefused(workspace.environment.refused, equipment.refused()),
       tokenEndsAt: remote.tokenEndsAt,
       repository,
       credential,
       journal,
-      secrets,
+      secrets: await secretsFor(app, run.projectId, remote.token),
       patience,
       signal: signals.git,
-      settings,
       also: [],
     };
   } catch (error) {
-    await workspace.remove();
+    await remove();
     throw error;
   }
+}
+
+/** Gives the agent's commands their variables and the way to the hosts that they may reach. */
+async function equip({ host, room, remove }: Workspace & { room: Room }, { confinement }: Signals): Promise<Equipment> {
+  if (!host.hasShell) return { settings: {}, refused: () => [], close: async () => {} };
+  try {
+    const equipment = await openEquipment(room, 'agent', confinement);
+    host.equip(equipment.settings);
+    return equipment;
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** Returns the credentials that a run of this project must not publish. */
+async function secretsFor(app: App, projectId: string, gitToken: string | undefined): Promise<string[]> {
+  const modelToken = await revealSecret(app, projectId, 'model_token');
+  const ofSetup = (await revealSecrets(app, projectId)).map(({ value }) => value);
+  return [gitToken, modelToken, ...ofSetup, ...app.ownSecrets()].filter((s) => s !== undefined);
+}
+
+/**
+ * Returns the commit of the base branch from which set-up begins: the one at the start of the run, so that a worker that
+ * takes over finds what the first one kept.
+ */
+async function setupCommit(checkout: Checkout, { branch, baseHead }: Placed): Promise<string> {
+  if (branch.base === baseHead) return baseHead;
+  return (await checkout.fetchCommit(branch.base)) ? branch.base : baseHead;
 }
 
 /**

@@ -1,13 +1,16 @@
 import type { AgentRow, RepositoryRow } from '../db/tables.ts';
 import type { RunRow } from '../db/work-tables.ts';
 import type { Failure } from '../domain/run.ts';
+import type { RefusedHost } from '../environment/equipment.ts';
+import type { Environment } from '../environment/prepare.ts';
+import type { Room } from '../environment/room.ts';
 import type { Credential } from '../repositories/credentials.ts';
+import type { RepositorySettings } from '../repositories/settings/repository-settings.ts';
 import type { TaskView } from '../tasks/store.ts';
 import type { Handoff } from './agent/handoff.ts';
 import type { Journal } from './lease/journal.ts';
 import type { Patience } from './publish/patience.ts';
 import type { CheckResult } from './publish/verify.ts';
-import type { RepositorySettings } from './settings/repository-settings.ts';
 import type { Workspace } from './workspace/workspace.ts';
 
 /** One repository that a run has open, with everything needed to change it, check it and publish the change. */
@@ -30,6 +33,12 @@ export interface Work extends Workspace {
   signal: AbortSignal;
   /** The .deckhand.yml of the base branch. */
   settings: RepositorySettings;
+  /** What set-up prepared for the agent and the checks. */
+  environment: Environment;
+  /** The hosts that set-up and the agent tried to reach and may not. */
+  refused(): RefusedHost[];
+  /** What the environment was prepared with. */
+  room: Room;
   /** Returns what the next run should know; undefined when the model does not say. Set once the conversation begins. */
   handoff?: (failure: Failure) => Promise<Handoff | undefined>;
   /** The results of the repository's checks, once the agent has finished. */

@@ -1,12 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import type { Failure } from '../domain/run.ts';
+import { withoutSecrets } from '../domain/secrets/without-secrets.ts';
 import { insertHandoff } from '../tasks/work-store.ts';
 import { factsOf } from './agent/context/facts.ts';
 import { cutText } from './agent/ending/ending.ts';
 import type { Handoff } from './agent/handoff.ts';
 import { listTurns } from './lease/journal-store.ts';
-import { withoutSecrets } from './outgoing/outgoing-scan.ts';
 
 interface Ended {
   id: string;

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { RunFailed } from '../domain/run.ts';
 import { commandTools } from './command-tools.ts';
 import { hostClient } from './host-client.ts';
+import { nodeInside } from './machine/system.ts';
 import { isProcessTool } from './processes.ts';
 import type { Machine, MachineSettings, ToolHost } from './sandbox.ts';
-import { fileToolsWall, hostFolder, nodeInside, rootNames, type WallParts } from './wall-arguments.ts';
+import { fileToolsWall, hostFolder, rootNames, type WallParts } from './wall-arguments.ts';
 import { startWalled, subdue, type Walled } from './walled.ts';
 
 export interface OpenTools {

@@ -69,6 +69,8 @@ export interface Machine {
    * the start and from the end. @throws RunFailed `sandbox` when the machine has ended
    */
   start(command: string, shownChars?: number): RunningCommand;
+  /** Whether a command listens on a TCP port. */
+  isListening(port: number): boolean;
   /** Makes another workspace visible to later commands at `/<name>`. */
   mount(name: string, workTree: string, gitDir: string): Promise<void>;
   /** Ends all processes. */

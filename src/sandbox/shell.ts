@@ -1,13 +1,20 @@
 import { EventEmitter, once } from 'node:events';
 import { StringDecoder } from 'node:string_decoder';
 import { cappedOutput, readPaced } from './command-output.ts';
-import { shell } from './machine/identity.ts';
 import type { CommandEnd, CommandOptions, RunningCommand } from './sandbox.ts';
 import { scriptPath, type Wall, type WallParts } from './wall-arguments.ts';
 import { startWalled } from './walled.ts';
 
 /** Characters of the output that `heard` gets. */
 const maxHeard = 256_000;
+
+export interface ShellCommand {
+  /** The program that runs the command, which is a script. */
+  shell: string[];
+  command: string;
+  shownChars?: number | undefined;
+  heard?: CommandOptions['heard'];
+}
 
 /**
  * Starts a command in a new sandbox. No command can reach the tool host or another command. Starting a sandbox takes
@@ -16,13 +23,12 @@ const maxHeard = 256_000;
 export function startCommand(
   parts: WallParts,
   wall: Wall,
-  command: string,
-  { shownChars, heard }: { shownChars?: number | undefined; heard?: ((text: string) => void) | undefined } = {},
+  { shell, command, shownChars, heard }: ShellCommand,
 ): RunningCommand {
   const began = performance.now();
   let endedAt: number | undefined;
   const files = { ...wall.files, [scriptPath]: command };
-  const { child, end } = startWalled(parts, { ...wall, files }, [shell, scriptPath]);
+  const { child, end } = startWalled(parts, { ...wall, files }, [...shell, scriptPath]);
   const output = cappedOutput(shownChars);
   const hear = heard === undefined ? undefined : hearing(heard);
   const events = new EventEmitter();

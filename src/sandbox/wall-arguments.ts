@@ -1,6 +1,6 @@
 import type { SpawnOptions } from 'node:child_process';
-import { dirname } from 'node:path';
-import { identityArguments, identityFiles, identityVariables } from './machine/identity.ts';
+import { identityArguments, identityVariables } from './machine/identity.ts';
+import { hostSystem, type System } from './machine/system.ts';
 import type { RunLimits } from './sandbox.ts';
 
 /** What all sandboxes of a run have in common. Paths are those of the host. */
@@ -68,40 +68,42 @@ export const rootNames = new Set([
   'work',
 ]);
 
-/** Returns the path of Node inside a sandbox, which contains the host's /usr. */
-export function nodeInside({ node }: Pick<WallParts, 'node'>): string {
-  return node.startsWith('/usr/') ? node : '/opt/node/bin/node';
-}
-
 /** The wall of the file tools. They have no network, and cannot write to the git folder. */
 export function fileToolsWall(
   parts: WallParts,
   { workTree, git, scratch }: Pick<ShownTree, 'workTree' | 'git'> & { scratch: Scratch },
 ): Wall {
+  const system = hostSystem(parts);
   const args = [
     ...namespaces,
     ...['--disable-userns', '--unshare-net'],
-    ...hostSystem(parts),
+    ...mountsOf(system),
     ...['--ro-bind', parts.toolHost, hostFolder],
     ...devices,
     ...scratchMounts(scratch),
     ...['--bind', workTree, '/work', '--ro-bind', git, '/work/.git'],
     ...sealed,
-    ...['--chdir', '/work', ...variables(usualVariables(parts))],
+    ...['--chdir', '/work', ...variables(system.env)],
   ];
-  return { args, files: identityFiles };
+  return { args, files: system.files };
 }
 
-/** The wall of a command. The first tree is its working folder. Variables in `env` replace the usual ones. */
-export function commandWall(
-  parts: WallParts,
-  given: { trees: ShownTree[]; scratch: Scratch; network: number; env: Record<string, string> },
-): Wall {
-  const { trees, scratch, network, env } = given;
+/**
+ * The wall of a command. The first tree is its working folder. Trees hide what the system has in their places, and
+ * variables in `env` replace the usual ones.
+ */
+export function commandWall(given: {
+  system: System;
+  trees: ShownTree[];
+  scratch: Scratch;
+  network: number;
+  env: Record<string, string>;
+}): Wall {
+  const { system, trees, scratch, network, env } = given;
   const args = [
     ...namespaces,
     '--disable-userns',
-    ...hostSystem(parts),
+    ...mountsOf(system, new Set(trees.map(({ at }) => at))),
     ...devices,
     ...scratchMounts(scratch),
     ...trees.flatMap(({ at, workTree, git, objects }) => [
@@ -109,9 +111,9 @@ export function commandWall(
       ...(objects === undefined ? [] : ['--ro-bind-try', objects.folder, objects.at]),
     ]),
     ...sealed,
-    ...['--chdir', trees[0]?.at ?? '/', ...variables({ ...usualVariables(parts), ...env })],
+    ...['--chdir', trees[0]?.at ?? '/', ...variables({ ...system.env, ...env })],
   ];
-  return { args, files: identityFiles, network };
+  return { args, files: system.files, network };
 }
 
 /**
@@ -119,16 +121,17 @@ export function commandWall(
  * bubblewrap creates a single user namespace: joining it gives the right to join the network namespace.
  */
 export function holderWall(parts: WallParts, egressSocket: string | undefined): Wall {
+  const system = hostSystem(parts);
   const args = [
     ...namespaces,
     '--unshare-net',
-    ...hostSystem(parts),
+    ...mountsOf(system),
     ...['--ro-bind', parts.toolHost, hostFolder],
     ...(egressSocket === undefined ? [] : ['--ro-bind', egressSocket, socketInside]),
     ...['--dev-bind', '/dev/null', '/dev/null', '--proc', '/proc', '--remount-ro', '/proc', '--remount-ro', '/'],
-    ...['--chdir', '/', ...variables(usualVariables(parts))],
+    ...['--chdir', '/', ...variables(system.env)],
   ];
-  return { args, files: identityFiles };
+  return { args, files: system.files };
 }
 
 const namespaces = [
@@ -144,26 +147,12 @@ const devices = ['--proc', '/proc', '--dev', '/dev', '--size', '67108864', '--tm
  */
 const sealed = ['--remount-ro', '/dev', '--remount-ro', '/proc', '--remount-ro', '/'];
 
-/** Parts of the host's /etc that programs below /usr need. They contain no secrets. */
-const systemFiles = ['alternatives', 'ld.so.cache', 'ssl/certs', 'ssl/openssl.cnf', 'services', 'protocols'];
-
-/** Shows the host's own system, read-only. */
-function hostSystem(parts: WallParts): string[] {
-  const { node } = parts;
-  return [
-    ...['--ro-bind', '/usr', '/usr'],
-    ...['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
-    ...systemFiles.flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
-    ...(nodeInside(parts) === node ? [] : ['--ro-bind', node, nodeInside(parts)]),
-  ];
+function mountsOf({ mounts }: System, except?: Set<string>): string[] {
+  return mounts.filter(({ at }) => !except?.has(at)).flatMap(({ args }) => args);
 }
 
 function scratchMounts({ tmp, home }: Scratch): string[] {
-  return ['--bind', tmp, '/tmp', '--bind', home, identityVariables.HOME ?? ''];
-}
-
-function usualVariables(parts: WallParts): Record<string, string> {
-  return { ...identityVariables, PATH: `${dirname(nodeInside(parts))}:/usr/local/bin:/usr/bin:/bin` };
+  return ['--bind', tmp, '/tmp', '--bind', home, identityVariables.HOME];
 }
 
 function variables(all: Record<string, string>): string[] {

@@ -106,6 +106,35 @@ export type RepositoryValidation = {
     branches?: string[];
     error?: string;
 };
+export type EnvironmentSecret = {
+    name: string;
+    createdAt: string;
+};
+export type StartedEnvironmentTrial = {
+    id: string;
+    status: "running" | "ready" | "failed";
+};
+export type EnvironmentTrial = {
+    id: string;
+    status: "running" | "ready" | "failed";
+    startedAt: string;
+    finishedAt: string | null;
+    /** null for the worker's own system */
+    image: string | null;
+    /** why the trial failed, where no command says it */
+    problem: string | null;
+    commands: {
+        command: string;
+        /** null while the command runs, and when it was stopped */
+        exitCode: number | null;
+        seconds: number;
+        output: string;
+    }[];
+    refusedHosts: {
+        host: string;
+        times: number;
+    }[];
+};
 export type AgentEntry = {
     id: string;
     name: string;
@@ -179,7 +208,7 @@ export type McpServer = {
     tools: string[] | null;
 };
 export type Failure = {
-    category: "auth" | "rate_limit" | "budget" | "timeout" | "sandbox" | "model" | "checks" | "gave_up" | "no_changes" | "conflict" | "push_rejected" | "repository" | "internal";
+    category: "auth" | "rate_limit" | "budget" | "timeout" | "sandbox" | "setup" | "model" | "checks" | "gave_up" | "no_changes" | "conflict" | "push_rejected" | "repository" | "internal";
     message: string;
     retryable: boolean;
 };
@@ -308,7 +337,7 @@ export type Digest = {
     carriedOver: string[];
     failed: {
         taskId: string;
-        category: "auth" | "rate_limit" | "budget" | "timeout" | "sandbox" | "model" | "checks" | "gave_up" | "no_changes" | "conflict" | "push_rejected" | "repository" | "internal";
+        category: "auth" | "rate_limit" | "budget" | "timeout" | "sandbox" | "setup" | "model" | "checks" | "gave_up" | "no_changes" | "conflict" | "push_rejected" | "repository" | "internal";
         message: string;
     }[];
     costUsd: number;
@@ -1439,6 +1468,181 @@ export function validateRepository(id: string, { idempotencyKey }: {
         headers: oazapfts.mergeHeaders(opts?.headers, {
             "Idempotency-Key": idempotencyKey
         })
+    }));
+}
+/**
+ * List the environment secrets of a project. Their values are never shown
+ */
+export function listEnvironmentSecrets(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: EnvironmentSecret[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/environment-secrets`, {
+        ...opts
+    }));
+}
+/**
+ * Set an environment secret, which set-up gets as a variable if .deckhand.yml names it
+ */
+export function setEnvironmentSecret(projectId: string, name: string, body: {
+    value: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/environment-secrets/${encodeURIComponent(name)}`, oazapfts.json({
+        ...opts,
+        method: "PUT",
+        body
+    })));
+}
+/**
+ * Delete an environment secret
+ */
+export function removeEnvironmentSecret(projectId: string, name: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/environment-secrets/${encodeURIComponent(name)}`, {
+        ...opts,
+        method: "DELETE"
+    }));
+}
+/**
+ * Try set-up and checks on the default branch, without an agent
+ */
+export function startEnvironmentTrial(id: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 202;
+        data: StartedEnvironmentTrial;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/environment`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * Get the last trial of the environment of a repository
+ */
+export function getEnvironmentTrial(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: EnvironmentTrial;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/environment`, {
+        ...opts
     }));
 }
 /**

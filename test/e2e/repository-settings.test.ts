@@ -74,6 +74,24 @@ test('an invalid .deckhand.yml stops the run, and the message says what is wrong
   await push('main', '.deckhand.yml', '{}\n');
 });
 
+test('/agent setup tries set-up and checks, and answers in the one comment of the issue', async () => {
+  const { world, push, reactionsTo, say } = face;
+  await push(
+    'main',
+    '.deckhand.yml',
+    'setup: echo prepared > ~/.ready\nchecks: ["grep prepared ~/.ready", "exit 3"]\n',
+  );
+  const number = await world.issue('just talking');
+  const { id } = await say(number, '/agent setup');
+  const answer = await until('the answer', async () =>
+    (await world.comments(number)).find(({ body }) => body.includes('Set-up or checks failed')),
+  );
+  expect(answer.body).toMatch(/`echo prepared > ~\/.ready`: exit code 0, [\d.]+ s/);
+  expect(answer.body).toMatch(/`exit 3`: exit code 3, [\d.]+ s/);
+  expect(reactionsTo(id)).toContain('rocket');
+  await push('main', '.deckhand.yml', '{}\n');
+});
+
 const remove = (path: string) => ({ name: 'delete_file', arguments: { path } });
 
 test('files that CI and git execute are protected by default, others by the base branch, however they are changed', async () => {

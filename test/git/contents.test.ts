@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { GitFailed } from '../../src/git/engine.ts';
 import { at, author, forEachEngine } from '../support/each-engine.ts';
@@ -153,6 +163,38 @@ forEachEngine((given) => {
     ]);
     const oids = changes.filter((c) => c.path === 'keep.log').map((c) => c.newOid);
     expect([...(await checkout.readBlobs(oids)).values()].map(String)).toEqual(['a\r\nb\n']);
+  });
+
+  test('exports a tree into another folder, and finds what git ignores there', async () => {
+    const { checkout, base } = await given.open();
+    const w = checkout.workTree;
+    writeFileSync(join(w, '.gitignore'), 'deps/\n*.log\nREADME.md\n');
+    writeFileSync(join(w, '.gitattributes'), '* text=auto eol=crlf\n');
+    writeFileSync(join(w, 'run.sh'), 'a\nb\n', { mode: 0o755 });
+    symlinkSync('../nowhere', join(w, 'src/link'));
+    const tree = await checkout.snapshot();
+    const status = () => gitOut(w, `--git-dir=${checkout.gitDir}`, `--work-tree=${w}`, 'status', '--short');
+    const before = status();
+    const folder = mkdtempSync(join(given.host.root, 'export-'));
+    await checkout.export(tree, folder);
+    expect(readFileSync(join(folder, 'run.sh'), 'utf8')).toBe('a\nb\n');
+    expect(statSync(join(folder, 'run.sh')).mode & 0o777).toBe(0o755);
+    expect(readlinkSync(join(folder, 'src/link'))).toBe('../nowhere');
+    expect(status()).toBe(before);
+    const files = await checkout.files(base);
+    expect(files.get('src/slugify.js')).toEqual({
+      mode: '100644',
+      oid: gitOut(given.host.bare, 'rev-parse', 'main:src/slugify.js'),
+    });
+    expect([...files.keys()].filter((path) => /^(src|run.sh|.gitignore)$/.test(path))).toEqual([]);
+    mkdirSync(join(folder, 'deps/a'), { recursive: true });
+    mkdirSync(join(folder, '.git'));
+    for (const path of ['deps/a/x', 'src/x.log', 'new.txt', '.git/x']) writeFileSync(join(folder, path), '');
+    // Git names an ignored folder; git in JavaScript names what is in it.
+    expect((await checkout.ignoredIn(folder, tree)).sort()).toEqual([
+      given.engine.name === 'native' ? 'deps' : expect.stringMatching(/^deps/),
+      'src/x.log',
+    ]);
   });
 
   test('refuses a change of too many files', async () => {

@@ -5,6 +5,7 @@ const canaries = {
   git: 'ghp_canaryOfTheGitToken0123456789abcdef',
   model: 'sk-canary-of-the-model-token-0123456789',
   mcp: 'canary-of-the-mcp-server-0123456789',
+  environment: 'canary-of-an-environment-secret-0123',
 };
 const settings = {
   OPENAI_API_KEY: 'sk-canary-of-the-service-itself-987654',
@@ -27,6 +28,9 @@ beforeAll(async () => {
   const servers = [{ name: 'tracker', url: 'https://mcp.example.com/mcp', headers }];
   const path = `/projects/${world.ids.projectId}/mcp-servers`;
   expect((await service.call('PUT', path, { token: world.owner, body: servers })).status).toBe(200);
+  const secret = `/projects/${world.ids.projectId}/environment-secrets/NPM_TOKEN`;
+  const setting = { token: world.owner, body: { value: canaries.environment } };
+  expect((await service.call('PUT', secret, setting)).status).toBe(204);
   const made = await service.call('POST', '/me/tokens', { token: world.owner, body: { name: 'shown once' } });
   const plain = [...Object.values(canaries), ...Object.values(settings), made.body.token];
   secrets = plain.flatMap((s) => [

@@ -1,7 +1,7 @@
 import type { Change, Checkout } from '../../src/git/engine.ts';
+import { noSettings } from '../../src/repositories/settings/repository-settings.ts';
 import { readOnce } from '../../src/runs/outgoing/changes.ts';
 import { objections, rejection } from '../../src/runs/outgoing/objection.ts';
-import { noSettings } from '../../src/runs/settings/repository-settings.ts';
 import type { Work } from '../../src/runs/work.ts';
 import type { Branch } from '../../src/runs/workspace/workspace.ts';
 

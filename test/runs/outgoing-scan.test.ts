@@ -1,5 +1,6 @@
+import { withoutSecrets } from '../../src/domain/secrets/without-secrets.ts';
 import type { Change, Checkout } from '../../src/git/engine.ts';
-import { objectionsTo, withoutSecrets } from '../../src/runs/outgoing/outgoing-scan.ts';
+import { objectionsTo } from '../../src/runs/outgoing/outgoing-scan.ts';
 
 const blobs = new Map<string, Buffer>();
 const checkout = {

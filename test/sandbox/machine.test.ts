@@ -1,84 +1,10 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { gitOut } from '../support/git.ts';
-import type { Play } from '../support/play-tools.ts';
+import type { BackgroundService } from '../../src/sandbox/machine/service-start.ts';
+import { openPlays, outputOf, run, see, start, users } from './plays.ts';
 
-const program = fileURLToPath(new URL('../support/play-tools.ts', import.meta.url));
-const root = mkdtempSync(join(tmpdir(), 'deckhand-machine-'));
-chmodSync(root, 0o755);
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-
-const ordinary = ['setpriv', '--reuid=1000', '--regid=1000', '--clear-groups'];
-const users: [string, string[]][] = [['whoever runs the tests', []]];
-if (process.getuid?.() === 0 && canRead(ordinary)) users.push(['an ordinary user', ordinary]);
-
-function canRead([first = '', ...as]: string[]): boolean {
-  try {
-    execFileSync(first, [...as, 'test', '-r', program]);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Creates a workspace and a git folder as the service does: the folder is elsewhere, and its HEAD is detached. */
-function makeRun(folder: string): void {
-  const [work, git] = [join(folder, 'work'), join(folder, 'git')];
-  mkdirSync(work, { recursive: true });
-  writeFileSync(join(work, 'a.txt'), 'one\n');
-  gitOut(folder, 'init', '-q', '--bare', git);
-  gitOut(git, 'config', 'core.bare', 'false');
-  const inWork = (...args: string[]) => gitOut(folder, `--git-dir=${git}`, `--work-tree=${work}`, ...args);
-  inWork('add', '-A');
-  inWork('commit', '-q', '-m', 'first');
-  inWork('checkout', '-q', '--detach');
-  writeFileSync(join(git, 'hooks/pre-commit'), '#!/bin/sh\necho a hook of the service; exit 1\n', { mode: 0o755 });
-}
-
-/** Returns every file of a folder with its content. */
-function contentsOf(folder: string): Record<string, string> {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
-  return Object.fromEntries(
-    files.map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'base64')]),
-  );
-}
-
-let n = 0;
-/** Plays calls in two runs, `one` and `other`, as a user. Returns undefined where no sandbox works. */
-async function play(as: string[], calls: Play['calls'], settings = {}) {
-  const folder = join(root, `play${n++}`);
-  for (const run of ['one', 'other']) makeRun(join(folder, run));
-  if (as.length > 0) execFileSync('chown', ['-R', '1000:1000', folder]);
-  const before = contentsOf(join(folder, 'one/git'));
-  const runs = Object.fromEntries(['one', 'other'].map((run) => [run, { folder: join(folder, run), settings }]));
-  const given: Play = { toolsDir: join(folder, 'tools'), runs, calls };
-  const [file = '', ...args] = [...as, process.execPath, program, JSON.stringify(given)];
-  const { stdout } = await promisify(execFile)(file, args, { env: { PATH: process.env.PATH ?? '', TOKEN: 'canary' } });
-  const { state, answers } = JSON.parse(stdout) as { state: { works: boolean; says: string }; answers: string[] };
-  if (!state.works && process.env.CI) throw new Error(state.says);
-  if (!state.works) console.warn(`skipped: ${state.says}`);
-  expect(contentsOf(join(folder, 'one/git'))).toEqual(before);
-  return state.works ? { folder, answers } : undefined;
-}
-
-const run = (command: string, name = 'one'): Play['calls'][number] => ({
-  run: name,
-  tool: 'run_command',
-  args: { command, timeoutSeconds: 60 },
-});
-const start = (name: string, command: string): Play['calls'][number] => ({
-  run: 'one',
-  tool: 'start_process',
-  args: { name, command },
-});
-const see = (name: string, until: string) => ({ run: 'one', tool: 'read_output', args: { name }, until });
-
-/** Returns the output of an answer without its first line. */
-const outputOf = (answer = '') => answer.slice(answer.indexOf('\n') + 1);
+const { play, close } = openPlays();
+afterAll(close);
 
 describe.each(users)('for %s', (_who, as) => {
   test('commands run in bash, as a user with a name, a home and localhost', async () => {
@@ -94,7 +20,7 @@ describe.each(users)('for %s', (_who, as) => {
         run('getent hosts example.org || echo unknown'),
         run('echo "$KEPT $PATH"; env | grep -c -e canary -e TOKEN'),
       ],
-      { env: { KEPT: 'a value', PATH: '/first:/usr/bin:/bin' } },
+      { settings: { env: { KEPT: 'a value', PATH: '/first:/usr/bin:/bin' } } },
     );
     expect(played?.answers.map(outputOf) ?? []).toEqual(
       played && [
@@ -150,6 +76,67 @@ describe.each(users)('for %s', (_who, as) => {
     const left = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes(mark));
     expect(left.map(commandOf)).toEqual([]);
   });
+});
+
+/** A command that listens on a port of the loopback device after a while. */
+const server = (port: number, afterMs = 0) =>
+  `node -e "setTimeout(() => require('net').createServer((c) => c.end('served')).listen(${port}, '127.0.0.1'), ${afterMs})"`;
+const serve = (services: BackgroundService[], seconds = 20) => ({
+  run: 'one',
+  tool: 'services',
+  args: { services, seconds },
+});
+
+test('services are up before the next command, and commands reach them', async () => {
+  const played = await play(
+    [],
+    [
+      serve([{ run: server(8001, 300), port: 8001 }, { run: 'echo here; sleep 60' }]),
+      run('cat < /dev/tcp/localhost/8001'),
+    ],
+  );
+  if (played === undefined) return;
+  expect(played.answers).toEqual(['all are up', expect.stringMatching(/^\[exit code 0].*\nserved$/)]);
+});
+
+test('a service that is not up says why', async () => {
+  const up = { run: server(8001), port: 8001 };
+  const played = await play(
+    [],
+    [
+      serve([up, { run: 'echo before; echo no database >&2; exit 3', port: 8002 }]),
+      serve([{ run: 'true' }]),
+      serve([{ run: 'echo busy; sleep 60', port: 8004 }], 2),
+    ],
+  );
+  if (played === undefined) return;
+  expect(played.answers).toEqual([
+    'the service "echo before; echo no database >&2; exit 3" is not up: exit code 3. Its output:\nbefore\nno database',
+    'the service "true" is not up: exit code 0; a service must stay in the foreground. Its output:\n(none)',
+    expect.stringMatching(/ is not up: nothing listens on port 8004 after 2 s\. Its output:\nbusy$/),
+  ]);
+});
+
+test('the answer of a command ends with what happened during it', async () => {
+  const read = { run: 'one', tool: 'read_file', args: { path: 'a.txt' } };
+  const news = ['[network] one', '[network] two'];
+  const played = await play([], [read, run('printf out'), start('a', 'echo up; sleep 60'), run('true')], { news });
+  expect(played?.answers ?? []).toEqual(
+    played && [
+      expect.not.stringContaining('[network]'),
+      expect.stringMatching(/^\[exit code 0].*\nout\n\[network] one$/),
+      expect.stringMatching(/\nup\n\[network] two$/),
+      expect.stringMatching(/^\[exit code 0] after [\d.]+ s$/),
+    ],
+  );
+});
+
+test('a variable cannot carry further arguments for the sandbox', async () => {
+  const env = { INNOCENT: 'x\0--bind\0/\0/host' };
+  const played = await play([], [run('ls /host')], { settings: { env } });
+  expect(played?.answers ?? []).toEqual(
+    played && ['the run failed with sandbox: a variable or a path for commands contains a NUL character; remove it'],
+  );
 });
 
 function commandOf(pid: string): string {

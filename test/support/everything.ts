@@ -1,3 +1,4 @@
+import { setSecret } from '../../src/environment/secrets/operations.ts';
 import type { Route } from '../../src/http/route.ts';
 import { routes } from '../../src/routes.ts';
 import type { TestApp } from './app.ts';
@@ -37,6 +38,7 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
   const inSprint = await made(`/projects/${project.id}/tasks`, { title: 'u', sprintId: sprint.id });
   const wizard = await made(`/projects/${project.id}/wizard/initialize`, { goal: 'g' });
   const agents = await read('/agents');
+  await setSecret(service.app, project.id, 'NPM_TOKEN', 'a-token-of-npm');
   await service.app.db.manager.query(
     `insert into runs (id, task_id, project_id, kind, status) values ($3, $1, $2, 'start', 'failed')`,
     [task.id, project.id, `run_${login}`],
@@ -53,6 +55,7 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
     taskId: inSprint.id,
     sessionId: wizard.sessionId,
     team: 'core',
+    name: 'NPM_TOKEN',
   };
   const pathOf = ({ path }: Pick<Route, 'path'>, id?: string) => {
     const kind = path.split('/')[1]?.replace(/ies$/, 'y').replace(/s$/, '') ?? '';

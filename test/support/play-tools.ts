@@ -1,13 +1,17 @@
+import { RunFailed } from '../../src/domain/run.ts';
 import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
-import type { MachineSettings, ToolHost } from '../../src/sandbox/sandbox.ts';
+import { type BackgroundService, startServices } from '../../src/sandbox/machine/service-start.ts';
+import type { Machine, MachineSettings, ToolHost } from '../../src/sandbox/sandbox.ts';
 
 /**
  * Plays calls of tools in a process of its own, which may have another user. Each run in `runs` has a folder with `work`
- * and `git`. Prints the answers as JSON, in order, once all runs have been closed.
+ * and `git`. The tool `services` starts `args.services`. Prints the answers as JSON, in order, once all runs have been
+ * closed.
  */
 export interface Play {
   toolsDir: string;
-  runs: Record<string, { folder: string; settings?: MachineSettings }>;
+  /** `news` are what `afterCommand` returns, one after the other. */
+  runs: Record<string, { folder: string; settings?: MachineSettings; news?: string[] }>;
   calls: { run: string; tool: string; args: object; until?: string }[];
 }
 
@@ -16,24 +20,41 @@ const limits = { memoryMb: 4096, diskMb: 10_240, processes: 1024 };
 const sandbox = await openSandbox({ setting: 'auto', toolsDir, limits });
 const hosts = new Map<string, ToolHost>();
 const ends: (() => Promise<void>)[] = [];
-for (const [name, { folder, settings }] of Object.entries(runs)) {
+for (const [name, { folder, settings, news = [] }] of Object.entries(runs)) {
   const confinement = await sandbox.confine(new AbortController().signal);
   await confinement.own(`${folder}/work`);
   const host = await confinement.open(`${folder}/work`, `${folder}/git`);
-  if (settings !== undefined) host.equip(settings);
+  host.equip({ ...settings, afterCommand: () => news.shift() });
   hosts.set(name, host);
   ends.push(() => host.close().then(confinement.close));
+}
+
+function serve(machine: Machine, args: { services?: BackgroundService[]; seconds?: number }) {
+  return startServices(machine, args.services ?? [], { signal: new AbortController().signal, ...args });
+}
+
+/** Calls a tool. A failure of the run is an answer too. */
+async function call(run: string, tool: string, args: object): Promise<string> {
+  const host = hosts.get(run);
+  if (host === undefined) throw new Error(`there is no run ${run}`);
+  try {
+    if (tool === 'services') return (await serve(await host.machine(), args)) ?? 'all are up';
+    return (await host.call(tool, args)).text;
+  } catch (error) {
+    if (error instanceof RunFailed) return `the run failed with ${error.failure.category}: ${error.message}`;
+    throw error;
+  }
 }
 
 /** Repeats a call until its answer has a text. The time limit of the test ends it otherwise. */
 async function play({ run, tool, args, until = '' }: Play['calls'][number]): Promise<string> {
   for (;;) {
-    const { text } = (await hosts.get(run)?.call(tool, args)) ?? { text: `no run ${run}` };
+    const text = await call(run, tool, args);
     if (text.includes(until)) return text;
   }
 }
 
 const answers: string[] = [];
-if (sandbox.state.works) for (const call of calls) answers.push(await play(call));
+if (sandbox.state.works) for (const each of calls) answers.push(await play(each));
 for (const end of ends) await end();
 process.stdout.write(JSON.stringify({ state: sandbox.state, answers }));

@@ -10,6 +10,8 @@ export interface Seed {
   /** Further repositories of the account, with the same content. */
   more?: string[];
   isPrivate?: boolean;
+  /** Whether the sample project has a dependency, which set-up installs. */
+  hasDependency?: boolean;
   people: string[];
 }
 

@@ -24,6 +24,8 @@ interface Seeded {
   /** A token with all permissions on the repository. */
   ownerToken: string;
   allowance: Allowance;
+  /** Whether the sample project has a dependency. */
+  hasDependency: boolean;
 }
 
 /**
@@ -68,7 +70,7 @@ export class Front {
   }
 
   async seedRepository(name: string): Promise<void> {
-    await makeSampleRepository(this.folderOf(name), this.root);
+    await makeSampleRepository(this.folderOf(name), this.root, this.seeded);
     await feedPush(this.folderOf(name), name, this.caller(this.seeded.ownerToken));
   }
 

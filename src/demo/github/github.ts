@@ -63,6 +63,7 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
     installationId,
     ownerToken: `person-${seed.isOrganization ? seed.people[0] : seed.owner}`,
     allowance: emulator.allowance,
+    hasDependency: seed.hasDependency ?? false,
   });
   const attachments = new Map<string, Buffer>();
   server.on('request', (req, res) => {

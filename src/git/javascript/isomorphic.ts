@@ -5,11 +5,12 @@ import { type Checkout, type GitEngine, maxReadBytes, type Remote } from '../eng
 import { findMergeBase } from '../merge-base.ts';
 import { findFile, namesIn } from '../work-tree/tree-files.ts';
 import { rememberWorkTree } from '../work-tree/work-tree.ts';
-import { changesBetween } from './changes.ts';
+import { changesBetween, filesOf } from './changes.ts';
 import { historyOf, isAncestor, mergeCommits, pushCommit, writeCommit } from './commits.ts';
+import { exportTree } from './export.ts';
 import { fetchBranch, fetchCommit, listRefs } from './fetch.ts';
 import { IsomorphicRepository } from './repository.ts';
-import { checkoutCommit, snapshot } from './snapshot.ts';
+import { checkoutCommit, ignoredIn, snapshot } from './snapshot.ts';
 
 /**
  * Implements git in JavaScript, for machines without git. It is slower than the installed git and needs more memory.
@@ -52,6 +53,9 @@ function checkoutOf(repository: IsomorphicRepository): Checkout {
     readFile: (commit, path) => repository.run(() => readFile(repository, commit, path)),
     listFolder: (commit, path) =>
       repository.run(async () => namesIn(folderOf(repository), await repository.treeOf(commit), path)),
+    files: (commit) => repository.run(() => filesOf(repository, commit)),
+    export: (tree, folder) => repository.run(() => exportTree(repository, tree, folder)),
+    ignoredIn: (folder, tree) => ignoredIn(repository, folder, tree),
     readBlobs: (oids, maxBytes) => repository.run(() => readBlobs(repository, oids, maxBytes)),
     commit: (commit) => writeCommit(repository, commit),
     mergeBase: (a, b) => findMergeBase(historyOf(repository, a, b)),

@@ -1,5 +1,6 @@
 import git from 'isomorphic-git';
 import { isomorphicIgnoreRules } from '../work-tree/ignore-rules.ts';
+import { ignoredPaths } from '../work-tree/ignored.ts';
 import type { TreeEntry } from '../work-tree/tree-files.ts';
 import { readWorkTree } from '../work-tree/work-tree.ts';
 import { filesOf } from './changes.ts';
@@ -20,6 +21,17 @@ export async function snapshot(repository: IsomorphicRepository): Promise<string
   try {
     const found = await readWorkTree({ workTree, gitDir, base, isIgnored: ignored.ask, before });
     return await writeTree(repository, nested(found));
+  } finally {
+    ignored.close();
+  }
+}
+
+/** Lists what git ignores in a folder; see `Checkout.ignoredIn`. */
+export async function ignoredIn(repository: IsomorphicRepository, folder: string, tree: string): Promise<string[]> {
+  const base = await repository.run(() => filesOf(repository, tree));
+  const ignored = isomorphicIgnoreRules(repository.gitDir, folder);
+  try {
+    return await ignoredPaths({ workTree: folder, base, isIgnored: ignored.ask });
   } finally {
     ignored.close();
   }

@@ -1,15 +1,16 @@
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { type Checkout, type GitEngine, maxReadBytes } from '../engine.ts';
 import { findMergeBase } from '../merge-base.ts';
-import { findFile, namesIn } from '../work-tree/tree-files.ts';
+import { allFiles, findFile, namesIn } from '../work-tree/tree-files.ts';
 import { rememberWorkTree } from '../work-tree/work-tree.ts';
 import { changesBetween } from './changes.ts';
 import { historyOf, isAncestor, mergeCommits, pushCommit, writeCommit } from './commits.ts';
 import { lines } from './explain.ts';
+import { exportTree } from './export.ts';
 import { fetchBranch, fetchCommit } from './fetch.ts';
 import { NativeRepository } from './repository.ts';
 import { git } from './run-git.ts';
-import { checkoutCommit, snapshot } from './snapshot.ts';
+import { checkoutCommit, ignoredIn, snapshot } from './snapshot.ts';
 
 /** Limits for listing branches: enough for about 100,000 of them. */
 const listing = { maxBytes: 8_000_000, room: { memoryBytes: 256_000_000, fileBytes: 0 } };
@@ -61,6 +62,9 @@ function checkoutOf(repository: NativeRepository): Checkout {
     changes: (from, to) => changesBetween(repository, from, to),
     readFile: (commit, path) => readFile(repository, commit, path),
     listFolder: async (commit, path) => namesIn(objects.folder, await objects.treeOf(commit), path),
+    files: async (commit) => allFiles(objects.folder, await objects.treeOf(commit)),
+    export: (tree, folder) => exportTree(repository, tree, folder),
+    ignoredIn: (folder, tree) => ignoredIn(repository, folder, tree),
     readBlobs: (oids, maxBytes) => readBlobs(repository, oids, maxBytes),
     commit: (commit) => writeCommit(repository, commit),
     mergeBase: (a, b) => findMergeBase(historyOf(repository, a, b)),

@@ -1,6 +1,7 @@
 import { copyFile } from 'node:fs/promises';
 import { inPortions } from '../portions.ts';
 import { gitIgnoreRules } from '../work-tree/ignore-rules.ts';
+import { ignoredPaths } from '../work-tree/ignored.ts';
 import { allFiles, type TreeEntry } from '../work-tree/tree-files.ts';
 import { readWorkTree } from '../work-tree/work-tree.ts';
 import type { NativeRepository } from './repository.ts';
@@ -9,7 +10,7 @@ import type { NativeRepository } from './repository.ts';
  * By default git silently drops names that are unsafe on macOS or Windows. Keep them here: the scan before the push
  * refuses them by name.
  */
-const everyName = ['-c', 'core.protectHFS=false', '-c', 'core.protectNTFS=false'];
+export const everyName = ['-c', 'core.protectHFS=false', '-c', 'core.protectNTFS=false'];
 
 /** Checks out a commit; see `Checkout.checkout`. */
 export async function checkoutCommit(repository: NativeRepository, commit: string): Promise<void> {
@@ -28,6 +29,21 @@ export async function snapshot(repository: NativeRepository): Promise<string> {
   try {
     const found = await readWorkTree({ workTree, gitDir, base, isIgnored: ignored.ask, before });
     return await writeTree(repository, await indexEntries(base, found));
+  } finally {
+    ignored.close();
+  }
+}
+
+/** Lists what git ignores in a folder; see `Checkout.ignoredIn`. */
+export async function ignoredIn(
+  { gitDir, objects }: NativeRepository,
+  folder: string,
+  tree: string,
+): Promise<string[]> {
+  const base = await allFiles(objects.folder, tree);
+  const ignored = gitIgnoreRules(gitDir, folder);
+  try {
+    return await ignoredPaths({ workTree: folder, base, isIgnored: ignored.ask });
   } finally {
     ignored.close();
   }

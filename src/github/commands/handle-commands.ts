@@ -7,13 +7,11 @@ import { AppError } from '../../errors.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import { rightOf } from '../../repositories/permission.ts';
-import { showTask } from '../../tasks/move.ts';
 import { insertHandledCommand, wasCommandHandled } from '../inbox/delivery-store.ts';
-import { setNotice } from '../mirror/mirror-store.ts';
 import { httpStatusOf, type Place, placeOfEvent } from '../place.ts';
 import { type GivenCommand, taskOfPlace } from './given-command.ts';
+import { postNotice } from './post-notice.ts';
 import { readCommands } from './read-commands.ts';
-import { reply } from './replies.ts';
 import { carryOut, planVerbs, verbs } from './verbs.ts';
 
 /** Text on GitHub that may contain commands: a new comment, or the body of a new issue. */
@@ -183,20 +181,6 @@ interface Outcome {
 async function sayOutcome(app: App, place: Place, issue: CommandSource['issue'], outcome: Outcome): Promise<void> {
   const taskId = await taskOfPlace(app, place.repository.id, issue.number, issue.isPull);
   await postNotice(app, place, issue, answerTo(app, issue, taskId !== undefined, outcome));
-}
-
-/** Shows text in the status comment. Without a status comment, shows it in a reply, which later calls edit. */
-async function postNotice(app: App, place: Place, issue: CommandSource['issue'], text: string): Promise<void> {
-  const { octokit, name, repository } = place;
-  const taskId = await taskOfPlace(app, repository.id, issue.number, issue.isPull);
-  if (taskId !== undefined) {
-    await setNotice(app.db.manager, taskId, repository.id, issue.number, text);
-    await showTask(app, undefined, taskId);
-  } else if (text !== '')
-    await reply(app, octokit, { ...name, issue_number: issue.number }, text).catch((error) => {
-      // The issue was locked or deleted, so no comment can be written.
-      if (!isRefusedWith(error, 403, 404, 410)) throw error;
-    });
 }
 
 /**

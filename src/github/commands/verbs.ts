@@ -7,9 +7,10 @@ import { defaultAgentName } from '../../domain/agent.ts';
 import { Refused } from '../../domain/machine.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { oneLine, plain } from '../../domain/text/quoted.ts';
+import { startTrial } from '../../environment/trial/operations.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { parseSettings, settingsFile } from '../../repositories/settings/repository-settings.ts';
 import { cancelTask, reviseTask, startTask } from '../../runs/operations.ts';
-import { parseSettings, settingsFile } from '../../runs/settings/repository-settings.ts';
 import { addTasks, removeTask } from '../../sprints/operations.ts';
 import { listOpenSprints } from '../../sprints/store.ts';
 import { insertTask } from '../../tasks/operations.ts';
@@ -85,6 +86,12 @@ export const verbs: Record<string, Verb> = {
   answer: { takes: '<numbers or text>', does: 'answers the open question of the plan', act: answerPlan },
   approve: { takes: '', does: 'creates the sprint of the plan', act: approvePlan },
   ask: { takes: '<text>', does: 'asks the agent a question; it changes nothing', act: ask },
+  setup: {
+    takes: '',
+    does: 'tries set-up and checks of the default branch, without an agent',
+    act: (app, { repository, source, remember }) =>
+      startTrial(app, { repositoryId: repository.id, issueNumber: source.issue.number, also: remember }),
+  },
   merge: {
     takes: '',
     does: 'merges the pull requests of the task',

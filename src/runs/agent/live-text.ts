@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts';
+import { safeLength } from '../../domain/secrets/safe-length.ts';
+import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import type { ReplyOptions } from '../../llm/model.ts';
-import { withoutSecrets } from '../outgoing/outgoing-scan.ts';
-import { safeLength } from '../outgoing/safe-length.ts';
 
 /** How long text is collected before it is sent. */
 const flushMs = 250;

@@ -1,6 +1,8 @@
 import type { App } from '../../app.ts';
 import type { RunRow } from '../../db/work-tables.ts';
+import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
+import { addRefused, refusedText } from '../../environment/equipment.ts';
 import { UnfitWorkTree } from '../../git/work-tree/unfit-work-tree.ts';
 import type { Message, Reply } from '../../llm/model.ts';
 import { costOf } from '../../llm/pricing.ts';
@@ -14,9 +16,8 @@ import { findContext, insertContext, updateContext } from '../lease/context-stor
 import type { Journal } from '../lease/journal.ts';
 import { insertTurn, listTurns } from '../lease/journal-store.ts';
 import { clockStart } from '../lease/run-clock.ts';
-import { withoutSecrets } from '../outgoing/outgoing-scan.ts';
 import { addUsage, costOfDay, findRun, spentByFamily } from '../store.ts';
-import type { Work } from '../work.ts';
+import { allWorks, type Work } from '../work.ts';
 import { type AtHand, openable, repositoriesAtHand } from '../workspace/at-hand.ts';
 import { packFiles, type Signals, unpackFiles } from '../workspace/workspace.ts';
 import type { Assignment } from './assignment.ts';
@@ -58,9 +59,17 @@ export async function workInside(app: App, given: Assignment, work: Work, signal
     const ending = await converse(context, messages);
     return endedWith(work, await journal.once('ending', async () => ending));
   } finally {
+    await noteRefused(work);
     await briefing?.mcp.close();
     await atHand.host.close();
   }
+}
+
+/** Says at the end of the log which hosts the run could not reach. */
+async function noteRefused(work: Work): Promise<void> {
+  const text = refusedText(addRefused(...allWorks(work).map((each) => each.refused())));
+  // The log may be closed to this worker. How the run ended matters more.
+  if (text !== undefined) await work.journal.note('network', text).catch(() => {});
 }
 
 /** Records the request before it is sent, so that a worker that takes over does not send it again. */

@@ -1,7 +1,7 @@
 import type { App } from '../../app.ts';
+import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import type { Image, Message } from '../../llm/model.ts';
 import { type McpTools, openMcpTools } from '../mcp/mcp-tools.ts';
-import { withoutSecrets } from '../outgoing/outgoing-scan.ts';
 import type { Work } from '../work.ts';
 import { readDiscussion } from './discussion.ts';
 import { sectionsOf } from './sections.ts';
@@ -26,7 +26,7 @@ export async function openBriefing(app: App, work: Work, signal: AbortSignal): P
       readDiscussion(app, work, signal),
       readSkills(work.checkout, work.baseHead),
     ]);
-    const sections = sectionsOf({ discussion, skills, mcp });
+    const sections = sectionsOf({ discussion, skills, mcp, environment: work.environment.told });
     return { sections: withoutSecrets(sections, work.secrets), images: discussion.images, mcp };
   } catch (error) {
     await opening.then(

@@ -1,8 +1,8 @@
 import type { App } from '../../app.ts';
+import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
 import type { Image } from '../../llm/model.ts';
 import { credentialFor } from '../../repositories/credentials.ts';
-import { withoutSecrets } from '../outgoing/outgoing-scan.ts';
 import { LeaseLost } from '../store.ts';
 import type { Work } from '../work.ts';
 import { type Access, accessWith } from './attachments.ts';

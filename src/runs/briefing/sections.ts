@@ -10,11 +10,14 @@ interface Besides {
   discussion?: Pick<Discussion, 'threads' | 'pictures'>;
   skills?: Skills;
   mcp?: Pick<McpTools, 'specs' | 'notes'>;
+  /** What the agent should know about its environment. */
+  environment?: string;
 }
 
 /** Writes the sections of an agent's first message that are not about the task itself, in their order. */
-export function sectionsOf({ discussion, skills, mcp }: Besides): string[] {
+export function sectionsOf({ discussion, skills, mcp, environment = '' }: Besides): string[] {
   return [
+    environment === '' ? '' : `## Environment\n${environment}`,
     commentsSection(discussion?.threads ?? []),
     picturesSection(discussion?.pictures ?? []),
     skills === undefined ? '' : skillsSection(skills),

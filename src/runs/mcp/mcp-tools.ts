@@ -1,6 +1,7 @@
 import { type McpServerAccess, revealMcpServers } from '../../agents/mcp/operations.ts';
 import type { App } from '../../app.ts';
 import { mayReveal } from '../../domain/private-content.ts';
+import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { oneLine, visible } from '../../domain/text/quoted.ts';
 import type { ToolSpec } from '../../llm/model.ts';
 import { type McpClient, mcpClient } from '../../mcp/client.ts';
@@ -10,7 +11,7 @@ import { findProject } from '../../projects/store.ts';
 import { parseJson } from '../../repositories/read-tools.ts';
 import type { ToolAnswer } from '../../sandbox/sandbox.ts';
 import { checkedAddress } from '../outgoing/checked-address.ts';
-import { objectionToSending, withoutSecrets } from '../outgoing/outgoing-scan.ts';
+import { objectionToSending } from '../outgoing/outgoing-scan.ts';
 import type { Work } from '../work.ts';
 import { answerText } from './answer-text.ts';
 import { type Listing, type OfferedTool, offerTools } from './offered-tools.ts';

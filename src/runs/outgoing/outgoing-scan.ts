@@ -1,12 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { isInGitFolder, seenAs } from '../../domain/protected/seen-names.ts';
+import { formsOf } from '../../domain/secrets/secret-forms.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
 import { OverLimit } from '../../threads/start-thread.ts';
 import { type Contents, type Found, search, searchChanged } from './search.ts';
-import { formsOf } from './secret-forms.ts';
-import { tokenShapes } from './token-shapes.ts';
 
 /** A changed file that must not be pushed, and why. */
 export interface Objection {
@@ -151,23 +150,6 @@ export function objectionToSending(value: unknown, secrets: string[]): string | 
   return search(texts, formsOf(secrets))
     .find((found) => found !== undefined)
     ?.reason.replace(/^contains/, 'contain');
-}
-
-const removed = '[a credential was removed]';
-
-/**
- * Replaces live credentials, and anything that looks like a token, in every string of a value. Used for a model's
- * output, which goes to GitHub and into logs.
- */
-export function withoutSecrets<T>(value: T, secrets: string[]): T {
-  const forms = formsOf(secrets);
-  const clean = (text: string) => {
-    let cleaned = text;
-    for (const form of forms) cleaned = cleaned.replaceAll(form, removed);
-    for (const [, pattern] of tokenShapes) cleaned = cleaned.replace(pattern, removed);
-    return cleaned;
-  };
-  return JSON.parse(JSON.stringify(value, (_key, v) => (typeof v === 'string' ? clean(v) : v)));
 }
 
 function leadsOut(path: string, target: string): boolean {

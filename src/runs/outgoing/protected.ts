@@ -3,7 +3,11 @@ import { filterLines, filterMacros } from '../../domain/protected/git-filters.ts
 import { isAllowed, isAttributesFile, protectionOf } from '../../domain/protected/protected-paths.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
-import { pathsProtectedBy, type RepositorySettings, settingsFile } from '../settings/repository-settings.ts';
+import {
+  pathsProtectedBy,
+  type RepositorySettings,
+  settingsFile,
+} from '../../repositories/settings/repository-settings.ts';
 import type { Branch } from '../workspace/workspace.ts';
 import type { Objection } from './outgoing-scan.ts';
 

@@ -1,7 +1,7 @@
 // Runs in a worker thread for larger files (outgoing-scan.ts), because a malicious file could otherwise block the
 // service.
+import { tokenShapes } from '../../domain/secrets/token-shapes.ts';
 import { isBinary } from '../../git/diff-files.ts';
-import { tokenShapes } from './token-shapes.ts';
 
 /** The contents of a changed file. In a worker thread, a buffer arrives as a plain Uint8Array. */
 export interface Contents {

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import type { Checkout } from '../../git/engine.ts';
-import type { ToolHost } from '../../sandbox/sandbox.ts';
-import type { RepositorySettings } from '../settings/repository-settings.ts';
-import { filesBetween } from '../workspace/workspace.ts';
+import { openFresh } from '../../environment/fresh.ts';
+import type { CommandResult } from '../../environment/room.ts';
+import type { CommandEnd } from '../../sandbox/sandbox.ts';
+import type { Work } from '../work.ts';
 
 /** The result of one of the repository's check commands. */
 export interface CheckResult {
@@ -15,45 +14,46 @@ export interface CheckResult {
   output: string;
 }
 
-/** The longest time limit that `run_command` accepts. */
-const commandSeconds = 600;
+/** The time limit of one check. */
+const checkSeconds = 600;
 /** Characters kept from the end of the output of a failing check. */
 const outputChars = 6000;
 
 /**
- * Runs the repository's checks in the sandbox and stops at the first that fails. Restores the files afterwards, so that
- * nothing left behind by a check becomes part of the change.
+ * Runs the repository's checks on a tree and stops at the first that fails. They run in a sandbox that the agent has
+ * never touched, on the environment as set-up left it, so nothing but the change decides about their result.
  */
-export async function runChecks(
-  { setup, checks }: RepositorySettings,
-  host: ToolHost,
-  checkout: Checkout,
-  note: (type: string, text: string, data?: object) => Promise<void>,
-): Promise<CheckResult[]> {
-  if (checks.length === 0 || !host.hasShell) return [];
-  const before = await checkout.snapshot();
-  const results: CheckResult[] = [];
-  // Uses a new home folder. In the agent's home folder, a configuration file could disable the checks, and no diff
-  // would show it.
-  const home = `/tmp/checks-${randomUUID()}`;
-  const inside = (command: string) => `mkdir -p ${home} && export HOME=${home} TMPDIR=${home}\n${command}`;
-  for (const [i, command] of [...setup, ...checks].entries()) {
-    const began = performance.now();
-    const { text, exitCode } = await host.call('run_command', {
-      command: inside(command),
-      timeoutSeconds: commandSeconds,
-    });
-    const passed = exitCode === 0;
-    const seconds = Math.round((performance.now() - began) / 1000);
-    await note('check', `${command}: ${passed ? 'passed' : 'failed'}`, { passed, seconds });
-    // A set-up command is reported only when it fails.
-    if (!passed || i >= setup.length)
-      results.push({ command, passed, seconds, output: passed ? '' : text.slice(-outputChars) });
-    if (!passed) break;
+export async function runChecks(work: Work, tree: string): Promise<CheckResult[]> {
+  const { settings, host, environment, room } = work;
+  if (settings.checks.length === 0 || !host.hasShell) return [];
+  const fresh = await openFresh(room, environment, tree);
+  try {
+    if (fresh.failed !== undefined) return [setupResult(fresh.failed)];
+    const results: CheckResult[] = [];
+    for (const command of settings.checks) {
+      const end = await fresh.machine.run(command, { seconds: checkSeconds, signal: fresh.signal });
+      fresh.signal.throwIfAborted();
+      const result = checkResult(command, end);
+      results.push(result);
+      const { passed, seconds } = result;
+      await work.journal.note('check', `${command}: ${passed ? 'passed' : 'failed'}`, { passed, seconds });
+      if (!passed) break;
+    }
+    return results;
+  } finally {
+    await fresh.close();
   }
-  const left = await filesBetween(checkout, await checkout.snapshot(), before);
-  if (left.length > 0) await host.restore(left);
-  return results;
+}
+
+function checkResult(command: string, { exitCode, how, seconds, output }: CommandEnd): CheckResult {
+  const passed = exitCode === 0;
+  const text = passed ? '' : `[${how}] after ${Math.round(seconds)} s\n${output.slice(-outputChars)}`;
+  return { command, passed, seconds: Math.round(seconds), output: text };
+}
+
+/** A change whose set-up fails fails its checks. */
+function setupResult({ command, seconds, output }: CommandResult): CheckResult {
+  return { command, passed: false, seconds: Math.round(seconds), output };
 }
 
 /** Returns the first check that failed. */

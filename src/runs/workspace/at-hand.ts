@@ -107,7 +107,12 @@ function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHos
       await work.journal.note('repository', `opened ${wanted.name}`);
       const map = await other.host.call('list_files', { depth: 2 });
       const instructions = await readInstructions(other.checkout, other.baseHead);
-      return { ok: true, text: [`open at ../${wanted.name}/`, map.text, instructions].filter(Boolean).join('\n\n') };
+      return {
+        ok: true,
+        text: [`open at ../${wanted.name}/`, other.environment.told, map.text, instructions]
+          .filter(Boolean)
+          .join('\n\n'),
+      };
     } catch (error) {
       signals.tools.throwIfAborted();
       const isExpected = error instanceof GitFailed || error instanceof HostClosed || error instanceof RunFailed;

@@ -48,20 +48,27 @@ export interface Signals {
   confinement: Confinement;
 }
 
+/** What is known once the files are in place. */
+export type Placed = Pick<Workspace, 'branch' | 'baseHead' | 'startTree'>;
+
 /**
  * Clones the repository and checks out the branch of the run as it is on the remote. If the branch does not exist yet,
  * checks out the head of the default branch. A worker that takes over a run checks out the commit from which the run
- * began.
+ * began. `furnish` completes the workspace before its tools can be used.
  */
-export async function openWorkspace(
+export async function openWorkspace<T extends object>(
   app: App,
   run: Pick<RunRow, 'id' | 'kind'>,
   journal: Journal,
   about: { task: TaskView; repository: RepositoryRow; remote: Remote; signals: Signals },
-): Promise<Workspace> {
+  furnish: (checkout: Checkout, placed: Placed) => Promise<T>,
+): Promise<Workspace & T> {
   const { checkout, remove } = await openCheckout(app, about.remote, about.signals.git);
   try {
-    const place = () => putInPlace(app, run, journal, checkout, about);
+    const place = async () => {
+      const placed = await putInPlace(app, run, journal, checkout, about);
+      return { ...placed, ...(await furnish(checkout, placed)) };
+    };
     const { host, placed } = await startToolsIn(about.signals.confinement, checkout, place);
     try {
       await checkout.remember();
@@ -82,7 +89,7 @@ async function putInPlace(
   journal: Journal,
   checkout: Checkout,
   about: { task: TaskView; repository: RepositoryRow },
-): Promise<Pick<Workspace, 'branch' | 'baseHead' | 'startTree'>> {
+): Promise<Placed> {
   const { repository } = about;
   const base = await checkout.fetch(repository.defaultBranch);
   if (base === undefined)
@@ -152,7 +159,7 @@ export async function changedFiles({ checkout, startTree }: Workspace): Promise<
 }
 
 /** Returns the files to write or delete to turn one tree into another. Skips submodules. */
-export async function filesBetween(checkout: Checkout, from: string, to: string): Promise<RestoredFile[]> {
+async function filesBetween(checkout: Checkout, from: string, to: string): Promise<RestoredFile[]> {
   const kept = (await checkout.changes(from, to)).filter((c) => c.newMode !== '160000');
   const blobs = await blobsOf(checkout, kept, 'new');
   return kept.map(({ path, newMode, newOid }) => ({

@@ -3,7 +3,9 @@ import type { CommandOptions, Machine, MachineOptions, RunningCommand } from '..
 import { startCommand, waitFor } from '../shell.ts';
 import { commandWall, type ShownTree, type WallParts } from '../wall-arguments.ts';
 import { type GitCopies, gitCopies } from './git-copy.ts';
+import { imageSystem } from './image-system.ts';
 import { type Network, openNetwork } from './network.ts';
+import { hostSystem, type System } from './system.ts';
 
 /** What a machine needs from the confinement of its run. */
 export interface MachinePlace {
@@ -18,8 +20,9 @@ export interface MachinePlace {
 export async function openMachine(place: MachinePlace, options: MachineOptions): Promise<Machine> {
   const { parts, counted, signal } = place;
   const copies = gitCopies(parts.who, counted);
+  const system = options.root === undefined ? hostSystem(parts) : await imageSystem(options.root);
   const network = await openNetwork(parts, options.egressSocket);
-  const machine = new OpenMachine(place, options, network, copies);
+  const machine = new OpenMachine({ place, options, system, network, copies });
   try {
     await machine.mount('work', options.workTree, options.gitDir);
     signal.throwIfAborted();
@@ -31,41 +34,45 @@ export async function openMachine(place: MachinePlace, options: MachineOptions):
     run: async (command, { seconds, heard, signal: stop }) =>
       waitFor(machine.start(command, { heard }), { seconds, signal: stop }),
     start: (command, shownChars) => machine.start(command, { shownChars }),
+    isListening: network.isListening,
     mount: (name, workTree, gitDir) => machine.mount(name, workTree, gitDir),
     close: () => machine.close(),
   };
 }
 
+interface MachineParts {
+  place: MachinePlace;
+  options: MachineOptions;
+  system: System;
+  network: Network;
+  copies: GitCopies;
+}
+
 class OpenMachine {
-  readonly #place: MachinePlace;
-  readonly #options: MachineOptions;
-  readonly #network: Network;
-  readonly #copies: GitCopies;
+  readonly #parts: MachineParts;
   readonly #trees: ShownTree[] = [];
   readonly #running = new Set<RunningCommand>();
   readonly #abort = () => void this.close();
   #closing: Promise<void> | undefined;
 
-  constructor(place: MachinePlace, options: MachineOptions, network: Network, copies: GitCopies) {
-    this.#place = place;
-    this.#options = options;
-    this.#network = network;
-    this.#copies = copies;
-    place.signal.addEventListener('abort', this.#abort, { once: true });
+  constructor(parts: MachineParts) {
+    this.#parts = parts;
+    parts.place.signal.addEventListener('abort', this.#abort, { once: true });
   }
 
   async mount(name: string, workTree: string, gitDir: string): Promise<void> {
-    this.#trees.push(await this.#copies.show(name, workTree, gitDir));
+    this.#trees.push(await this.#parts.copies.show(name, workTree, gitDir));
   }
 
   start(command: string, how: { shownChars?: number | undefined; heard?: CommandOptions['heard'] }): RunningCommand {
-    this.#place.signal.throwIfAborted();
+    const { place, options, system, network } = this.#parts;
+    place.signal.throwIfAborted();
     if (this.#closing !== undefined) throw new RunFailed('sandbox', 'the machine of the run has been closed');
-    const lost = this.#network.lost();
+    const lost = network.lost();
     if (lost !== undefined) throw lost;
-    const { scratch, env = {} } = this.#options;
-    const wall = commandWall(this.#place.parts, { trees: this.#trees, scratch, network: this.#network.holder, env });
-    const running = startCommand(this.#place.parts, wall, command, how);
+    const { scratch, env = {} } = options;
+    const wall = commandWall({ system, trees: this.#trees, scratch, network: network.holder, env });
+    const running = startCommand(place.parts, wall, { shell: system.shell, command, ...how });
     this.#running.add(running);
     // Its sandbox may still hold processes that it left behind.
     void running.ended.then(running.end).then(() => this.#running.delete(running));
@@ -78,9 +85,10 @@ class OpenMachine {
   }
 
   async #close(): Promise<void> {
-    this.#place.signal.removeEventListener('abort', this.#abort);
+    const { place, network, copies } = this.#parts;
+    place.signal.removeEventListener('abort', this.#abort);
     await Promise.all([...this.#running].map((command) => command.end()));
-    await this.#network.close();
-    await this.#copies.remove();
+    await network.close();
+    await copies.remove();
   }
 }

@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { RunFailed } from '../../domain/run.ts';
-import { holderWall, hostFolder, nodeInside, socketInside, type WallParts } from '../wall-arguments.ts';
+import { holderWall, hostFolder, socketInside, type WallParts } from '../wall-arguments.ts';
 import { startWalled, type Walled } from '../walled.ts';
+import { nodeInside } from './system.ts';
 
 /** The port on the 127.0.0.1 of a machine where its relay accepts connections for the egress proxy. */
-const egressPort = 3128;
+export const egressPort = 3128;
 
 /** Far longer than a program takes to start on a busy machine. */
 const startMs = 30_000;
@@ -15,6 +17,8 @@ export interface Network {
   holder: number;
   /** Why no command can start any more; undefined while the namespace exists. */
   lost(): RunFailed | undefined;
+  /** Whether a process in the namespace listens on a TCP port. */
+  isListening(port: number): boolean;
   close(): Promise<void>;
 }
 
@@ -41,7 +45,20 @@ export async function openNetwork(parts: WallParts, egressSocket: string | undef
     await walled.end();
     throw problem ?? (await gone);
   }
-  return { holder, lost: () => lost, close: walled.end };
+  return { holder, lost: () => lost, isListening: (port) => listensIn(holder, port), close: walled.end };
+}
+
+/** Looks into the kernel's table of sockets instead of connecting, which a server could take for a client. */
+function listensIn(holder: number, port: number): boolean {
+  const listening = new RegExp(`^ *\\d+: [0-9A-F]+:${port.toString(16).toUpperCase().padStart(4, '0')} \\S+ 0A `, 'm');
+  return ['tcp', 'tcp6'].some((table) => {
+    try {
+      return listening.test(readFileSync(`/proc/${holder}/net/${table}`, 'utf8'));
+    } catch {
+      // The holder has ended, or there is no IPv6.
+      return false;
+    }
+  });
 }
 
 /** Resolves when the holder is ready, or with an error when that takes too long. */

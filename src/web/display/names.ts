@@ -34,6 +34,7 @@ const failureNames: Partial<Record<Failure['category'], string>> = {
   auth: 'authentication',
   model: 'model error',
   sandbox: 'sandbox error',
+  setup: 'set-up failed',
   internal: 'internal error',
 };
 

@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { safeLength } from '../../../src/domain/secrets/safe-length.ts';
 import { openLiveText } from '../../../src/runs/agent/live-text.ts';
-import { safeLength } from '../../../src/runs/outgoing/safe-length.ts';
 
 const secret = 'hunter2-hunter2';
 const token = `ghp_${'a1B2'.repeat(10)}`;

@@ -86,7 +86,7 @@ async function checkAll(work: Work, treeOf: TreeOf): Promise<CheckResult[]> {
   const checks: CheckResult[] = [];
   for (const each of allWorks(work)) {
     if ((await changesOf(each, treeOf)).length === 0) continue;
-    const results = await runChecks(each.settings, each.host, each.checkout, work.journal.note);
+    const results = await runChecks(each, await treeOf(each));
     checks.push(...results.map((result) => ({ ...result, repositoryId: each.repository.id })));
     if (failed(results) !== undefined) break;
   }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { RunEvent } from '../../api.ts';
 import { subscribe } from '../../live/event-stream.ts';
 
-const eventTypes = ['loop', 'model', 'tool', 'check', 'push', 'pull', 'repository', 'failed'];
+const eventTypes = ['loop', 'model', 'tool', 'check', 'push', 'pull', 'repository', 'setup', 'network', 'failed'];
 
 /** Characters shown of what the model is writing. */
 const maxWriting = 2000;

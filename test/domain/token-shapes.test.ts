@@ -1,4 +1,4 @@
-import { tokenShapes } from '../../src/runs/outgoing/token-shapes.ts';
+import { tokenShapes } from '../../src/domain/secrets/token-shapes.ts';
 
 function kindsIn(text: string): string[] {
   return tokenShapes.filter(([, pattern]) => text.search(pattern) >= 0).map(([kind]) => kind);

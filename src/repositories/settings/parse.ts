@@ -1,10 +1,21 @@
 // Runs in a worker thread (repository-settings.ts), because a malicious file could otherwise block the service.
 import { isUtf8 } from 'node:buffer';
 import { distance } from 'fastest-levenshtein';
-import { type Document, type ErrorCode, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import {
+  type Document,
+  type ErrorCode,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type YAMLMap,
+} from 'yaml';
 import { pathsMatching } from './patterns.ts';
 import type { RepositorySettings } from './repository-settings.ts';
-import { Settings } from './schema.ts';
+import { innerKeys, Settings } from './schema.ts';
 
 /** The settings, or a sentence that says what is wrong with the file. */
 export type Parsed = { settings: RepositorySettings } | { problem: string };
@@ -16,8 +27,6 @@ export type Parsed = { settings: RepositorySettings } | { problem: string };
 const maxAliases = 10;
 /** At most this many problems are reported together. */
 const maxProblems = 5;
-
-const limitNames = Object.keys(Settings.shape.budget.unwrap().shape);
 
 /** Errors whose messages from the parser only programmers would understand. */
 const unsupported: Partial<Record<ErrorCode, string>> = {
@@ -104,15 +113,14 @@ function validated({ document, lineOf }: Read): RepositorySettings {
       `it must contain keys such as "checks: npm test", not ${isSeq(contents) ? 'a list' : 'text'}`,
     );
   for (const { key } of contents.items) assertKnown(key, Object.keys(Settings.shape), lineOf);
-  const limits: unknown = contents.get('budget');
-  if (isMap(limits)) for (const { key } of limits.items) assertKnown(key, limitNames, lineOf, 'budget.');
+  for (const [key, known] of Object.entries(innerKeys)) assertKnownInside(contents, key, known, lineOf);
   const parsed = Settings.safeParse(withoutEmpty(valueIn(document)));
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.slice(0, maxProblems).map(({ path, message }) => {
     // A single value is read as a list of one. Its index is not reported, because the file contains no list.
-    const isList = isSeq(contents.get(path[0], true));
-    const place = isList || path[0] === 'budget' ? path.join('.') : String(path[0]);
-    return problemAt(lineOf(nodeAt(document, path)), `${place}: ${message}`).message;
+    const isShown = (key: PropertyKey, at: number) =>
+      typeof key !== 'number' || isSeq(document.getIn(path.slice(0, at), true));
+    return problemAt(lineOf(nodeAt(document, path)), `${path.filter(isShown).join('.')}: ${message}`).message;
   });
   throw new Problem(problems.join('; '));
 }
@@ -138,6 +146,13 @@ function assertKnown(key: unknown, known: string[], lineOf: Read['lineOf'], befo
   const word = name.slice(0, 50);
   const nearest = known.reduce((best, each) => (distance(word, each) < distance(word, best) ? each : best));
   throw problemAt(lineOf(key), `there is no key "${before}${shown(name)}"; did you mean "${before}${nearest}"?`);
+}
+
+/** Checks the keys of a mapping, or of the mappings of a list, under a key of the file. */
+function assertKnownInside(contents: YAMLMap, key: string, known: string[], lineOf: Read['lineOf']): void {
+  const value: unknown = contents.get(key);
+  for (const map of isSeq(value) ? value.items : [value])
+    if (isMap(map)) for (const inner of map.items) assertKnown(inner.key, known, lineOf, `${key}.`);
 }
 
 function nameOf(key: unknown): string {

@@ -9,10 +9,26 @@ export const settingsFile = '.deckhand.yml';
 
 /** The contents of .deckhand.yml. */
 export interface RepositorySettings {
-  /** Set-up commands that run before the checks. */
+  /** The OCI image on whose root commands run; without it, the worker's own system. */
+  image?: string | undefined;
+  /** The environment secrets with the credentials for the image's registry. */
+  imageAuth?: { username: string; password: string } | undefined;
+  /** Commands that prepare the environment before the agent starts. */
   setup: string[];
+  /** Files whose content decides whether set-up runs again; undefined for the known lock and version files. */
+  cache?: string[] | undefined;
+  /** The hosts that set-up and the agent may reach. `defaults` stands for the usual hosts of set-up. */
+  network: { setup: string[]; agent: string[] };
+  /** Variables of all commands. */
+  env: Record<string, string>;
+  /** Names of the environment secrets that set-up gets as variables. */
+  secrets: string[];
+  /** Commands that run in the background beside the agent and the checks. */
+  services: { run: string; port?: number | undefined }[];
   /** Commands that must pass before a change is proposed. */
   checks: string[];
+  /** Patterns of test files; undefined for the usual names. */
+  tests?: string[] | undefined;
   /** Paths that agents may not change: files, folders and globs. */
   protected: string[];
   /** Files and folders that are protected by default, but that agents may change in this repository. */
@@ -31,7 +47,17 @@ const rules = apart<typeof import('./parse.ts')>(new URL('./parse.ts', import.me
   heapMb: 128,
 });
 
-export const noSettings: RepositorySettings = { setup: [], checks: [], protected: [], allowed: [], budget: {} };
+export const noSettings: RepositorySettings = {
+  setup: [],
+  network: { setup: ['defaults'], agent: [] },
+  env: {},
+  secrets: [],
+  services: [],
+  checks: [],
+  protected: [],
+  allowed: [],
+  budget: {},
+};
 
 /** Returns the limits that a repository sets for its runs. */
 export function budgetsOfRepository({ budget }: RepositorySettings): ProjectBudgets {
@@ -70,12 +96,20 @@ const pathsAtOnce = 10_000;
  * @throws RunFailed `repository` when matching its patterns takes too long
  */
 export async function pathsProtectedBy(settings: RepositorySettings, paths: string[]): Promise<Set<string>> {
+  return pathsMatching('protected', settings.protected, paths);
+}
+
+/**
+ * Finds the paths that the patterns of a key match.
+ * @throws RunFailed `repository` when matching takes too long
+ */
+export async function pathsMatching(key: string, patterns: string[], paths: string[]): Promise<Set<string>> {
   const found = new Set<string>();
-  for (let at = 0; at < paths.length && settings.protected.length > 0; at += pathsAtOnce) {
+  for (let at = 0; at < paths.length && patterns.length > 0; at += pathsAtOnce) {
     const some = paths.slice(at, at + pathsAtOnce);
-    const matching = await rules.call('matching', settings.protected, some).catch((error) => {
+    const matching = await rules.call('matching', patterns, some).catch((error) => {
       if (!(error instanceof OverLimit)) throw error;
-      const what = `the patterns of "protected" with ${some.length} changed paths`;
+      const what = `the patterns of "${key}" with ${some.length} paths`;
       throw unusable(`comparing ${what} takes more than ${error.limit}; use fewer or simpler patterns`);
     });
     for (const path of matching) found.add(path);

@@ -1,7 +1,7 @@
 import type { Checkout } from '../../src/git/engine.ts';
-import { parseSettings } from '../../src/runs/settings/parse.ts';
-import { pathsMatching } from '../../src/runs/settings/patterns.ts';
-import { noSettings, pathsProtectedBy, readSettings } from '../../src/runs/settings/repository-settings.ts';
+import { parseSettings } from '../../src/repositories/settings/parse.ts';
+import { pathsMatching } from '../../src/repositories/settings/patterns.ts';
+import { noSettings, pathsProtectedBy, readSettings } from '../../src/repositories/settings/repository-settings.ts';
 
 const parse = (text: string | Buffer) => parseSettings(Buffer.from(text));
 const checkoutWith = (file: string | 'too large' | undefined) =>
@@ -26,6 +26,22 @@ test.each([
   ],
   ['checks: &c [npm test]\nsetup: *c', { setup: ['npm test'], checks: ['npm test'] }],
   ['agent: yes', { agent: 'yes' }],
+  [
+    'image: registry.example.org/tools:1.2@sha256:ab\nimageAuth: { username: U, password: P_1 }',
+    { image: 'registry.example.org/tools:1.2@sha256:ab', imageAuth: { username: 'U', password: 'P_1' } },
+  ],
+  [
+    'network: { agent: [API.Example.org, "*.example.org"] }\nenv: { MODE: test, empty_1: "" }\nsecrets: NPM_TOKEN',
+    {
+      network: { setup: ['defaults'], agent: ['api.example.org', '*.example.org'] },
+      env: { MODE: 'test', empty_1: '' },
+      secrets: ['NPM_TOKEN'],
+    },
+  ],
+  [
+    'services:\n  - redis-server\n  - { run: ./db, port: 5432 }\ncache: ./a.lock\ntests: ["spec/**"]',
+    { services: [{ run: 'redis-server' }, { run: './db', port: 5432 }], cache: ['a.lock'], tests: ['spec/**'] },
+  ],
 ])('%j is read', (text, wanted) => {
   expect(parse(text)).toEqual({ settings: { ...noSettings, ...wanted } });
 });
@@ -42,13 +58,52 @@ test.each([
   ['budget: { steps: -1 }', 'line 1: budget.steps: must be more than 0'],
   ['budget: { steps: "9" }', 'line 1: budget.steps: must be a number, not text'],
   ['budget: 5', 'line 1: budget: must contain limits such as { minutes: 20 }, not the number 5'],
+  ['image: "a b"', expect.stringMatching(/^line 1: image: must be the reference of an image/)],
+  ['imageAuth: { username: U, password: P }', 'line 1: imageAuth: needs the key image beside it'],
+  [
+    'image: a\nimageAuth: { username: u, password: P }',
+    expect.stringMatching(/^line 2: imageAuth.username: must be the/),
+  ],
+  ['image: a\nimageAuth: { user: U }', expect.stringMatching(/no key "imageAuth.user"; did you mean "imageAuth.user/)],
+  ['network: [a]', 'line 1: network: must contain hosts such as { setup: [defaults] }, not a list'],
+  ['network: { agents: x }', 'line 1: there is no key "network.agents"; did you mean "network.agent"?'],
+  ['network: { agent: 10.0.0.1 }', expect.stringMatching(/^line 1: network.agent: must be the name of a host/)],
+  ...[
+    '0x7f.1',
+    '"[::1]"',
+    'a:443',
+    'https://a.example',
+    'a/b',
+    '"*"',
+    '"*.org"',
+    'a..b',
+    '-a.org',
+    'a.org.',
+    '"é.org"',
+  ].map((host): [string, unknown] => [
+    `network: { setup: [b.org, ${host}] }`,
+    expect.stringMatching(/: network.setup.1: must be/),
+  ]),
+  ['env: { A: 1 }', 'line 1: env.A: must be text, not the number 1; put it in quotation marks'],
+  ['env:\n  1A: x', expect.stringMatching(/^line 2: env.1A: must be the name of a variable/)],
+  ['env:\n  https_proxy: x', 'line 2: env.https_proxy: must not be a variable that the sandbox sets'],
+  ['env: [A=1]', 'line 1: env: must contain variables such as { MODE: test }, not a list'],
+  ['env: { A: x }\nsecrets: [A]', 'line 1: env.A: must not have the name of a secret'],
+  ['secrets: [npm_token]', expect.stringMatching(/^line 1: secrets.0: must be the name of an environment secret/)],
+  ['secrets: HTTP_PROXY', 'line 1: secrets: must not be a variable that the sandbox sets'],
+  ['services: [{ port: 1 }]', 'line 1: services.0.run: must be text, not nothing; put it in quotation marks'],
+  ['services: { run: x, port: 70000 }', 'line 1: services.port: must be a port from 1 to 65535'],
+  ['services: [{ run: x, prot: 1 }]', 'line 1: there is no key "services.prot"; did you mean "services.port"?'],
+  ['services: 7', 'line 1: services: must be a command or { run, port }, not the number 7'],
+  ['cache: ["+(a)"]', expect.stringMatching(/^line 1: cache.0: must be a name/)],
+  ['plan: required', 'line 1: there is no key "plan"; did you mean "image"?'],
   ['- x', 'line 1: it must contain keys such as "checks: npm test", not a list'],
   ['just text', 'line 1: it must contain keys such as "checks: npm test", not text'],
   ['agent: ""', 'line 1: agent: must not be empty'],
   ['setup: a\nsetup: b', 'line 2: the key "setup" occurs twice'],
   ['budget: { steps: 1, steps: 2 }', 'line 1: the key "steps" occurs twice'],
-  ['__proto__: { setup: x }', 'line 1: there is no key "__proto__"; did you mean "protected"?'],
-  ['constructor: x', 'line 1: there is no key "constructor"; did you mean "protected"?'],
+  ['__proto__: { setup: x }', 'line 1: there is no key "__proto__"; did you mean "secrets"?'],
+  ['constructor: x', 'line 1: there is no key "constructor"; did you mean "network"?'],
   ['setup: &s [x]\n<<: *s', 'line 2: merge keys (<<) are not supported'],
   ['setup: !!js/function x', 'line 1: tags such as !!binary are not supported'],
   ['%YAML 1.1\n---\nsetup: x', 'it begins with a %YAML directive, which is not supported'],
@@ -122,7 +177,7 @@ test('patterns that match too slowly fail the run without blocking the service',
   }, 10);
   const settings = { ...noSettings, protected: Array.from({ length: 200 }, (_, i) => `**/*a*a*${i}b`) };
   const paths = Array.from({ length: 10_000 }, (_, i) => `${'a'.repeat(200)}${i}/${'a'.repeat(200)}`);
-  const failure = { category: 'repository', message: expect.stringMatching(/10000 changed paths takes more than 2 s/) };
+  const failure = { category: 'repository', message: expect.stringMatching(/10000 paths takes more than 2 s/) };
   await expect(pathsProtectedBy(settings, paths)).rejects.toMatchObject({ failure });
   clearInterval(ticking);
   expect(longest).toBeLessThan(1000);

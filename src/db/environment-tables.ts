@@ -1,0 +1,57 @@
+import { json, key, madeNow, maybeText, maybeTime, table, text, whole } from './table.ts';
+
+/** A secret that set-up gets as a variable. */
+export interface EnvironmentSecretRow {
+  projectId: string;
+  name: string;
+  keyId: string;
+  ciphertext: Buffer;
+  /** Changes with every value. */
+  version: string;
+  createdAt: Date;
+}
+export const EnvironmentSecrets = table<EnvironmentSecretRow>('environment_secrets', {
+  projectId: key(),
+  name: key(),
+  keyId: text(),
+  ciphertext: { type: 'bytea' },
+  version: text(),
+  createdAt: madeNow(),
+});
+
+/** A command of a trial. `exitCode` is null while it runs, and when it was killed. */
+export interface TrialCommand {
+  command: string;
+  exitCode: number | null;
+  seconds: number;
+  output: string;
+}
+
+/** A trial of set-up and checks on the default branch, without an agent. */
+export interface EnvironmentTrialRow {
+  id: string;
+  repositoryId: string;
+  status: 'running' | 'ready' | 'failed';
+  startedAt: Date;
+  finishedAt: Date | null;
+  image: string | null;
+  /** Why the trial failed, where no command says it. */
+  problem: string | null;
+  commands: TrialCommand[];
+  refusedHosts: { host: string; times: number }[];
+  issueNumber: number | null;
+  seenAt: Date;
+}
+export const EnvironmentTrials = table<EnvironmentTrialRow>('environment_trials', {
+  id: key(),
+  repositoryId: text(),
+  status: text(),
+  startedAt: madeNow(),
+  finishedAt: maybeTime(),
+  image: maybeText(),
+  problem: maybeText(),
+  commands: json({ default: [] }),
+  refusedHosts: json({ default: [] }),
+  issueNumber: whole({ nullable: true }),
+  seenAt: madeNow(),
+});

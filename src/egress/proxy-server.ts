@@ -1,0 +1,108 @@
+import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Connect } from './dial.ts';
+import type { Gate } from './gate.ts';
+import { paced } from './pace.ts';
+import { deny, forward } from './plain-request.ts';
+import { connectTarget, type Target, urlTarget } from './target.ts';
+import { openTunnel, sayNo } from './tunnel.ts';
+
+const preset = {
+  /** Connections at the same time. Package managers open 10 to 64. Further ones are closed at once. */
+  connections: 128,
+  /** Requests a second after a burst. Further ones wait, so that a command cannot keep the service busy. */
+  perSecond: 200,
+  burst: 400,
+  /** Unanswered requests of one connection. apt sends up to 10 in advance. Beyond the limit the connection is closed. */
+  pipelined: 16,
+  /** Bytes and lines of a request's head; a larger one gets 431. */
+  headBytes: 16_384,
+  headLines: 100,
+  /** Time for a request's head, and then for the TLS hello. */
+  headMs: 10_000,
+  helloMs: 10_000,
+  /** Interval at which Node checks for clients that are late. */
+  checkMs: 2000,
+  /** How long a connection may be idle: after a reply, and in a tunnel. */
+  keptMs: 30_000,
+  idleMs: 300_000,
+  /** Connections to one host on port 80. */
+  perHost: 16,
+};
+
+export interface ProxyServer {
+  server: Server;
+  /** Ends all connections. */
+  end(): void;
+}
+
+/** Creates the proxy of one run. It speaks HTTP/1.1: `CONNECT`, and requests with an absolute address for port 80. */
+export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof preset> = {}): ProxyServer {
+  const limits = { ...preset, ...given };
+  const server = createServer({
+    maxHeaderSize: limits.headBytes,
+    headersTimeout: limits.headMs,
+    requestTimeout: limits.headMs,
+    keepAliveTimeout: limits.keptMs,
+    connectionsCheckingInterval: limits.checkMs,
+  });
+  server.maxConnections = limits.connections;
+  server.maxHeadersCount = limits.headLines;
+  server.timeout = limits.idleMs;
+  const agent = new Agent({ keepAlive: true, maxSockets: limits.perHost, timeout: limits.keptMs });
+  agent.createConnection = (options) => connect(options as Parameters<Connect>[0]);
+  const turn = paced(limits.perSecond, limits.burst);
+  const sockets = new Set<Socket>();
+  /** What a connection is for that began with `CONNECT host:80`: requests for that host. */
+  const tunnelled = new WeakMap<Socket, Target>();
+  const pending = new WeakMap<Socket, number>();
+
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {}).once('close', () => sockets.delete(socket));
+  });
+
+  const answerConnect = async (req: IncomingMessage, client: Socket, head: Buffer) => {
+    client.setTimeout(limits.idleMs, () => client.destroy());
+    await turn();
+    const target = tunnelled.has(client) ? undefined : connectTarget(req.url ?? '');
+    if (target === undefined) return sayNo(client, { status: 400, says: 'CONNECT must name a host and a port' });
+    if (target.port !== 80) return openTunnel({ client, head, target }, { gate, connect, helloMs: limits.helloMs });
+    const verdict = await gate.admit(target);
+    if ('says' in verdict) return sayNo(client, verdict);
+    tunnelled.set(client, target);
+    client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    client.unshift(head);
+    server.emit('connection', client);
+  };
+  server.on('connect', (req, client: Socket, head) => {
+    answerConnect(req, client, head).catch(() => client.destroy());
+  });
+
+  const answerRequest = async (req: IncomingMessage, res: ServerResponse) => {
+    const waiting = (pending.get(req.socket) ?? 0) + 1;
+    if (waiting > limits.pipelined) return void req.socket.destroy();
+    pending.set(req.socket, waiting);
+    res.once('close', () => pending.set(req.socket, (pending.get(req.socket) ?? 1) - 1));
+    await turn();
+    if (req.socket.destroyed) return;
+    const target = targetOf(req, tunnelled.get(req.socket));
+    if (target === undefined)
+      return deny(res, { status: 400, says: 'this is a proxy: send CONNECT, or a request for http://<host>/' });
+    await forward({ req, res, target }, { gate, agent });
+  };
+  server.on('request', (req, res) => {
+    answerRequest(req, res).catch(() => res.destroy());
+  });
+
+  const end = () => {
+    for (const socket of sockets) socket.destroy();
+    agent.destroy();
+  };
+  return { server, end };
+}
+
+function targetOf({ url = '' }: IncomingMessage, host: Target | undefined): (Target & { path: string }) | undefined {
+  if (host === undefined) return urlTarget(url);
+  return url.startsWith('/') ? { ...host, path: url } : undefined;
+}

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { proxyVariables } from '../egress/variables.ts';
+import { egressPort } from '../sandbox/machine/network.ts';
+import type { Confinement, Machine, MachineSettings } from '../sandbox/sandbox.ts';
+import type { Room } from './room.ts';
+
+/** What commands find besides files: their variables, and the way to the hosts that they may reach. */
+export interface Equipment {
+  settings: MachineSettings;
+  /** The hosts that commands tried to reach and may not, in the order of their first refusal. */
+  refused(): RefusedHost[];
+  close(): Promise<void>;
+}
+
+export interface RefusedHost {
+  host: string;
+  times: number;
+}
+
+/** In a list of hosts, stands for those that set-up may reach by default. */
+const defaults = 'defaults';
+
+/**
+ * Opens the way to the hosts of one list. Refusals are lines of the log. `variables` take precedence over those of
+ * .deckhand.yml.
+ */
+export async function openEquipment(
+  room: Pick<Room, 'app' | 'settings' | 'note'>,
+  list: 'setup' | 'agent',
+  confinement: Pick<Confinement, 'own' | 'signal'>,
+  variables: Record<string, string> = {},
+): Promise<Equipment> {
+  const { app, settings, note } = room;
+  const listed = settings.network[list];
+  const hosts = new Set(listed.filter((host) => host !== defaults));
+  if (listed.includes(defaults)) for (const host of await app.egress.defaultHosts()) hosts.add(host);
+  const folder = join(app.workDir, randomBytes(6).toString('hex'));
+  await mkdir(folder, { mode: 0o711 });
+  const remove = () => rm(folder, { recursive: true, force: true });
+  const onRefusal = ({ host, reason, times }: { host: string; reason: string; times: number }) => {
+    // The run goes on without the line. If this worker has lost the run, its signal says so.
+    note('network', times === 1 ? reason : `${reason} (${times} times)`, { host, times }).catch(() => {});
+  };
+  try {
+    const proxy = await app.egress.open({ folder, hosts: [...hosts], list, onRefusal, signal: confinement.signal });
+    // Only the user of the run may connect.
+    await confinement.own(proxy.socket);
+    const registries = listed.includes(defaults) ? await app.egress.toolVariables() : {};
+    const env = { ...registries, ...proxyVariables(egressPort), ...settings.env, ...variables };
+    return {
+      settings: { egressSocket: proxy.socket, env, afterCommand: proxy.news },
+      refused: proxy.refused,
+      close: async () => {
+        await proxy.close();
+        await remove();
+      },
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** A folder with the files of a repository, in which commands run. */
+export interface WorkPlace {
+  work: string;
+  confinement: Confinement;
+  /** Further variables, which take precedence. */
+  variables?: Record<string, string>;
+}
+
+/** A machine with its equipment. */
+export interface Equipped extends Pick<Equipment, 'refused' | 'close'> {
+  machine: Machine;
+}
+
+/** Opens a machine for the commands of the service, with the hosts of one list. */
+export async function openEquipped(
+  room: Room,
+  list: 'setup' | 'agent',
+  { work, confinement, variables }: WorkPlace,
+): Promise<Equipped> {
+  const { settings, refused, close } = await openEquipment(room, list, confinement, variables);
+  const scratch = { tmp: `${work}.tmp`, home: `${work}.home` };
+  try {
+    const machine = await confinement.machine({ ...settings, workTree: work, gitDir: room.checkout.gitDir, scratch });
+    return { machine, refused, close: () => machine.close().finally(close) };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Adds up the refusals of several machines of one run. */
+export function addRefused(...lists: RefusedHost[][]): RefusedHost[] {
+  const times = new Map<string, number>();
+  for (const { host, times: more } of lists.flat()) times.set(host, (times.get(host) ?? 0) + more);
+  return [...times].map(([host, sum]) => ({ host, times: sum }));
+}
+
+/** Says which hosts were refused, for the end of a log; undefined when there were none. */
+export function refusedText(refused: RefusedHost[]): string | undefined {
+  if (refused.length === 0) return undefined;
+  const each = refused.map(({ host, times }) => `${host}, ${times === 1 ? 'once' : `${times} times`}`);
+  return `refused: ${each.join('; ')}`;
+}

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import {
+  constants,
+  copyFile,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Packed } from './archive.ts';
+
+/** What is known about a kept result. */
+export interface Kept extends Packed {
+  /** How long its set-up took. */
+  seconds: number;
+}
+
+/** The results of set-up that this machine keeps, by key. */
+export interface KeptStore {
+  /** Gives a kept result a path of its own, which stays although the result may be deleted. */
+  take(key: string, path: string): Promise<Kept | undefined>;
+  /** Keeps an archive under a key. Either all of it is kept or nothing. */
+  add(key: string, archive: string, kept: Kept): Promise<void>;
+  remove(key: string): Promise<void>;
+  /** Deletes the least recently used results until at most these bytes are kept. */
+  trim(bytes: number): Promise<void>;
+}
+
+/** A result is valid once it has its second file, which is written last. */
+const [archiveEnding, factsEnding] = ['.tar.zst', '.json'];
+
+/** Opens the store in a folder that only the service can read. */
+export function keptStore(folder: string): KeptStore {
+  const archiveOf = (key: string) => join(folder, `${key}${archiveEnding}`);
+  const factsOf = (key: string) => join(folder, `${key}${factsEnding}`);
+  const remove = async (key: string) => {
+    await rm(factsOf(key), { force: true });
+    await rm(archiveOf(key), { force: true });
+  };
+  return {
+    remove,
+    take: async (key, path) => {
+      const text = await readFile(factsOf(key), 'utf8').catch(() => undefined);
+      if (text === undefined) return undefined;
+      const kept = parse(text);
+      const size = await stat(archiveOf(key)).then(
+        (stats) => stats.size,
+        () => undefined,
+      );
+      if (kept === undefined || size !== kept.bytes) {
+        await remove(key);
+        return undefined;
+      }
+      await linkOrCopy(archiveOf(key), path);
+      await utimes(factsOf(key), new Date(), new Date());
+      return kept;
+    },
+    add: async (key, archive, kept) => {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const unfinished = `${archiveOf(key)}.${randomBytes(6).toString('hex')}`;
+      try {
+        await linkOrCopy(archive, unfinished);
+        await writeFile(`${unfinished}${factsEnding}`, JSON.stringify(kept), { mode: 0o600 });
+        await rm(factsOf(key), { force: true });
+        await rename(unfinished, archiveOf(key));
+        await rename(`${unfinished}${factsEnding}`, factsOf(key));
+      } finally {
+        await rm(unfinished, { force: true });
+        await rm(`${unfinished}${factsEnding}`, { force: true });
+      }
+    },
+    trim: async (bytes) => {
+      const found = await sizesIn(folder);
+      let left = found.reduce((sum, each) => sum + each.bytes, 0);
+      for (const { key, bytes: size } of found.sort((a, b) => a.usedMs - b.usedMs)) {
+        if (left <= bytes) return;
+        await remove(key);
+        left -= size;
+      }
+    },
+  };
+}
+
+/** A link takes no time. Another file system needs a copy. */
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  await link(from, to).catch(() => copyFile(from, to, constants.COPYFILE_EXCL));
+}
+
+function parse(text: string): Kept | undefined {
+  try {
+    const { bytes, sha256, seconds } = JSON.parse(text) as Record<string, unknown>;
+    if (typeof bytes === 'number' && typeof sha256 === 'string' && typeof seconds === 'number')
+      return { bytes, sha256, seconds };
+  } catch {
+    // Returns undefined, and the result is deleted as damaged.
+  }
+  return undefined;
+}
+
+async function sizesIn(folder: string): Promise<{ key: string; bytes: number; usedMs: number }[]> {
+  const names = await readdir(folder).catch(() => []);
+  const keys = names.filter((name) => /^[0-9a-f]{64}\.json$/.test(name)).map((name) => name.slice(0, 64));
+  const each = await Promise.all(
+    keys.map(async (key) => {
+      const facts = await stat(join(folder, `${key}${factsEnding}`)).catch(() => undefined);
+      const archive = await stat(join(folder, `${key}${archiveEnding}`)).catch(() => undefined);
+      return { key, bytes: archive?.size ?? 0, usedMs: facts?.mtimeMs ?? 0 };
+    }),
+  );
+  return each;
+}

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { App } from '../app.ts';
+import { removeTree } from '../sandbox/remove-tree.ts';
+import type { Confinement } from '../sandbox/sandbox.ts';
+import type { RefusedHost } from './equipment.ts';
+import { type Packed, pack, unpack } from './keep/archive.ts';
+import { keptStore } from './keep/kept-store.ts';
+import { moveInto } from './keep/place.ts';
+import { inTurn } from './keep/turns.ts';
+import { planSetup, type SetupPlan } from './plan-setup.ts';
+import type { CommandResult, Room } from './room.ts';
+import { failureText, moveResults, setUp } from './set-up.ts';
+
+/** The environment of a repository for one run. */
+export interface Environment {
+  /** `none`: nothing had to be set up. `failed`: a detected set-up failed, so nothing of it is used. */
+  how: 'restored' | 'set up' | 'failed' | 'none';
+  plan: SetupPlan;
+  /** The commands that ran to prepare it; none for one that was restored. */
+  commands: CommandResult[];
+  /** The hosts that they could not reach. */
+  refused: RefusedHost[];
+  seconds: number;
+  /** What the agent should know about its environment. */
+  told: string;
+  /**
+   * Puts what set-up made into a workspace and its home folder. No process may work there yet. The user of `confinement`
+   * owns it afterwards.
+   */
+  placeInto(workTree: string, confinement: Pick<Confinement, 'own'>): Promise<void>;
+  /** Removes the files that belong to this run. What is kept for others stays. */
+  remove(): Promise<void>;
+}
+
+/**
+ * Prepares the environment of a repository at a commit of its base branch: restores what an earlier set-up made, or runs
+ * set-up and keeps what it makes.
+ * @throws RunFailed `setup`
+ */
+export async function prepareEnvironment(room: Room, commit: string, { isTrial = false } = {}): Promise<Environment> {
+  const { app, signal } = room;
+  const began = performance.now();
+  const plan = await planSetup(room, commit);
+  const isNeeded = plan.commands.length > 0 && app.sandbox.state.works;
+  const files = await openFiles(app);
+  try {
+    const ready = isNeeded
+      ? await inTurn(plan.key, signal, () => makeReady(room, plan, files, isTrial))
+      : { how: 'none' as const, commands: [], refused: [] };
+    const seconds = (performance.now() - began) / 1000;
+    if (isNeeded) {
+      app.metrics.setups.inc({ outcome: ready.how });
+      app.metrics.setupSeconds.observe({ outcome: ready.how }, seconds);
+    }
+    if (ready.how === 'restored') await room.note('setup', `restored the environment in ${seconds.toFixed(1)} s`);
+    return {
+      ...ready,
+      plan,
+      seconds,
+      told: toldOf(ready),
+      placeInto: (workTree, confinement) => files.placeInto(workTree, confinement, signal),
+      remove: files.remove,
+    };
+  } catch (error) {
+    if (isNeeded) app.metrics.setups.inc({ outcome: 'failed' });
+    await files.remove();
+    throw error;
+  }
+}
+
+type Ready = Pick<Environment, 'how' | 'commands' | 'refused'>;
+
+function toldOf({ how, commands }: Pick<Ready, 'how' | 'commands'>): string {
+  if (how !== 'failed') return '';
+  const failed = commands.filter(({ exitCode }) => exitCode !== 0);
+  return `The dependencies could not be installed, so commands that need them fail:\n${failed.map(failureText).join('\n')}`;
+}
+
+async function makeReady(room: Room, plan: SetupPlan, files: EnvironmentFiles, isTrial: boolean): Promise<Ready> {
+  const { app, signal } = room;
+  const store = keptStore(app.keptDir);
+  // A trial shows whether set-up works now, so it always runs.
+  const kept = isTrial ? undefined : await store.take(plan.key, files.archive);
+  if (kept !== undefined) {
+    try {
+      await files.stage(kept, signal);
+      return { how: 'restored', commands: [], refused: [] };
+    } catch (error) {
+      signal.throwIfAborted();
+      app.log.warn({ err: error, key: plan.key }, 'a kept environment was damaged');
+      await room.note('setup', `the kept environment is damaged (${(error as Error).message}); setting up again`);
+      await store.remove(plan.key);
+      await files.clear();
+    }
+  }
+  const began = performance.now();
+  const made = await setUp(room, plan, files.making);
+  const { commands, refused } = made;
+  if (made.failed.length > 0) return { how: 'failed', commands, refused };
+  const seconds = (performance.now() - began) / 1000;
+  try {
+    const packed = await files.keep(made.names, signal);
+    await store.add(plan.key, files.archive, { ...packed, seconds });
+    await store.trim(app.config.ENVIRONMENT_CACHE_GB * 1e9);
+  } catch (error) {
+    signal.throwIfAborted();
+    // The run can go on. Only later runs have to set up again.
+    app.log.warn({ err: error }, 'an environment could not be kept');
+    await room.note('setup', `the environment could not be kept: ${(error as Error).message}`);
+  }
+  await files.stageMade(made.names);
+  return { how: 'set up', commands, refused };
+}
+
+type EnvironmentFiles = Awaited<ReturnType<typeof openFiles>>;
+
+/** Opens the folder in which the environment of one run is prepared. Its name is random, like that of a workspace. */
+async function openFiles(app: App) {
+  const folder = join(app.workDir, randomBytes(6).toString('hex'));
+  const [making, staged, archive] = [join(folder, 'making'), join(folder, 'staged'), join(folder, 'kept.tar.zst')];
+  let packed: Packed | undefined;
+  let isStaged = false;
+  await mkdir(folder, { recursive: true, mode: 0o711 });
+  const stage = async (kept: Packed, signal: AbortSignal) => {
+    // Nobody but the service enters it until its files belong to a run.
+    await mkdir(staged, { mode: 0o700 });
+    await unpack(archive, kept, staged, signal);
+    packed = kept;
+    isStaged = true;
+  };
+  return {
+    archive,
+    making,
+    stage,
+    clear: async () => {
+      await removeTree(archive);
+      await removeTree(staged);
+    },
+    keep: async (names: string[], signal: AbortSignal) => {
+      packed = await pack(making, names, archive, signal);
+      return packed;
+    },
+    stageMade: async (names: string[]) => {
+      await mkdir(staged, { mode: 0o700 });
+      await moveResults(making, names, staged);
+      await removeTree(making);
+      isStaged = true;
+    },
+    placeInto: async (workTree: string, confinement: Pick<Confinement, 'own'>, signal: AbortSignal) => {
+      if (!isStaged && packed !== undefined) await stage(packed, signal);
+      if (!isStaged) return;
+      const [work, home] = [join(staged, 'work'), join(staged, 'work.home')];
+      await mkdir(work, { recursive: true });
+      await moveInto(work, workTree);
+      await moveInto(home, `${workTree}.home`);
+      await removeTree(staged);
+      isStaged = false;
+      for (const each of [workTree, `${workTree}.home`]) await confinement.own(each);
+    },
+    remove: () =>
+      removeTree(folder).catch((error) => app.log.warn({ err: error, folder }, 'could not remove an environment')),
+  };
+}

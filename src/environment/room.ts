@@ -1,0 +1,29 @@
+import type { App } from '../app.ts';
+import type { RepositoryRow } from '../db/tables.ts';
+import type { Checkout } from '../git/engine.ts';
+import type { RepositorySettings } from '../repositories/settings/repository-settings.ts';
+
+/** Whose environment is prepared, and for whom. */
+export interface Room {
+  app: App;
+  repository: RepositoryRow;
+  checkout: Checkout;
+  /** The .deckhand.yml of the base branch. */
+  settings: RepositorySettings;
+  /** Stops everything that prepares. */
+  signal: AbortSignal;
+  /** Adds a line to the log that people read. */
+  note(type: string, text: string, data?: object): Promise<void>;
+  /** Called while commands run, with what they have said so far. */
+  onCommands?: ((commands: CommandResult[]) => void) | undefined;
+}
+
+/** A command that prepared or checked a repository. */
+export interface CommandResult {
+  command: string;
+  /** Null while it runs, and when it was killed. */
+  exitCode: number | null;
+  seconds: number;
+  /** The start and the end of its output, without secrets. */
+  output: string;
+}

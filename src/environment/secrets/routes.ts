@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { type Access, type InProject, inProject } from '../../http/access/access.ts';
+import { type Route, route } from '../../http/route.ts';
+import { removeSecret, setSecret } from './operations.ts';
+import { EnvironmentSecret, SetEnvironmentSecret } from './schemas.ts';
+import { listSecrets } from './store.ts';
+
+const path = '/projects/:projectId/environment-secrets';
+const tag = 'projects';
+
+/** Adds the name in the path to what the handler receives. It need not exist. */
+function ofName(role: 'admin'): Access<InProject & { name: string }> {
+  const project = inProject(role);
+  return {
+    ...project,
+    load: async (app, asked) => ({ ...(await project.load(app, asked)), name: asked.params.name ?? '' }),
+  };
+}
+
+export const environmentSecretRoutes: Route[] = [
+  route({
+    operationId: 'listEnvironmentSecrets',
+    method: 'get',
+    path,
+    summary: 'List the environment secrets of a project. Their values are never shown',
+    tag,
+    access: inProject('member'),
+    reply: [200, z.array(EnvironmentSecret)],
+    handle: (app, { projectId }) => listSecrets(app.db.manager, projectId),
+  }),
+  route({
+    operationId: 'setEnvironmentSecret',
+    method: 'put',
+    path: `${path}/:name`,
+    summary: 'Set an environment secret, which set-up gets as a variable if .deckhand.yml names it',
+    tag,
+    access: ofName('admin'),
+    body: SetEnvironmentSecret,
+    reply: [204],
+    errors: { 409: 'The project has too many environment secrets' },
+    handle: (app, { projectId, name, body }) => setSecret(app, projectId, name, body.value),
+  }),
+  route({
+    operationId: 'removeEnvironmentSecret',
+    method: 'delete',
+    path: `${path}/:name`,
+    summary: 'Delete an environment secret',
+    tag,
+    access: ofName('admin'),
+    reply: [204],
+    handle: (app, { projectId, name }) => removeSecret(app, projectId, name),
+  }),
+];

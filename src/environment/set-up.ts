@@ -1,0 +1,108 @@
+import { mkdir, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { RunFailed } from '../domain/run.ts';
+import type { Machine } from '../sandbox/sandbox.ts';
+import { openEquipped, type RefusedHost } from './equipment.ts';
+import { findSecret } from './keep/find-secret.ts';
+import type { SetupPlan } from './plan-setup.ts';
+import type { CommandResult, Room } from './room.ts';
+import { runCommands } from './run-commands.ts';
+
+/** The time limit for the commands of one set-up. */
+export const setupSeconds = 1200;
+
+/** What a set-up made. */
+export interface Made {
+  commands: CommandResult[];
+  /** The hosts that its commands could not reach. */
+  refused: RefusedHost[];
+  /** The commands that failed. */
+  failed: CommandResult[];
+  /** The names below its folder that are kept: what git ignores in the workspace, and the home folder. */
+  names: string[];
+}
+
+/**
+ * Runs set-up in a folder of its own, in a sandbox of its own, from the files of the plan's commit. When it returns, no
+ * process of it is left, and what it made contains none of its secrets.
+ * @throws RunFailed `setup` when a configured command failed, or when a secret was left in a file
+ */
+export async function setUp(room: Room, plan: SetupPlan, folder: string): Promise<Made> {
+  const { app, checkout } = room;
+  const work = join(folder, 'work');
+  await mkdir(work, { recursive: true, mode: 0o755 });
+  const tree = await checkout.treeOf(plan.commit);
+  await checkout.export(tree, work);
+  const confinement = await app.sandbox.confine(room.signal);
+  let commands: CommandResult[];
+  let refused: RefusedHost[];
+  try {
+    await confinement.own(work);
+    const variables = Object.fromEntries(plan.secrets.map(({ name, value }) => [name, value]));
+    const equipped = await openEquipped(room, 'setup', { work, confinement, variables });
+    try {
+      commands = await runSetup(room, plan, equipped.machine, confinement.signal);
+    } finally {
+      await equipped.close();
+    }
+    refused = equipped.refused();
+    confinement.signal.throwIfAborted();
+  } finally {
+    await confinement.close();
+  }
+  const failed = commands.filter(({ exitCode }) => exitCode !== 0);
+  const [first] = failed;
+  if (first !== undefined && !plan.isDetected) throw new RunFailed('setup', failureText(first));
+  const names = [...(await checkout.ignoredIn(work, tree)).map((path) => `work/${path}`), 'work.home'];
+  await assertNoSecret(folder, names, plan);
+  return { commands, failed, names, refused };
+}
+
+async function runSetup(room: Room, plan: SetupPlan, machine: Machine, signal: AbortSignal): Promise<CommandResult[]> {
+  const missing = await missingPrograms(plan, machine, signal);
+  if (missing.size > 0) await room.note('setup', `not installed here, so not set up: ${[...missing].join(', ')}`);
+  const commands = plan.commands.filter(({ program }) => program === undefined || !missing.has(program));
+  return runCommands(
+    room,
+    machine,
+    commands.map(({ command }) => command),
+    { seconds: setupSeconds, signal, goesOn: plan.isDetected, secrets: plan.secrets.map(({ value }) => value) },
+  );
+}
+
+/** Returns which of the programs of detected commands do not exist where the commands run. */
+async function missingPrograms(plan: SetupPlan, machine: Machine, signal: AbortSignal): Promise<Set<string>> {
+  const programs = [...new Set(plan.commands.flatMap(({ program }) => program ?? []))];
+  if (programs.length === 0) return new Set();
+  const script = `for each in ${programs.join(' ')}; do command -v "$each" >/dev/null 2>&1 || echo "$each"; done`;
+  const { output } = await machine.run(script, { seconds: 60, signal });
+  signal.throwIfAborted();
+  return new Set(output.split('\n').filter((line) => programs.includes(line)));
+}
+
+/** Says how a command of set-up failed, with the end of its output. */
+export function failureText({ command, exitCode, output }: CommandResult): string {
+  const how =
+    exitCode === null
+      ? `was stopped; set-up may take ${setupSeconds / 60} minutes in all`
+      : `ended with exit code ${exitCode}`;
+  return `set-up failed: "${command.slice(0, 200)}" ${how}\n${output.slice(-1500).trim()}`;
+}
+
+async function assertNoSecret(folder: string, names: string[], plan: SetupPlan): Promise<void> {
+  const found = await findSecret(folder, names, plan.secrets);
+  if (found === undefined) return;
+  const file = found.path.replace(/^work\.home/, '~').replace(/^work\//, '');
+  throw new RunFailed(
+    'setup',
+    `set-up left the value of the secret ${found.name} in ${file}, where the agent could read it; remove the file at the end of set-up, or write only a reference such as \${${found.name}} into it`,
+  );
+}
+
+/** Moves the named results of a set-up into another folder on the same disk, under the same names. */
+export async function moveResults(from: string, names: string[], to: string): Promise<void> {
+  for (const name of names) {
+    await mkdir(dirname(join(to, name)), { recursive: true });
+    await rename(join(from, name), join(to, name));
+  }
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { Timestamp } from '../../http/shapes.ts';
+
+const status = z.enum(['running', 'ready', 'failed']);
+
+export const StartedTrial = z.object({ id: z.string(), status }).meta({ id: 'StartedEnvironmentTrial' });
+
+export const Trial = z
+  .object({
+    id: z.string(),
+    status,
+    startedAt: Timestamp,
+    finishedAt: Timestamp.nullable(),
+    image: z.string().nullable().meta({ description: "null for the worker's own system" }),
+    problem: z.string().nullable().meta({ description: 'why the trial failed, where no command says it' }),
+    commands: z.array(
+      z.object({
+        command: z.string(),
+        exitCode: z.int().nullable().meta({ description: 'null while the command runs, and when it was stopped' }),
+        seconds: z.number(),
+        output: z.string(),
+      }),
+    ),
+    refusedHosts: z.array(z.object({ host: z.string(), times: z.int() })),
+  })
+  .meta({ id: 'EnvironmentTrial' });

@@ -1,0 +1,25 @@
+import type { App } from '../../app.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { showTask } from '../../tasks/move.ts';
+import { setNotice } from '../mirror/mirror-store.ts';
+import type { Place } from '../place.ts';
+import { taskOfPlace } from './given-command.ts';
+import { reply } from './replies.ts';
+
+/** Shows text in the status comment. Without a status comment, shows it in a reply, which later calls edit. */
+export async function postNotice(
+  app: App,
+  { octokit, name, repository }: Place,
+  issue: { number: number; isPull: boolean },
+  text: string,
+): Promise<void> {
+  const taskId = await taskOfPlace(app, repository.id, issue.number, issue.isPull);
+  if (taskId !== undefined) {
+    await setNotice(app.db.manager, taskId, repository.id, issue.number, text);
+    await showTask(app, undefined, taskId);
+  } else if (text !== '')
+    await reply(app, octokit, { ...name, issue_number: issue.number }, text).catch((error) => {
+      // The issue was locked or deleted, so no comment can be written.
+      if (!isRefusedWith(error, 403, 404, 410)) throw error;
+    });
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+export const text = (most: number) =>
+  z
+    .string({ error: ({ input }) => `must be text, not ${kindOf(input)}; put it in quotation marks` })
+    .trim()
+    .min(1, 'must not be empty')
+    .max(most, `must have at most ${most} characters`);
+
+/** Accepts a list, or a single value as a list of one. */
+export const listed = <T extends z.ZodType>(item: T, most: number) =>
+  z.preprocess(
+    (given) => (Array.isArray(given) ? given : [given]),
+    z.array(item).max(most, `must have at most ${most} entries`),
+  );
+
+/** A path relative to the root of the repository. Removes a leading `/` or `./` and a trailing `/`. */
+export const path = text(500).transform((given) => given.replace(/^\.?\//, '').replace(/\/$/, ''));
+
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a mapping';
+  return typeof value === 'string' ? 'text' : `the ${typeof value} ${String(value).slice(0, 30)}`;
+}

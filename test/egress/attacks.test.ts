@@ -1,0 +1,284 @@
+import { helloOf, madeHello, nameList, openProxied, type Proxied, record } from './proxied.ts';
+
+// Ways around the filter. The host behind the proxy must receive nothing, and no connection may lead elsewhere.
+
+let proxied: Proxied;
+beforeAll(async () => {
+  proxied = await openProxied();
+});
+afterAll(() => proxied.close());
+
+const connecting = (authority: string) => `CONNECT ${authority} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const getting = (url: string, host = 'allowed.example.org', more = '') =>
+  `GET ${url} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${more}\r\n`;
+const open = 'allowed.example.org';
+
+/** Sends an attack and expects that the host received nothing of it. Returns the reply. */
+async function refused(...pieces: (string | Buffer)[]): Promise<string> {
+  const before = [proxied.received(), proxied.dialled.length] as const;
+  const reply = await proxied.say(...pieces);
+  expect([proxied.received(), proxied.dialled.length]).toEqual(before);
+  return reply;
+}
+
+const long = (length: number) => 'a'.repeat(length);
+
+test.each([
+  [
+    'a host that is not in the list',
+    'example.com:443',
+    403,
+    /^host example.com is not allowed; add it to network.agent in/,
+  ],
+  ['a name that ends like an allowed one', 'notallowed.example.org:443', 403, /add it to network.agent/],
+  ['a name that begins like an allowed one', 'allowed.example.org.example.com:443', 403, /add it to network.agent/],
+  ['the parent of a wildcard', 'wild.example.org:443', 403, /add it to network.agent/],
+  ['a name that ends like a wildcard', 'awild.example.org:443', 403, /add it to network.agent/],
+  ['an IPv4 address', '127.0.0.1:443', 403, /only names can be allowed, no addresses/],
+  ['an IPv6 address', '[::1]:443', 403, /only names/],
+  ['an IPv4 address in IPv6', '[::ffff:127.0.0.1]:443', 403, /only names/],
+  ['an IPv6 address with a zone', '[fe80::1%lo]:443', 403, /only names/],
+  ['an IPv6 address without brackets', '::1:443', 400, /must name a host and a port/],
+  ['an address as one number', '2130706433:443', 403, /only names/],
+  ['an address in hex', '0x7f000001:443', 403, /only names/],
+  ['an address in octal', '0177.0.0.1:443', 403, /only names/],
+  ['a short address', '127.1:443', 403, /only names/],
+  ['zero', '0:443', 403, /only names/],
+  ['localhost', 'localhost:443', 403, /add it to network.agent/],
+  ['another port of an allowed host', `${open}:22`, 403, /only ports 443 and 80 are open, not 22/],
+  ['a port of the service', `${open}:3000`, 403, /only ports 443 and 80/],
+  ['port 0', `${open}:0`, 400, /host and a port/],
+  ['a port that is 443 in 16 bits', `${open}:65979`, 400, /host and a port/],
+  ['no port', open, 400, /host and a port/],
+  ['a port with a sign', `${open}:+443`, 400, /host and a port/],
+  ['two ports', `${open}:443:443`, 400, /host and a port/],
+  ['an allowed host as user name', `${open}@example.com:443`, 400, /host and a port/],
+  ['an allowed host and port as user name', `${open}:443@example.com:443`, 400, /host and a port/],
+  ['a trailing dot', `${open}.:443`, 403, /no valid host name/],
+  ['an empty label', 'allowed..example.org:443', 403, /no valid host name/],
+  ['an ideographic full stop', Buffer.from('allowed。example.org:443').toString('latin1'), 400, /^$/],
+  ['a full-width letter', Buffer.from('ａllowed.example.org:443').toString('latin1'), 400, /^$/],
+  ['a Cyrillic letter', Buffer.from('аllowed.example.org:443').toString('latin1'), 400, /^$/],
+  ['the punycode of a look-alike', 'xn--llowed-1nf.example.org:443', 403, /add it to network.agent/],
+  ['a percent-encoded dot', 'allowed%2eexample.org:443', 403, /no valid host name/],
+  ['a percent-encoded zero byte', `${open}%00.example.com:443`, 403, /no valid host name/],
+  ['a path', `${open}/:443`, 403, /no valid host name/],
+  ['a name of 254 characters', `${long(60)}.${long(60)}.${long(60)}.${long(59)}.example.org:443`, 403, /no valid/],
+  ['a label of 64 characters', `${long(64)}.wild.example.org:443`, 403, /no valid host name/],
+  ['a name with a private address', 'private.example.org:443', 403, /it has a private or reserved address/],
+  ['a name with the metadata address', 'metadata.example.org:443', 403, /private or reserved/],
+  ['a name with an open and a private address', 'mixed.example.org:443', 403, /private or reserved/],
+  ['a name with an IPv4 address in IPv6', 'mapped.example.org:443', 403, /private or reserved/],
+  ['a name with a local IPv6 address', 'unique.example.org:443', 403, /private or reserved/],
+  ['a name without any address', 'empty.example.org:443', 403, /private or reserved/],
+])('CONNECT: %s is refused', async (_what, authority, status, says) => {
+  const [head = '', body = ''] = (await refused(connecting(authority))).split('\r\n\r\n');
+  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(body).toMatch(says);
+});
+
+test.each([
+  ['a target of 20 kB', `CONNECT ${long(20_000)}:443 HTTP/1.1\r\n\r\n`, 431],
+  ['headers of 20 kB', `CONNECT ${open}:443 HTTP/1.1\r\nX: ${long(20_000)}\r\n\r\n`, 431],
+  ['a zero byte', `CONNECT ${open}\0.example.com:443 HTTP/1.1\r\n\r\n`, 400],
+  ['a line without a carriage return', `CONNECT ${open}:443 HTTP/1.1\nHost: x\n\n`, 400],
+  ['a folded header', getting(`http://${open}/`, open, 'X: a\r\n b\r\n').replace('X: a\r\n b', 'Host:\r\n x'), 400],
+  ['a SOCKS 5 greeting', Buffer.from([5, 1, 0]), 400],
+  ['a SOCKS 4 request', Buffer.from([4, 1, 1, 187, 127, 0, 0, 1, 0]), 400],
+  ['a DNS query over TCP', Buffer.from('001c000001000001000000000000076578616d706c6503636f6d0000010001', 'hex'), 400],
+  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
+  ['a banner of SSH', 'SSH-2.0-OpenSSH_9.2\r\n', 400],
+  [
+    'MASQUE, which carries QUIC',
+    getting('/.well-known/masque/udp/example.com/443/', open, 'Upgrade: connect-udp\r\n'),
+    400,
+  ],
+])('another protocol: %s is refused', async (_what, bytes, status) => {
+  expect(await refused(bytes)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+});
+
+test('TLS to the proxy itself is refused', async () => {
+  expect(await refused(await helloOf(open))).toMatch(/^HTTP\/1.1 400 /);
+});
+
+const established = 'HTTP/1.1 200 Connection established\r\n\r\n';
+/** `access_denied` */
+const alert = Buffer.of(21, 3, 3, 0, 2, 2, 49).toString('latin1');
+
+const named = (...hosts: string[]) => madeHello([[0, nameList(...hosts)]]);
+const cut = (hello: Buffer, at: number[]) =>
+  Buffer.concat([0, ...at].map((from, i) => record(hello.subarray(5).subarray(from, at[i] ?? hello.length - 5))));
+
+test.each<[string, Buffer | string, RegExp, string?]>([
+  ['names another server', named('example.com'), /names another server/],
+  ['names a sibling that is allowed too', named('b.wild.example.org'), /names another server/, 'a.wild.example.org'],
+  ['names no server', madeHello([]), /must name the server/],
+  ['has no extensions', madeHello([]).fill(0, 51), /must name the server|well-formed/],
+  ['names the server with a dot', named(`${open}.`), /names another server/],
+  ['names the server with a zero byte', named(`${open}\0.example.com`), /names another server/],
+  ['names two servers', named(open, 'example.com'), /well-formed/],
+  ['has two lists of names', madeHello([0, 0].map((type) => [type, nameList(open)])), /well-formed/],
+  ['has an empty list of names', madeHello([[0, nameList()]]), /well-formed/],
+  ['has bytes after the list', madeHello([[0, Buffer.concat([nameList(open), Buffer.of(0)])]]), /well-formed/],
+  [
+    'hides a name (ECH)',
+    madeHello([
+      [0, nameList(open)],
+      [0xfe0d, Buffer.alloc(40)],
+    ]),
+    /must not be encrypted/,
+  ],
+  ['names another server in two records', cut(named('example.com'), [60]), /names another server/],
+  [
+    'is cut into 50 records',
+    cut(
+      named(open),
+      Array.from({ length: 50 }, (_, i) => i + 1),
+    ),
+    /well-formed/,
+  ],
+  [
+    'is followed by another message',
+    record(Buffer.concat([named(open).subarray(5), Buffer.from('0000')])),
+    /well-formed/,
+  ],
+  [
+    'is interrupted by data',
+    Buffer.concat([cut(named(open), [60]).subarray(0, 65), Buffer.of(23, 3, 1, 0, 1, 0)]),
+    /well-formed/,
+  ],
+  ['claims to have 16 MB', record(Buffer.concat([Buffer.of(1, 255, 255, 255), Buffer.alloc(60)])), /well-formed/],
+  ['has lengths beyond its end', named(open).fill(255, 44, 46), /well-formed/],
+  ['is of SSL 2', Buffer.of(0x80, 0x2e, 1, 3, 1), /well-formed/],
+  ['is plain HTTP', 'GET / HTTP/1.1\r\nHost: example.com\r\n\r\n', /well-formed/],
+  ['is a second CONNECT', connecting('example.com:443'), /well-formed/],
+  ['is SSH', 'SSH-2.0-OpenSSH_9.2\r\n', /well-formed/],
+])('TLS: a hello that %s is refused', async (_what, hello, reason, host = open) => {
+  const before = proxied.received();
+  proxied.egress.news();
+  const reply = await proxied.say(connecting(`${host}:443`), hello);
+  // The tunnel is open, and ends with a fatal alert of TLS.
+  expect(reply).toBe(`${established}${alert}`);
+  expect(proxied.egress.news()).toMatch(reason);
+  expect(proxied.received()).toBe(before);
+});
+
+test('TLS: a hello that comes with the request is refused alike', async () => {
+  const before = proxied.received();
+  const early = Buffer.concat([Buffer.from(connecting(`${open}:443`)), named('example.com')]);
+  expect(await proxied.say(early)).toBe(`${established}${alert}`);
+  expect(proxied.received()).toBe(before);
+});
+
+test.each([
+  [
+    'a host that is not in the list',
+    getting('http://example.com/', 'example.com'),
+    403,
+    /host example.com is not allowed; add/,
+  ],
+  ['an allowed Host header for another host', getting('http://example.com/'), 403, /host example.com is not allowed/],
+  ['another Host header for an allowed host', getting(`http://${open}/`, 'example.com'), 403, /Host header must name/],
+  ['a Host header with another port', getting(`http://${open}/`, `${open}:8080`), 403, /Host header must name/],
+  ['two Host headers', getting(`http://${open}/`, open, 'Host: example.com\r\n'), 403, /Host header must name/],
+  ['no Host header', `GET http://${open}/ HTTP/1.0\r\n\r\n`, 403, /Host header must name/],
+  [
+    'POST',
+    getting(`http://${open}/`).replace('GET', 'POST'),
+    403,
+    /only GET and HEAD are allowed on port 80, not POST/,
+  ],
+  ['PUT', getting(`http://${open}/`).replace('GET', 'PUT'), 403, /only GET and HEAD/],
+  ['DELETE', getting(`http://${open}/`).replace('GET', 'DELETE'), 403, /only GET and HEAD/],
+  ['OPTIONS', getting(`http://${open}/`).replace('GET', 'OPTIONS'), 403, /only GET and HEAD/],
+  ['TRACE', getting(`http://${open}/`).replace('GET', 'TRACE'), 403, /only GET and HEAD/],
+  ['PROPFIND', getting(`http://${open}/`).replace('GET', 'PROPFIND'), 403, /only GET and HEAD/],
+  ['a body', `${getting(`http://${open}/`, open, 'Content-Length: 6\r\n')}secret`, 403, /must not have a body/],
+  [
+    'a body in chunks',
+    `${getting(`http://${open}/`, open, 'Transfer-Encoding: chunked\r\n')}6\r\nsecret\r\n0\r\n\r\n`,
+    403,
+    /body/,
+  ],
+  ['two lengths', getting(`http://${open}/`, open, 'Content-Length: 0\r\nContent-Length: 6\r\n'), 400, /^$/],
+  [
+    'a length and chunks',
+    getting(`http://${open}/`, open, 'Content-Length: 6\r\nTransfer-Encoding: chunked\r\n'),
+    400,
+    /^$/,
+  ],
+  ['an upgrade to WebSocket', getting(`http://${open}/`, open, 'Upgrade: websocket\r\n'), 403, /cannot be upgraded/],
+  [
+    'an upgrade to HTTP/2',
+    getting(`http://${open}/`, open, 'Upgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n'),
+    403,
+    /upgraded/,
+  ],
+  ['https without TLS', getting(`https://${open}/`), 400, /this is a proxy/],
+  ['ftp', getting(`ftp://${open}/`), 400, /this is a proxy/],
+  ['another port', getting(`http://${open}:8080/`), 403, /only ports 443 and 80/],
+  ['plain HTTP on the port of TLS', getting(`http://${open}:443/`), 403, /port 443 is for TLS/],
+  ['a request for the proxy itself', getting('/', open), 400, /this is a proxy/],
+  ['an allowed host as user name', getting(`http://${open}@example.com/`), 400, /this is a proxy/],
+  ['an allowed host as password', getting(`http://x:${open}@example.com/`), 400, /this is a proxy/],
+  ['a backslash', getting(`http://${open}\\@example.com/`), 400, /^$/],
+  ['a fragment', getting(`http://example.com#${open}/`), 400, /^$/],
+  ['no host', getting('http:///etc/passwd'), 400, /this is a proxy/],
+  ['an address', getting('http://127.0.0.1/', '127.0.0.1'), 403, /only names/],
+  ['a name with the metadata address', getting('http://metadata.example.org/', 'metadata.example.org'), 403, /private/],
+])('HTTP: %s is refused', async (_what, request, status, says) => {
+  const [head = '', body = ''] = (await refused(request)).split('\r\n\r\n');
+  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(body).toMatch(says);
+});
+
+test('HTTP: each request of a connection is checked, those that were sent in advance too', async () => {
+  const keeping = getting(`http://${open}/first`).replace('Connection: close\r\n', '');
+  const reply = await proxied.say(`${keeping}${getting('http://example.com/second', 'example.com')}`);
+  expect(reply).toMatch(/GET \/first from the host.*HTTP\/1.1 403 .*host example.com is not allowed/s);
+  expect(proxied.received()).not.toContain('/second');
+});
+
+test.each([
+  ['another Host header', getting('/secret', 'example.com'), / 403 .*Host header/s],
+  ['an absolute address', getting('http://example.com/secret', 'example.com'), / 400 /],
+  ['a second CONNECT', connecting('example.com:443'), / 400 /],
+  ['POST', getting('/secret').replace('GET', 'POST'), / 403 .*only GET and HEAD/s],
+  ['an upgrade', getting('/secret', open, 'Upgrade: websocket\r\n'), / 403 .*upgraded/s],
+  ['another protocol', 'SSH-2.0-secret\r\n', / 400 /],
+])('CONNECT to port 80: %s is refused', async (_what, inside, says) => {
+  const reply = await refused(connecting(`${open}:80`), inside);
+  expect(reply.startsWith(established)).toBe(true);
+  expect(reply.slice(established.length)).toMatch(says);
+});
+
+test('a name is looked up once, so it cannot change its address between the check and the connection', async () => {
+  const own = await openProxied({ answers: { 'rebound.example.org': [['127.0.0.1'], ['10.0.0.1']] } });
+  const attack = () => own.say(getting('http://rebound.example.org/', 'rebound.example.org'));
+  expect([await attack(), await attack()]).toEqual(Array(2).fill(expect.stringContaining('GET / from the host')));
+  expect(own.lookedUp).toEqual(['rebound.example.org']);
+  await own.close();
+});
+
+test('a redirect is not followed, and its target is refused', async () => {
+  const other = await openProxied({
+    answer: (_req, res) => res.writeHead(302, { Location: 'http://169.254.169.254/latest' }).end(),
+  });
+  expect(await other.say(getting(`http://${open}/`))).toMatch(/^HTTP\/1.1 302 .*169.254.169.254/s);
+  expect(await other.say(getting('http://169.254.169.254/latest', '169.254.169.254'))).toMatch(/^HTTP\/1.1 403 /);
+  expect(other.dialled).toEqual([`${open}:80`]);
+  await other.close();
+});
+
+test('EGRESS=off and an empty list let nothing through', async () => {
+  for (const [given, says] of [
+    [{ settings: { EGRESS: 'off' } }, 'the operator has switched the network off (EGRESS=off)'],
+    [{ hosts: [] }, 'add it to network.agent in .deckhand.yml'],
+  ] as const) {
+    const closed = await openProxied({ ...given, hosts: 'hosts' in given ? [] : [open] });
+    for (const attack of [connecting(`${open}:443`), connecting(`${open}:80`), getting(`http://${open}/`)])
+      expect(await closed.say(attack)).toContain(`host ${open} is not allowed; ${says}`);
+    expect([closed.dialled, closed.lookedUp]).toEqual([[], []]);
+    await closed.close();
+  }
+});

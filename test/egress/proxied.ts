@@ -1,0 +1,202 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Duplex, pipeline } from 'node:stream';
+import * as tls from 'node:tls';
+import { type EgressOptions, type EgressSettings, egressDoor } from '../../src/egress/egress.ts';
+
+/** What the name server answers. Loopback is open in these tests, all other reserved addresses are closed. */
+const names: Record<string, string[]> = {
+  'allowed.example.org': ['127.0.0.1'],
+  'second.example.org': ['127.0.0.1'],
+  'a.wild.example.org': ['127.0.0.1'],
+  'b.wild.example.org': ['127.0.0.1'],
+  'private.example.org': ['10.0.0.1'],
+  'metadata.example.org': ['169.254.169.254'],
+  'mixed.example.org': ['127.0.0.1', '10.0.0.1'],
+  'mapped.example.org': ['::ffff:127.0.0.1'],
+  'unique.example.org': ['fd00::1'],
+  'empty.example.org': [],
+};
+
+const allowed = [...Object.keys(names).filter((name) => !name.includes('wild')), '*.wild.example.org'];
+
+const settings: EgressSettings = {
+  EGRESS: 'on',
+  EGRESS_DEFAULT_HOSTS: [],
+  EGRESS_OPEN_ADDRESSES: ['127.0.0.0/8'],
+  ALLOW_PRIVATE_HOSTS: false,
+};
+
+const key = Buffer.alloc(32, 7);
+/** TLS without certificates. */
+const psk = { ciphers: 'PSK', maxVersion: 'TLSv1.2', minVersion: 'TLSv1.2' } as const;
+
+export interface Proxied {
+  socket: string;
+  egress: Awaited<ReturnType<ReturnType<typeof egressDoor>['open']>>;
+  /** Connections that the proxy opened, as `host:port`. */
+  dialled: string[];
+  /** Bytes that arrived at the host, on either port. */
+  received(): string;
+  lookedUp: string[];
+  /** Sends bytes to the proxy, in pieces if there are several, and returns what comes back until the proxy hangs up. */
+  say(...pieces: (string | Buffer)[]): Promise<string>;
+  close(): Promise<void>;
+}
+
+type Given = Partial<EgressOptions> & {
+  settings?: Partial<EgressSettings>;
+  /** How the host answers on port 80. */
+  answer?: RequestListener;
+  /** What the name server answers to the first, second, … question. */
+  answers?: Record<string, string[][]>;
+};
+
+/** Opens a proxy in front of a host that records what reaches it. Port 443 speaks TLS, port 80 HTTP. */
+export async function openProxied(given: Given = {}): Promise<Proxied> {
+  const folder = await mkdtemp(join(tmpdir(), 'egress-'));
+  const chunks: Buffer[] = [];
+  const http = createHttpServer(given.answer ?? ((req, res) => res.end(`${req.method} ${req.url} from the host`)));
+  const secure = tls.createServer({ ...psk, pskCallback: () => key }, (socket) => {
+    socket.on('error', () => {}).pipe(socket);
+  });
+  const [plain, tunnelled] = await Promise.all([recorded(http, chunks), recorded(secure, chunks)]);
+  const dialled: string[] = [];
+  const lookedUp: string[] = [];
+  const door = egressDoor(
+    { ...settings, ...given.settings },
+    {},
+    {
+      lookUp: async (host) => {
+        lookedUp.push(host);
+        const found = given.answers?.[host]?.shift() ?? names[host];
+        if (found === undefined) throw Object.assign(new Error('unknown'), { code: 'ENOTFOUND' });
+        return found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+      },
+      connect: (options) => {
+        dialled.push(`${options.host}:${options.port}`);
+        return connect({ ...options, port: (options.port === 443 ? tunnelled : plain).port });
+      },
+    },
+  );
+  const close = async () => {
+    for (const origin of [plain, tunnelled]) origin.close();
+    await rm(folder, { recursive: true });
+  };
+  const hosts = [...allowed, ...Object.keys(given.answers ?? {})];
+  const { signal } = new AbortController();
+  const egress = await door.open({ folder, hosts, list: 'agent', signal, ...given }).catch(async (error) => {
+    await close();
+    throw error;
+  });
+  return {
+    socket: egress.socket,
+    egress,
+    dialled,
+    lookedUp,
+    received: () => Buffer.concat(chunks).toString('latin1'),
+    say: (...pieces) => say(egress.socket, pieces),
+    close: async () => {
+      await egress.close();
+      await close();
+    },
+  };
+}
+
+/** Starts a server, and a listener in front of it that records what arrives. */
+async function recorded(server: Server, chunks: Buffer[]) {
+  const sockets = new Set<Socket>();
+  const front = createServer({ allowHalfOpen: true }, (socket) => {
+    const { port } = server.address() as AddressInfo;
+    const inner = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('data', (chunk) => chunks.push(chunk));
+    pipeline(socket, inner, socket, () => {});
+    for (const each of [socket, inner]) sockets.add(each);
+  });
+  for (const each of [server, front]) await new Promise<void>((resolve) => each.listen(0, '127.0.0.1', resolve));
+  const close = () => {
+    for (const each of [server, front]) each.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return { port: (front.address() as AddressInfo).port, close };
+}
+
+async function say(path: string, pieces: (string | Buffer)[]): Promise<string> {
+  const client = connect({ path });
+  const heard: Buffer[] = [];
+  const closed = new Promise<void>((resolve) => client.once('close', () => resolve()));
+  client.on('error', () => {}).on('data', (chunk) => heard.push(chunk));
+  await Promise.race([closed, new Promise<void>((resolve) => client.once('connect', resolve))]);
+  for (const piece of pieces) {
+    if (client.destroyed) break;
+    await new Promise<void>((resolve) => client.write(piece, () => setImmediate(resolve)));
+  }
+  await closed;
+  return Buffer.concat(heard).toString('latin1');
+}
+
+/** Opens a TLS connection through the proxy, sends a text, and returns what the host sends back. */
+export async function throughTunnel(path: string, host: string, text: string): Promise<string> {
+  const client = connect({ path });
+  client.write(`CONNECT ${host}:443 HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+  const reply = await new Promise<string>((resolve) => client.once('data', (chunk) => resolve(chunk.toString())));
+  if (!reply.startsWith('HTTP/1.1 200')) throw new Error(reply);
+  const secure = tls.connect({
+    ...psk,
+    socket: client,
+    servername: host.toLowerCase(),
+    pskCallback: () => ({ psk: key, identity: 'test' }),
+    checkServerIdentity: () => undefined,
+  });
+  const heard: Buffer[] = [];
+  secure.end(text);
+  for await (const chunk of secure) heard.push(chunk as Buffer);
+  return Buffer.concat(heard).toString();
+}
+
+/** Returns the hello of Node's own TLS client. */
+export function helloOf(servername?: string): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const wire = new Duplex({
+      read: () => {},
+      write: (chunk, _encoding, done) => {
+        resolve(chunk);
+        done();
+      },
+    });
+    tls.connect({ socket: wire, ...(servername === undefined ? {} : { servername }) }).on('error', () => {});
+  });
+}
+
+/** Writes a hello with any extensions, in one record. */
+export function madeHello(extensions: [type: number, content: Buffer][]): Buffer {
+  const written = extensions.flatMap(([type, content]) => [number(type, 2), lengthOf(content, 2), content]);
+  const all = Buffer.concat(written);
+  const body = Buffer.concat([number(0x0303, 2), Buffer.alloc(32, 1), number(0, 1), number(2, 2), number(0x1301, 2)]);
+  const rest = Buffer.concat([number(1, 1), number(0, 1), lengthOf(all, 2), all]);
+  const message = Buffer.concat([body, rest]);
+  return record(Buffer.concat([number(1, 1), lengthOf(message, 3), message]));
+}
+
+export function record(content: Buffer): Buffer {
+  return Buffer.concat([number(22, 1), number(0x0301, 2), lengthOf(content, 2), content]);
+}
+
+/** The content of the extension `server_name`. */
+export function nameList(...hosts: string[]): Buffer {
+  const entries = Buffer.concat(
+    hosts.map((host) => Buffer.concat([number(0, 1), number(host.length, 2), Buffer.from(host, 'latin1')])),
+  );
+  return Buffer.concat([lengthOf(entries, 2), entries]);
+}
+
+function number(value: number, bytes: number): Buffer {
+  const written = Buffer.alloc(bytes);
+  written.writeUIntBE(value, 0, bytes);
+  return written;
+}
+
+const lengthOf = (content: Buffer, bytes: number) => number(content.length, bytes);

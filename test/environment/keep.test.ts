@@ -1,0 +1,247 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pack, unpack } from '../../src/environment/keep/archive.ts';
+import { findSecret } from '../../src/environment/keep/find-secret.ts';
+import { type KeptStore, keptStore } from '../../src/environment/keep/kept-store.ts';
+import { moveInto } from '../../src/environment/keep/place.ts';
+import { inTurn } from '../../src/environment/keep/turns.ts';
+import { type KeyParts, keyOf } from '../../src/environment/key.ts';
+
+const never = new AbortController().signal;
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'deckhand-keep-'));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const write = (path: string, content: string | Buffer = '') => {
+  mkdirSync(join(root, path, '..'), { recursive: true });
+  writeFileSync(join(root, path), content);
+};
+const folder = (name: string) => {
+  mkdirSync(join(root, name));
+  return join(root, name);
+};
+
+describe('an archive', () => {
+  test('gives back files, modes, times, links and odd names, and nothing that was not named', async () => {
+    const odd = ['-x', 'new\nline', '--checkpoint-action=exec=sh', 'ünï'];
+    for (const name of odd) write(`a/work/${name}`, name);
+    write('a/work/deps/run', '#!/bin/sh\n');
+    chmodSync(join(root, 'a/work/deps/run'), 0o4755);
+    utimesSync(join(root, 'a/work/deps/run'), 1_700_000_000, 1_700_000_000.125);
+    symlinkSync('/etc', join(root, 'a/work/deps/link'));
+    write('a/work/left', 'out');
+    write('a/work.home/.cache/x', 'home');
+    const names = [...odd.map((name) => `work/${name}`), 'work/deps', 'work.home'];
+    const packed = await pack(join(root, 'a'), names, join(root, 'kept'), never);
+    expect(packed.bytes).toBe(statSync(join(root, 'kept')).size);
+    await unpack(join(root, 'kept'), packed, folder('b'), never);
+    for (const name of odd) expect(readFileSync(join(root, 'b/work', name), 'utf8')).toBe(name);
+    const run = statSync(join(root, 'b/work/deps/run'));
+    // The bit that lets a program run as its owner is gone.
+    expect([run.mode & 0o7777, run.mtimeMs]).toEqual([0o755, 1_700_000_000_125]);
+    expect(readlinkSync(join(root, 'b/work/deps/link'))).toBe('/etc');
+    expect(existsSync(join(root, 'b/work/left'))).toBe(false);
+    expect(readFileSync(join(root, 'b/work.home/.cache/x'), 'utf8')).toBe('home');
+  });
+
+  test('that was changed by a byte is refused before anything of it is unpacked', async () => {
+    write('a/work/x', 'x'.repeat(10_000));
+    const packed = await pack(join(root, 'a'), ['work/x'], join(root, 'kept'), never);
+    const bytes = readFileSync(join(root, 'kept'));
+    bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+    writeFileSync(join(root, 'kept'), bytes);
+    await expect(unpack(join(root, 'kept'), packed, folder('b'), never)).rejects.toThrow('its checksum is wrong');
+    expect(readdirSync(join(root, 'b'))).toEqual([]);
+  });
+
+  test('of something that does not exist fails with what tar said', async () => {
+    await expect(pack(folder('a'), ['work'], join(root, 'kept'), never)).rejects.toThrow(
+      /tar ended with 2: .*work: Cannot stat/,
+    );
+  });
+});
+
+describe('the store', () => {
+  let store: KeptStore;
+  const key = (digit: string) => digit.repeat(64);
+  const facts = { sha256: 'x', seconds: 1 };
+  beforeEach(() => {
+    store = keptStore(join(root, 'store'));
+  });
+  const add = async (digit: string, bytes: number) => {
+    write(`new-${digit}`, Buffer.alloc(bytes));
+    await store.add(key(digit), join(root, `new-${digit}`), { ...facts, bytes });
+    rmSync(join(root, `new-${digit}`));
+  };
+  const take = async (digit: string) => {
+    const path = join(root, `taken-${digit}`);
+    rmSync(path, { force: true });
+    const kept = await store.take(key(digit), path);
+    return kept && statSync(path).size;
+  };
+
+  test('hands out what it keeps under a path that outlives it, and nothing else', async () => {
+    expect(await take('a')).toBeUndefined();
+    await add('a', 10);
+    await add('a', 20);
+    expect(await take('a')).toBe(20);
+    await store.remove(key('a'));
+    expect(statSync(join(root, 'taken-a')).size).toBe(20);
+    expect(await take('a')).toBeUndefined();
+    expect(readdirSync(join(root, 'store'))).toEqual([]);
+  });
+
+  test.each([
+    ['a shorter archive', (at: string) => truncateSync(`${at}.tar.zst`, 5)],
+    ['a missing archive', (at: string) => rmSync(`${at}.tar.zst`)],
+    ['facts that are not JSON', (at: string) => writeFileSync(`${at}.json`, '{"bytes":10')],
+    ['facts of another form', (at: string) => writeFileSync(`${at}.json`, '[]')],
+    ['empty facts', (at: string) => writeFileSync(`${at}.json`, '')],
+  ])('deletes %s', async (_name, damage) => {
+    await add('a', 10);
+    damage(join(root, 'store', key('a')));
+    expect(await take('a')).toBeUndefined();
+    expect(readdirSync(join(root, 'store'))).toEqual([]);
+  });
+
+  test('keeps nothing half when the folder cannot be written', async () => {
+    writeFileSync(join(root, 'store'), 'a file in its place');
+    await expect(add('a', 10)).rejects.toThrow();
+    expect(await take('a')).toBeUndefined();
+  });
+
+  test('deletes the least recently used first', async () => {
+    for (const [i, digit] of ['a', 'b', 'c'].entries()) {
+      await add(digit, 100);
+      utimesSync(join(root, 'store', `${key(digit)}.json`), 1000 + i, 1000 + i);
+    }
+    await take('a');
+    await store.trim(250);
+    expect([await take('a'), await take('b'), await take('c')]).toEqual([100, undefined, 100]);
+    await store.trim(0);
+    expect(readdirSync(join(root, 'store'))).toEqual([]);
+  });
+});
+
+describe('a secret', () => {
+  const value = 'npm_s3cret/value with+spaces';
+  const secrets = [
+    { name: 'OTHER', value: 'never written anywhere' },
+    { name: 'NPM_TOKEN', value },
+  ];
+  const base64 = Buffer.from(`user:${value}`).toString('base64');
+  const find = () => findSecret(root, ['work'], secrets);
+  test.each<[string, () => void]>([
+    ['as it is', () => write('work/deep/er/file', `token=${value}\n`)],
+    ['in base64, at any offset', () => write('work/file', `Basic ${base64}`)],
+    ['in base64 over several lines', () => write('work/file', base64.replace(/(.{20})/g, '$1\n'))],
+    ['in hex', () => write('work/file', Buffer.from(value).toString('hex').toUpperCase())],
+    ['in UTF-16', () => write('work/file', Buffer.from(value, 'utf16le'))],
+    ['across the border of two portions', () => write('work/file', `${'x'.repeat(262_144 - 10)}${value}`)],
+    ['in the name of a folder', () => write(`work/${base64.replaceAll('/', '_')}/x`)],
+    ['in the target of a link', () => symlinkSync(`/a/${value}`, join(folder('work'), 'file'))],
+  ])('is found %s', async (_name, put) => {
+    put();
+    expect(await find()).toMatchObject({ name: 'NPM_TOKEN' });
+  });
+
+  test('is not looked for through links, in pipes and outside the names', async () => {
+    write('outside', value);
+    write('work/fine', 'x'.repeat(600_000));
+    symlinkSync('../outside', join(root, 'work/link'));
+    expect(await find()).toBeUndefined();
+    expect(await findSecret(root, ['outside'], [])).toBeUndefined();
+    expect(await findSecret(root, ['outside'], secrets)).toEqual({ name: 'NPM_TOKEN', path: 'outside' });
+  });
+});
+
+test('results are moved beside the files of a repository, never over them or through links', async () => {
+  for (const path of ['from/deps/x', 'from/app/deps/y', 'from/app/own', 'from/link/evil', 'from/new/z'])
+    write(path, 'kept');
+  write('to/app/own', 'own');
+  write('outside/x', 'x');
+  symlinkSync('../outside', join(root, 'to/link'));
+  await moveInto(join(root, 'from'), join(root, 'to'));
+  const text = (path: string) => readFileSync(join(root, path), 'utf8');
+  expect([text('to/deps/x'), text('to/app/deps/y'), text('to/app/own'), text('to/new/z')]).toEqual([
+    'kept',
+    'kept',
+    'own',
+    'kept',
+  ]);
+  expect(lstatSync(join(root, 'to/link')).isSymbolicLink()).toBe(true);
+  expect(readdirSync(join(root, 'outside'))).toEqual(['x']);
+});
+
+test('those with the same key take turns, and who gives up does not hold up the others', async () => {
+  const order: string[] = [];
+  const stop = new AbortController();
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const first = inTurn('k', never, async () => {
+    await held;
+    order.push('first');
+  });
+  const second = inTurn('k', stop.signal, async () => void order.push('second'));
+  const third = inTurn('k', never, async () => void order.push('third'));
+  await inTurn('other', never, async () => void order.push('other'));
+  stop.abort(new Error('gave up'));
+  await expect(second).rejects.toThrow('gave up');
+  release();
+  await Promise.all([first, third]);
+  await expect(inTurn('k', never, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+  await inTurn('k', never, async () => void order.push('last'));
+  expect(order).toEqual(['other', 'first', 'third', 'last']);
+});
+
+test('the key depends on every part and not on the order of unordered ones', () => {
+  const parts: KeyParts = {
+    projectId: 'p',
+    repositoryId: 'r',
+    system: 's',
+    commands: ['a', 'b'],
+    env: { A: '1', B: '2' },
+    hosts: ['x', 'y'],
+    secrets: [
+      { name: 'S', version: '1' },
+      { name: 'T', version: '1' },
+    ],
+    files: [{ path: 'package-lock.json', oid: '1' }],
+  };
+  const changed: Partial<KeyParts>[] = [
+    { projectId: 'q' },
+    { repositoryId: 's' },
+    { system: 't' },
+    { commands: ['b', 'a'] },
+    { commands: ['a b'] },
+    { env: { A: '1' } },
+    { env: { A: '1', B: '3' } },
+    { hosts: ['x'] },
+    { secrets: [{ name: 'S', version: '2' }] },
+    { files: [{ path: 'package-lock.json', oid: '2' }] },
+    { files: [{ path: 'yarn.lock', oid: '1' }] },
+    { files: [] },
+  ];
+  const keys = [{}, ...changed].map((change) => keyOf({ ...parts, ...change }));
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(keys[0]).toMatch(/^[0-9a-f]{64}$/);
+  const reordered = { env: { B: '2', A: '1' }, hosts: ['y', 'x'], secrets: [...parts.secrets].reverse() };
+  expect(keyOf({ ...parts, ...reordered })).toBe(keys[0]);
+});

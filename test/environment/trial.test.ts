@@ -1,0 +1,124 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '../../src/demo/real-service.ts';
+import { setSecret } from '../../src/environment/secrets/operations.ts';
+import { trialText } from '../../src/github/commands/answer-trial.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+import { gitOut, serveSampleRepository } from '../support/git.ts';
+
+let service: TestApp;
+let token: string;
+let host: Awaited<ReturnType<typeof serveSampleRepository>>;
+let projectId: string;
+let path: string;
+
+beforeAll(async () => {
+  host = await serveSampleRepository();
+  service = await openTestApp({ ALLOW_PRIVATE_HOSTS: 'true', GIT_HOSTS: new URL(host.url).origin });
+  token = await service.token('octocat');
+  const post = (to: string, body: object) => service.call('POST', to, { token, body });
+  projectId = (await post('/projects', { name: 'One' })).body.id;
+  await post(`/projects/${projectId}/git-token`, { token: 'good-token' });
+  const repository = await post('/repositories', { projectId, name: 'sample', url: host.url });
+  path = `/repositories/${repository.body.id}/environment`;
+});
+afterAll(async () => {
+  await service.close();
+  host.close();
+});
+
+function push(settings: string): void {
+  writeFileSync(join(host.work, '.deckhand.yml'), settings);
+  writeFileSync(join(host.work, '.gitignore'), 'deps/\n');
+  gitOut(host.work, 'add', '-A');
+  gitOut(host.work, 'commit', '-q', '-m', 'settings');
+  gitOut(host.work, 'push', '-q', host.bare, 'main');
+}
+
+const get = () => service.call('GET', path, { token });
+const start = () => service.call('POST', path, { token });
+const ended = () =>
+  until('the end of the trial', async () => {
+    const { body } = await get();
+    return body.status !== 'running' && body;
+  });
+
+test('a trial is 404 before the first; one runs at a time, and its worker may be lost', async () => {
+  expect((await get()).status).toBe(404);
+  const first = await start();
+  expect([first.status, first.body]).toEqual([202, { id: expect.stringMatching(/^trial_/), status: 'running' }]);
+  expect((await get()).body).toMatchObject({ ...first.body, finishedAt: null, commands: [], refusedHosts: [] });
+  const second = await start();
+  expect([second.status, second.body.message]).toEqual([409, expect.stringContaining('is running')]);
+  await service.app.db.manager.query(`update environment_trials set seen_at = now() - interval '61 minutes'`);
+  const third = await start();
+  expect(third.status).toBe(202);
+  expect(third.body.id).not.toBe(first.body.id);
+  const rows = await service.app.db.manager.query('select status, problem from environment_trials order by started_at');
+  expect(rows).toEqual([
+    { status: 'failed', problem: expect.stringContaining('worker of this trial was lost') },
+    { status: 'running', problem: null },
+  ]);
+});
+
+test('a trial runs set-up and checks, shows output while they run, and hides secrets', async () => {
+  await setSecret(service.app, projectId, 'NPM_TOKEN', 'canary of a trial');
+  push(
+    'setup: ["mkdir deps && echo $NPM_TOKEN"]\nsecrets: NPM_TOKEN\nchecks: [test -d deps, "echo wrong; exit 4", "true"]\n',
+  );
+  await service.work();
+  const trial = await ended();
+  expect(trial).toMatchObject({ status: 'failed', image: null, problem: null, finishedAt: expect.any(String) });
+  expect(trial.commands.map((c: { exitCode: number }) => c.exitCode)).toEqual([0, 0, 4, 0]);
+  expect(trial.commands[2]).toEqual({
+    command: 'echo wrong; exit 4',
+    exitCode: 4,
+    seconds: expect.any(Number),
+    output: 'wrong\n',
+  });
+  expect(JSON.stringify(trial)).not.toContain('canary');
+  // The second trial sets up again, although the result of the first was kept.
+  push('setup: mkdir deps\nchecks: test -d deps\n');
+  for (const _ of [1, 2]) {
+    await start();
+    expect(await ended()).toMatchObject({ status: 'ready', commands: [{ command: 'mkdir deps' }, { exitCode: 0 }] });
+  }
+});
+
+test.each([
+  ['cheks: x\n', /^.deckhand.yml on the base branch cannot be used: line 1/, 0],
+  ['setup: "true"\nsecrets: OTHER\n', /names the secret OTHER, which the project does not have/, 0],
+  ['setup: "echo no; exit 1"\n', /^set-up failed: "echo no; exit 1" ended with exit code 1\nno$/, 1],
+])('a trial of %j says what is wrong', async (settings, problem, commands) => {
+  push(settings);
+  await start();
+  const trial = await ended();
+  expect([trial.status, trial.problem, trial.commands.length]).toEqual([
+    'failed',
+    expect.stringMatching(problem),
+    commands,
+  ]);
+});
+
+test('a repository that cannot be read is a problem of the trial', async () => {
+  rmSync(host.bare, { recursive: true });
+  await start();
+  expect(await ended()).toMatchObject({ status: 'failed', problem: expect.stringContaining('git') });
+});
+
+test('the comment shows output only in private repositories', () => {
+  const trial = {
+    status: 'failed' as const,
+    problem: 'set-up failed: "npm ci" ended with exit code 1\ninternal.example said no',
+    commands: [{ command: 'npm ci `x`', exitCode: 1, seconds: 2.5, output: 'internal.example said no' }],
+  };
+  const shown = { ...trial, id: '', repositoryId: '', startedAt: new Date(), finishedAt: null, seenAt: new Date() };
+  const row = { ...shown, image: null, refusedHosts: [], issueNumber: 1 };
+  expect(trialText(row, true)).toContain('internal.example');
+  expect(trialText(row, false)).toBe(
+    '❌ Set-up or checks failed.\nset-up failed: "npm ci" ended with exit code 1\n`npm ci \'x\'`: exit code 1, 2.5 s',
+  );
+  expect(trialText({ ...row, status: 'ready', problem: null, commands: [] }, false)).toBe(
+    '✅ Set-up and checks succeed.\nThere is nothing to set up or check.',
+  );
+});

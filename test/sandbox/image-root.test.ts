@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { imageSystem } from '../../src/sandbox/machine/image-system.ts';
+import { openPlays, outputOf, run, users } from './plays.ts';
+
+const { root, play, close } = openPlays();
+afterAll(close);
+
+const secret = join(root, 'secret');
+writeFileSync(secret, 'a secret of the host\n');
+
+let images = 0;
+/** Creates the root of an image with a few programs of this machine and further files. Links start with `->`. */
+function makeImage(files: Record<string, string>, programs = ['sh', 'cat', 'ls', 'grep']): string {
+  const image = join(root, `image${images++}`);
+  const libraries = programs.flatMap((name) => {
+    const needs = execFileSync('/usr/bin/ldd', [`/bin/${name}`], { encoding: 'utf8' });
+    return [...needs.matchAll(/(\/\S+) \(0x/g)].map(([, path = '']) => path);
+  });
+  for (const path of new Set([...programs.map((name) => `/bin/${name}`), ...libraries])) {
+    mkdirSync(dirname(join(image, path)), { recursive: true });
+    copyFileSync(path, join(image, path));
+  }
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(image, path)), { recursive: true });
+    if (content.startsWith('->')) symlinkSync(content.slice(2), join(image, path));
+    else writeFileSync(join(image, path), content);
+  }
+  return image;
+}
+
+test.each(users)('commands of %s run on the root of an image, with our user and certificates', async (_who, as) => {
+  const image = makeImage({
+    'etc/passwd': 'root:x:0:0:other:/:/bin/x\nagent:x:7:7::/:\npostgres:x:70:70:for data:/var/lib/postgres:/bin/sh\n',
+    'etc/hostname': 'builder\n',
+    'etc/own.conf': 'own\n',
+    'etc/ssl/certs/own.pem': 'own\n',
+    'opt/tool/file': 'in opt\n',
+    'home/other/file': 'at home\n',
+    'srv/file': 'in srv\n',
+    link: '->srv/file',
+  });
+  const env = { FROM: 'the image', OVER: 'the image', PATH: '/bin:/nowhere', HOME: '/root', USER: 'root' };
+  const written = ['/x', '/etc/x', '/etc/own.conf', '/srv/file', '/opt/x', '/home/x'];
+  const calls = [
+    run('cat /etc/own.conf /opt/tool/file /home/other/file /srv/file /link'),
+    run('ls /etc/hostname /usr/bin/node 2>&1 | grep -c "No such file"; ls /etc/ssl/certs'),
+    run('echo "$FROM, $OVER, $PATH, $HOME, $USER, $SHELL"; cat a.txt; echo x > new.txt; ls -a /work | cat'),
+    run('echo x > ~/new; echo y > /tmp/new; cat ~/new /tmp/new; cat /etc/passwd'),
+    run(`for f in ${written.join(' ')}; do (: >> $f) 2>/dev/null && echo $f; done; echo closed`),
+    { run: 'one', tool: 'read_file', args: { path: 'new.txt' } },
+  ];
+  const played = await play(as, calls, { settings: { root: { root: image, env }, env: { OVER: 'the run' } } });
+  const hasCertificates = existsSync('/etc/ssl/certs/ca-certificates.crt');
+  expect(played?.answers.map(outputOf) ?? []).toEqual(
+    played && [
+      'own\nin opt\nat home\nin srv\nin srv\n',
+      expect.stringMatching(hasCertificates ? /^2\n(.*\n)*ca-certificates\.crt\n/ : /^2\nown\.pem\n$/),
+      'the image, the run, /bin:/nowhere, /home/agent, agent, /bin/sh\none\n.\n..\n.git\na.txt\nnew.txt\n',
+      [
+        'x\ny\nroot:x:0:0:root:/root:/bin/sh',
+        'agent:x:1000:1000:agent:/home/agent:/bin/sh',
+        'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin',
+        'postgres:x:70:70:for data:/var/lib/postgres:/bin/sh\n',
+      ].join('\n'),
+      'closed\n',
+      expect.stringContaining('x'),
+    ],
+  );
+});
+
+test.each(users)('links of an image lead nowhere on the host, for %s', async (_who, as) => {
+  const image = makeImage({
+    'etc/passwd': `->${secret}`,
+    'etc/group': '->../../secret',
+    'etc/own.conf': `->${secret}`,
+    'etc/ssl': `->${root}`,
+    opt: `->${root}`,
+    home: '->../../..',
+    work: `->${root}`,
+    tmp: `->${root}`,
+    proc: `->${root}`,
+    dev: '->/dev/null',
+    leak: `->${secret}`,
+    up: '->../../../../../../../../..',
+  });
+  const paths = ['/etc/own.conf', '/leak', `/up${secret}`, `/proc/1/root${secret}`, '/opt/secret', '/tmp/secret'];
+  const played = await play(
+    as,
+    [
+      run(`cat ${paths.join(' ')} /home/secret /etc/ssl/secret 2>/dev/null; cat /etc/passwd /etc/group`),
+      run('echo kept > ~/file; echo kept > /tmp/file; cat ~/file /tmp/file a.txt; ls / /opt /home /etc/ssl'),
+    ],
+    { settings: { root: { root: image, env: {} } } },
+  );
+  if (played === undefined) return;
+  const [first, second] = played.answers.map(outputOf);
+  expect(first).toMatch(/^root:x:0:0/);
+  expect(first).not.toContain('secret');
+  expect(second).toMatch(/^kept\nkept\none\n/);
+  expect(second).not.toContain('secret');
+});
+
+test('an image with too many entries is refused', async () => {
+  const many = Object.fromEntries(Array.from({ length: 501 }, (_, i) => [`etc/${i}`, '']));
+  const refusal = 'the image has more than 500 files and folders in /, /etc, /home and /opt';
+  await expect(imageSystem({ root: makeImage(many), env: {} })).rejects.toThrow(refusal);
+});
+
+test('an image without a shell gives commands a clear end', async () => {
+  const image = makeImage({}, ['cat']);
+  const played = await play([], [run('true')], { settings: { root: { root: image, env: {} } } });
+  expect(played?.answers.map(outputOf) ?? []).toEqual(played && ['bwrap: execvp /bin/sh: No such file or directory\n']);
+});
