@@ -106,7 +106,7 @@ const attacks: [string, () => string, RegExp][] = [
     /ECONNREFUSED/,
   ],
   ['the socket of the proxy', () => 'ls /opt/egress.sock', /No such file/],
-  ['the process that leads to the proxy', () => 'cat /proc/[0-9]*/cmdline | tr "\\0" "\\n" | grep -c relay', /^0$/],
+  ['the process that leads to the proxy', () => 'cat /proc/[0-9]*/cmdline | tr "\\0" "\\n" | grep -c "[r]elay"', /^0$/],
   [
     'a raw socket',
     () => `python3 -c 'import socket as s; s.socket(s.AF_PACKET, s.SOCK_RAW)'`,
