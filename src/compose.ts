@@ -154,7 +154,7 @@ function runLimits({ MAX_RUN_MEMORY_MB, MAX_RUN_DISK_MB, MAX_RUN_PROCESSES }: Co
 
 /** Opens the images of runs. Their registries are contacted under the same rules as hosts that runs may reach. */
 function imagesOf(config: Config, folder: string, hasSandbox: boolean): Promise<Images> {
-  const isClosed = closedExcept({ allowPrivateHosts: config.ALLOW_PRIVATE_HOSTS, open: [] });
+  const isClosed = closedExcept({ allowPrivateHosts: config.ALLOW_PRIVATE_HOSTS, open: config.EGRESS_OPEN_ADDRESSES });
   return openImages({
     folder,
     limits: { megabytes: config.MAX_IMAGE_MB },

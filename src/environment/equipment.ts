@@ -1,6 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { proxyVariables } from '../egress/variables.ts';
 import { egressPort } from '../sandbox/machine/network.ts';
 import type { Confinement, Machine, MachineSettings } from '../sandbox/sandbox.ts';
@@ -27,40 +24,28 @@ const defaults = 'defaults';
  * .deckhand.yml.
  */
 export async function openEquipment(
-  room: Pick<Room, 'app' | 'settings' | 'note'>,
+  room: Pick<Room, 'app' | 'settings' | 'image' | 'note'>,
   list: 'setup' | 'agent',
   confinement: Pick<Confinement, 'own' | 'signal'>,
   variables: Record<string, string> = {},
 ): Promise<Equipment> {
-  const { app, settings, note } = room;
+  const { app, settings, image, note } = room;
   const listed = settings.network[list];
   const hosts = new Set(listed.filter((host) => host !== defaults));
   if (listed.includes(defaults)) for (const host of await app.egress.defaultHosts()) hosts.add(host);
-  const folder = join(app.workDir, randomBytes(6).toString('hex'));
-  await mkdir(folder, { mode: 0o711 });
-  const remove = () => rm(folder, { recursive: true, force: true });
   const onRefusal = ({ host, reason, times }: { host: string; reason: string; times: number }) => {
     // The run goes on without the line. If this worker has lost the run, its signal says so.
     note('network', times === 1 ? reason : `${reason} (${times} times)`, { host, times }).catch(() => {});
   };
-  try {
-    const proxy = await app.egress.open({ folder, hosts: [...hosts], list, onRefusal, signal: confinement.signal });
-    // Only the user of the run may connect.
-    await confinement.own(proxy.socket);
-    const registries = listed.includes(defaults) ? await app.egress.toolVariables() : {};
-    const env = { ...registries, ...proxyVariables(egressPort), ...settings.env, ...variables };
-    return {
-      settings: { egressSocket: proxy.socket, env, afterCommand: proxy.news },
-      refused: proxy.refused,
-      close: async () => {
-        await proxy.close();
-        await remove();
-      },
-    };
-  } catch (error) {
-    await remove();
-    throw error;
-  }
+  const { own, signal } = confinement;
+  const proxy = await app.egress.open({ folder: app.workDir, own, hosts: [...hosts], list, onRefusal, signal });
+  const registries = listed.includes(defaults) ? await app.egress.toolVariables() : {};
+  const env = { ...registries, ...proxyVariables(egressPort), ...settings.env, ...variables };
+  return {
+    settings: { egressSocket: proxy.socket, env, root: image, afterCommand: proxy.news },
+    refused: proxy.refused,
+    close: proxy.close,
+  };
 }
 
 /** A folder with the files of a repository, in which commands run. */

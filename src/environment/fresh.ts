@@ -7,8 +7,9 @@ import { detectSetup } from './detect.ts';
 import { addRefused, openEquipped, type RefusedHost } from './equipment.ts';
 import { cacheFilesIn } from './plan-setup.ts';
 import type { Environment } from './prepare.ts';
-import type { CommandResult, Room } from './room.ts';
+import type { CommandResult } from './room.ts';
 import { runCommands } from './run-commands.ts';
+import { startAll } from './services.ts';
 import { setupSeconds } from './set-up.ts';
 
 /** A place to check a change, which no agent has touched. */
@@ -29,7 +30,8 @@ export interface FreshPlace {
  * set-up left it. Where the tree differs from the base branch in a file that decides about set-up, set-up runs there, with
  * its network but without secrets, and nothing of it is kept.
  */
-export async function openFresh(room: Room, environment: Environment, tree: string): Promise<FreshPlace> {
+export async function openFresh(environment: Environment, tree: string): Promise<FreshPlace> {
+  const { room } = environment;
   const { app, checkout } = room;
   const folder = join(app.workDir, randomBytes(6).toString('hex'));
   const work = join(folder, 'work');
@@ -41,9 +43,13 @@ export async function openFresh(room: Room, environment: Environment, tree: stri
     await mkdir(work, { mode: 0o755 });
     await checkout.export(tree, work);
     confinement = await app.sandbox.confine(room.signal);
-    const { failed, refused } = await furnish(room, environment, { tree, work, confinement });
-    const equipped = await openEquipped(room, 'agent', { work, confinement });
+    const { failed, refused } = await furnish(environment, { tree, work, confinement });
     const { close, signal } = confinement;
+    const equipped = await openEquipped(room, 'agent', { work, confinement });
+    await startAll(room, async () => equipped.machine, signal).catch(async (error) => {
+      await equipped.close();
+      throw error;
+    });
     return {
       machine: equipped.machine,
       signal,
@@ -69,12 +75,11 @@ interface Furnished {
 
 /** Puts the environment into the place, or makes a new one for the change. Returns what went wrong. */
 async function furnish(
-  room: Room,
   environment: Environment,
   { tree, work, confinement }: { tree: string; work: string; confinement: Confinement },
 ): Promise<Furnished> {
+  const { plan, room } = environment;
   const { checkout, settings, note } = room;
-  const { plan } = environment;
   const files = await checkout.files(tree);
   if (isSame(await cacheFilesIn(files, settings.cache), plan.files)) {
     await environment.placeInto(work, confinement);

@@ -1,9 +1,9 @@
-import { RunFailed } from '../domain/run.ts';
 import { pathsMatching } from '../repositories/settings/repository-settings.ts';
 import { type DetectedCommand, detectSetup, isKnownCacheFile } from './detect.ts';
+import { secretNamed } from './image.ts';
 import { keyOf, ownSystem } from './key.ts';
 import type { Room } from './room.ts';
-import { type OpenSecret, revealSecrets } from './secrets/operations.ts';
+import type { OpenSecret } from './secrets/operations.ts';
 
 /** What set-up of a commit does, and under which key its result is kept. */
 export interface SetupPlan {
@@ -20,18 +20,22 @@ export interface SetupPlan {
 }
 
 /** Decides what set-up does. @throws RunFailed `setup` when .deckhand.yml names a secret that the project lacks */
-export async function planSetup({ app, repository, checkout, settings }: Room, commit: string): Promise<SetupPlan> {
+export async function planSetup(
+  { repository, checkout, settings, image }: Room,
+  commit: string,
+  known: OpenSecret[],
+): Promise<SetupPlan> {
   const all = await checkout.files(commit);
   const isDetected = settings.setup.length === 0;
   const commands: SetupPlan['commands'] = isDetected
     ? detectSetup(all.keys())
     : settings.setup.map((command) => ({ command }));
-  const secrets = namedSecrets(await revealSecrets(app, repository.projectId), settings.secrets);
+  const secrets = [...new Set(settings.secrets)].map((name) => secretNamed(known, name));
   const files = await cacheFilesIn(all, settings.cache);
   const key = keyOf({
     projectId: repository.projectId,
     repositoryId: repository.id,
-    system: await ownSystem(),
+    system: image?.digest ?? (await ownSystem()),
     commands: commands.map(({ command }) => command),
     env: settings.env,
     hosts: settings.network.setup,
@@ -39,17 +43,6 @@ export async function planSetup({ app, repository, checkout, settings }: Room, c
     files: [...files].map(([path, oid]) => ({ path, oid })),
   });
   return { commit, commands, isDetected, key, files, secrets };
-}
-
-function namedSecrets(known: OpenSecret[], names: string[]): OpenSecret[] {
-  return [...new Set(names)].map((name) => {
-    const secret = known.find((each) => each.name === name);
-    if (secret !== undefined) return secret;
-    throw new RunFailed(
-      'setup',
-      `.deckhand.yml names the secret ${name}, which the project does not have; an admin of the project can add it`,
-    );
-  });
 }
 
 /** Returns the files that decide whether set-up runs again, by path. */

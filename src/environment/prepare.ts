@@ -5,12 +5,14 @@ import type { App } from '../app.ts';
 import { removeTree } from '../sandbox/remove-tree.ts';
 import type { Confinement } from '../sandbox/sandbox.ts';
 import type { RefusedHost } from './equipment.ts';
+import { takeImage } from './image.ts';
 import { type Packed, pack, unpack } from './keep/archive.ts';
 import { keptStore } from './keep/kept-store.ts';
 import { moveInto } from './keep/place.ts';
 import { inTurn } from './keep/turns.ts';
 import { planSetup, type SetupPlan } from './plan-setup.ts';
 import type { CommandResult, Room } from './room.ts';
+import { revealSecrets } from './secrets/operations.ts';
 import { failureText, moveResults, setUp } from './set-up.ts';
 
 /** The environment of a repository for one run. */
@@ -18,6 +20,8 @@ export interface Environment {
   /** `none`: nothing had to be set up. `failed`: a detected set-up failed, so nothing of it is used. */
   how: 'restored' | 'set up' | 'failed' | 'none';
   plan: SetupPlan;
+  /** What it was prepared with, and the image that commands run on. */
+  room: Room;
   /** The commands that ran to prepare it; none for one that was restored. */
   commands: CommandResult[];
   /** The hosts that they could not reach. */
@@ -39,43 +43,57 @@ export interface Environment {
  * set-up and keeps what it makes.
  * @throws RunFailed `setup`
  */
-export async function prepareEnvironment(room: Room, commit: string, { isTrial = false } = {}): Promise<Environment> {
-  const { app, signal } = room;
+export async function prepareEnvironment(given: Room, commit: string, { isTrial = false } = {}): Promise<Environment> {
+  const { app, signal } = given;
   const began = performance.now();
-  const plan = await planSetup(room, commit);
-  const isNeeded = plan.commands.length > 0 && app.sandbox.state.works;
+  const secrets = await revealSecrets(app, given.repository.projectId);
+  const image = await takeImage(given, secrets);
+  const room = { ...given, image };
   const files = await openFiles(app);
+  const remove = async () => {
+    image?.release();
+    await files.remove();
+  };
   try {
+    const plan = await planSetup(room, commit, secrets);
+    const isNeeded = plan.commands.length > 0 && app.sandbox.state.works;
     const ready = isNeeded
       ? await inTurn(plan.key, signal, () => makeReady(room, plan, files, isTrial))
       : { how: 'none' as const, commands: [], refused: [] };
     const seconds = (performance.now() - began) / 1000;
-    if (isNeeded) {
-      app.metrics.setups.inc({ outcome: ready.how });
-      app.metrics.setupSeconds.observe({ outcome: ready.how }, seconds);
-    }
+    if (isNeeded) count(app, ready.how, seconds);
     if (ready.how === 'restored') await room.note('setup', `restored the environment in ${seconds.toFixed(1)} s`);
-    return {
-      ...ready,
-      plan,
-      seconds,
-      told: toldOf(ready),
-      placeInto: (workTree, confinement) => files.placeInto(workTree, confinement, signal),
-      remove: files.remove,
-    };
+    const placeInto: Environment['placeInto'] = (workTree, confinement) =>
+      files.placeInto(workTree, confinement, signal);
+    return { ...ready, room, plan, seconds, told: toldOf(ready, room), placeInto, remove };
   } catch (error) {
-    if (isNeeded) app.metrics.setups.inc({ outcome: 'failed' });
-    await files.remove();
+    if (!signal.aborted) count(app, 'failed', (performance.now() - began) / 1000);
+    await remove();
     throw error;
   }
 }
 
+function count({ metrics }: App, outcome: string, seconds: number): void {
+  metrics.setups.inc({ outcome });
+  metrics.setupSeconds.observe({ outcome }, seconds);
+}
+
 type Ready = Pick<Environment, 'how' | 'commands' | 'refused'>;
 
-function toldOf({ how, commands }: Pick<Ready, 'how' | 'commands'>): string {
-  if (how !== 'failed') return '';
-  const failed = commands.filter(({ exitCode }) => exitCode !== 0);
-  return `The dependencies could not be installed, so commands that need them fail:\n${failed.map(failureText).join('\n')}`;
+/** Writes what the agent should know about its environment; empty when that is nothing. */
+function toldOf({ how, commands }: Pick<Ready, 'how' | 'commands'>, { settings }: Room): string {
+  const failed = how === 'failed' ? commands.filter(({ exitCode }) => exitCode !== 0) : [];
+  const services = settings.services.map(({ run, port }) => `- ${run}${port === undefined ? '' : ` (port ${port})`}`);
+  const hosts = settings.network.agent;
+  return [
+    failed.length === 0
+      ? ''
+      : `The dependencies could not be installed, so commands that need them fail:\n${failed.map(failureText).join('\n')}`,
+    services.length === 0 ? '' : `These services run on localhost while you work:\n${services.join('\n')}`,
+    hosts.length === 0 ? '' : `Commands can reach these hosts over https, and no others: ${hosts.join(', ')}`,
+  ]
+    .filter((text) => text !== '')
+    .join('\n\n');
 }
 
 async function makeReady(room: Room, plan: SetupPlan, files: EnvironmentFiles, isTrial: boolean): Promise<Ready> {
@@ -103,7 +121,7 @@ async function makeReady(room: Room, plan: SetupPlan, files: EnvironmentFiles, i
   try {
     const packed = await files.keep(made.names, signal);
     await store.add(plan.key, files.archive, { ...packed, seconds });
-    await store.trim(app.config.ENVIRONMENT_CACHE_GB * 1e9);
+    await trim(app);
   } catch (error) {
     signal.throwIfAborted();
     // The run can go on. Only later runs have to set up again.
@@ -112,6 +130,12 @@ async function makeReady(room: Room, plan: SetupPlan, files: EnvironmentFiles, i
   }
   await files.stageMade(made.names);
   return { how: 'set up', commands, refused };
+}
+
+/** Deletes what was not used for longest. Images take at most half of the room, so that neither drives out the other. */
+async function trim(app: App): Promise<void> {
+  const bytes = app.config.ENVIRONMENT_CACHE_GB * 1e9;
+  await keptStore(app.keptDir).trim(bytes - (await app.images.trim(bytes / 2)));
 }
 
 type EnvironmentFiles = Awaited<ReturnType<typeof openFiles>>;

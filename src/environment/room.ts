@@ -2,6 +2,7 @@ import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables.ts';
 import type { Checkout } from '../git/engine.ts';
 import type { RepositorySettings } from '../repositories/settings/repository-settings.ts';
+import type { HeldImage } from './image.ts';
 
 /** Whose environment is prepared, and for whom. */
 export interface Room {
@@ -10,6 +11,8 @@ export interface Room {
   checkout: Checkout;
   /** The .deckhand.yml of the base branch. */
   settings: RepositorySettings;
+  /** The system that commands run on; undefined for the worker's own. */
+  image?: HeldImage | undefined;
   /** Stops everything that prepares. */
   signal: AbortSignal;
   /** Adds a line to the log that people read. */

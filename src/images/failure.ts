@@ -2,7 +2,7 @@ import { RunFailed } from '../domain/run.ts';
 
 /** The failure of a run whose image cannot be used. The message is a sentence without its full stop. */
 export function imageFailed(message: string): RunFailed {
-  return new RunFailed('sandbox', message);
+  return new RunFailed('setup', message);
 }
 
 /**

@@ -4,6 +4,7 @@ import { addRefused, type Equipment, openEquipment } from '../environment/equipm
 import { prepareEnvironment } from '../environment/prepare.ts';
 import type { Room } from '../environment/room.ts';
 import { revealSecrets } from '../environment/secrets/operations.ts';
+import { startAll } from '../environment/services.ts';
 import { type Checkout, remoteSeconds } from '../git/engine.ts';
 import { revealSecret } from '../projects/secrets.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
@@ -47,7 +48,7 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
     const environment = await prepareEnvironment(room, await setupCommit(checkout, placed));
     closing.push(environment.remove);
     await environment.placeInto(checkout.workTree, signals.confinement);
-    return { settings, room, environment };
+    return { settings, environment };
   };
   try {
     const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals }, furnish);
@@ -74,14 +75,20 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
 }
 
 /** Gives the agent's commands their variables and the way to the hosts that they may reach. */
-async function equip({ host, room, remove }: Workspace & { room: Room }, { confinement }: Signals): Promise<Equipment> {
+async function equip(
+  { host, environment: { room }, remove }: Workspace & Pick<Work, 'environment'>,
+  { confinement, tools }: Signals,
+): Promise<Equipment> {
   if (!host.hasShell) return { settings: {}, refused: () => [], close: async () => {} };
+  let equipment: Equipment | undefined;
   try {
-    const equipment = await openEquipment(room, 'agent', confinement);
+    equipment = await openEquipment(room, 'agent', confinement);
     host.equip(equipment.settings);
+    await startAll(room, host.machine, tools);
     return equipment;
   } catch (error) {
     await remove();
+    await equipment?.close();
     throw error;
   }
 }

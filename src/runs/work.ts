@@ -3,7 +3,6 @@ import type { RunRow } from '../db/work-tables.ts';
 import type { Failure } from '../domain/run.ts';
 import type { RefusedHost } from '../environment/equipment.ts';
 import type { Environment } from '../environment/prepare.ts';
-import type { Room } from '../environment/room.ts';
 import type { Credential } from '../repositories/credentials.ts';
 import type { RepositorySettings } from '../repositories/settings/repository-settings.ts';
 import type { TaskView } from '../tasks/store.ts';
@@ -37,8 +36,6 @@ export interface Work extends Workspace {
   environment: Environment;
   /** The hosts that set-up and the agent tried to reach and may not. */
   refused(): RefusedHost[];
-  /** What the environment was prepared with. */
-  room: Room;
   /** Returns what the next run should know; undefined when the model does not say. Set once the conversation begins. */
   handoff?: (failure: Failure) => Promise<Handoff | undefined>;
   /** The results of the repository's checks, once the agent has finished. */

@@ -109,7 +109,9 @@ ifPossible('an image is made, pushed, pulled, run, updated and removed', async (
     expect(runOn(two.root, 'read x < /etc/version; echo $x')).toBe('two\n');
     await expect(images.take(`${registry.host}/team/app:1`, undefined, signal, () => {})).rejects.toThrow('imageAuth');
     await registry.call('DELETE', `/v2/team/app/manifests/${two.digest}`);
-    await expect(take()).rejects.toThrow('has no image');
+    await expect(take()).rejects.toMatchObject({
+      failure: { category: 'setup', message: expect.stringContaining('has no image') },
+    });
     one.release();
     two.release();
     while ((await images.trim(0)) > 0) await new Promise((resolve) => setImmediate(resolve));

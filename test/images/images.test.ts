@@ -223,7 +223,6 @@ ifPossible('a cancelled pull leaves nothing', async () => {
 const entryOf = ({ root }: { root: string }) => join(root, '..');
 
 const damages: Record<string, (root: string) => void> = {
-  'a changed file': (root) => writeFileSync(join(root, 'version'), 'six'),
   'a file that looks unchanged': (root) => {
     const { atime, mtime } = statSync(join(root, 'version'));
     writeFileSync(join(root, 'version'), 'two');
@@ -232,7 +231,6 @@ const damages: Record<string, (root: string) => void> = {
   'a further file': (root) => writeFileSync(join(root, 'more'), ''),
   'a missing file': (root) => rmSync(join(root, 'version')),
   'other permissions': (root) => chmodSync(join(root, 'version'), 0o755),
-  'no root': (root) => rmSync(root, { recursive: true }),
   'no description': (root) => rmSync(join(root, '../image.json')),
   'a broken description': (root) => writeFileSync(join(root, '../image.json'), '{'),
 };
@@ -249,6 +247,20 @@ ifPossible('a kept image that somebody has damaged is pulled again', async () =>
     expect([name, notes.length, readFileSync(join(again.root, 'version'), 'utf8')]).toEqual([name, 3, 'one']);
     expect(statSync(join(again.root, 'version')).mode & 0o777).toBe(0o644);
   }
+});
+
+ifPossible('a damaged image stays for the runs that already use it', async () => {
+  const registry = await registryWith({ 'app:1': makeImage([system, [file('version', 'one')]]) });
+  const images = await openHere();
+  const used = await take(images, `${registry.host}/app:1`);
+  writeFileSync(join(used.root, 'version'), 'six');
+  const { root } = await take(images, `${registry.host}/app:1`);
+  expect(readFileSync(join(root, 'version'), 'utf8')).toBe('one');
+  await images.trim(Number.POSITIVE_INFINITY);
+  expect(entriesKept().length).toBe(2);
+  used.release();
+  while (entriesKept().length > 1) await images.trim(Number.POSITIVE_INFINITY);
+  expect(readFileSync(join(root, 'version'), 'utf8')).toBe('one');
 });
 
 ifPossible('the least recently used images are removed, but none that a run uses', async () => {

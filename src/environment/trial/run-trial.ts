@@ -121,7 +121,7 @@ async function tryCommit(room: Room, commit: string, report: Report): Promise<Co
     const setup = environment.commands;
     report.refuse(environment.refused);
     report.show(setup);
-    const fresh = await openFresh(room, environment, await checkout.treeOf(commit));
+    const fresh = await openFresh(environment, await checkout.treeOf(commit));
     try {
       const onCommands = (checks: CommandResult[]) => report.show([...setup, ...checks]);
       const how = { seconds: checksSeconds, signal: fresh.signal, goesOn: true, secrets: [] };

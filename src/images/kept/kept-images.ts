@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, stat, statfs, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { isInUse, markInUse } from './marks.ts';
+import { followRename, isInUse, markInUse } from './marks.ts';
 import { sealOf } from './seal.ts';
 
 /** What is known about a kept image besides its files. */
@@ -79,11 +79,14 @@ export class KeptImages {
         const { seal, bytes } = await sealOf(join(folder, 'root'));
         const text = JSON.stringify({ ...image, seal, bytes } satisfies Description);
         await writeFile(join(folder, descriptionFile), text, { mode: 0o600 });
-        await release();
-        // This fails when another process has made the same image, which then remains.
-        await rename(folder, entry).catch((error) => {
-          if (!['ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error;
-        });
+        try {
+          await rename(folder, entry);
+          followRename(folder, entry);
+          await release();
+        } catch (error) {
+          // Another process has made the same image, which remains.
+          if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+        }
       },
       discard: async () => {
         await release();
@@ -134,10 +137,13 @@ export class KeptImages {
   async #moveAway(entry: string): Promise<string | undefined> {
     const [hex] = basename(entry).split('.');
     const leaving = join(this.#folder, `${hex}.${randomBytes(6).toString('hex')}`);
-    return rename(entry, leaving).then(
-      () => leaving,
-      () => undefined,
-    );
+    try {
+      await rename(entry, leaving);
+    } catch {
+      return undefined;
+    }
+    followRename(entry, leaving);
+    return leaving;
   }
 
   #entryOf(digest: string): string {

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 /** Marks are renewed this often. One that is older than `staleMs` was left by a process that was killed. */
 const [beatMs, staleMs] = [30_000, 180_000];
 const prefix = 'in-use-';
 
-const held = new Set<string>();
+/** The marks of this process. */
+const held = new Set<{ file: string }>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
@@ -15,17 +16,22 @@ let timer: NodeJS.Timeout | undefined;
  * @throws Error `ENOENT` when the folder does not exist
  */
 export async function markInUse(folder: string): Promise<() => Promise<void>> {
-  const file = join(folder, `${prefix}${randomBytes(8).toString('hex')}`);
-  await writeFile(file, '');
-  held.add(file);
+  const mark = { file: join(folder, `${prefix}${randomBytes(8).toString('hex')}`) };
+  await writeFile(mark.file, '');
+  held.add(mark);
   timer ??= setInterval(renew, beatMs).unref();
   return async () => {
-    held.delete(file);
-    await rm(file, { force: true });
+    held.delete(mark);
+    await rm(mark.file, { force: true });
     if (held.size > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
+}
+
+/** Tells the marks of this process that their folder has been renamed. */
+export function followRename(from: string, to: string): void {
+  for (const mark of held) if (dirname(mark.file) === from) mark.file = join(to, basename(mark.file));
 }
 
 /** Returns whether a process uses a folder. */
@@ -40,5 +46,5 @@ export async function isInUse(folder: string): Promise<boolean> {
 function renew(): void {
   const now = new Date();
   // A folder that was removed by hand takes its marks along.
-  for (const file of held) utimes(file, now, now).catch(() => {});
+  for (const { file } of held) utimes(file, now, now).catch(() => {});
 }

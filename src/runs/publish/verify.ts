@@ -24,9 +24,9 @@ const outputChars = 6000;
  * never touched, on the environment as set-up left it, so nothing but the change decides about their result.
  */
 export async function runChecks(work: Work, tree: string): Promise<CheckResult[]> {
-  const { settings, host, environment, room } = work;
+  const { settings, host, environment } = work;
   if (settings.checks.length === 0 || !host.hasShell) return [];
-  const fresh = await openFresh(room, environment, tree);
+  const fresh = await openFresh(environment, tree);
   try {
     if (fresh.failed !== undefined) return [setupResult(fresh.failed)];
     const results: CheckResult[] = [];

@@ -25,7 +25,11 @@ interface Options {
 
 const ourArchitecture = process.arch === 'x64' ? 'amd64' : process.arch;
 const oci = 'application/vnd.oci.image';
-const pack = { gzip: gzipSync, zstd: zstdCompressSync, none: (layer: Buffer) => layer };
+const pack = {
+  gzip: (layer: Buffer) => gzipSync(layer, { level: 1 }),
+  zstd: zstdCompressSync,
+  none: (layer: Buffer) => layer,
+};
 
 /** Makes an image from layers, which are archives or lists of their entries. */
 export function makeImage(layers: (Entry[] | Buffer)[], options: Options = {}): MadeImage {
