@@ -105,8 +105,9 @@ test.each(users)('links of an image lead nowhere on the host, for %s', async (_w
 
 test('an image with too many entries is refused', async () => {
   const many = Object.fromEntries(Array.from({ length: 501 }, (_, i) => [`etc/${i}`, '']));
-  const refusal = 'the image has more than 500 files and folders in /, /etc, /home and /opt';
-  await expect(imageSystem({ root: makeImage(many), env: {} })).rejects.toThrow(refusal);
+  const message = 'the image has more than 500 files and folders in /, /etc, /home and /opt';
+  const refusal = { failure: expect.objectContaining({ category: 'setup', message }) };
+  await expect(imageSystem({ root: makeImage(many), env: {} })).rejects.toMatchObject(refusal);
 });
 
 test('an image without a shell gives commands a clear end', async () => {

@@ -43,7 +43,7 @@ const resolverFile = { '/etc/resolv.conf': 'options timeout:1 attempts:1\n' };
  * Shows the root of an image, read-only. Its entries are mounted one by one, because a mount of the whole root would
  * need mount points that an image may lack. Links are not followed here but created again inside: in an image they may
  * lead anywhere.
- * @throws RunFailed when there are too many entries
+ * @throws RunFailed `setup` when there are too many entries
  */
 export async function imageSystem({ root, env }: ImageRoot): Promise<System> {
   const files: Record<string, string> = { ...identityFiles('/bin/sh'), ...resolverFile };
@@ -51,10 +51,7 @@ export async function imageSystem({ root, env }: ImageRoot): Promise<System> {
   const shared = existsSync(join(certificates, 'ca-certificates.crt')) ? [certificates] : [];
   const mounts = await mountsOf(root, '', new Set([...replaced, ...removed, ...Object.keys(files), ...shared]));
   if (mounts.length > maxEntries)
-    throw new RunFailed(
-      'sandbox',
-      `the image has more than ${maxEntries} files and folders in /, /etc, /home and /opt`,
-    );
+    throw new RunFailed('setup', `the image has more than ${maxEntries} files and folders in /, /etc, /home and /opt`);
   return {
     mounts: [...mounts, ...shared.map((path) => ({ at: path, args: ['--ro-bind', path, path] }))],
     files,
