@@ -14,18 +14,30 @@ export function pinnedTo(addresses: LookupAddress[]): LookupFunction {
   return (_host, { all }, done) => (all ? done(null, addresses) : done(null, first.address, first.family));
 }
 
-/** Connects to a host at one of its addresses. Tries one after another, as Node does for a name. */
-export function dial(connect: Connect, { host, port }: Target, addresses: LookupAddress[]): Promise<Socket | Denial> {
+/** Connects to a host for a client at one of its addresses. Tries one after another, as Node does for a name. */
+export function dial(
+  connect: Connect,
+  { host, port }: Target,
+  addresses: LookupAddress[],
+  client: Socket,
+): Promise<Socket | Denial> {
   return new Promise((resolve) => {
     const options = { host, port, lookup: pinnedTo(addresses), autoSelectFamily: true };
     const socket = connect({ ...options, allowHalfOpen: true, noDelay: true });
+    // Both directions of a tunnel listen for its end several times.
+    socket.setMaxListeners(32);
     const fail = (status: Denial['status'], why: string) => {
       socket.destroy();
       resolve({ status, says: `host ${host} could not be reached (${why})` });
     };
     const timer = setTimeout(() => fail(504, `no connection within ${connectMs / 1000} s`), connectMs);
+    const abandon = () => fail(502, 'the client left');
+    client.once('close', abandon);
+    if (client.destroyed) abandon();
     socket.once('connect', () => resolve(socket));
     socket.on('error', ({ code = 'connection lost' }: NodeJS.ErrnoException) => fail(502, code));
+    // Stays for the time of the tunnel: nothing is left of it when the client is gone.
+    socket.once('close', () => client.off('close', abandon));
     for (const event of ['connect', 'close']) socket.once(event, () => clearTimeout(timer));
   });
 }

@@ -10,8 +10,9 @@ export type LookUp = (host: string) => Promise<LookupAddress[]>;
  */
 const [maxOfProcess, maxOfRun] = [2, 1];
 
-/** How long a connection waits for an answer. */
+/** How long a connection waits for an answer, and how many names of a run may wait. Further ones fail at once. */
 const patienceMs = 10_000;
+const maxWaiting = 64;
 
 /** How long an answer is used, and for how many names of a run. */
 const [keptMs, maxKept] = [60_000, 256];
@@ -29,10 +30,15 @@ export function limitedLookUp(ask: LookUp = (host) => lookup(host, { all: true }
 export function lookUpOnce(ask: LookUp): LookUp {
   const turn = turns(maxOfRun);
   const kept = new Map<string, { until: number; answer: Promise<LookupAddress[]> }>();
-  return (host) => {
+  let waiting = 0;
+  return async (host) => {
     const known = kept.get(host);
     if (known !== undefined && known.until > performance.now()) return inTime(known.answer);
-    const answer = turn(() => ask(host));
+    if (waiting === maxWaiting) throw Object.assign(new Error('too many look-ups'), { code: 'EBUSY' });
+    waiting += 1;
+    const answer = turn(() => ask(host)).finally(() => {
+      waiting -= 1;
+    });
     answer.catch(() => kept.delete(host));
     const oldest = kept.size >= maxKept ? kept.keys().next().value : undefined;
     if (oldest !== undefined) kept.delete(oldest);
@@ -61,7 +67,10 @@ function turns(max: number): <T>(task: () => Promise<T>) => Promise<T> {
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' })), patienceMs);
+    timer = setTimeout(
+      () => reject(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' })),
+      patienceMs,
+    ).unref();
   });
   try {
     return await Promise.race([answer, late]);

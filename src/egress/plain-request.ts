@@ -23,7 +23,10 @@ const ofConnection = [
   'upgrade',
 ];
 
-/** Answers a request for port 80: passes it on if it only reads, and names the host it is for. */
+/**
+ * Answers a request for port 80: passes it on if it only reads, and names the host it is for. Resolves when the host has
+ * nothing more to do.
+ */
 export async function forward(
   { req, res, target }: { req: IncomingMessage; res: ServerResponse; target: Target & { path: string } },
   { gate, agent }: { gate: Gate; agent: Agent },
@@ -53,12 +56,15 @@ export async function forward(
   sent.once('close', () => {
     if (!res.headersSent) deny(res, { status: 502, says: `host ${host} could not be reached (${why})` });
   });
-  res.once('close', () => sent.destroy());
+  const abandon = () => sent.destroy();
+  req.socket.once('close', abandon);
   sent.end();
+  await new Promise<void>((resolve) => sent.once('close', resolve));
+  req.socket.off('close', abandon);
 }
 
 /** Replies with a refusal or a failure; ends the connection, because a body may follow that nobody reads. */
-export function deny(res: ServerResponse, { status, says }: Denial | { status: 400; says: string }): void {
+export function deny(res: ServerResponse, { status, says }: Denial | { status: 400 | 503; says: string }): void {
   if (res.headersSent) return void res.destroy();
   res.writeHead(status, { 'Content-Type': 'text/plain', Connection: 'close' }).end(`${says}\n`);
 }

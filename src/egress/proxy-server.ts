@@ -10,9 +10,13 @@ import { openTunnel, sayNo } from './tunnel.ts';
 const preset = {
   /** Connections at the same time. Package managers open 10 to 64. Further ones are closed at once. */
   connections: 128,
-  /** Requests a second after a burst. Further ones wait, so that a command cannot keep the service busy. */
+  /**
+   * Requests a second after a burst. Further ones wait, so that a command cannot keep the service busy; a connection
+   * whose turn would come too late is closed.
+   */
   perSecond: 200,
   burst: 400,
+  patienceMs: 5000,
   /** Unanswered requests of one connection. apt sends up to 10 in advance. Beyond the limit the connection is closed. */
   pipelined: 16,
   /** Bytes and lines of a request's head; a larger one gets 431. */
@@ -26,8 +30,10 @@ const preset = {
   /** How long a connection may be idle: after a reply, and in a tunnel. */
   keptMs: 30_000,
   idleMs: 300_000,
-  /** Connections to one host on port 80. */
-  perHost: 16,
+  /** Requests to hosts on port 80 at the same time; further ones are answered with 503. */
+  forwarded: 128,
+  /** Idle connections to hosts on port 80 that are kept for further requests. */
+  idle: 16,
 };
 
 export interface ProxyServer {
@@ -49,22 +55,25 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
   server.maxConnections = limits.connections;
   server.maxHeadersCount = limits.headLines;
   server.timeout = limits.idleMs;
-  const agent = new Agent({ keepAlive: true, maxSockets: limits.perHost, timeout: limits.keptMs });
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: limits.idle, timeout: limits.keptMs });
   agent.createConnection = (options) => connect(options as Parameters<Connect>[0]);
-  const turn = paced(limits.perSecond, limits.burst);
+  const turn = paced(limits.perSecond, limits.burst, limits.patienceMs);
   const sockets = new Set<Socket>();
   /** What a connection is for that began with `CONNECT host:80`: requests for that host. */
   const tunnelled = new WeakMap<Socket, Target>();
   const pending = new WeakMap<Socket, number>();
+  let forwarded = 0;
 
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
+    // Each pipelined request adds a listener.
+    socket.setMaxListeners(2 * limits.pipelined);
     socket.on('error', () => {}).once('close', () => sockets.delete(socket));
   });
 
   const answerConnect = async (req: IncomingMessage, client: Socket, head: Buffer) => {
     client.setTimeout(limits.idleMs, () => client.destroy());
-    await turn();
+    if (!(await turn()) || client.destroyed) return void client.destroy();
     const target = tunnelled.has(client) ? undefined : connectTarget(req.url ?? '');
     if (target === undefined) return sayNo(client, { status: 400, says: 'CONNECT must name a host and a port' });
     if (target.port !== 80) return openTunnel({ client, head, target }, { gate, connect, helloMs: limits.helloMs });
@@ -84,12 +93,15 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
     if (waiting > limits.pipelined) return void req.socket.destroy();
     pending.set(req.socket, waiting);
     res.once('close', () => pending.set(req.socket, (pending.get(req.socket) ?? 1) - 1));
-    await turn();
-    if (req.socket.destroyed) return;
+    if (!(await turn()) || req.socket.destroyed) return void req.socket.destroy();
     const target = targetOf(req, tunnelled.get(req.socket));
     if (target === undefined)
       return deny(res, { status: 400, says: 'this is a proxy: send CONNECT, or a request for http://<host>/' });
-    await forward({ req, res, target }, { gate, agent });
+    if (forwarded === limits.forwarded) return deny(res, { status: 503, says: 'too many requests at the same time' });
+    forwarded += 1;
+    await forward({ req, res, target }, { gate, agent }).finally(() => {
+      forwarded -= 1;
+    });
   };
   server.on('request', (req, res) => {
     answerRequest(req, res).catch(() => res.destroy());

@@ -29,9 +29,8 @@ export async function openTunnel(
 ): Promise<void> {
   const verdict = await gate.admit(target);
   if ('says' in verdict) return sayNo(client, verdict);
-  const upstream = await dial(connect, target, verdict.addresses);
+  const upstream = await dial(connect, target, verdict.addresses, client);
   if ('says' in upstream) return sayNo(client, upstream);
-  client.once('close', () => upstream.destroy());
   client.write('HTTP/1.1 200 Connection established\r\n\r\n');
   const { bytes, problem } = await peek({ client, head, target }, helloMs);
   // Browsers open connections in advance and may not use them.

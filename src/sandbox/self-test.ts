@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readlinkSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -118,7 +119,9 @@ const messageOf = (error: Error) => error.message;
 /** Returns the first protection that a machine lacks, and closes it. */
 async function problemOf(machine: Machine, parts: WallParts): Promise<string | undefined> {
   try {
-    return (await lookAround(machine, parts.limits)) ?? (await runWild(machine, parts));
+    return (
+      (await lookAround(machine, parts.limits)) ?? (await shareNetwork(machine)) ?? (await runWild(machine, parts))
+    );
   } finally {
     await machine.close();
   }
@@ -133,6 +136,19 @@ async function lookAround(machine: Machine, limits: RunLimits): Promise<string |
   if (found.length < all.length) return found.slice(-2).join(' ');
   const failed = all.find(([, , value], i) => found[i] !== value);
   return failed && `the sandbox failed its self-test "a command in the sandbox ${failed[0]}"`;
+}
+
+/** A link that names the network namespace of the process that reads it. */
+const ownNetwork = '/proc/self/ns/net';
+
+/** Checks that commands share a network, and that it is not the service's. */
+async function shareNetwork(machine: Machine): Promise<string | undefined> {
+  const look = () => machine.run(`readlink ${ownNetwork}`, { seconds: commandSeconds });
+  const [one, other] = await Promise.all([look(), look()]);
+  if (!/^net:\[\d+\]\n$/.test(one.output))
+    return `the network of a command is unknown: ${one.output.trim() || one.how}`;
+  if (one.output.trim() === readlinkSync(ownNetwork)) return 'commands are in the network of the service';
+  return one.output === other.output ? undefined : 'the commands of a run do not share a network';
 }
 
 /**

@@ -39,6 +39,8 @@ export interface Proxied {
   egress: Awaited<ReturnType<ReturnType<typeof egressDoor>['open']>>;
   /** Connections that the proxy opened, as `host:port`. */
   dialled: string[];
+  /** Open connections of the proxy to the host. */
+  connections: Set<Socket>;
   /** Bytes that arrived at the host, on either port. */
   received(): string;
   lookedUp: string[];
@@ -65,6 +67,7 @@ export async function openProxied(given: Given = {}): Promise<Proxied> {
   });
   const [plain, tunnelled] = await Promise.all([recorded(http, chunks), recorded(secure, chunks)]);
   const dialled: string[] = [];
+  const connections = new Set<Socket>();
   const lookedUp: string[] = [];
   const door = egressDoor(
     { ...settings, ...given.settings },
@@ -78,7 +81,9 @@ export async function openProxied(given: Given = {}): Promise<Proxied> {
       },
       connect: (options) => {
         dialled.push(`${options.host}:${options.port}`);
-        return connect({ ...options, port: (options.port === 443 ? tunnelled : plain).port });
+        const socket = connect({ ...options, port: (options.port === 443 ? tunnelled : plain).port });
+        connections.add(socket.once('close', () => connections.delete(socket)));
+        return socket;
       },
     },
   );
@@ -96,6 +101,7 @@ export async function openProxied(given: Given = {}): Promise<Proxied> {
     socket: egress.socket,
     egress,
     dialled,
+    connections,
     lookedUp,
     received: () => Buffer.concat(chunks).toString('latin1'),
     say: (...pieces) => say(egress.socket, pieces),

@@ -47,7 +47,7 @@ test.each(users)('commands of %s run on the root of an image, with our user and 
     run('cat /etc/own.conf /opt/tool/file /home/other/file /srv/file /link'),
     run('ls /etc/hostname /usr/bin/node 2>&1 | grep -c "No such file"; ls /etc/ssl/certs'),
     run('echo "$FROM, $OVER, $PATH, $HOME, $USER, $SHELL"; cat a.txt; echo x > new.txt; ls -a /work | cat'),
-    run('echo x > ~/new; echo y > /tmp/new; cat ~/new /tmp/new; cat /etc/passwd'),
+    run('echo x > ~/new; echo y > /tmp/new; cat ~/new /tmp/new /etc/passwd /etc/resolv.conf'),
     run(`for f in ${written.join(' ')}; do (: >> $f) 2>/dev/null && echo $f; done; echo closed`),
     { run: 'one', tool: 'read_file', args: { path: 'new.txt' } },
   ];
@@ -62,7 +62,8 @@ test.each(users)('commands of %s run on the root of an image, with our user and 
         'x\ny\nroot:x:0:0:root:/root:/bin/sh',
         'agent:x:1000:1000:agent:/home/agent:/bin/sh',
         'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin',
-        'postgres:x:70:70:for data:/var/lib/postgres:/bin/sh\n',
+        'postgres:x:70:70:for data:/var/lib/postgres:/bin/sh',
+        'options timeout:1 attempts:1\n',
       ].join('\n'),
       'closed\n',
       expect.stringContaining('x'),

@@ -125,7 +125,7 @@ test('the answer of a command ends with what happened during it', async () => {
     played && [
       expect.not.stringContaining('[network]'),
       expect.stringMatching(/^\[exit code 0].*\nout\n\[network] one$/),
-      expect.stringMatching(/\nup\n\[network] two$/),
+      expect.stringMatching(/\n\[network] two$/),
       expect.stringMatching(/^\[exit code 0] after [\d.]+ s$/),
     ],
   );

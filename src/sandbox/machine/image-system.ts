@@ -33,7 +33,10 @@ const launcher = `for s in /bin/bash /usr/bin/bash /usr/local/bin/bash; do
 done
 exec /bin/sh "$0"`;
 
-/** musl does not read nsswitch.conf: it asks a name server, and waits for an answer that cannot come. */
+/**
+ * musl does not read nsswitch.conf. It asks a name server even where none is configured, and without this file waits 5 s
+ * for an answer that cannot come.
+ */
 const resolverFile = { '/etc/resolv.conf': 'options timeout:1 attempts:1\n' };
 
 /**
