@@ -158,6 +158,8 @@ function imagesOf(config: Config, folder: string, hasSandbox: boolean): Promise<
   return openImages({
     folder,
     limits: { megabytes: config.MAX_IMAGE_MB },
+    // The rest is for kept environments.
+    keptBytes: (config.ENVIRONMENT_CACHE_GB * 1e9) / 2,
     defaultRegistry: config.IMAGE_REGISTRY,
     send: pinnedFetch(checkedAddress(isClosed)),
     hasSandbox,

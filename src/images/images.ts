@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { asImageFailure, imageFailed } from './failure.ts';
-import { type KeptImage, KeptImages } from './kept/kept-images.ts';
+import { KeptImages } from './kept/kept-images.ts';
 import type { ImageLimits } from './layers.ts';
 import { pull } from './pull.ts';
 import { parseReference, type Reference } from './reference.ts';
@@ -50,6 +50,8 @@ export interface ImagesOptions {
   /** Where images are kept. Its path must reveal nothing about this machine, because runs can read it. */
   folder: string;
   limits: ImageLimits;
+  /** How much is kept, without what runs use. */
+  keptBytes: number;
   /** The registry of names without one; may include a path. */
   defaultRegistry: string | undefined;
   /** Sends one request and follows no redirect. It must throw when the host's address is closed. */
@@ -65,7 +67,7 @@ const pullMinutes = 30;
 const attempts = 3;
 
 export async function openImages(options: ImagesOptions): Promise<Images> {
-  const { folder, limits, defaultRegistry, send, removeTree } = options;
+  const { folder, limits, keptBytes, defaultRegistry, send, removeTree } = options;
   const kept = new KeptImages(folder, removeTree);
   const pulls = sharedWork<void>();
   const state = await findState(options);
@@ -75,7 +77,11 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
     const image = await retried(() => describeImage(registry, reference, signal), signal);
     for (let attempt = 0; attempt < attempts; attempt++) {
       const found = await kept.hold(image.digest);
-      if (found !== undefined) return found;
+      if (found !== undefined) {
+        // It is held, so only others make way for it. What cannot be removed now is tried again after the next pull.
+        if (attempt > 0) await kept.trim(keptBytes).catch(() => {});
+        return found;
+      }
       await pulls(image.digest, signal, (pulling) => {
         const all = AbortSignal.any([pulling, AbortSignal.timeout(pullMinutes * 60_000)]);
         return pull({ name, image, registry, kept, limits, signal: all, note });
@@ -89,7 +95,10 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
       if (!state.works) throw imageFailed(`image: "${text}" cannot be used: ${state.says}`);
       const reference = parseReference(text, defaultRegistry);
       try {
-        return rootOf(await open(reference, auth, signal, note));
+        const { release, bytes: _, ...image } = await open(reference, auth, signal, note);
+        // If that fails, the mark of the image expires, and the next pull trims.
+        const end = () => release().then(() => kept.trim(keptBytes));
+        return { ...image, release: () => void end().catch(() => {}) };
       } catch (error) {
         signal.throwIfAborted();
         throw asImageFailure(error, `image: "${reference.name}" cannot be used`);
@@ -100,11 +109,6 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
 }
 
 type Note = (line: string) => void;
-
-function rootOf({ release, bytes: _, ...image }: KeptImage): ImageRoot & { release(): void } {
-  // What remains of an image that could not be released expires.
-  return { ...image, release: () => void release().catch(() => {}) };
-}
 
 async function findState({ hasSandbox }: ImagesOptions): Promise<Images['state']> {
   const without = 'a repository with `image:` in .deckhand.yml fails with `setup`';

@@ -249,6 +249,20 @@ ifPossible('a kept image that somebody has damaged is pulled again', async () =>
   }
 });
 
+ifPossible('more than the limit is kept only while runs use it', async () => {
+  const [one, two] = [makeImage([system]), makeImage([system, [file('a')]])];
+  const registry = await registryWith({ 'app:1': one, 'app:2': two });
+  const images = await openHere({ keptBytes: 0 });
+  const used = await take(images, `${registry.host}/app:1`);
+  const short = await take(images, `${registry.host}/app:2`);
+  expect(entriesKept().length).toBe(2);
+  short.release();
+  while (entriesKept().length > 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(existsSync(used.root)).toBe(true);
+  used.release();
+  while (entriesKept().length > 0) await new Promise((resolve) => setImmediate(resolve));
+});
+
 ifPossible('a damaged image stays for the runs that already use it', async () => {
   const registry = await registryWith({ 'app:1': makeImage([system, [file('version', 'one')]]) });
   const images = await openHere();

@@ -10,6 +10,7 @@ import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 
 export interface PlaceOptions {
   megabytes?: number;
+  keptBytes?: number;
   /** Ranges of addresses that the operator has opened. */
   open?: string[];
   defaultRegistry?: string;
@@ -33,10 +34,24 @@ export function openPlace() {
     kept,
     entriesKept: () => (existsSync(kept) ? readdirSync(kept) : []),
     openImages: (options: PlaceOptions = {}) => {
-      const { megabytes = 100, open = ['127.0.0.1/32'], defaultRegistry, hasSandbox = true } = options;
+      const {
+        megabytes = 100,
+        keptBytes = Number.POSITIVE_INFINITY,
+        open = ['127.0.0.1/32'],
+        defaultRegistry,
+        hasSandbox = true,
+      } = options;
       const isClosed = closedExcept({ allowPrivateHosts: false, open });
       const send = pinnedFetch(checkedAddress(isClosed));
-      return openImages({ folder: kept, limits: { megabytes }, defaultRegistry, send, hasSandbox, removeTree });
+      return openImages({
+        folder: kept,
+        limits: { megabytes },
+        keptBytes,
+        defaultRegistry,
+        send,
+        hasSandbox,
+        removeTree,
+      });
     },
     take: (images: Images, name: string, { auth, signal = AbortSignal.timeout(25_000), notes = [] }: Asking = {}) =>
       images.take(name, auth, signal, (line) => notes.push(line)),
