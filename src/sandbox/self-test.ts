@@ -103,7 +103,7 @@ export async function selfTest({ files, limits, cgroups, place }: SelfTest): Pro
     if (missing !== undefined)
       return broken(`bubblewrap does not work here (${missing}); creating or joining user namespaces may be forbidden`);
     const how = group !== undefined ? 'a cgroup limits each run' : await countedHow(parts, open);
-    const works = 'agents run commands without network, as an unprivileged user';
+    const works = 'agents run commands as an unprivileged user, in a network of their own';
     return { works: true, says: `${version.stdout.trim()}: ${works}; ${how}` };
   } finally {
     await rm(probe, { recursive: true, force: true });

@@ -109,8 +109,8 @@ describe('what fails', () => {
   });
 });
 
-/** A proxy whose clients have little time. */
-const impatient = async () => {
+/** A proxy with other limits than usual. */
+const proxyWith = async (limits: Parameters<typeof proxyServer>[2]) => {
   const log = refusalLog();
   const addresses = [{ address: '127.0.0.1', family: 4 }];
   const gate = openGate({
@@ -119,9 +119,7 @@ const impatient = async () => {
   });
   const folder = await mkdtemp(join(tmpdir(), 'egress-'));
   const host = proxyServer(gate, () => connect('/nowhere'));
-  const { server, end } = proxyServer(gate, () => connect(join(folder, 'host')), {
-    ...{ headMs: 100, helloMs: 100, checkMs: 20, connections: 3, perSecond: 20, burst: 1 },
-  });
+  const { server, end } = proxyServer(gate, () => connect(join(folder, 'host')), limits);
   await new Promise<void>((resolve) => host.server.listen(join(folder, 'host'), resolve));
   await new Promise<void>((resolve) => server.listen(join(folder, 'proxy'), resolve));
   const close = async () => {
@@ -148,10 +146,15 @@ const told = (path: string, text: string | Buffer) =>
   });
 
 describe('limits', () => {
-  test('a client that does not finish its request or its hello is disconnected', async () => {
-    const { path, log, close } = await impatient();
+  test('a client that does not finish its request is disconnected', async () => {
+    const { path, close } = await proxyWith({ headMs: 100, checkMs: 20 });
     expect(await told(path, `GET http://${open}/ HTTP/1.1\r\nX: `)).toMatch(/^HTTP\/1.1 408 /);
     expect(await told(path, '')).toMatch(/^(HTTP\/1.1 408 |$)/);
+    await close();
+  });
+
+  test('a client that does not finish its hello is disconnected', async () => {
+    const { path, log, close } = await proxyWith({ helloMs: 100 });
     const hello = (await helloOf(open)).subarray(0, 100);
     const request = Buffer.from(`CONNECT ${open}:443 HTTP/1.1\r\n\r\n`);
     expect(await told(path, Buffer.concat([request, hello]))).toMatch(/^HTTP\/1.1 200 /);
@@ -162,11 +165,17 @@ describe('limits', () => {
     await close();
   });
 
-  test('connections beyond the limit are closed, and requests beyond the rate wait', async () => {
-    const { path, close } = await impatient();
-    const refused = 'CONNECT x:22 HTTP/1.1\r\n\r\n';
+  const refused = 'CONNECT x:22 HTTP/1.1\r\n\r\n';
+
+  test('connections beyond the limit are closed', async () => {
+    const { path, close } = await proxyWith({ headMs: 100, checkMs: 20, connections: 3 });
     const [last, ...first] = (await Promise.all(['', '', '', refused].map((text) => told(path, text)))).reverse();
     expect([last, first.length]).toEqual(['', 3]);
+    await close();
+  });
+
+  test('requests beyond the rate wait', async () => {
+    const { path, close } = await proxyWith({ perSecond: 20, burst: 1 });
     const began = performance.now();
     for (let i = 0; i < 5; i++) expect(await told(path, refused)).toMatch(/^HTTP\/1.1 403 /);
     // At 20 a second, after the first.
