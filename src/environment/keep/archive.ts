@@ -5,6 +5,8 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 
+const brokenPipe = new Set(['EPIPE', 'ERR_STREAM_PREMATURE_CLOSE']);
+
 export interface Packed {
   bytes: number;
   /** The checksum of the archive. */
@@ -50,7 +52,11 @@ export async function unpack(archive: string, { sha256 }: Packed, folder: string
   const ended = endOf(child);
   if (child.stdin === null) throw new Error('tar has no input');
   const read = createReadStream(archive, { highWaterMark: chunkSize });
-  await Promise.all([ended, pipeline(read, createZstdDecompress({ chunkSize }), child.stdin, { signal })]);
+  const feeding = pipeline(read, createZstdDecompress({ chunkSize }), child.stdin, { signal });
+  // tar may end before it has read the padding after the archive's end, which breaks the pipe.
+  const [, fed] = await Promise.all([ended, feeding.catch((error: NodeJS.ErrnoException) => error)]);
+  signal.throwIfAborted();
+  if (fed !== undefined && !brokenPipe.has(fed.code ?? '')) throw fed;
 }
 
 function tar(args: string[], signal: AbortSignal): ChildProcess {
