@@ -38,8 +38,12 @@ test('a connection whose client does not read the reply is closed', async () => 
   raw.socket.destroy();
 });
 
-test('a flood of requests on one connection closes it', async () => {
-  const raw = openRaw(port, headOf('GET /late', {}).repeat(5));
+test.each([
+  ['requests', headOf('GET /late', {})],
+  ['requests that expect something unknown', headOf('GET /late', { Expect: 'x' })],
+  ['requests without a Host header', 'GET /late HTTP/1.1\r\n\r\n'],
+])('a flood of %s on one connection closes it', async (_name, request) => {
+  const raw = openRaw(port, request.repeat(5) + headOf('GET /late', { Connection: 'close' }));
   expect(await raw.ended).toBe('');
 });
 

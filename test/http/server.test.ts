@@ -56,6 +56,16 @@ test('replies name no server software, are not cached, and carry the id of the r
   expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
 });
 
+test.each([
+  ['an unknown expectation', headOf('GET /healthz', { Expect: 'x', Connection: 'close' }), 417, 'Expect must be'],
+  ['no Host header', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'Host header'],
+  ['no Host header in HTTP/1.0', 'GET /healthz HTTP/1.0\r\n\r\n', 200, 'ok'],
+])('a request with %s', async (_name, head, status, text) => {
+  const raw = openRaw(new URL(service.url).port, head);
+  expect(await raw.status).toBe(status);
+  expect(await raw.ended).toContain(text);
+});
+
 test('a revoked token is refused', async () => {
   const own = await service.token('leaver');
   expect((await service.call('GET', '/me', { token: own })).status).toBe(200);
