@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { writeProbe } from '../../src/db/writable.ts';
+import { until } from '../../src/demo/real-service.ts';
 import { readiness } from '../../src/http/readiness.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
@@ -132,4 +133,78 @@ test('a refusal does not wait for the body, and closes the connection', async ()
   const sending = setInterval(() => raw.socket.write('400\r\n'.concat('x'.repeat(1024), '\r\n')), 20);
   expect(await raw.ended).toMatch(/\r\nConnection: close\r\n/);
   clearInterval(sending);
+});
+
+describe('while requests wait for the database', () => {
+  const large = { title: 'x'.repeat(990_000) };
+  let tasks: string;
+  let post: (path: string, body: object) => ReturnType<typeof openRaw>;
+  let unlock: () => Promise<void>;
+  const titles = async (title: string) => {
+    const query = 'select count(*)::int as count from tasks where title = $1';
+    return (await service.app.db.manager.query(query, [title]))[0].count;
+  };
+
+  beforeEach(async () => {
+    const own = await service.token(`user-${Math.random()}`);
+    const project = await service.call('POST', '/projects', { token: own, body: { name: 'P' } });
+    tasks = `/api/v1/projects/${project.body.id}/tasks`;
+    post = (path, body) => {
+      const text = JSON.stringify(body);
+      const headers = { Authorization: `Bearer ${own}`, 'Content-Type': 'application/json' };
+      const head = headOf(`POST ${path}`, { ...headers, 'Content-Length': String(text.length) });
+      return openRaw(new URL(service.url).port, head + text);
+    };
+    const held = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
+    const lock = service.app.db.transaction(async (em) => {
+      await em.query('lock table projects in access exclusive mode');
+      locked.resolve();
+      await held.promise;
+    });
+    unlock = () => {
+      held.resolve();
+      return lock;
+    };
+    await locked.promise;
+  });
+  afterEach(() => unlock());
+
+  test("a user's bodies count against the memory for bodies until their requests are done", async () => {
+    const statuses: number[] = [];
+    const sent = Array.from({ length: 20 }, () => post(tasks, large));
+    // Eight of these bodies fit into a user's 8 MB.
+    for (const { status } of sent) status.then((code) => statuses.push(code));
+    await until('refusals', async () => statuses.length >= 12, 10_000);
+    expect(statuses).toEqual(Array(12).fill(503));
+    await unlock();
+    await until('the other replies', async () => statuses.length === 20);
+    expect(statuses.slice(12)).toEqual(Array(8).fill(400));
+    sent.push(post(tasks, large));
+    expect(await sent.at(-1)?.status).toBe(400);
+    for (const { socket } of sent) socket.destroy();
+  });
+
+  test('a request whose client leaves is dropped while it waits for others of its user, but not later', async () => {
+    const waiting = async (count: number) => {
+      const query = `select count(*)::int as count from pg_locks where relation = 'projects'::regclass and not granted`;
+      return (await service.app.db.manager.query(query))[0].count === count;
+    };
+    const begun = Array.from({ length: 8 }, () => post(tasks, { title: 'begun' }));
+    await until('the first requests', () => waiting(8));
+    const later = Array.from({ length: 4 }, () => post(tasks, { title: 'dropped' }));
+    const last = post(tasks, { title: 'last' });
+    // These replies come after the service has read what was sent before.
+    const settle = async () => {
+      for (let i = 0; i < 3; i++) await fetch(`${service.url}/healthz`);
+    };
+    await settle();
+    for (const { socket } of [...begun, ...later]) socket.destroy();
+    await settle();
+    await unlock();
+    expect(await last.status).toBe(201);
+    last.socket.destroy();
+    await until('the requests that had begun', async () => (await titles('begun')) === 8);
+    expect([await titles('dropped'), await titles('last')]).toEqual([0, 1]);
+  });
 });
