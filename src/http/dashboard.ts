@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type Response, type Router } from 'express';
-import expressStaticGzip from 'express-static-gzip';
 import type { App } from '../app.ts';
+import { filesInMemory } from './files.ts';
 
 /** The output folder of `npm run build`. */
 const built = fileURLToPath(new URL('../../dist/web/', import.meta.url));
@@ -23,13 +23,12 @@ export interface About {
  */
 export function dashboard(app: Pick<App, 'config'>, about: () => Promise<About>): Router {
   const router = express.Router();
+  const assets = join(built, 'assets');
   // File names contain a hash of the content, so browsers may cache them. The build stores a compressed copy beside
   // each file.
-  const serveStatic = { immutable: true, maxAge: '1y' };
-  const orderPreference = ['br', 'gz'];
-  const assets = { enableBrotli: true, orderPreference, index: false, serveStatic } as const;
-  router.use('/assets', expressStaticGzip(join(built, 'assets'), assets));
-  router.get('/icon.svg', (_req, res) => res.sendFile('icon.svg', { root: built, maxAge: '1h' }));
+  const names = existsSync(assets) ? readdirSync(assets) : [];
+  router.use('/assets', filesInMemory(assets, names, 'public, max-age=31536000, immutable'));
+  router.use(filesInMemory(built, ['icon.svg'], 'public, max-age=3600'));
   router.get(/^\/(?!api\/|assets\/|healthz|readyz)/, async (req, res, next) => {
     if (req.accepts(['json', 'html']) !== 'html') return next();
     sendPage(app, res, await about(), '<p>This page needs JavaScript.</p>');

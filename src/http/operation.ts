@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Request, RequestHandler, Response } from 'express';
 import type { App } from '../app.ts';
 import { type Caller, findCaller } from './access/access.ts';
@@ -6,14 +7,14 @@ import { type KeptReply, takeKey } from './idempotency.ts';
 import type { Leave } from './limits/user-line.ts';
 import { answerOnce, type Reply, streamOnce } from './once.ts';
 import { replyText } from './reply-text.ts';
-import { cutPage, readBody, validated } from './request.ts';
+import { cutPage, noBody, readBody, validated } from './request.ts';
 import { methodsWithBody, Repeated, type Route } from './route.ts';
 
 export interface OperationParts {
   /** Returns the id of the caller's token. @throws AppError 401, 403, 429 */
   tokenIdOf: (req: Request, res: Response, declared: Route) => Promise<string>;
-  /** Waits until the user has a free slot for a request. */
-  enterLine: (userId: string) => Promise<Leave>;
+  /** Waits until the user has a free slot for a request, or the client has disconnected. @throws AppError 400, 429 */
+  enterLine: (userId: string, client: Socket) => Promise<Leave>;
 }
 
 /** One request to a declared route. */
@@ -42,18 +43,22 @@ export function operation(app: App, declared: Route, { tokenIdOf, enterLine }: O
     const isPublic = declared.access.kind === 'public';
     const tokenId = isPublic ? '' : await tokenIdOf(req, res, declared);
     const userId = String(res.locals.userId);
-    if (methodsWithBody.includes(declared.method)) {
-      // Check the token before reading the body, so that a revoked token is reported rather than an invalid body. The
-      // access rule, which also checks the token, runs later.
-      if (!isPublic) await findCaller(app.db, tokenId);
-      req.body = await readBody(req, userId);
-    }
-    // A handler that waits for GitHub or a model holds no database connection while it waits, so it needs no slot.
-    const leave = declared.waits === undefined ? await enterLine(userId) : () => {};
+    // Check the token before reading the body, so that a revoked token is reported rather than an invalid body. The
+    // access rule, which also checks the token, runs later.
+    const hasBody = methodsWithBody.includes(declared.method);
+    if (hasBody && !isPublic) await findCaller(app.db, tokenId);
+    const body = hasBody ? await readBody(req, userId) : noBody;
+    let leave: Leave = () => {};
     try {
+      req.body = body.value;
+      // A handler that waits for GitHub or a model holds no database connection while it waits, so it needs no slot.
+      if (declared.waits === undefined) leave = await enterLine(userId, req.socket);
       await perform({ app, declared, req, res, tokenId, params: req.params as Record<string, string>, leave });
     } finally {
       leave();
+      // The reply may be read slowly. It must not keep the body in memory.
+      req.body = undefined;
+      body.release();
     }
   };
 }

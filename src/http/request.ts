@@ -16,21 +16,31 @@ const limits: BodyLimits = {
   budget: bodyBudget({ total: 64 * 1024 * 1024, each: 8 * 1024 * 1024 }),
 };
 
+/** A parsed body. It counts against the memory for bodies until it is released. */
+export interface ReadBody {
+  /** Undefined for an empty body. */
+  value: unknown;
+  release(): void;
+}
+
+export const noBody: ReadBody = { value: undefined, release: () => {} };
+
 /**
- * Reads the JSON body of a user's request. Returns undefined for an empty body.
+ * Reads the JSON body of a user's request.
  * @throws AppError 400, 408, 413, 415, 503
  */
-export async function readBody(req: Request, userId: string): Promise<unknown> {
+export async function readBody(req: Request, userId: string): Promise<ReadBody> {
   const isEmpty = req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0;
-  if (isEmpty) return undefined;
+  if (isEmpty) return noBody;
   if (!req.is('application/json')) throw new AppError(415, 'The body must be JSON (Content-Type: application/json)');
   const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(req.headers['content-type'] ?? '')?.[1] ?? 'utf-8';
   if (!/^utf-?8$/i.test(charset)) throw new AppError(415, 'The body must be encoded as UTF-8');
   const body = await readBytes(req, userId, limits);
   try {
-    return parsed(body.join());
-  } finally {
+    return { value: parsed(body.join()), release: body.release };
+  } catch (error) {
     body.release();
+    throw error;
   }
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { App } from '../app.ts';
-import { AppError } from '../errors.ts';
+import { AppError, badField } from '../errors.ts';
 import { authentication } from './access/authenticate.ts';
 import { compressed } from './compress.ts';
 import { docsPage } from './documents/docs-page.ts';
@@ -33,6 +33,7 @@ export function createServer(app: App, routes: Route[], extras: Extras = {}): Ex
   server.set('trust proxy', app.config.TRUST_PROXY);
   server.use(nameRequest);
   server.use(securityHeaders(app.config.BASE_URL));
+  server.use(refuseMalformed);
   server.use(compressed());
   const anonymous = anonymousLimit(app.config);
   server.get('/healthz', (_req, res) => res.json({ status: 'ok' }));
@@ -55,6 +56,15 @@ const nameRequest: RequestHandler = (req, res, next) => {
   const id = req.headers['x-request-id'];
   res.locals.requestId = typeof id === 'string' && /^[\w.-]{1,100}$/.test(id) ? id : randomUUID();
   res.setHeader('X-Request-Id', res.locals.requestId);
+  next();
+};
+
+/** Makes the checks of HTTP/1.1 that the listener turns off in Node (limits/listener.ts). */
+const refuseMalformed: RequestHandler = ({ headers, httpVersion }, _res, next) => {
+  if (httpVersion !== '1.1') return next();
+  if (headers.host === undefined) throw badField('Host', 'The request must have a Host header');
+  const { expect = '100-continue' } = headers;
+  if (!/^100-continue$/i.test(expect)) throw new AppError(417, 'Expect must be 100-continue');
   next();
 };
 

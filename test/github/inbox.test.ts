@@ -122,6 +122,15 @@ test('a large delivery is parsed outside of the main thread; one that is not JSO
   expect([parsed.ref, parsed.commits.length]).toEqual(['refs/heads/x', 100]);
 });
 
+test.each([
+  ['a small', 0],
+  ['a large', 1_100_000],
+])('%s delivery may have 100 levels; one with more is refused with 400', async (_name, padding) => {
+  const nested = (levels: number) =>
+    `{"text":"${'x'.repeat(padding)}","list":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+  expect([(await post(nested(100))).status, (await post(nested(101))).status]).toEqual([202, 400]);
+});
+
 test('while the database is down, the reply is 503 within 2 s', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-away-'));
   const postgres = await startEmbedded({ dataDir, unsafe: true });

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -16,6 +17,11 @@ const long = JSON.stringify(Array.from({ length: 1000 }, (_, i) => ({ number: i 
 const huge = randomBytes(15_000_000).toString('base64');
 
 const app = express();
+const replies: Response[] = [];
+app.use((_req, res, next) => {
+  replies.push(res);
+  next();
+});
 const held: Response[] = [];
 let sendEvent = (_text: string) => {};
 app.use(compressed());
@@ -99,7 +105,35 @@ test('the dashboard loads less than 400 kB, and its hashed files may be cached f
     size += (await buffer(reply)).length;
   }
   expect(size).toBeLessThan(400_000);
+  const plain = await get(files[0] as string);
+  expect([plain.statusCode, plain.headers['content-encoding'], plain.headers.vary]).toEqual([
+    200,
+    undefined,
+    'Accept-Encoding',
+  ]);
+  expect((await buffer(plain)).toString()).toContain('function');
   expect((await get('/assets/nothing.js', accept)).statusCode).toBe(404);
+});
+
+test('clients that do not read the files of the dashboard hold none of them open', async () => {
+  const html = (await buffer(await get('/', { Accept: 'text/html' }))).toString();
+  const [, script] = /src="(\/assets\/[^"]+\.js)"/.exec(html) ?? [];
+  replies.splice(0);
+  const clients = Array.from({ length: 10 }, () => {
+    const raw = openRaw(portOf(server), headOf(`GET ${script}`, {}).repeat(4));
+    raw.socket.pause();
+    return raw;
+  });
+  await until('all replies', async () => replies.length === 40 && replies.every(({ headersSent }) => headersSent));
+  const open = readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      return [];
+    }
+  });
+  expect(open.filter((file) => file.includes('/assets/'))).toEqual([]);
+  for (const { socket } of clients) socket.destroy();
 });
 
 test('a client that does not read a compressed reply is disconnected', async () => {

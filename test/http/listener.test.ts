@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { until } from '../../src/demo/real-service.ts';
+import { FairTurns } from '../../src/http/limits/fair-turns.ts';
 import { httpServer } from '../../src/http/limits/listener.ts';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
 
@@ -38,8 +39,12 @@ test('a connection whose client does not read the reply is closed', async () => 
   raw.socket.destroy();
 });
 
-test('a flood of requests on one connection closes it', async () => {
-  const raw = openRaw(port, headOf('GET /late', {}).repeat(5));
+test.each([
+  ['requests', headOf('GET /late', {})],
+  ['requests that expect something unknown', headOf('GET /late', { Expect: 'x' })],
+  ['requests without a Host header', 'GET /late HTTP/1.1\r\n\r\n'],
+])('a flood of %s on one connection closes it', async (_name, request) => {
+  const raw = openRaw(port, request.repeat(5) + headOf('GET /late', { Connection: 'close' }));
   expect(await raw.ended).toBe('');
 });
 
@@ -88,4 +93,25 @@ test('a few requests may be sent at the same time', async () => {
 test('a reply may take longer than the timeouts for requests', async () => {
   const raw = openRaw(port, headOf('GET /late', { Connection: 'close' }));
   expect(await raw.ended).toContain('late');
+});
+
+describe('fair turns', () => {
+  const orderOf = async (given: [lane: string, isUrgent?: boolean][]) => {
+    const turns = new FairTurns();
+    const order: string[] = [];
+    for (const [lane, isUrgent] of given) turns.add(lane, () => order.push(lane), isUrgent);
+    await until('all of them', async () => order.length === given.length);
+    return order;
+  };
+
+  test('urgent work comes first, but a flood of it delays neither that of others nor other work', async () => {
+    const flood = Array.from({ length: 200 }, (): [string, boolean] => ['hostile', true]);
+    const order = await orderOf([...flood, ['probe', true], ['user'], ['other user']]);
+    expect(order.slice(0, 5)).toEqual(['hostile', 'user', 'probe', 'other user', 'hostile']);
+  });
+
+  test('a flood of one address delays no other address', async () => {
+    const order = await orderOf([['hostile'], ['hostile'], ['hostile'], ['user'], ['probe', true]]);
+    expect(order).toEqual(['probe', 'hostile', 'user', 'hostile', 'hostile']);
+  });
 });

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { writeProbe } from '../../src/db/writable.ts';
+import { until } from '../../src/demo/real-service.ts';
 import { readiness } from '../../src/http/readiness.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
@@ -54,6 +55,16 @@ test('replies name no server software, are not cached, and carry the id of the r
   expect(answer.headers.get('cache-control')).toBe('no-store');
   expect(answer.headers.get('x-request-id')).toBe('req-1');
   expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+});
+
+test.each([
+  ['an unknown expectation', headOf('GET /healthz', { Expect: 'x', Connection: 'close' }), 417, 'Expect must be'],
+  ['no Host header', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'Host header'],
+  ['no Host header in HTTP/1.0', 'GET /healthz HTTP/1.0\r\n\r\n', 200, 'ok'],
+])('a request with %s', async (_name, head, status, text) => {
+  const raw = openRaw(new URL(service.url).port, head);
+  expect(await raw.status).toBe(status);
+  expect(await raw.ended).toContain(text);
 });
 
 test('a revoked token is refused', async () => {
@@ -122,4 +133,78 @@ test('a refusal does not wait for the body, and closes the connection', async ()
   const sending = setInterval(() => raw.socket.write('400\r\n'.concat('x'.repeat(1024), '\r\n')), 20);
   expect(await raw.ended).toMatch(/\r\nConnection: close\r\n/);
   clearInterval(sending);
+});
+
+describe('while requests wait for the database', () => {
+  const large = { title: 'x'.repeat(990_000) };
+  let tasks: string;
+  let post: (path: string, body: object) => ReturnType<typeof openRaw>;
+  let unlock: () => Promise<void>;
+  const titles = async (title: string) => {
+    const query = 'select count(*)::int as count from tasks where title = $1';
+    return (await service.app.db.manager.query(query, [title]))[0].count;
+  };
+
+  beforeEach(async () => {
+    const own = await service.token(`user-${Math.random()}`);
+    const project = await service.call('POST', '/projects', { token: own, body: { name: 'P' } });
+    tasks = `/api/v1/projects/${project.body.id}/tasks`;
+    post = (path, body) => {
+      const text = JSON.stringify(body);
+      const headers = { Authorization: `Bearer ${own}`, 'Content-Type': 'application/json' };
+      const head = headOf(`POST ${path}`, { ...headers, 'Content-Length': String(text.length) });
+      return openRaw(new URL(service.url).port, head + text);
+    };
+    const held = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
+    const lock = service.app.db.transaction(async (em) => {
+      await em.query('lock table projects in access exclusive mode');
+      locked.resolve();
+      await held.promise;
+    });
+    unlock = () => {
+      held.resolve();
+      return lock;
+    };
+    await locked.promise;
+  });
+  afterEach(() => unlock());
+
+  test("a user's bodies count against the memory for bodies until their requests are done", async () => {
+    const statuses: number[] = [];
+    const sent = Array.from({ length: 20 }, () => post(tasks, large));
+    // Eight of these bodies fit into a user's 8 MB.
+    for (const { status } of sent) status.then((code) => statuses.push(code));
+    await until('refusals', async () => statuses.length >= 12, 10_000);
+    expect(statuses).toEqual(Array(12).fill(503));
+    await unlock();
+    await until('the other replies', async () => statuses.length === 20);
+    expect(statuses.slice(12)).toEqual(Array(8).fill(400));
+    sent.push(post(tasks, large));
+    expect(await sent.at(-1)?.status).toBe(400);
+    for (const { socket } of sent) socket.destroy();
+  });
+
+  test('a request whose client leaves is dropped while it waits for others of its user, but not later', async () => {
+    const waiting = async (count: number) => {
+      const query = `select count(*)::int as count from pg_locks where relation = 'projects'::regclass and not granted`;
+      return (await service.app.db.manager.query(query))[0].count === count;
+    };
+    const begun = Array.from({ length: 8 }, () => post(tasks, { title: 'begun' }));
+    await until('the first requests', () => waiting(8));
+    const later = Array.from({ length: 4 }, () => post(tasks, { title: 'dropped' }));
+    const last = post(tasks, { title: 'last' });
+    // These replies come after the service has read what was sent before.
+    const settle = async () => {
+      for (let i = 0; i < 3; i++) await fetch(`${service.url}/healthz`);
+    };
+    await settle();
+    for (const { socket } of [...begun, ...later]) socket.destroy();
+    await settle();
+    await unlock();
+    expect(await last.status).toBe(201);
+    last.socket.destroy();
+    await until('the requests that had begun', async () => (await titles('begun')) === 8);
+    expect([await titles('dropped'), await titles('last')]).toEqual([0, 1]);
+  });
 });

@@ -1,4 +1,5 @@
 import { apart } from '../../threads/apart.ts';
+import { parseBounded } from './read-payload.ts';
 
 /** Parsing JSON blocks the event loop: about 10 ms for this many bytes, a quarter of a second for 25 MB. */
 const largeBytes = 1_000_000;
@@ -26,17 +27,9 @@ export function inTurn<T>(isLarge: boolean, work: () => Promise<T>): Promise<T> 
 }
 
 /**
- * Parses a payload. Returns undefined when it is not a JSON object. Lists in a large payload are cut to 100 entries.
+ * Parses a payload. Returns undefined when it is not a JSON object or is nested too deeply. Lists in a large payload are cut to 100 entries.
  */
 export async function parsePayload(text: string): Promise<object | undefined> {
-  const value = isLarge(text.length) ? await reader.call('readPayload', text) : parsed(text);
+  const value = isLarge(text.length) ? await reader.call('readPayload', text) : parseBounded(text);
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -7,19 +7,21 @@ const maxEntries = 100;
 /** Payloads with more values are rejected. None of GitHub's has as many. */
 const maxValues = 3_000_000;
 
-/**
- * Parses a large payload in a thread. Returns undefined when it is not JSON, or is nested more deeply than GitHub's
- * payloads are.
- */
-export function readPayload(text: string): unknown {
+/** Parses a payload. Returns undefined when it is not JSON, or is nested more deeply than GitHub's payloads are. */
+export function parseBounded(text: string): unknown {
   try {
     // 24 MB of brackets took a gigabyte and ten seconds to parse.
     new JsonCost(maxValues).add(Buffer.from(text));
-    return withShortLists(JSON.parse(text));
+    return JSON.parse(text);
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof AnswerRefused) return undefined;
     throw error;
   }
+}
+
+/** Parses a large payload in a thread. Its long lists are cut. */
+export function readPayload(text: string): unknown {
+  return withShortLists(parseBounded(text));
 }
 
 /**

@@ -92,7 +92,7 @@ async function keep(app: App, claim: Claim, body: ArrivedBody): Promise<boolean>
   return inTurn(isLarge(size), async () => {
     const payload = body.join().toString('utf8');
     if ((await parsePayload(payload)) === undefined)
-      throw badRequest([{ path: '', message: 'The body must be a JSON object' }]);
+      throw badRequest([{ path: '', message: 'The body must be a JSON object with at most 100 levels' }]);
     return withinTime(store(app, { ...claim, payload }), storeMs + size / storedBytesPerMs);
   });
 }

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type Router } from 'express';
+import { filesInMemory } from '../files.ts';
 
 const files = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
@@ -19,7 +20,7 @@ export function docsPage(documentUrl: string): Router {
     return res.type('html').send(html);
   });
   router.get('/start.js', (_req, res) => res.type('js').send(start(documentUrl)));
-  router.use(express.static(files, { index: false, maxAge: '1h' }));
+  router.use(filesInMemory(files, ['swagger-ui.css', 'swagger-ui-bundle.js'], 'public, max-age=3600'));
   return router;
 }
 

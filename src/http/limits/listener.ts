@@ -41,6 +41,8 @@ export function httpServer(handler: Express, given: Partial<typeof preset> = {})
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     connectionsCheckingInterval: checkMs,
+    // Otherwise Node itself answers requests without a Host header, and the limits below do not apply to them.
+    requireHostHeader: false,
   });
   const open = new OpenConnections(maxConnections, maxOfAddress);
   const turns = new FairTurns();
@@ -65,9 +67,10 @@ export function httpServer(handler: Express, given: Partial<typeof preset> = {})
     turns.add(address, handle, urgentPaths.has(req.url ?? ''));
   };
   server.on('request', take);
-  // By default Node sends `100 Continue` for every `Expect: 100-continue` request, even one that will be refused. Here
-  // the code that reads the body sends it (read-body.ts).
+  // Without these listeners Node itself answers every request with an `Expect` header, before its turn and even if it
+  // will be refused. Here the code that reads the body sends `100 Continue` (read-body.ts).
   server.on('checkContinue', take);
+  server.on('checkExpectation', take);
   return server;
 }
 
