@@ -27,7 +27,8 @@ export function inTurn<T>(isLarge: boolean, work: () => Promise<T>): Promise<T> 
 }
 
 /**
- * Parses a payload. Returns undefined when it is not a JSON object or is nested too deeply. Lists in a large payload are cut to 100 entries.
+ * Parses a payload. Returns undefined when it is not a JSON object or is nested too deeply. Lists in a large payload are
+ * cut to 100 entries.
  */
 export async function parsePayload(text: string): Promise<object | undefined> {
   const value = isLarge(text.length) ? await reader.call('readPayload', text) : parseBounded(text);
