@@ -9,7 +9,7 @@ import { cacheFilesIn } from './plan-setup.ts';
 import type { Environment } from './prepare.ts';
 import type { CommandResult } from './room.ts';
 import { runCommands } from './run-commands.ts';
-import { startAll } from './services.ts';
+import { startAll } from './start-services.ts';
 import { setupSeconds } from './set-up.ts';
 
 /** A place to check a change, which no agent has touched. */

@@ -4,7 +4,7 @@ import { addRefused, type Equipment, openEquipment } from '../environment/equipm
 import { prepareEnvironment } from '../environment/prepare.ts';
 import type { Room } from '../environment/room.ts';
 import { revealSecrets } from '../environment/secrets/operations.ts';
-import { startAll } from '../environment/services.ts';
+import { startAll } from '../environment/start-services.ts';
 import { type Checkout, remoteSeconds } from '../git/engine.ts';
 import { revealSecret } from '../projects/secrets.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
