@@ -9,8 +9,8 @@ import { cacheFilesIn } from './plan-setup.ts';
 import type { Environment } from './prepare.ts';
 import type { CommandResult } from './room.ts';
 import { runCommands } from './run-commands.ts';
-import { startAll } from './start-services.ts';
 import { setupSeconds } from './set-up.ts';
+import { startAll } from './start-services.ts';
 
 /** A place to check a change, which no agent has touched. */
 export interface FreshPlace {
