@@ -2,8 +2,12 @@ import type { Browser, Page } from 'playwright-core';
 import { chromiumPath, launchBrowser, signIn } from '../../src/demo/browser.ts';
 import type { World } from './world.ts';
 
-/** A test that is skipped without a browser. In CI a browser is required. */
-export const inBrowser = chromiumPath === undefined && !process.env.CI ? test.skip : test;
+/** Declares a test that is skipped without a browser. In CI a browser is required. */
+export function inBrowser(name: string, body: () => Promise<void>, timeoutMs?: number): void {
+  const declare = chromiumPath === undefined && !process.env.CI ? test.skip : test;
+  declare(name, body, timeoutMs);
+}
+
 if (chromiumPath === undefined)
   console.warn('The dashboard is not tested in a browser. Install one with: apt-get install chromium');
 
