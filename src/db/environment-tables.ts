@@ -19,12 +19,13 @@ export const EnvironmentSecrets = table<EnvironmentSecretRow>('environment_secre
   createdAt: madeNow(),
 });
 
-/** A command of a trial. `exitCode` is null while it runs, and when it was killed. */
+/** A command of a trial. `exitCode` is null while it runs, and when it was killed. Checks follow the commands of set-up. */
 export interface TrialCommand {
   command: string;
   exitCode: number | null;
   seconds: number;
   output: string;
+  isCheck?: boolean | undefined;
 }
 
 /** A trial of set-up and checks on the default branch, without an agent. */

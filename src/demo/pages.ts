@@ -5,10 +5,11 @@ export interface Shown {
   sprintId: string;
   taskId: string;
   sessionId: string;
+  repositoryId: string;
 }
 
 /** Returns the address of every page of the dashboard, for the screenshots and for the tests that visit all pages. */
-export const pagesOf = ({ base, agentId, sprintId, taskId, sessionId }: Shown) => ({
+export const pagesOf = ({ base, agentId, sprintId, taskId, sessionId, repositoryId }: Shown) => ({
   login: '/login',
   projects: '/',
   board: base,
@@ -27,6 +28,7 @@ export const pagesOf = ({ base, agentId, sprintId, taskId, sessionId }: Shown) =
   agent: `${base}/agents/${agentId}`,
   runs: `${base}/pool`,
   repositories: `${base}/repositories`,
+  environment: `${base}/repositories/${repositoryId}`,
   members: `${base}/members`,
   settings: `${base}/settings`,
   tokens: '/settings/tokens',

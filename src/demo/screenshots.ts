@@ -31,7 +31,10 @@ const titles = [
 async function fillProject(service: RunningService, token: string): Promise<Shown> {
   const call = <T>(method: string, path: string, body?: object) => service.api<T>(token, method, path, body);
   const project = await until('the project', async () => (await call<{ id: string }[]>('GET', '/projects'))[0]);
-  await until('the repository', async () => (await call<unknown[]>('GET', '/repositories')).length > 0);
+  const repository = await until(
+    'the repository',
+    async () => (await call<{ id: string }[]>('GET', '/repositories'))[0],
+  );
   const base = `/projects/${project.id}`;
   const [agent] = await call<{ id: string }[]>('GET', `/agents?projectId=${project.id}`);
   const owner = agent?.id ?? '';
@@ -54,8 +57,12 @@ async function fillProject(service: RunningService, token: string): Promise<Show
   const statusOf = async () => (await call<{ status: string }>('GET', `/tasks/${task.id}`)).status;
   await until('the pull request', async () => (await statusOf()) === 'in_review');
   const goal = 'Readable slugs in every language';
+  const environment = `/repositories/${repository.id}/environment`;
+  await call('POST', environment);
+  const trialStatus = async () => (await call<{ status: string }>('GET', environment)).status;
+  await until('the end of the trial', async () => (await trialStatus()) !== 'running');
   const { sessionId } = await call<{ sessionId: string }>('POST', `${base}/wizard/initialize`, { goal });
-  return { base, agentId: owner, sprintId: sprint.id, taskId: task.id, sessionId };
+  return { base, agentId: owner, sprintId: sprint.id, taskId: task.id, sessionId, repositoryId: repository.id };
 }
 
 const dayAfter = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
@@ -86,7 +93,7 @@ async function rewriteTable(names: string[]): Promise<void> {
 
 const ends: (() => Promise<unknown>)[] = [];
 try {
-  const github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['hubot'] });
+  const github = await startGitHub({ owner: 'mona', repository: 'sample', hasDependency: true, people: ['hubot'] });
   ends.push(github.close);
   const model = await startModel(player);
   ends.push(model.close);

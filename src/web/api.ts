@@ -130,6 +130,8 @@ export type EnvironmentTrial = {
         seconds: number;
         output: string;
     }[];
+    /** how many of the commands, from the first, are set-up; the others are checks */
+    setupCommands: number;
     refusedHosts: {
         host: string;
         times: number;

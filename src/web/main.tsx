@@ -12,6 +12,7 @@ import './tasks/changes/changes.css';
 import './chat/chat.css';
 import './planning/planning.css';
 import './agents/system-prompts.css';
+import './environment/environment.css';
 import { BaseStyles } from '@primer/react';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';

@@ -44,6 +44,10 @@ export const routes: RouteObject[] = [
             lazy: async () => ({ Component: (await import('./settings/repositories-page.tsx')).RepositoriesPage }),
           },
           {
+            path: 'repositories/:repositoryId',
+            lazy: async () => ({ Component: (await import('./environment/environment-page.tsx')).EnvironmentPage }),
+          },
+          {
             path: 'members',
             lazy: async () => ({ Component: (await import('./settings/members-page.tsx')).MembersPage }),
           },

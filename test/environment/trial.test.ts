@@ -78,6 +78,7 @@ test(
     await service.work();
     const trial = await ended();
     expect(trial).toMatchObject({ status: 'failed', image: null, problem: null, finishedAt: expect.any(String) });
+    expect(trial.setupCommands).toBe(1);
     expect(trial.commands.map((c: { exitCode: number }) => c.exitCode)).toEqual([0, 0, 4, 0]);
     expect(trial.commands[2]).toEqual({
       command: 'echo wrong; exit 4',

@@ -3,13 +3,16 @@ import { chromiumPath } from '../../src/demo/browser.ts';
 import { complaints, inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
 import { openWorld, type World } from '../support/world.ts';
 
+/** A trial starts several sandboxes, which takes long on a busy machine. */
+const slowMs = 120_000;
+
 let world: World;
 let page: Page;
 let base: string;
 
 beforeAll(async () => {
   if (chromiumPath === undefined) return;
-  world = await openWorld([]);
+  world = await openWorld([], { seed: { hasDependency: true } });
   base = `/projects/${world.project.id}`;
   page = await openOwner(world);
 }, 60_000);
@@ -112,3 +115,87 @@ inBrowser('MCP servers are added, replaced and removed; values of headers are ne
   await section.getByRole('listitem').waitFor({ state: 'detached' });
   expect(await world.get(`${base}/mcp-servers`)).toEqual([]);
 });
+
+inBrowser('environment secrets are added, replaced and deleted; their values are never shown', async () => {
+  await page.goto(`${world.service.url}${base}/settings`);
+  const section = page.getByRole('region', { name: 'Environment secrets' });
+  const save = async (value: string) => {
+    await section.getByLabel('Secret name').fill('NPM_TOKEN');
+    await section.getByLabel('Secret value').fill(value);
+    await section.getByRole('button', { name: 'Save secret' }).click();
+  };
+  const versions = () => world.sql<{ version: string }>('select version from environment_secrets', []);
+  await save('the-first-value');
+  await section.getByRole('listitem').getByText('NPM_TOKEN').waitFor();
+  const before = await versions();
+  await page.getByText('NPM_TOKEN saved').waitFor();
+  await button('Dismiss').click();
+  await save('the-second-value');
+  await page.getByText('NPM_TOKEN saved').waitFor();
+  expect(await section.getByLabel('Secret value').inputValue()).toBe('');
+  expect(await section.getByRole('listitem').count()).toBe(1);
+  expect(await versions()).not.toEqual(before);
+  expect(await page.content()).not.toMatch(/the-(first|second)-value/);
+  const remove = section.getByRole('button', { name: 'Delete NPM_TOKEN' });
+  await remove.click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
+  expect(await world.get(`${base}/environment-secrets`)).toHaveLength(1);
+  await remove.click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete secret' }).click();
+  await section.getByRole('listitem').waitFor({ state: 'detached' });
+  expect(await world.get(`${base}/environment-secrets`)).toEqual([]);
+});
+
+inBrowser(
+  'the environment is tried with live output, and its result becomes a draft of .deckhand.yml',
+  async () => {
+    await page.goto(`${world.service.url}${base}/repositories`);
+    await page.getByRole('link', { name: 'Environment of sample' }).click();
+    await page.getByText('No trial yet').waitFor();
+    // Chromium logs the 404, which is the answer before the first trial.
+    complaints.length = 0;
+    await button('Try the environment').click();
+    await page.getByText('Elapsed').waitFor();
+    await page.getByText('Set-up and checks succeed.').waitFor({ timeout: slowMs });
+    const command = page.getByRole('list', { name: 'Commands' }).getByRole('listitem');
+    expect(await command.textContent()).toMatch(/^Set-upnpm ciExit code 0[\d.]+ s/);
+    const draft = page.getByRole('region', { name: 'Draft', exact: true });
+    // npm also asks for its registry, which is refused where the worker does not know it.
+    expect(await draft.textContent()).toMatch(/^setup:\n {2}- npm ci\n/);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await button('Copy draft').click();
+    await page.getByText('Draft copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await draft.textContent());
+
+    // Somebody else starts a trial, whose worker reports.
+    const first = { command: 'npm ci', exitCode: null as number | null, seconds: 1, output: 'fetching' };
+    const report = (change: string, values: unknown[]) =>
+      world.sql(`update environment_trials set ${change} where id = 'trial_other'`, values);
+    await world.sql(
+      `insert into environment_trials (id, repository_id, status, commands)
+       select 'trial_other', id, 'running', $1 from repositories`,
+      [JSON.stringify([first])],
+    );
+    await button('Try the environment').click();
+    await page.getByText('Somebody else has already started a trial of this repository.').waitFor();
+    complaints.length = 0;
+    const output = page.getByRole('region', { name: 'Output of command 1' });
+    await output.getByText('fetching').waitFor();
+    await report('commands = $1', [JSON.stringify([{ ...first, output: 'fetching\nlinking' }])]);
+    await output.getByText('linking').waitFor();
+    expect(await draft.count()).toBe(0);
+    const failed = [
+      { ...first, exitCode: 0 },
+      { command: 'npm test', exitCode: 4, seconds: 2.5, output: 'not ok', isCheck: true },
+    ];
+    await report("status = 'failed', finished_at = now(), commands = $1, refused_hosts = $2", [
+      JSON.stringify(failed),
+      JSON.stringify([{ host: 'example.org', times: 3 }]),
+    ]);
+    await page.getByText('“npm test” ended with exit code 4.').waitFor();
+    await page.getByRole('region', { name: 'Output of command 2' }).getByText('not ok').waitFor();
+    await page.getByRole('list', { name: 'Refused hosts' }).getByText('3 times').waitFor();
+    expect(await draft.textContent()).toContain('checks:\n  - npm test # exit code 4 in the trial\n');
+  },
+  slowMs,
+);

@@ -18,6 +18,7 @@ let agentId: string;
 let hostileTask: string;
 let sprintId: string;
 let sessionId: string;
+let repositoryId: string;
 
 /** Hostile text that a person might enter as a title, description or name, or that a model might write. */
 const hostile = `<img src=x onerror="window.hit=1"><script>window.hit=1</script>[x](javascript:window.hit=1) ![p](https://tracker.example/p.png) \u202Eevil`;
@@ -52,13 +53,28 @@ beforeAll(async () => {
     goal: hostile,
   });
   sessionId = begun.sessionId;
+  repositoryId = await addHostileTrial();
+  await call('PUT', `${base}/environment-secrets/NPM_TOKEN`, { value: 'a value of a secret' });
   await world.taskIn('in_review');
   page = await openOwner(world);
 }, 60_000);
 watchBrowser(() => world?.close());
 
+/** Adds the result of a trial whose commands wrote hostile text. Returns the id of the repository. */
+async function addHostileTrial(): Promise<string> {
+  const [repository] = await world.get<{ id: string }[]>('/repositories');
+  const id = repository?.id ?? '';
+  const commands = [0, 4, null].map((exitCode) => ({ command: hostile, exitCode, seconds: 1.5, output: hostileText }));
+  await world.sql(
+    `insert into environment_trials (id, repository_id, status, finished_at, image, problem, commands, refused_hosts)
+     values ('trial_hostile', $1, 'failed', now(), $2, $3, $4, $5)`,
+    [id, hostile, hostileText, JSON.stringify(commands), JSON.stringify([{ host: hostile, times: 3 }])],
+  );
+  return id;
+}
+
 const pages = () => ({
-  ...pagesOf({ base, agentId, sprintId, taskId: hostileTask, sessionId }),
+  ...pagesOf({ base, agentId, sprintId, taskId: hostileTask, sessionId, repositoryId }),
   'new tasks': `${base}?new=many`,
   'split diff': `/tasks/${hostileTask}?tab=diff&view=split`,
   nothing: '/no/such/page',

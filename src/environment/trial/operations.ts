@@ -48,8 +48,11 @@ export async function startTrial(
 }
 
 /** Returns the last trial of a repository. @throws AppError 404 before the first */
-export async function getTrial(app: App, repositoryId: string): Promise<EnvironmentTrialRow> {
+export async function getTrial(
+  app: App,
+  repositoryId: string,
+): Promise<EnvironmentTrialRow & { setupCommands: number }> {
   const found = await findLastTrial(app.db.manager, repositoryId);
   if (found === null) throw notFound('Trial of the environment of repository', repositoryId);
-  return found;
+  return { ...found, setupCommands: found.commands.filter(({ isCheck }) => !isCheck).length };
 }

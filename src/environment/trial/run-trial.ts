@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts';
-import type { EnvironmentTrialRow } from '../../db/environment-tables.ts';
+import type { EnvironmentTrialRow, TrialCommand } from '../../db/environment-tables.ts';
 import type { RepositoryRow } from '../../db/tables.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { AppError } from '../../errors.ts';
@@ -12,7 +12,7 @@ import { findRepository } from '../../repositories/store.ts';
 import { addRefused, type RefusedHost } from '../equipment.ts';
 import { openFresh } from '../fresh.ts';
 import { prepareEnvironment } from '../prepare.ts';
-import type { CommandResult, Room } from '../room.ts';
+import type { Room } from '../room.ts';
 import { runCommands } from '../run-commands.ts';
 import { setupSeconds } from '../set-up.ts';
 import { findTrial, updateTrial } from './store.ts';
@@ -63,7 +63,7 @@ type Report = ReturnType<typeof openReport>;
 
 /** Stores the commands of a trial while they run, at most once a second. */
 function openReport(app: App, trialId: string) {
-  let commands: CommandResult[] = [];
+  let commands: TrialCommand[] = [];
   let image: string | null = null;
   let refused: RefusedHost[] = [];
   let isNew = false;
@@ -82,7 +82,7 @@ function openReport(app: App, trialId: string) {
     refuse: (hosts: RefusedHost[]) => {
       refused = hosts;
     },
-    show: (shown: CommandResult[]) => {
+    show: (shown: TrialCommand[]) => {
       commands = shown;
       isNew = true;
     },
@@ -113,7 +113,7 @@ async function tryOut(app: App, repository: RepositoryRow, signal: AbortSignal, 
   }
 }
 
-async function tryCommit(room: Room, commit: string, report: Report): Promise<CommandResult[]> {
+async function tryCommit(room: Room, commit: string, report: Report): Promise<TrialCommand[]> {
   const { checkout, settings } = room;
   if (!room.app.sandbox.state.works) throw new RunFailed('sandbox', room.app.sandbox.state.says);
   const environment = await prepareEnvironment({ ...room, onCommands: report.show }, commit, { isTrial: true });
@@ -123,11 +123,12 @@ async function tryCommit(room: Room, commit: string, report: Report): Promise<Co
     report.show(setup);
     const fresh = await openFresh(environment, await checkout.treeOf(commit));
     try {
-      const onCommands = (checks: CommandResult[]) => report.show([...setup, ...checks]);
+      const withChecks = (checks: TrialCommand[]) => [...setup, ...checks.map((each) => ({ ...each, isCheck: true }))];
+      const onCommands = (checks: TrialCommand[]) => report.show(withChecks(checks));
       const how = { seconds: checksSeconds, signal: fresh.signal, goesOn: true, secrets: [] };
       const checks = await runCommands({ ...room, onCommands }, fresh.machine, settings.checks, how);
       report.refuse(addRefused(environment.refused, fresh.refused()));
-      return [...setup, ...checks];
+      return withChecks(checks);
     } finally {
       await fresh.close();
     }

@@ -21,6 +21,10 @@ export const Trial = z
         output: z.string(),
       }),
     ),
+    setupCommands: z
+      .int()
+      .min(0)
+      .meta({ description: 'how many of the commands, from the first, are set-up; the others are checks' }),
     refusedHosts: z.array(z.object({ host: z.string(), times: z.int() })),
   })
   .meta({ id: 'EnvironmentTrial' });

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import * as api from '../api.ts';
+import { statusOf } from './errors.ts';
 
 /** The dashboard's queries, each with its cache key. The first word of a key says what is cached. */
 export const me = () => queryOptions({ queryKey: ['me'], queryFn: () => api.getMe() });
@@ -17,6 +18,24 @@ export const modelToken = (id: string) =>
   queryOptions({ queryKey: ['model-token', id], queryFn: () => api.getModelToken(id) });
 export const mcpServers = (id: string) =>
   queryOptions({ queryKey: ['mcp-servers', id], queryFn: () => api.listMcpServers(id) });
+
+export const environmentSecrets = (id: string) =>
+  queryOptions({ queryKey: ['environment-secrets', id], queryFn: () => api.listEnvironmentSecrets(id) });
+
+/** How often a running trial is fetched. The service stores new output once a second. */
+const trialPollMs = 2000;
+
+/** The last trial of a repository's environment; null before the first. Trials have no events. */
+export const environmentTrial = (repositoryId: string) =>
+  queryOptions({
+    queryKey: ['environment-trial', repositoryId],
+    queryFn: () =>
+      api.getEnvironmentTrial(repositoryId).catch((error) => {
+        if (statusOf(error) === 404) return null;
+        throw error;
+      }),
+    refetchInterval: ({ state }) => (state.data?.status === 'running' ? trialPollMs : false),
+  });
 
 export const tasks = (projectId: string) =>
   queryOptions({

@@ -1,5 +1,6 @@
 import { Button, Flash, Label, useConfirm } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from 'react-router';
 import * as api from '../api.ts';
 import { notifyError } from '../frame/notices.tsx';
 
@@ -20,6 +21,14 @@ export function RepositoryItem({ repository, canEdit }: { repository: api.Reposi
       <span className="grow" />
       <Button size="small" loading={test.isPending} onClick={() => test.mutate()}>
         Test connection
+      </Button>
+      <Button
+        as={Link}
+        size="small"
+        to={`/projects/${repository.projectId}/repositories/${repository.id}`}
+        aria-label={`Environment of ${repository.name}`}
+      >
+        Environment
       </Button>
       {canEdit && <EditButtons repository={repository} />}
       {test.data && <TestResult result={test.data} />}

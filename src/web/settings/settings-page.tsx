@@ -6,6 +6,7 @@ import { QueryResult } from '../display/query-result.tsx';
 import { usePageTitle } from '../frame/use-page-title.ts';
 import * as queries from '../live/queries.ts';
 import { DeleteProject } from './delete-project.tsx';
+import { EnvironmentSecrets } from './environment-secrets.tsx';
 import { GeneralSettings } from './general-settings.tsx';
 import { McpServers } from './mcp-servers.tsx';
 import { TokenSetting } from './token-setting.tsx';
@@ -48,6 +49,7 @@ function ProjectSettings({ project }: { project: api.Project }) {
             remove={() => api.removeModelToken(id)}
           />
           <McpServers projectId={id} />
+          <EnvironmentSecrets projectId={id} />
         </>
       )}
       {role === 'owner' && <DeleteProject project={project} />}

@@ -1,10 +1,14 @@
-import type { Task } from '../../../src/web/api.ts';
+import { parse } from 'yaml';
+import type { EnvironmentTrial, Task } from '../../../src/web/api.ts';
 import { filterTasks } from '../../../src/web/board/filter-tasks.ts';
 import { formatCost } from '../../../src/web/display/cost.ts';
 import { formatDuration } from '../../../src/web/display/duration.ts';
 import { hasHidden, revealHidden } from '../../../src/web/display/hidden-characters.ts';
 import { failureName, runKindName } from '../../../src/web/display/names.ts';
 import { plural } from '../../../src/web/display/plural.ts';
+import { draftSettings } from '../../../src/web/environment/draft-settings.ts';
+import { terminalText } from '../../../src/web/environment/terminal-text.ts';
+import { verdictOf } from '../../../src/web/environment/verdict.ts';
 import { changedFields } from '../../../src/web/forms/changed-fields.ts';
 import { actionForDrop, actionsFor } from '../../../src/web/tasks/actions/task-actions.ts';
 import { titlesFromList } from '../../../src/web/tasks/titles-from-list.ts';
@@ -109,4 +113,73 @@ test('numbers, costs, durations and names are formatted for people', () => {
   ]);
   expect([failureName(failure), failureName({ category: 'gave_up' })]).toEqual(['checks', 'gave up']);
   expect([runKindName({ kind: 'start' }), runKindName({ kind: 'retry' })]).toEqual(['Run', 'Retry']);
+});
+
+const tried = (command: string, exitCode: number | null = 0) => ({ command, exitCode, seconds: 1, output: '' });
+
+test('a draft of .deckhand.yml is valid and does what the trial did, without trusting refused hosts', () => {
+  const trial = {
+    image: 'registry.example.org/tools:1.2',
+    commands: [
+      tried('npm ci'),
+      tried('echo "a: b" # \u202E\n- x'),
+      tried('true'),
+      tried('npm test', 4),
+      tried('slow', null),
+    ],
+    setupCommands: 2,
+    refusedHosts: ['a.example.org', '192.0.2.1', 'other hosts', 'x.org\nchecks: [evil]'].map((host) => ({
+      host,
+      times: 3,
+    })),
+  };
+  const draft = draftSettings(trial) ?? '';
+  expect(draft.split('\n')).toEqual([
+    'image: "registry.example.org/tools:1.2"',
+    'setup:',
+    '  - npm ci',
+    '  - "echo \\"a: b\\" # \\u202E\\n- x"',
+    'checks:',
+    '  - "true"',
+    '  - npm test # exit code 4 in the trial',
+    '  - slow # was stopped in the trial',
+    '# These hosts were refused. To allow those that you trust, remove the # before the lines you need.',
+    '# network:',
+    '#   setup: [defaults, a.example.org]',
+    '#   agent: [a.example.org] # also for checks',
+    '',
+  ]);
+  const commands = trial.commands.map(({ command }) => command);
+  const base = { image: trial.image, setup: commands.slice(0, 2), checks: commands.slice(2) };
+  expect(parse(draft)).toEqual(base);
+  expect(parse(draft.replace(/^# (network| )/gm, '$1'))).toEqual({
+    ...base,
+    network: { setup: ['defaults', 'a.example.org'], agent: ['a.example.org'] },
+  });
+  expect(draftSettings({ ...trial, commands: [], setupCommands: 0 })).toBeUndefined();
+});
+
+test('output is shown as a terminal leaves it', () => {
+  expect(terminalText('\u001b[32mgreen\u001b[0m\r\n10 %\r100 %\na\u202Eb\u001b]0;x\u0007\tc')).toBe(
+    'green\n100 %\na⟦U+202E⟧b⟦U+001B⟧]0;x⟦U+0007⟧\tc',
+  );
+});
+
+test.each([
+  [{ status: 'running' }, 'The trial has started. Its first command has not started yet.'],
+  [{ status: 'running', commands: [tried('npm ci', null)] }, 'The trial is running.'],
+  [{ commands: [tried('npm ci')] }, 'Set-up and checks succeed.'],
+  [{}, expect.stringMatching(/^There is nothing to set up or check/)],
+  [{ status: 'failed', problem: 'no branch main' }, 'The trial failed: no branch main'],
+  [{ status: 'failed', commands: [tried('a', 2)] }, '“a” ended with exit code 2.'],
+  [
+    { status: 'failed', commands: [tried('a', null), tried('b'), tried('c', 1)] },
+    '“a” was stopped. 2 commands failed in all.',
+  ],
+] as [Partial<EnvironmentTrial>, unknown][])('the verdict on the trial %j', (changes, expected) => {
+  const trial = { status: 'ready' as const, commands: [], setupCommands: 0, problem: null, refusedHosts: [] };
+  const at = '2026-01-05T10:00:00.000Z';
+  expect(verdictOf({ id: 'trial_1', startedAt: at, finishedAt: at, image: null, ...trial, ...changes })).toEqual(
+    expected,
+  );
 });
