@@ -47,8 +47,8 @@ const groups: Rule[][] = [
 const maxParts = 10;
 
 /**
- * Returns the commands that prepare a repository, found from its files: those for its root, otherwise those for the
- * folders in the root.
+ * Returns the commands that install what a repository's lock files and manifests name. If the root contains none of
+ * them, returns the commands for the folders in the root.
  */
 export function detectSetup(paths: Iterable<string>): DetectedCommand[] {
   const names = new Map<string, Set<string>>();

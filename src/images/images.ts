@@ -32,8 +32,8 @@ export interface Images {
     says: string;
   };
   /**
-   * Returns an image and keeps it on this machine until it is released. The registry is asked each time, because a tag may
-   * have moved, and because a project without its credentials must not get an image that another one has pulled. `note`
+   * Returns an image and keeps it on this machine until it is released. Asks the registry each time, because a tag may
+   * have moved, and because a project without credentials must not get an image that another project has pulled. `note`
    * gets lines for the run's log. @throws RunFailed `setup`
    */
   take(

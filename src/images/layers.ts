@@ -21,9 +21,9 @@ const mb = 2 ** 20;
 const filesPerMb = 64;
 /** Layers that are downloaded at the same time. */
 const atOnce = 3;
-/** A download that brings nothing for so long is given up. */
+/** A download that makes no progress for this long is aborted. */
 const stallSeconds = 60;
-/** This much must stay free on the disk; it is checked each time as much has been written. */
+/** The free disk space to leave, and how many bytes are written between two checks of it. */
 const [reserveBytes, checkBytes] = [512 * mb, 64 * mb];
 
 export interface LayersToFetch {

@@ -32,7 +32,7 @@ export function sharedWork<T>() {
       signal.removeEventListener('abort', leave);
       shared.waiting -= 1;
       if (shared.waiting === 0) {
-        // Whoever asks from now on gets work that is not being aborted.
+        // Later callers start new work instead of joining what is being aborted.
         if (all.get(key) === shared) all.delete(key);
         shared.abort.abort(signal.reason);
         await shared.result.catch(() => {});

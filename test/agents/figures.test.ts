@@ -136,7 +136,7 @@ test('a run whose lease has expired and the last sign of life are seen in the ow
   expect((await facts())?.hasLapsedRun).toBe(false);
 });
 
-test('each task counts once, with the state of its latest run, whoever made that', async () => {
+test('each task counts once, with the state of its latest run, whichever agent made it', async () => {
   const [agent, other] = [await addAgent(), await addAgent()];
   const done = await addTask('done', { doneAfter: 150 });
   await addRun(agent, 'failed', { taskId: done, startedAfter: 80, createdAfter: 2 });

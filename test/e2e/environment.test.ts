@@ -87,7 +87,7 @@ async function work(file: string): Promise<string[]> {
 }
 
 (hasNpm ? test : test.skip)(
-  'dependencies are installed before the agent, found by its commands and the checks, and restored in the next run',
+  'dependencies are installed before the agent starts, work in its commands and in checks, and are restored in the next run',
   async () => {
     folder = mkdtempSync(join(tmpdir(), 'deckhand-npm-'));
     const addresses = await registryAddresses();

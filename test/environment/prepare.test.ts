@@ -160,7 +160,7 @@ test(
 );
 
 test(
-  'a detected set-up that fails is told to the agent, and nothing of it is kept or used',
+  'when a detected set-up fails, the prompt says so, and nothing of it is kept or used',
   async () => {
     push({ 'package.json': '{"name":"x","version":"1.0.0"}', 'package-lock.json': 'damaged' });
     base = (await checkout.fetch('main')) ?? '';

@@ -32,7 +32,7 @@ async function open(name: string): Promise<{ checkout: Checkout; base: string }>
   return { checkout, base };
 }
 
-test('a remote that sends more than the limit is told apart from one that hangs up', async () => {
+test('a remote that sends more than the limit gets another error than one that hangs up', async () => {
   const large = await serveSampleRepository();
   writeFileSync(join(large.work, 'large.bin'), randomBytes(300_000));
   gitOut(large.work, 'add', '-A');

@@ -142,7 +142,7 @@ ifPossible.each(['http://registry.example.org/token', 'https://10.0.0.1/token', 
   },
 );
 
-ifPossible('wrong and missing credentials are told apart, and are not in the message', async () => {
+ifPossible('wrong and missing credentials get different messages, without the credentials', async () => {
   const registry = await registryWith(image, (_req, res) => refused(res, 'Basic realm="here"'));
   await expect(takeFrom(registry)).rejects.toThrow(/requires credentials for 127.*imageAuth/);
   const failed = await takeFrom(registry, {}, { auth }).catch((error: Error) => error);

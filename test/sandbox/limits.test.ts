@@ -50,7 +50,7 @@ const attacks: Record<string, [command: string, end: RegExp]> = {
 
 const isRoot = process.getuid?.() === 0;
 const ordinary = ['setpriv', '--reuid=1000', '--regid=1000', '--clear-groups'];
-const users: [string, string[]][] = [['whoever runs the tests', []]];
+const users: [string, string[]][] = [['the user who runs the tests', []]];
 if (isRoot && canRead(ordinary)) users.push(['an ordinary user', ordinary]);
 else if (isRoot) console.warn('not tested as an ordinary user, because that user cannot read this folder');
 

@@ -12,7 +12,7 @@ const program = fileURLToPath(new URL('../support/play-tools.ts', import.meta.ur
 const ordinary = ['setpriv', '--reuid=1000', '--regid=1000', '--clear-groups'];
 
 /** Users who run the service, with the command that becomes them. */
-export const users: [string, string[]][] = [['whoever runs the tests', []]];
+export const users: [string, string[]][] = [['the user who runs the tests', []]];
 if (process.getuid?.() === 0 && canRead(ordinary)) users.push(['an ordinary user', ordinary]);
 
 function canRead([first = '', ...as]: string[]): boolean {

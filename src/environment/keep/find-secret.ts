@@ -15,7 +15,8 @@ const portion = 262_144;
 
 /**
  * Searches files, links and names below these names of a folder for the values of secrets, also in base64 and hex and
- * across lines. Returns the first file that contains one. No process may change the files meanwhile.
+ * across lines. Returns the first file that contains one. Call this only while no other
+ * process changes the files.
  */
 export async function findSecret(
   folder: string,

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 /**
  * Moves what lies in one folder into another on the same disk. What is already there stays, and links are not followed,
- * so nothing of a repository's own files is replaced and nothing is written outside. No process may change the folders
- * meanwhile.
+ * so none of the repository's own files is replaced and nothing is written outside. Call this only while no other
+ * process changes the folders.
  */
 export async function moveInto(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });

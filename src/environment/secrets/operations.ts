@@ -42,7 +42,7 @@ export async function setSecret(app: App, projectId: string, name: string, value
   });
 }
 
-/** Deletes an environment secret. @throws AppError 404 when there is none with this name */
+/** Deletes an environment secret. @throws AppError 404 when no secret has this name */
 export async function removeSecret(app: App, projectId: string, name: string): Promise<void> {
   const isDeleted = secretName.test(name) && (await deleteSecret(app.db.manager, { projectId, name }));
   if (!isDeleted) throw notFound('Environment secret', name.slice(0, 100));
