@@ -8,6 +8,7 @@ const root = mkdtempSync(join(tmpdir(), 'deckhand-processes-'));
 chmodSync(root, 0o755);
 const limits = { memoryMb: 4096, diskMb: 10_240, processes: 1024 };
 const sandbox = await openSandbox({ setting: 'auto', toolsDir: join(root, 'tools'), limits });
+if (!sandbox.state.works) console.warn(`skipped: ${sandbox.state.says}`);
 const behindTheWall = sandbox.state.works ? test : test.skip;
 
 let confinement: Confinement;

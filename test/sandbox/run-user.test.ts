@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { takeRunUser } from '../../src/sandbox/limits/run-user.ts';
 
-const asRoot = process.getuid?.() === 0 ? test : test.skip;
+const isRoot = process.getuid?.() === 0;
+if (!isRoot) console.warn('skipped: only root gives each run a user of its own');
+const asRoot = isRoot ? test : test.skip;
 const children: ChildProcess[] = [];
 afterAll(() => {
   for (const child of children) child.kill('SIGKILL');
