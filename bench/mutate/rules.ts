@@ -80,7 +80,10 @@ const literal: Rule = (node, text) => {
   return [{ ...rangeOf(node), replacement: String(otherNumber(Number(text(node).replaceAll('_', '')))) }];
 };
 
-/** A count is off by one. A large number is a time or a size, which nobody tests to the millisecond: it is ten times as large. */
+/**
+ * Adds one to a small number, which is a count. Multiplies a large one by ten, because it is a time or a size, which no
+ * test checks exactly.
+ */
 function otherNumber(value: number): number {
   return value < 1000 ? value + 1 : value * 10;
 }

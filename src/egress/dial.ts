@@ -31,12 +31,12 @@ export function dial(
       resolve({ status, says: `host ${host} could not be reached (${why})` });
     };
     const timer = setTimeout(() => fail(504, `no connection within ${connectMs / 1000} s`), connectMs);
-    const abandon = () => fail(502, 'the client left');
+    const abandon = () => fail(502, 'the client disconnected');
     client.once('close', abandon);
     if (client.destroyed) abandon();
     socket.once('connect', () => resolve(socket));
     socket.on('error', ({ code = 'connection lost' }: NodeJS.ErrnoException) => fail(502, code));
-    // Stays for the time of the tunnel: nothing is left of it when the client is gone.
+    // Kept while the tunnel is open, so that the socket is destroyed when the client disconnects.
     socket.once('close', () => client.off('close', abandon));
     for (const event of ['connect', 'close']) socket.once(event, () => clearTimeout(timer));
   });

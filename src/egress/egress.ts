@@ -54,13 +54,13 @@ export interface EgressSettings {
   ALLOW_PRIVATE_HOSTS: boolean;
 }
 
-/** What leads out of this process. Tests answer for a name server, and listen on other ports than 443 and 80. */
+/** The functions that use the network. Tests replace the name server, and use ports other than 443 and 80. */
 export interface Outside {
   lookUp?: LookUp;
   connect?: Connect;
 }
 
-/** Builds the door. The configuration of tools is read in `toolEnvironment`, once. */
+/** Creates the proxies of runs. Reads the configuration of tools once, in the environment `toolEnvironment`. */
 export function egressDoor(
   settings: EgressSettings,
   toolEnvironment: Record<string, string>,

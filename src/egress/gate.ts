@@ -61,8 +61,8 @@ export function openGate(rules: GateRules): Gate {
 
 function problemOf({ host, port }: Target, { isOn, isAllowed, list }: GateRules): string | undefined {
   if (!isOn) return 'the operator has switched the network off (EGRESS=off)';
-  if (isAddress(host)) return 'only names can be allowed, no addresses';
-  if (!isHostName(host)) return 'it is no valid host name';
+  if (isAddress(host)) return 'only names can be allowed, not addresses';
+  if (!isHostName(host)) return 'it is not a valid host name';
   if (!isAllowed(host)) return `add it to network.${list} in .deckhand.yml`;
   if (port !== 443 && port !== 80) return `only ports 443 and 80 are open, not ${port}`;
   return undefined;

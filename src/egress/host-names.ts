@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 
 const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
-/** The last label is no number, because the system's resolver takes `127.1` and `0x7f.1` for addresses. */
+/** The last label is not a number, because the system's resolver takes `127.1` and `0x7f.1` for addresses. */
 const hostName = new RegExp(`^(?:${label}\\.)*(?!(?:[0-9]+|0x[0-9a-f]*)$)${label}$`);
 const numbered = /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/;
 

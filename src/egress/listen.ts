@@ -38,7 +38,7 @@ export async function listen(
     await once(server.listen(socket), 'listening');
     await chmod(socket, 0o600);
     await own?.(socket);
-    // The run's user passes through to the socket, and can list nothing.
+    // The run's user can reach the socket in this folder, but cannot list the folder.
     await chmod(home, 0o711);
     signal.throwIfAborted();
   } catch (error) {

@@ -14,7 +14,7 @@ const [maxOfProcess, maxOfRun] = [2, 1];
 const patienceMs = 10_000;
 const maxWaiting = 64;
 
-/** How long an answer is used, and for how many names of a run. */
+/** How long an answer is cached, and for how many names of a run. */
 const [keptMs, maxKept] = [60_000, 256];
 
 /** Limits the look-ups of all runs together. */

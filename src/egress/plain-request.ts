@@ -24,8 +24,8 @@ const ofConnection = [
 ];
 
 /**
- * Answers a request for port 80: passes it on if it only reads, and names the host it is for. Resolves when the host has
- * nothing more to do.
+ * Answers a request for port 80. Forwards it if its method is GET or HEAD and its Host header names the same host.
+ * Resolves when the exchange with the host has ended.
  */
 export async function forward(
   { req, res, target }: { req: IncomingMessage; res: ServerResponse; target: Target & { path: string } },
@@ -52,7 +52,7 @@ export async function forward(
   sent.once('error', ({ code, message }: NodeJS.ErrnoException) => {
     why = code ?? message;
   });
-  // Without an error too, such as after an answer that switches the protocol.
+  // May close without an error, for example after an answer that switches the protocol.
   sent.once('close', () => {
     if (!res.headersSent) deny(res, { status: 502, says: `host ${host} could not be reached (${why})` });
   });

@@ -53,7 +53,7 @@ export function sayNo(client: Socket, { status, says }: Denial | { status: 400; 
   part(client, [...head, 'Connection: close', '', `${says}\n`].join('\r\n'));
 }
 
-/** Sends last words. What the client still sends is discarded. */
+/** Sends a final reply and closes the connection. Whatever the client still sends is discarded. */
 function part(client: Socket, words: string | Buffer): void {
   client.resume().end(words);
   const timer = setTimeout(() => client.destroy(), goodbyeMs);

@@ -6,13 +6,13 @@ export interface DetectedCommand {
 }
 
 interface Rule extends DetectedCommand {
-  /** Files that ask for the command, in the root of the repository or of a part of it. */
+  /** Files that select this command, in the root of the repository or of a part of it. */
   files: string[];
 }
 
 /**
- * What the package managers say themselves about installing exactly what a lock file names. Of a group, the first rule
- * that fits applies: a repository may still have the lock file of the manager that it used before.
+ * The commands that package managers document for installing exactly what a lock file names. In each group, the first
+ * matching rule applies, because a repository may still have the lock file of a manager that it no longer uses.
  */
 const groups: Rule[][] = [
   [

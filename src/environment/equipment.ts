@@ -3,7 +3,7 @@ import { egressPort } from '../sandbox/machine/network.ts';
 import type { Confinement, Machine, MachineSettings } from '../sandbox/sandbox.ts';
 import type { Room } from './room.ts';
 
-/** What commands find besides files: their variables, and the way to the hosts that they may reach. */
+/** What commands get besides files: variables, and access to the hosts that they may reach. */
 export interface Equipment {
   settings: MachineSettings;
   /** The hosts that commands tried to reach and may not, in the order of their first refusal. */
@@ -20,7 +20,7 @@ export interface RefusedHost {
 const defaults = 'defaults';
 
 /**
- * Opens the way to the hosts of one list. Refusals are lines of the log. `variables` take precedence over those of
+ * Opens the proxy to the hosts of one list. Refusals are logged. `variables` take precedence over those of
  * .deckhand.yml.
  */
 export async function openEquipment(

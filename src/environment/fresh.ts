@@ -12,7 +12,7 @@ import { runCommands } from './run-commands.ts';
 import { setupSeconds } from './set-up.ts';
 import { startAll } from './start-services.ts';
 
-/** A place to check a change, which no agent has touched. */
+/** A sandbox in which a change is checked, and which no agent has touched. */
 export interface FreshPlace {
   machine: Machine;
   /** Aborted when the place ends, with the reason. */
@@ -26,9 +26,9 @@ export interface FreshPlace {
 }
 
 /**
- * Opens a place with the files of a tree, in a sandbox, with a user and a home folder of its own, in the environment as
- * set-up left it. Where the tree differs from the base branch in a file that decides about set-up, set-up runs there, with
- * its network but without secrets, and nothing of it is kept.
+ * Opens a new sandbox with the files of a tree, its own user and home folder, and the environment as set-up left it. If
+ * the tree changes a file that decides whether set-up runs again, set-up runs there on the change, with its network but
+ * without secrets, and the result is discarded.
  */
 export async function openFresh(environment: Environment, tree: string): Promise<FreshPlace> {
   const { room } = environment;

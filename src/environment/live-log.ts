@@ -4,7 +4,7 @@ import type { Room } from './room.ts';
 
 /** How often new output becomes a line of the log. */
 const pauseMs = 1000;
-/** Characters in one line of the log, which is what a line may have. */
+/** Characters in one line of the log. The log cuts longer lines. */
 const lineChars = 2000;
 /** Lines of output for one set-up. The rest is left out; the end of a failing command is always shown. */
 const maxLines = 300;
@@ -34,11 +34,11 @@ export function openLiveLog(note: Room['note'], secrets: string[]): LiveLog {
       });
   };
   const send = (isLast: boolean) => {
-    // Without a space for this long, the text is no ordinary output, and waiting longer would fill the memory.
+    // Without a space for this long, the text is not ordinary output, and waiting longer would fill the memory.
     const length = isLast || waiting.length > 10 * lineChars ? waiting.length : safeLength(waiting, secrets);
     const text = waiting.slice(0, length);
     waiting = waiting.slice(length);
-    // What floods the log is cut to its newest part.
+    // If too much output arrived for one line, only its newest part is logged.
     write(text.length <= lineChars ? text.trimEnd() : `[…]\n${text.trimEnd().slice(-lineChars + 10)}`);
   };
   return {

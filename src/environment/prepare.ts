@@ -34,7 +34,7 @@ export interface Environment {
    * owns it afterwards.
    */
   placeInto(workTree: string, confinement: Pick<Confinement, 'own'>): Promise<void>;
-  /** Removes the files that belong to this run. What is kept for others stays. */
+  /** Removes the files of this run, but not the results that are kept for later runs. */
   remove(): Promise<void>;
 }
 
@@ -80,7 +80,7 @@ function count({ metrics }: App, outcome: string, seconds: number): void {
 
 type Ready = Pick<Environment, 'how' | 'commands' | 'refused'>;
 
-/** Writes what the agent should know about its environment; empty when that is nothing. */
+/** Writes what the agent should know about its environment; empty if there is nothing to say. */
 function toldOf({ how, commands }: Pick<Ready, 'how' | 'commands'>, { settings }: Room): string {
   const failed = how === 'failed' ? commands.filter(({ exitCode }) => exitCode !== 0) : [];
   const services = settings.services.map(({ run, port }) => `- ${run}${port === undefined ? '' : ` (port ${port})`}`);
@@ -132,7 +132,7 @@ async function makeReady(room: Room, plan: SetupPlan, files: EnvironmentFiles, i
   return { how: 'set up', commands, refused };
 }
 
-/** Deletes what was not used for longest. Images take at most half of the room, so that neither drives out the other. */
+/** Deletes the least recently used results. Images get at most half of the space, so that results keep the rest. */
 async function trim(app: App): Promise<void> {
   const bytes = app.config.ENVIRONMENT_CACHE_GB * 1e9;
   await keptStore(app.keptDir).trim(bytes - (await app.images.trim(bytes / 2)));

@@ -13,11 +13,11 @@ export interface Room {
   settings: RepositorySettings;
   /** The system that commands run on; undefined for the worker's own. */
   image?: HeldImage | undefined;
-  /** Stops everything that prepares. */
+  /** Aborts the preparation. */
   signal: AbortSignal;
   /** Adds a line to the log that people read. */
   note(type: string, text: string, data?: object): Promise<void>;
-  /** Called while commands run, with what they have said so far. */
+  /** Called while commands run, with their results so far. */
   onCommands?: ((commands: CommandResult[]) => void) | undefined;
 }
 
@@ -27,6 +27,6 @@ export interface CommandResult {
   /** Null while it runs, and when it was killed. */
   exitCode: number | null;
   seconds: number;
-  /** The start and the end of its output, without secrets. */
+  /** The end of its output, without secrets. */
   output: string;
 }

@@ -23,7 +23,7 @@ export function urlProblem(text: string, rules: HostRules): string | undefined {
   return hostProblem(url, rules);
 }
 
-/** Returns what is wrong with the address of a server that is no repository, by the same rules. */
+/** Returns what is wrong with the address of a server other than a repository, by the same rules. */
 export function serverUrlProblem(text: string, rules: HostRules): string | undefined {
   if (!isHttpAddress(text)) return 'must be an https address such as https://example.com/mcp';
   const url = new URL(text);
@@ -91,7 +91,7 @@ export async function openAddress(
 ): Promise<{ address: string; family: number } | undefined> {
   if (url.origin === rules.githubOrigin || rules.allowPrivateHosts) return undefined;
   const host = hostOf(url);
-  // For an address, lookup returns the address and asks nobody.
+  // For an IP address, lookup returns it without a DNS query.
   const found = await lookup(host, { all: true }).catch((error) => {
     throw new GitFailed('unreachable', `git: the host name ${host} could not be resolved (${error.code})`);
   });

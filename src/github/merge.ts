@@ -80,5 +80,5 @@ async function mergeByAllowed(
         (error as { status?: number }).status === 405 && /not allowed/i.test((error as Error).message);
       if (!isMethodRefused || i === candidates.length - 1) throw error;
     }
-  throw new Refused('The repository allows none of squash, merge and rebase. Allow one in its settings on GitHub.');
+  throw new Refused('The repository allows no merge method. Allow squash, merge or rebase in its settings on GitHub.');
 }

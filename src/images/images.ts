@@ -63,7 +63,7 @@ export interface ImagesOptions {
 
 /** Longest time for the download of an image and for unpacking it. */
 const pullMinutes = 30;
-/** How often an image is made again if it was removed or changed before it could be used. */
+/** How many times an image is pulled if it is removed or changed before it can be used. */
 const attempts = 3;
 
 export async function openImages(options: ImagesOptions): Promise<Images> {
@@ -78,7 +78,7 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
     for (let attempt = 0; attempt < attempts; attempt++) {
       const found = await kept.hold(image.digest);
       if (found !== undefined) {
-        // It is held, so only others make way for it. What cannot be removed now is tried again after the next pull.
+        // The image is held, so this removes only others. What is still in use is removed after a later pull.
         if (attempt > 0) await kept.trim(keptBytes).catch(() => {});
         return found;
       }

@@ -93,7 +93,7 @@ async function fetchLayer(layer: Layer, wanted: LayersToFetch, spending: Spendin
     await pipeline(body, check, decompressor(layer), count, createWriteStream(file), { signal: stall.signal });
     if (received !== layer.size) throw new Error(`the download of a layer of ${name} ended early`);
     if (`sha256:${hash.digest('hex')}` !== layer.digest)
-      throw imageFailed(`the registry sent something else than ${layer.digest} for ${name}`);
+      throw imageFailed(`the registry sent something other than ${layer.digest} for ${name}`);
   } catch (error) {
     spent.undo();
     await rm(file, { force: true });
@@ -109,12 +109,12 @@ function decompressor({ compression }: Layer) {
 }
 
 function clear(error: Error & { code?: string }, stall: { isLate(): boolean }, name: string): Error {
-  if (stall.isLate()) return new Error(`the download of ${name} stood still for ${stallSeconds} s`);
+  if (stall.isLate()) return new Error(`the download of ${name} made no progress for ${stallSeconds} s`);
   const isDamaged = /^(Z_|ZSTD_)/.test(error.code ?? '') && error.code !== 'Z_BUF_ERROR';
   return isDamaged ? imageFailed(`a layer of ${name} cannot be decompressed`) : error;
 }
 
-/** Ends a download that brings nothing any more. */
+/** Aborts a download that makes no progress. */
 function stallClock(signal: AbortSignal) {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), stallSeconds * 1000);
@@ -161,9 +161,9 @@ function spendingOf({ name, folder, limits: { megabytes } }: Pick<LayersToFetch,
   };
 }
 
-/** @throws Error `ENOSPC` when too little is free on the disk */
+/** @throws Error `ENOSPC` when too little disk space is free */
 async function checkRoom(folder: string): Promise<void> {
   const { bavail, bsize, blocks } = await statfs(folder);
   const reserve = Math.min(reserveBytes, (blocks * bsize) / 20);
-  if (bavail * bsize < reserve) throw Object.assign(new Error('too little is free'), { code: 'ENOSPC' });
+  if (bavail * bsize < reserve) throw Object.assign(new Error('too little disk space is free'), { code: 'ENOSPC' });
 }

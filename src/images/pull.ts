@@ -66,7 +66,7 @@ async function giveTo(folder: string): Promise<void> {
   if (process.getuid?.() === 0) await promisify(execFile)('chown', ['-hR', `${imageUser}:${imageUser}`, folder]);
 }
 
-/** Makes a folder the service's own again, except for what is in it. */
+/** Gives a folder, but not its contents, back to the service's user. */
 async function takeBack(folder: string): Promise<void> {
   if (process.getuid?.() === 0) await lchown(folder, 0, 0);
   await chmod(folder, 0o755);

@@ -25,7 +25,7 @@ const maxLength = 500;
 /**
  * Parses the name of an image, with the rules of the container tools: the first part is a registry if it contains a dot
  * or a colon, or is `localhost`, and other names belong to `defaultRegistry`, which may include a path.
- * @throws RunFailed when it is no image name
+ * @throws RunFailed when the text is not an image name
  */
 export function parseReference(text: string, defaultRegistry?: string): Reference {
   const found = split(text);

@@ -6,7 +6,7 @@ export interface Learned {
   wire?: Wire;
   /** The tokens that fit into a request and its answer. */
   window?: number | undefined;
-  /** What the server has refused and is not sent again: fields of requests, `messages.<field>`, or `images`. */
+  /** What later requests leave out because the server refused it: fields, `messages.<field>`, or `images`. */
   refused: Set<string>;
 }
 

@@ -49,7 +49,7 @@ export interface TooLong {
   window: number | undefined;
 }
 
-/** Numbers outside of these are no windows. */
+/** Numbers outside this range are not context windows. */
 const [leastWindow, mostWindow] = [256, 100_000_000];
 
 /** Returns what a refusal says about the window, or undefined when it is about something else. */

@@ -46,7 +46,7 @@ export function mcpClient(endpoint: Endpoint, seconds = usualSeconds): McpClient
     const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'deckhand', version: '1' } };
     const { result, headers } = await ask(endpoint, { id: nextId(), method: 'initialize', params }, signal);
     const version = started.safeParse(result).data?.protocolVersion ?? '';
-    if (!knownVersions.includes(version)) throw new McpFailed('speaks no version of the protocol that is known here');
+    if (!knownVersions.includes(version)) throw new McpFailed('does not support any of our protocol versions');
     const id = headers.get('mcp-session-id') ?? '';
     const opened = {
       ...endpoint,
@@ -96,7 +96,7 @@ async function listAll(read: (cursor: string | undefined) => Promise<object>): P
   let cursor: string | undefined;
   for (let pages = 0; pages < maxPages && tools.length < maxTools; pages++) {
     const { data } = page.safeParse(await read(cursor));
-    if (data === undefined) throw new McpFailed('sent something that is no list of tools');
+    if (data === undefined) throw new McpFailed('did not send a list of tools');
     tools.push(...data.tools.slice(0, maxTools - tools.length));
     cursor = data.nextCursor ?? undefined;
     if (cursor === undefined) break;

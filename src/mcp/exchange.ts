@@ -13,7 +13,7 @@ export class McpFailed extends Error {
   }
 }
 
-/** Where an MCP server is reached, and the headers of every request to it. `fetch` limits what it may answer. */
+/** The address of an MCP server and the headers of every request to it. `fetch` limits its responses. */
 export interface Endpoint {
   url: string;
   headers: Record<string, string>;
@@ -44,7 +44,7 @@ type Message = z.output<typeof message>;
 const maxReplies = 10;
 const methodNotFound = { code: -32601, message: 'this client offers nothing to servers' };
 
-/** Posts one JSON-RPC message. @throws McpFailed for every status that is no success */
+/** Posts one JSON-RPC message. @throws McpFailed for every unsuccessful status */
 export async function post({ url, headers, fetch }: Endpoint, body: object, signal: AbortSignal): Promise<Response> {
   const answer = await fetch(url, {
     method: 'POST',

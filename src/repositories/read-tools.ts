@@ -135,7 +135,7 @@ export function parseArguments<S extends z.ZodType>(schema: S, text: string): Fi
   return fitArguments(schema, text);
 }
 
-/** Reads the arguments of a call without a schema; returns undefined if they are no object. */
+/** Reads the arguments of a call without a schema; returns undefined if they are not an object. */
 export function parseJson(text: string): Given | undefined {
   const read = readObject(text, {});
   return read.ok ? read.value : undefined;

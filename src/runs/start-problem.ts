@@ -32,7 +32,7 @@ export async function startProblem(
       'The issue of this task is public, but the task works on a private repository. Choose a public repository, or turn on sharePrivateContext in the project settings.',
     );
   if (repository.isArchived)
-    return new Refused(`The repository ${repository.name} is archived and takes no changes. Unarchive it first.`);
+    return new Refused(`The repository ${repository.name} is archived and cannot be changed. Unarchive it first.`);
   try {
     await modelFor(app, agent, task.projectId);
     return (await credentialFor(app, repository)).kind === 'none' ? noCredential() : undefined;

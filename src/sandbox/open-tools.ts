@@ -49,7 +49,7 @@ export function plainHost(parts: WallParts, workTree: string): OpenTools['walled
 
 export function openTools({ walled, openMachine, signal, look }: OpenTools): ToolHost {
   const client = hostClient(walled.child);
-  /** If the run was ended, fails with the reason for that instead of with the end of the tools. */
+  /** If the run was ended, throws the reason for that rather than the error that the tools have ended. */
   const orReason = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       return await answer;

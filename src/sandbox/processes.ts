@@ -113,7 +113,7 @@ function forgetOldest(known: Map<string, Process>): void {
 function report(name: string, process: Process): string {
   const { running, how } = process;
   const seconds = Math.round(running.seconds());
-  // Not in seconds: the time that goes by is news here, and not only how long an answer took.
+  // Not in seconds: stuck.ts ignores those when it compares results, but here the passing time is progress.
   const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
   process.shown = running.output();
   return `[${name}: ${how ?? 'running'}, ${time} minutes]\n${process.shown || '(no output yet)'}`;

@@ -4,7 +4,7 @@ const machines: Record<string, { audit: number; socket: number; keyrings: number
   arm64: { audit: 0xc00000b7, socket: 198, keyrings: [217, 218, 219] },
 };
 
-/** Allowed socket families: unix, inet, inet6 and netlink. A sandbox has no network that they could reach. */
+/** Allowed socket families: unix, inet, inet6 and netlink. The sandbox's network namespace confines them. */
 const families = [1, 2, 10, 16];
 const ioUringSetup = 425;
 const [noSuchCall, noSuchFamily] = [38, 97];

@@ -68,7 +68,7 @@ export const rootNames = new Set([
   'work',
 ]);
 
-/** The wall of the file tools. They have no network, and cannot write to the git folder. */
+/** The sandbox of the file tools. They have no network, and cannot write to the git folder. */
 export function fileToolsWall(
   parts: WallParts,
   { workTree, git, scratch }: Pick<ShownTree, 'workTree' | 'git'> & { scratch: Scratch },
@@ -89,7 +89,7 @@ export function fileToolsWall(
 }
 
 /**
- * The wall of a command. The first tree is its working folder. Trees hide what the system has in their places, and
+ * The sandbox of a command. The first tree is its working folder. Trees hide what the system has in their places, and
  * variables in `env` replace the usual ones.
  */
 export function commandWall(given: {
@@ -117,7 +117,7 @@ export function commandWall(given: {
 }
 
 /**
- * The wall of the process that holds the network namespace of commands. Without devices and `--disable-userns`
+ * The sandbox of the process that holds the network namespace of commands. Without devices and `--disable-userns`
  * bubblewrap creates a single user namespace: joining it gives the right to join the network namespace.
  */
 export function holderWall(parts: WallParts, egressSocket: string | undefined): Wall {

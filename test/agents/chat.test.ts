@@ -63,7 +63,7 @@ test("an agent's effort and the length of its answers reach the model", async ()
   await call('PATCH', `/tasks/${task}`, { owner: null });
 });
 
-test('the dev lead sees metrics, burndown and tasks of the sprint', async () => {
+test('the Software Architect sees metrics, burndown and tasks of the sprint', async () => {
   says = () => 'On the way.';
   const { status, body } = await call('POST', `/sprints/${sprint}/chat-with-dev-lead`, { message: 'How far are we?' });
   expect([status, body]).toEqual([200, { response: 'On the way.' }]);

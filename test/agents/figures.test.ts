@@ -119,7 +119,7 @@ test('only failures that are the fault of the agent count, since its last succes
   expect(await failuresOf(agent)).toBe(0);
 });
 
-test('a run whose lease has expired and the last sign of life are seen in the own projects', async () => {
+test('expired leases and the last heartbeat count only in the projects of the user', async () => {
   const agent = await addAgent();
   const facts = async () => (await findHealthFacts(db.manager, 'mona', [agent]))[0];
   expect(await facts()).toMatchObject({ hasLapsedRun: false, lastHeartbeat: new Date('2020-01-01T00:00:00Z') });

@@ -34,7 +34,7 @@ test.each([
   ['a name that begins like an allowed one', 'allowed.example.org.example.com:443', 403, /add it to network.agent/],
   ['the parent of a wildcard', 'wild.example.org:443', 403, /add it to network.agent/],
   ['a name that ends like a wildcard', 'awild.example.org:443', 403, /add it to network.agent/],
-  ['an IPv4 address', '127.0.0.1:443', 403, /only names can be allowed, no addresses/],
+  ['an IPv4 address', '127.0.0.1:443', 403, /only names can be allowed, not addresses/],
   ['an IPv6 address', '[::1]:443', 403, /only names/],
   ['an IPv4 address in IPv6', '[::ffff:127.0.0.1]:443', 403, /only names/],
   ['an IPv6 address with a zone', '[fe80::1%lo]:443', 403, /only names/],
@@ -54,17 +54,17 @@ test.each([
   ['two ports', `${open}:443:443`, 400, /host and a port/],
   ['an allowed host as user name', `${open}@example.com:443`, 400, /host and a port/],
   ['an allowed host and port as user name', `${open}:443@example.com:443`, 400, /host and a port/],
-  ['a trailing dot', `${open}.:443`, 403, /no valid host name/],
-  ['an empty label', 'allowed..example.org:443', 403, /no valid host name/],
+  ['a trailing dot', `${open}.:443`, 403, /not a valid host name/],
+  ['an empty label', 'allowed..example.org:443', 403, /not a valid host name/],
   ['an ideographic full stop', Buffer.from('allowed。example.org:443').toString('latin1'), 400, /^$/],
   ['a full-width letter', Buffer.from('ａllowed.example.org:443').toString('latin1'), 400, /^$/],
   ['a Cyrillic letter', Buffer.from('аllowed.example.org:443').toString('latin1'), 400, /^$/],
   ['the punycode of a look-alike', 'xn--llowed-1nf.example.org:443', 403, /add it to network.agent/],
-  ['a percent-encoded dot', 'allowed%2eexample.org:443', 403, /no valid host name/],
-  ['a percent-encoded zero byte', `${open}%00.example.com:443`, 403, /no valid host name/],
-  ['a path', `${open}/:443`, 403, /no valid host name/],
-  ['a name of 254 characters', `${long(60)}.${long(60)}.${long(60)}.${long(59)}.example.org:443`, 403, /no valid/],
-  ['a label of 64 characters', `${long(64)}.wild.example.org:443`, 403, /no valid host name/],
+  ['a percent-encoded dot', 'allowed%2eexample.org:443', 403, /not a valid host name/],
+  ['a percent-encoded zero byte', `${open}%00.example.com:443`, 403, /not a valid host name/],
+  ['a path', `${open}/:443`, 403, /not a valid host name/],
+  ['a name of 254 characters', `${long(60)}.${long(60)}.${long(60)}.${long(59)}.example.org:443`, 403, /not a valid/],
+  ['a label of 64 characters', `${long(64)}.wild.example.org:443`, 403, /not a valid host name/],
   ['a name with a private address', 'private.example.org:443', 403, /it has a private or reserved address/],
   ['a name with the metadata address', 'metadata.example.org:443', 403, /private or reserved/],
   ['a name with an open and a private address', 'mixed.example.org:443', 403, /private or reserved/],
@@ -163,7 +163,7 @@ test.each<[string, Buffer | string, RegExp, string?]>([
   expect(proxied.received()).toBe(before);
 });
 
-test('TLS: a hello that comes with the request is refused alike', async () => {
+test('TLS: a hello that arrives with the request is refused too', async () => {
   const before = proxied.received();
   const early = Buffer.concat([Buffer.from(connecting(`${open}:443`)), named('example.com')]);
   expect(await proxied.say(early)).toBe(`${established}${alert}`);
@@ -232,7 +232,7 @@ test.each([
   expect(body).toMatch(says);
 });
 
-test('HTTP: each request of a connection is checked, those that were sent in advance too', async () => {
+test('HTTP: each request of a connection is checked, including pipelined ones', async () => {
   const keeping = getting(`http://${open}/first`).replace('Connection: close\r\n', '');
   const reply = await proxied.say(`${keeping}${getting('http://example.com/second', 'example.com')}`);
   expect(reply).toMatch(/GET \/first from the host.*HTTP\/1.1 403 .*host example.com is not allowed/s);

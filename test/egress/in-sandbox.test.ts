@@ -142,6 +142,6 @@ test('nothing else is reached', async () => {
   }
 });
 
-test('only what is allowed has left', () => {
+test('only the allowed requests reached the host', () => {
   expect(proxied.received().match(/^[A-Z]+ \S+/gm)).toEqual(['GET /a', 'GET /b', 'GET /c']);
 });

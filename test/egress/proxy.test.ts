@@ -189,7 +189,7 @@ describe('limits', () => {
     expect(received().split('GET').length).toBeLessThanOrEqual(17);
   });
 
-  test('of clients that leave at once, nothing stays', async () => {
+  test('nothing is left of clients that disconnect immediately', async () => {
     const { socket, say, connections } = await opened({ answer: (req, res) => req.url === '/' && res.end('here') });
     for (const request of [`CONNECT ${open}:443 HTTP/1.1\r\n\r\n`, get(`http://${open}/silent`, '').repeat(10)])
       for (let i = 0; i < 20; i++) {
@@ -201,7 +201,7 @@ describe('limits', () => {
     while (connections.size > 1) await nextTurn();
   });
 
-  test('those who would wait too long for their turn are sent away', async () => {
+  test('requests whose turn would come too late are refused', async () => {
     const turn = paced(20, 1, 120);
     const began = performance.now();
     expect(await Promise.all([turn(), turn(), turn(), turn(), turn()])).toEqual([true, true, true, false, false]);
@@ -249,7 +249,7 @@ describe('refusals', () => {
     ]);
   });
 
-  test('of more than 100 hosts are summed up', () => {
+  test('of further hosts are summed up after the first 100', () => {
     const told: number[] = [];
     const log = refusalLog(({ times }) => told.push(times));
     for (let i = 0; i < 1100; i++) log.note({ host: `h${i}.example.com`, port: 443, reason: `host h${i} …` });

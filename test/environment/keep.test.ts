@@ -122,7 +122,7 @@ describe('the store', () => {
     expect(readdirSync(join(root, 'store'))).toEqual([]);
   });
 
-  test('keeps nothing half when the folder cannot be written', async () => {
+  test('keeps no partial result when the folder cannot be written', async () => {
     writeFileSync(join(root, 'store'), 'a file in its place');
     await expect(add('a', 10)).rejects.toThrow();
     expect(await take('a')).toBeUndefined();
@@ -191,7 +191,7 @@ test('results are moved beside the files of a repository, never over them or thr
   expect(readdirSync(join(root, 'outside'))).toEqual(['x']);
 });
 
-test('those with the same key take turns, and who gives up does not hold up the others', async () => {
+test('callers with the same key take turns, and one that gives up does not delay the others', async () => {
   const order: string[] = [];
   const stop = new AbortController();
   const { promise: held, resolve: release } = Promise.withResolvers<void>();

@@ -59,7 +59,7 @@ test.each([
   expect(await revealed()).toEqual([]);
 });
 
-test('a project has at most 100 secrets and takes them with it', async () => {
+test('a project has at most 100 secrets, and deleting the project deletes them', async () => {
   for (let i = 0; i < 100; i++) expect((await put(`A${i}`, `a value of 32 kB at most ${i}`)).status).toBe(204);
   expect((await put('B', 'one too many')).status).toBe(409);
   expect((await put('A7', 'x'.repeat(32_768))).status).toBe(204);

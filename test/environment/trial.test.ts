@@ -139,6 +139,6 @@ test('the comment shows output only in private repositories', () => {
     '❌ Set-up or checks failed.\nset-up failed: "npm ci" ended with exit code 1\n`npm ci \'x\'`: exit code 1, 2.5 s',
   );
   expect(trialText({ ...row, status: 'ready', problem: null, commands: [] }, false)).toBe(
-    '✅ Set-up and checks succeed.\nThere is nothing to set up or check.',
+    '✅ Set-up and checks succeeded.\nThere is nothing to set up or check.',
   );
 });

@@ -121,7 +121,7 @@ test('a prompt that continues the one before is cached up to where they differ',
   expect(cached('a', `z${prompt}`)).toBe(0);
 });
 
-test('a fault does not come back for ever', () => {
+test('a fault does not repeat forever', () => {
   const fault = faultsAt(0.5);
   for (let request = 0; request < 50; request++) {
     const answers = Array.from({ length: 20 }, () => fault(`request ${request}`));

@@ -140,7 +140,7 @@ test('roles granted by GitHub are changed on GitHub; an owner who leaves stays o
   expect(await roles()).toEqual({ mona: 'owner', lisa: 'owner' });
 });
 
-test('an owner by GitHub who was also made owner by a person remains owner', async () => {
+test('an owner appointed by both GitHub and a person remains owner', async () => {
   const path = `/projects/${projectId}/members/${await memberOf('lisa')}`;
   expect((await mona('PATCH', path, { role: 'owner' })).body.role).toBe('owner');
   admins = ['mona'];

@@ -99,7 +99,7 @@ test('a stored reply is repeated for a day, then the key is free, and a sweep de
   expect(left).toEqual([{ n: 0 }]);
 });
 
-describe('with GitHub slow', () => {
+describe('while GitHub is slow', () => {
   let github: Server;
   let busy: TestApp;
   let owner: string;

@@ -28,7 +28,7 @@ test.each([1, 2, 3])('a project deleted under writes: 404 or done, never 500 (%i
   expect(found.filter((status) => ![200, 201, 204, 404].includes(status))).toEqual([]);
 });
 
-test.each([1, 2, 3])('tasks and agents deleted under whoever names them: never 500 (%i)', async () => {
+test.each([1, 2, 3])('deleting tasks and agents while other requests name them never causes a 500 (%i)', async () => {
   const project = await made('/projects', { name: 'P' });
   const path = `/projects/${project.id}/tasks`;
   const [task, parent, agent] = [

@@ -207,13 +207,13 @@ ifPossible.each<[string, MadeImage | undefined, Instead, RegExp]>([
     'another configuration',
     undefined,
     (_q, res, path) => path.includes(configDigest) && !!res.end('{}'),
-    /sent something else than sha256/,
+    /sent something other than sha256/,
   ],
   [
     'a changed layer',
     undefined,
     (_q, res, path) => isLayer(path) && !!res.end(changed(layerOf(image))),
-    /sent something else than|cannot be decompressed/,
+    /sent something other than|cannot be decompressed/,
   ],
   [
     'a longer layer',

@@ -112,7 +112,7 @@ describe.each(['chat', 'responses'] as const)('limits of %s', (wire) => {
     expect(await usageOf(null, undefined, {})).toEqual([0, 0, 0]);
   });
 
-  test('what is too large to be kept is not kept', async () => {
+  test('data over the limit is not kept with the answer', async () => {
     const thought = 'x'.repeat(600_000);
     const events =
       wire === 'chat'

@@ -86,14 +86,14 @@ describe('with a hostile server', () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(150_000_000);
   });
 
-  test('a server that asks for ever gets ten replies each time', async () => {
+  test('a server that sends endless requests gets ten replies each time', async () => {
     const replied = Number(await (await fetch(url)).text());
     expect(replied).toBeLessThanOrEqual(20);
   });
 
   test('a server that is down is a failure, and a caller who stops waiting gets the reason', async () => {
     await expect(clientOf('http://127.0.0.1:9/mcp').listTools(live)).rejects.toThrow(/could not be reached \(\w+\)/);
-    await expect(clientOf(`${url}/no-list/calm`).listTools(live)).rejects.toThrow('sent something that is no list');
+    await expect(clientOf(`${url}/no-list/calm`).listTools(live)).rejects.toThrow('did not send a list');
     const enough = new AbortController();
     const asking = clientOf(`${url}/silence`).listTools(enough.signal);
     enough.abort(new Error('enough'));

@@ -49,7 +49,7 @@ test('types and names of properties are left alone; the value of an assertion is
   expect(changed('x = 5 as const;')).toEqual(['x = 6 as const;']);
 });
 
-test('positions are right behind letters of several bytes', () => {
+test('positions after multi-byte characters are correct', () => {
   expect(changed("/* é😀 */ x = 'ß' || y;")).toEqual(["/* é😀 */ x = ('ß' && y);"]);
 });
 
@@ -76,7 +76,7 @@ test('a sentence is not SQL', () => {
   expect(changed("x = 'Select a task and choose an agent or a team = 5.';")).toEqual([]);
 });
 
-test('people read the line around a small change, and where it is', () => {
+test('a small change is shown with its line and its place', () => {
   const [mutant] = findMutants('a.ts', '\n  const end = start + f(5);\n').filter(({ change }) => change.includes('6'));
   expect(mutant).toMatchObject({
     file: 'a.ts',

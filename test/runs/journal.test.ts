@@ -63,7 +63,7 @@ test('a worker that lost the run, or whose run has ended, writes nothing', async
   expect(events.map(({ type, text, data }) => [type, text, data])).toEqual([['loop', 'in time', { nth: 1 }]]);
 });
 
-test('the steps of the own repository have plain names, those of another one its id', () => {
+test("steps in a task's own repository have plain names, others end with the id of their repository", () => {
   expect(stepOf('push', { repositoryId: 'repo_1' }, { id: 'repo_1' })).toBe('push');
   expect(stepOf('push', { repositoryId: 'repo_1' }, { id: 'repo_2' })).toBe('push repo_2');
 });

@@ -96,7 +96,7 @@ test('lost runs are continued, tasks without a run fail, and finished parents jo
     expect(jobs).toHaveLength(2);
   }));
 
-test('a user sees scheduled and own reconciliations, with what they did in the own projects', () =>
+test('a user sees scheduled reconciliations and their own, with what was done in their projects', () =>
   rolledBack(async (em) => {
     const { app } = given.service;
     const octocat = await userOf(em, 'octocat');

@@ -69,7 +69,7 @@ behindTheWall('what it writes into the workspace is seen by the other tools, and
   await start('build', 'echo made > by-process.txt; echo wrong >&2; exit 3');
   await seen('build', /^\[build: exit code 3, 0:\d\d minutes\]\nwrong\n$/);
   expect((await host.call('read_file', { path: 'by-process.txt' })).text).toContain('made');
-  // An ended process gives its name free.
+  // The name of a process that has ended can be used again.
   expect((await start('build', 'echo again')).ok).toBe(true);
   await seen('build', /exit code 0[\s\S]*again/);
 });

@@ -20,7 +20,7 @@ interface Slip {
   patch?: string;
   cut?: boolean;
   file?: string;
-  /** The file afterwards; null when it is deleted. */
+  /** The content of the file after the call; null if the call deletes it. */
   text?: string | null;
   from?: string;
   to?: string;

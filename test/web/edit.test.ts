@@ -156,7 +156,7 @@ inBrowser(
     complaints.length = 0;
     await button('Try the environment').click();
     await page.getByText('Elapsed').waitFor();
-    await page.getByText('Set-up and checks succeed.').waitFor({ timeout: slowMs });
+    await page.getByText('Set-up and checks succeeded.').waitFor({ timeout: slowMs });
     const command = page.getByRole('list', { name: 'Commands' }).getByRole('listitem');
     expect(await command.textContent()).toMatch(/^Set-upnpm ciExit code 0[\d.]+ s/);
     const draft = page.getByRole('region', { name: 'Draft', exact: true });

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Registries } from './tools-configuration.ts';
 
-/** cargo prints no configuration. Its usual index is built in: it says where files are only when it is asked. */
+/** Reads cargo's files, because cargo cannot print its configuration. The built-in default index is not found. */
 export async function cargo({ CARGO_HOME, HOME = '/' }: Record<string, string>): Promise<Registries> {
   const home = CARGO_HOME ?? join(HOME, '.cargo');
   const files = await Promise.all(['config.toml', 'config'].map((name) => textOf(join(home, name))));

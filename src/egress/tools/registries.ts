@@ -21,7 +21,7 @@ export async function npm(ask: Ask): Promise<Registries> {
   };
 }
 
-/** Yarn 1 and its successors call the setting by different names, and know only their own. */
+/** Yarn 1 and later versions have different names for the setting. Each knows only its own. */
 export async function yarn(ask: Ask): Promise<Registries> {
   const answers = await Promise.all(
     ['registry', 'npmRegistryServer'].map((name) => ask('yarn', ['config', 'get', name])),

@@ -20,9 +20,9 @@ const chunkSize = 1_048_576;
 
 /** Packs what lies under these names of a folder into a new archive. Nothing outside the folder is followed. */
 export async function pack(folder: string, names: string[], target: string, signal: AbortSignal): Promise<Packed> {
-  // Set-up may have made programs that run as their owner. The sandbox ignores that, and the host must never offer it.
+  // Set-up may have created setuid programs. They have no effect in a sandbox, but would be dangerous on the host.
   const options = ['--mode=ug-s', '--owner=0', '--group=0', '--numeric-owner', '--one-file-system', '--sparse'];
-  // Build tools compare times, which the older format keeps in seconds only.
+  // Build tools compare modification times, which the older format stores only in whole seconds.
   const format = ['--format=posix', '--pax-option=delete=atime,delete=ctime'];
   const child = tar(['--create', ...options, ...format, `--directory=${folder}`, '--null', '--files-from=-'], signal);
   const ended = endOf(child);

@@ -63,7 +63,7 @@ async function searchFile(path: string, needles: Needle[]): Promise<string | und
       const bytes = Buffer.concat([rest, flat(buffer.subarray(0, bytesRead))]);
       const found = searched(bytes, needles);
       if (found !== undefined) return found;
-      // What was found at the end may go on in the next portion.
+      // A secret may begin at the end of this portion and continue in the next one.
       rest = bytes.subarray(Math.max(0, bytes.length - longest + 1));
       await breathe();
     }

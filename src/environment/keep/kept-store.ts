@@ -23,7 +23,7 @@ export interface Kept extends Packed {
 
 /** The results of set-up that this machine keeps, by key. */
 export interface KeptStore {
-  /** Gives a kept result a path of its own, which stays although the result may be deleted. */
+  /** Links or copies a kept result to `path`, which stays valid if the result is deleted. */
   take(key: string, path: string): Promise<Kept | undefined>;
   /** Keeps an archive under a key. Either all of it is kept or nothing. */
   add(key: string, archive: string, kept: Kept): Promise<void>;

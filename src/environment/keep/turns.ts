@@ -1,7 +1,7 @@
-/** The last of those that wait for each key. */
+/** For each key, a promise that resolves when its last caller has finished. */
 const queues = new Map<string, Promise<void>>();
 
-/** Does some work while nobody else in this process works under the same key. @throws the reason of the signal */
+/** Runs `work` while no other caller in this process uses the same key. @throws the reason of the signal */
 export async function inTurn<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const before = queues.get(key) ?? Promise.resolve();
   const { promise: over, resolve: leave } = Promise.withResolvers<void>();

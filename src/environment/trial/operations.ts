@@ -7,7 +7,7 @@ import { Refused } from '../../domain/machine.ts';
 import { notFound } from '../../errors.ts';
 import { deleteOldTrials, failLostTrials, findLastTrial, insertTrial } from './store.ts';
 
-/** A trial whose worker has not reported for this long has ended with it. A set-up and its checks take less. */
+/** A trial whose worker has not reported for this long counts as lost. The time limit of a trial is shorter. */
 const lostMs = 3_600_000;
 const lostText = 'the worker of this trial was lost; start another one';
 

@@ -39,7 +39,7 @@ export async function runTrial(app: App, trialId: string): Promise<void> {
     const isReady = commands.every(({ exitCode }) => exitCode === 0);
     result = { status: isReady ? 'ready' : 'failed', problem: null };
   } catch (error) {
-    // The queue gives the trial to another worker.
+    // This process is stopping, so the queue has another worker repeat the trial.
     if (app.stopping.aborted) throw error;
     result = { status: 'failed', problem: problemOf(app, error) };
   } finally {

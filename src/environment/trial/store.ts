@@ -17,7 +17,7 @@ export function findLastTrial(em: EntityManager, repositoryId: string): Promise<
   return em.findOne(EnvironmentTrials, { where: { repositoryId }, order: { startedAt: 'DESC', id: 'DESC' } });
 }
 
-/** Stores how a running trial is doing. Returns false when it does not run any more. */
+/** Stores the progress of a running trial. Returns false if the trial is no longer running. */
 export async function updateTrial(
   em: EntityManager,
   id: string,

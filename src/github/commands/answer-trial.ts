@@ -23,7 +23,7 @@ export async function answerTrial(app: App, trialId: string): Promise<void> {
 
 /** Says how a trial ended. What commands wrote is shown only where nobody else can read it. */
 export function trialText({ status, problem, commands }: EnvironmentTrialRow, isPrivate: boolean): string {
-  const verdict = status === 'ready' ? '✅ Set-up and checks succeed' : '❌ Set-up or checks failed';
+  const verdict = status === 'ready' ? '✅ Set-up and checks succeeded' : '❌ Set-up or checks failed';
   const lines = commands.map(({ command, exitCode, seconds }) => {
     const how = exitCode === null ? 'stopped' : `exit code ${exitCode}`;
     return `\`${oneLine(command, 100).replaceAll('`', "'")}\`: ${how}, ${seconds} s`;

@@ -27,10 +27,14 @@ const shared = {
     'The Idempotency-Key was used with another body',
     'This Idempotency-Key was used with another body; use a new key for a new request',
   ],
-  429: ['TooMany', 'Too many requests; Retry-After says when to come back', 'Too many requests; come back in 12 s'],
+  429: [
+    'TooMany',
+    'Too many requests; Retry-After says when to try again',
+    'At most 600 requests a minute; wait as long as Retry-After says',
+  ],
   503: [
     'Unavailable',
-    'The database is unavailable; Retry-After says when to come back',
+    'The database is unavailable; Retry-After says when to try again',
     'The database is unavailable',
   ],
 } as const;

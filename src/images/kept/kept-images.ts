@@ -21,12 +21,12 @@ export interface KeptImage extends Omit<Description, 'seal'> {
   release(): Promise<void>;
 }
 
-/** A folder in which an image is made. */
+/** The folder of an image that is not complete yet. */
 export interface Making {
   folder: string;
   /** Makes the image in `<folder>/root` available to runs, unless another process was faster. */
   keep(image: Pick<Description, 'digest' | 'env' | 'workDir'>): Promise<void>;
-  /** Removes what was made and not kept. */
+  /** Removes the folder of an image that was not kept. */
   discard(): Promise<void>;
 }
 
@@ -100,7 +100,7 @@ export class KeptImages {
     return this.#shrink(async (kept) => kept <= bytes);
   }
 
-  /** Removes the least recently used images until so much is free on the disk. */
+  /** Removes the least recently used images until this many bytes are free on the disk. */
   async makeRoom(bytes: number): Promise<void> {
     await this.#shrink(async () => {
       const { bavail, bsize } = await statfs(this.#folder);
@@ -133,7 +133,7 @@ export class KeptImages {
     return leaving !== undefined;
   }
 
-  /** Renames an entry, so that it is no image any more; undefined when another process was faster. */
+  /** Renames an entry, so that it no longer counts as an image; undefined when another process was faster. */
   async #moveAway(entry: string): Promise<string | undefined> {
     const [hex] = basename(entry).split('.');
     const leaving = join(this.#folder, `${hex}.${randomBytes(6).toString('hex')}`);

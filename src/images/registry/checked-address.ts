@@ -8,7 +8,7 @@ import { imageFailed } from '../failure.ts';
 export function checkedAddress(isClosed: (address: string) => boolean) {
   return async (url: URL): Promise<{ address: string; family: number }> => {
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    // For an address, lookup returns the address and asks nobody.
+    // For an IP address, lookup returns it without a DNS query.
     const found = await lookup(host, { all: true }).catch((error) => {
       throw new Error(`the host name ${host} could not be resolved (${error.code})`);
     });

@@ -50,8 +50,8 @@ export class RegistryClient {
   }
 
   /**
-   * Registries are spoken to over https. One on this machine may also use http, as those for tests do; whether this
-   * machine may be contacted at all is decided where requests are sent.
+   * Registries are contacted over https. A registry on this machine may also use http, as in tests. Whether this
+   * machine may be contacted is decided where requests are sent.
    */
   async #findOrigin(): Promise<URL> {
     if (this.#origin !== undefined) return this.#origin;
@@ -106,7 +106,7 @@ function startingWithin(signal: AbortSignal) {
   };
 }
 
-/** Describes a response that is not a success. A fault of the server is no refusal: asking again may help. */
+/** Describes a response that is not a success. A fault of the server is not a refusal: asking again may help. */
 function refusal(status: number, { host }: URL, name: string, credentials: Credentials | undefined): Error {
   const who = `the registry ${host}`;
   if (status >= 500) return new Error(`${who} answered HTTP ${status} when it was asked for ${name}`);

@@ -131,7 +131,7 @@ async function fetchChecked(
   const bytes = await readWithin(response, maxManifestBytes, `the registry about ${name}`);
   const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
   if (expected !== undefined && digest !== expected)
-    throw imageFailed(`the registry sent something else than ${expected} for ${name}`);
+    throw imageFailed(`the registry sent something other than ${expected} for ${name}`);
   return { bytes, digest, kind: response.headers.get('content-type') ?? '' };
 }
 

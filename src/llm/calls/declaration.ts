@@ -13,7 +13,7 @@ export interface Declared {
   names?: readonly string[];
   /** Names that other agents give to an argument. */
   argumentNames?: Readonly<Record<string, readonly string[]>>;
-  /** What required arguments mean that models leave out. */
+  /** Values for required arguments that models leave out. */
   defaults?: Readonly<Given>;
   /**
    * Rewrites arguments of another shape, before they are checked. `name` is the name by which the tool was called. The

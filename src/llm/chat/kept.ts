@@ -11,7 +11,7 @@ export interface ChatKept {
 }
 
 const messageFields = ['role', 'content', 'tool_calls'];
-/** Fields that answers have and requests need not: OpenAI sends them empty. */
+/** Fields of answers that requests do not need. OpenAI sends them empty. */
 const answerFields = ['refusal', 'annotations', 'audio', 'function_call'];
 /** `index` numbers the calls of a stream. */
 const callFields = ['id', 'type', 'function', 'index'];

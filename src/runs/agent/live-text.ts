@@ -35,7 +35,7 @@ export function openLiveText(db: Pick<Database, 'tell'>, runId: string, secrets:
     for (let at = 0; at < text.length; at += maxPiece) {
       const delta = { turn, text: text.slice(at, at + maxPiece), ...(restarts ? { restarts } : {}) };
       restarts = false;
-      // Nobody misses much when the database is away: the turn is stored as a whole later.
+      // Losing a piece while the database is unavailable does little harm: the whole turn is stored later.
       sending = sending.then(() => db.tell(textTopic(runId), JSON.stringify(delta))).catch(() => {});
     }
   };

@@ -23,7 +23,7 @@ export interface LoopContext {
   memory: Memory;
   /** Stores a turn before the next one begins. `changed` says whether a tool may have changed the workspace. */
   keep(turn: Message[], reply: Reply, changed: boolean): Promise<void>;
-  /** Adds an answer outside of the conversation to the cost of the run. It is no turn. */
+  /** Adds an answer outside of the conversation to the cost of the run. It is not a turn. */
   bill(reply: Reply): Promise<void>;
   /** Decides whether the conversation may end like this. `messages` excludes the turn in which it ends. */
   judge(ending: Ending, messages: Message[]): Promise<Judgement>;

@@ -80,7 +80,7 @@ async function askOnce<T>(journal: Journal, ask: () => Promise<T>): Promise<T | 
   return ask();
 }
 
-/** From here on, the words with which the agent ended are its handoff, however the run ends. */
+/** From now on the handoff is what the agent wrote at its ending, however the run ends. */
 function endedWith(work: Work, ending: Ending): Ending {
   work.handoff = async () => ending.finish;
   return ending;

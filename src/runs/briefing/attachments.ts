@@ -39,7 +39,7 @@ export async function signedAddress(
   return address?.replaceAll('&amp;', '&');
 }
 
-/** The response had this status, which is no success. */
+/** The response had this status, which is not a success. */
 class HttpFailed extends Error {
   readonly status: number;
 
@@ -70,7 +70,7 @@ export function downloader(app: App, { token, sign }: Access, signal: AbortSigna
       const location = answer.headers.get('location');
       if (answer.ok) return Buffer.from(await answer.arrayBuffer());
       if (answer.status < 300 || answer.status > 399 || location === null) throw new HttpFailed(answer.status);
-      if (!URL.canParse(location, at.href)) throw new Error('redirects to something that is no address');
+      if (!URL.canParse(location, at.href)) throw new Error('redirects to an invalid address');
       at = new URL(location, at);
     }
     throw new Error('redirects too often');

@@ -9,11 +9,11 @@ import { findRepository } from '../../repositories/store.ts';
 import { listPullsIn } from '../../tasks/work-store.ts';
 import type { Work } from '../work.ts';
 
-/** A comment as the agent gets to read it. */
+/** A comment as it is shown to the agent. */
 export interface Comment {
   where: 'issue' | 'pull request';
   author: string;
-  /** Whether the author may write to the repository. Only then the comment is an instruction. */
+  /** Whether the author may write to the repository. Only then is the comment an instruction. */
   isByWriter: boolean;
   at: string;
   text: string;

@@ -28,7 +28,7 @@ const maxDownloads = 20;
 
 /**
  * Downloads the images that people attached on GitHub itself. Links to other hosts stay links, and so do attachments that
- * are no images, are too large or cannot be downloaded; `problems` names the last two. Images are never decoded here.
+ * are not images, are too large or cannot be downloaded; `problems` names the last two. Images are never decoded here.
  */
 export async function fetchPictures(
   app: App,

@@ -17,7 +17,7 @@ type Part = z.output<typeof result>['content'][number];
 /** Turns the result of an MCP tool into text for the model, at most 30 kB and marked as data. */
 export function answerText(server: string, given: object): ToolAnswer {
   const { data } = result.safeParse(given);
-  if (data === undefined) return { ok: false, text: `${server} answered with something that is no result of a tool` };
+  if (data === undefined) return { ok: false, text: `${server} returned a malformed tool result` };
   const parts = data.content.map(textOf).filter((text) => text !== '');
   const structured = data.structuredContent === undefined ? '' : JSON.stringify(data.structuredContent);
   const text = visible(parts.join('\n') || structured) || 'The answer is empty.';

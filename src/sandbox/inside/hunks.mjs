@@ -83,7 +83,7 @@ function placeOf(result, hunk, old, path) {
   );
 }
 
-/** Returns the index after the line that an anchor names. It must be the only one, or the only whole line. */
+/** Returns the index after the line that an anchor names. Only one line may equal it or, if none does, contain it. */
 function anchored({ lines, cursor }, anchor, path) {
   const below = findLines(lines, [anchor], { from: cursor }).places;
   const places = below.length > 0 ? below : findLines(lines, [anchor]).places;

@@ -65,7 +65,7 @@ interface Place {
   watch: Watch;
 }
 
-/** Opens the tools of a work tree behind a wall. Their machine opens with the first command. */
+/** Opens the tools of a work tree in a sandbox. Their machine opens with the first command. */
 async function openWalled(place: Place, workTree: string, gitDir: string): Promise<ToolHost> {
   const { parts, signal, watch } = place;
   const scratch = { tmp: `${workTree}.tmp`, home: `${workTree}.home` };

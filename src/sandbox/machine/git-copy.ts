@@ -10,8 +10,8 @@ const copied = ['HEAD', 'index', 'packed-refs', 'shallow', 'info/attributes', 'i
 const copiedFolders = ['refs/heads', 'refs/remotes'];
 
 /**
- * Files may belong to another user than when the index was written, so git compares only their size and time. With a
- * name, commands can commit.
+ * Files may belong to another user than when the index was written, so git compares only their size and time. Commits
+ * need a name and an email address.
  */
 const config = `[core]
 \trepositoryformatversion = 0
@@ -53,7 +53,7 @@ export function gitCopies(
     remove: async () => {
       for (const folder of made.splice(0)) {
         counted.delete(folder);
-        // What cannot be removed goes with the folder of the workspace, or is reported there.
+        // What cannot be removed now is deleted with the workspace's folder, and a failure is reported there.
         await removeTree(folder).catch(() => {});
       }
     },

@@ -51,7 +51,10 @@ export async function imageSystem({ root, env }: ImageRoot): Promise<System> {
   const shared = existsSync(join(certificates, 'ca-certificates.crt')) ? [certificates] : [];
   const mounts = await mountsOf(root, '', new Set([...replaced, ...removed, ...Object.keys(files), ...shared]));
   if (mounts.length > maxEntries)
-    throw new RunFailed('setup', `the image has more than ${maxEntries} files and folders in /, /etc, /home and /opt`);
+    throw new RunFailed(
+      'setup',
+      `the image has more than ${maxEntries} files and folders in /, /etc, /etc/ssl, /home and /opt together`,
+    );
   return {
     mounts: [...mounts, ...shared.map((path) => ({ at: path, args: ['--ro-bind', path, path] }))],
     files,

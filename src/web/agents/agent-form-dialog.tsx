@@ -124,13 +124,13 @@ function ModelLimits({ fields, set }: { fields: Fields; set(change: Partial<Fiel
     <div className="fields">
       <SelectField
         label="Reasoning effort"
-        emptyOption="Default of the model server"
+        emptyOption="Model server's default"
         value={fields.reasoningEffort ?? ''}
         options={reasoningEfforts.map((id) => ({ id, name: sentenceCase(id) }))}
         onSelect={(id) => set({ reasoningEffort: id === '' ? null : (id as Fields['reasoningEffort']) })}
       />
       <FormControl>
-        <FormControl.Label>Longest answer (tokens)</FormControl.Label>
+        <FormControl.Label>Maximum answer length (tokens)</FormControl.Label>
         <TextInput
           block
           type="number"
@@ -139,7 +139,7 @@ function ModelLimits({ fields, set }: { fields: Fields; set(change: Partial<Fiel
           value={fields.maxOutputTokens ?? ''}
           onChange={({ target: { value } }) => set({ maxOutputTokens: value === '' ? null : Number(value) })}
         />
-        <FormControl.Caption>Leave empty for the default of the model server.</FormControl.Caption>
+        <FormControl.Caption>Leave empty to use the model server's default.</FormControl.Caption>
       </FormControl>
     </div>
   );

@@ -24,7 +24,7 @@ export function CommandList({ trial: { status, commands, setupCommands } }: { tr
           />
         ))}
       </ol>
-      <p className="muted small">Of long output, only the end is kept.</p>
+      <p className="muted small">Only the end of long output is kept.</p>
     </Section>
   );
 }

@@ -63,7 +63,7 @@ function RepositoryEnvironment({ repository: { id, name, projectId } }: { reposi
         {(last) =>
           last === null ? (
             <EmptyState title="No trial yet">
-              <p>Try the environment to see here whether set-up and checks work.</p>
+              <p>Try the environment to see whether set-up and checks work.</p>
             </EmptyState>
           ) : (
             <TrialResult trial={last} />

@@ -13,7 +13,7 @@ export function verdictOf({ status, commands, problem }: EnvironmentTrial): stri
   if (status === 'failed') return failureOf(commands, problem);
   return commands.length === 0
     ? 'There is nothing to set up or check: the repository has no lock file that Deckhand knows, and no .deckhand.yml with commands.'
-    : 'Set-up and checks succeed.';
+    : 'Set-up and checks succeeded.';
 }
 
 function failureOf(commands: Command[], problem: string | null): string {

@@ -65,7 +65,7 @@ function TabContent({ tab, sprint }: { tab: string | null; sprint: Sprint }) {
       return (
         <Chat
           address={`/sprints/${sprint.id}/chat-with-dev-lead`}
-          emptyText="Ask the dev lead about this sprint: what is late, why a task failed, or what to do next."
+          emptyText="Ask the Software Architect about this sprint: what is late, why a task failed, or what to do next."
         />
       );
     case 'digest':

@@ -150,7 +150,7 @@ test('a task in an archived repository cannot start', async () => {
     const said = await ask('start');
     // The mirror removed the label before the event was handled.
     if (said === 'done') await ask('cancel');
-    return said.includes('sample is archived and takes no changes');
+    return said.includes('sample is archived and cannot be changed');
   });
   await archive(false);
   await until('the start', async () => (await ask('start')) === 'done');

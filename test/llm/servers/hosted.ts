@@ -88,7 +88,7 @@ function openrouterDeltas({ reasoning_details, ...message }: ChatMessage): Field
   ];
 }
 
-/** The order of fields says nothing, and the database changes it. */
+/** Returns a value with its keys sorted, because their order has no meaning. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

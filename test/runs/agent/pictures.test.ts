@@ -77,7 +77,7 @@ test('images attached on GitHub are recognized by their content; the token goes 
   expect(storage.asked).toEqual(['png', 'jpeg', 'gif', 'webp', 'svg'].map((name) => `/${name} without token`));
 });
 
-test('images that are too large, gone or redirected for ever stay links; at most ten are taken', async () => {
+test('images that are too large, gone or redirected endlessly stay links; at most ten are taken', async () => {
   const { link, fetched } = await openGitHub();
   const { pictures, problems } = await fetched(['large', 'gone', 'round'].map(link).join(' '));
   expect(pictures).toEqual([]);

@@ -30,7 +30,7 @@ const whole: Record<string, (res: ServerResponse) => void> = {
   },
   'gzip-bomb': (res) => {
     res.setHeader('Content-Encoding', 'gzip');
-    // Concatenated gzip members decompress to one text: 10 kB for each 10 MB.
+    // Concatenated gzip members decompress to one text. Each takes 10 kB and becomes 10 MB.
     res.write(gzipSync(answer));
     const member = gzipSync(Buffer.alloc(10_000_000, 'a'));
     for (let i = 0; i < 200; i++) res.write(member);

@@ -44,7 +44,7 @@ export function limitOf(memory: Memory, model: Model): number {
   return Math.min(contextChars, limitChars, Math.floor(tokens * charsPerToken));
 }
 
-/** The turns of a refused prompt are shortened to this share, or to the first one if the server named its window. */
+/** A refusal shortens the turns to half; the first one to 0.9, if the server named its window. */
 const [slightly, byHalf] = [0.9, 0.5];
 /** With fewer characters of turns, the prompt is as short as it can be, and its refusal teaches nothing. */
 const leastTurns = 1000;

@@ -102,7 +102,7 @@ function asObjection(error: unknown): string {
   throw error;
 }
 
-/** A work tree that cannot be read has no diff; the objection says why. */
+/** Returns no changes for a work tree that cannot be read. The objection says why it cannot. */
 function noneIfUnfit(error: unknown): ChangedFile[] {
   if (error instanceof UnfitWorkTree) return [];
   throw error;

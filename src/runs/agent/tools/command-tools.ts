@@ -91,7 +91,7 @@ function translateCommand(given: Given): Given {
   return bounded === undefined || bounded === null ? rest : { ...rest, timeoutSeconds: bounded };
 }
 
-/** Of `timeout`, numbers over an hour of seconds can only be milliseconds. */
+/** Returns the seconds. A `timeout` of 3600 or more can only be in milliseconds. */
 function secondsOf(timeout: unknown, ms: unknown): number | undefined {
   const given = Number(ms ?? timeout);
   if ((ms ?? timeout) === undefined || (ms ?? timeout) === null || !(given > 0)) return undefined;

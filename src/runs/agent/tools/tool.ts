@@ -38,7 +38,7 @@ export interface ToolContext {
   signal: AbortSignal;
   limits: Limits;
   spent(): Promise<Spent>;
-  /** Adds an answer outside of the conversation to the cost of the run. It is no turn. */
+  /** Adds an answer outside of the conversation to the cost of the run. It is not a turn. */
   bill(reply: Reply): Promise<void>;
   /** Adds a line to the log of the run. */
   note(type: string, text: string, data?: object): Promise<void>;

@@ -1,7 +1,7 @@
 const widthOf = (indent) => indent.length;
 export const indentOf = (line) => /^[ \t]*/.exec(line)[0];
 
-/** Returns how a file indents: by tabs, or by so many spaces. */
+/** Returns how a file indents: by tabs, or by a number of spaces. */
 export function styleOf(lines) {
   const indents = lines
     .slice(0, 5000)

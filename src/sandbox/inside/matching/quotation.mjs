@@ -63,7 +63,7 @@ export function withoutBlankLines(old, made) {
   return { old: bare, made: withoutBlank(made, first, after), difference: 'blank lines around it' };
 }
 
-/** Removes at most so many blank lines from the start and the end of a text. */
+/** Removes up to `before` blank lines from the start of a text and up to `after` from its end. */
 function withoutBlank(text, before, after) {
   const lines = text.split('\n');
   for (let i = 0; i < before && lines.length > 1 && lines[0].trim() === ''; i++) lines.shift();
