@@ -5,7 +5,7 @@ import { PooledClient } from './client.ts';
 import { type Hear, openListener } from './listener.ts';
 import { migrationLock } from './locks.ts';
 import { openPresence } from './presence.ts';
-import { tables } from './tables.ts';
+import { tables } from './tables/list.ts';
 import { openTurns, TurnLost } from './turns.ts';
 import { writeProbe } from './writable.ts';
 

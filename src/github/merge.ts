@@ -1,5 +1,5 @@
 import type { App, Octokit } from '../app.ts';
-import type { PullRequestRow } from '../db/work-tables.ts';
+import type { PullRequestRow } from '../db/tables/task.ts';
 import { Refused } from '../domain/machine.ts';
 import { credentialFor, noCredential, octokitFor } from '../repositories/credentials.ts';
 import { findRepository } from '../repositories/store.ts';

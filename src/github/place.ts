@@ -1,5 +1,5 @@
 import type { App, Octokit } from '../app.ts';
-import type { RepositoryRow } from '../db/tables.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
 import { nameOnGitHub } from '../repositories/credentials.ts';
 import { findRepository } from '../repositories/store.ts';
 import { observeInstallation } from './app/installation.ts';

@@ -1,5 +1,5 @@
 import type { App, Octokit, TokenPermissions } from '../app.ts';
-import type { RepositoryRow } from '../db/tables.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
 import { notConfigured } from '../errors.ts';
 import type { Remote } from '../git/engine.ts';
 import { githubName, type HostRules, resolveOnce } from '../git/remote-url.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RunRow } from '../db/work-tables.ts';
+import type { RunRow } from '../db/tables/task.ts';
 import { accessTo } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { pageQuery } from '../http/shapes.ts';

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { RunRow } from '../db/work-tables.ts';
+import type { RunRow } from '../db/tables/task.ts';
 import { lowerLimits } from '../domain/budget.ts';
 import { RunFailed } from '../domain/run.ts';
 import { budgetsOfRepository } from '../repositories/settings/repository-settings.ts';

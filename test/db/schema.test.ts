@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { migrations } from '../../migrations/list.ts';
 import { type Database, openDatabase, violatedUnique } from '../../src/db/database.ts';
-import { tables, Users } from '../../src/db/tables.ts';
+import { tables } from '../../src/db/tables/list.ts';
+import { Users } from '../../src/db/tables/project.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 let db: Database;

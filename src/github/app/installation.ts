@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
-import type { InstallationRow, InstallationStatus } from '../../db/github-tables.ts';
-import type { UserRow } from '../../db/tables.ts';
+import type { InstallationRow, InstallationStatus } from '../../db/tables/github.ts';
+import type { UserRow } from '../../db/tables/project.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { isGranted } from '../../projects/grant-store.ts';
 import { insertProject } from '../../projects/operations.ts';

@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts';
-import type { EnvironmentTrialRow } from '../../db/environment-tables.ts';
+import type { EnvironmentTrialRow } from '../../db/tables/environment.ts';
 import { fenced, oneLine } from '../../domain/text/quoted.ts';
 import { findTrial } from '../../environment/trial/store.ts';
 import { findPull } from '../follow/pull-store.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
-import type { RepositoryRow } from '../../db/tables.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
 import { Refused } from '../../domain/machine.ts';
 import type { Command } from '../../domain/text/commands.ts';
 import { findTaskOfIssue, findTaskOfPull } from '../store.ts';

@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts';
-import type { RepositoryRow } from '../../db/tables.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
 import { branchName } from '../../domain/branch.ts';
 import { mayReveal } from '../../domain/private-content.ts';
 import { harmless, harmlessLine } from '../../domain/text/quoted.ts';

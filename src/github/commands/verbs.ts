@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 import type { EntityManager } from 'typeorm';
 import { findAgentsByName } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
-import type { AgentRow } from '../../db/tables.ts';
+import type { AgentRow } from '../../db/tables/project.ts';
 import { defaultAgentName } from '../../domain/agent.ts';
 import { Refused } from '../../domain/machine.ts';
 import { RunFailed } from '../../domain/run.ts';

@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts';
-import type { PullRequestRow } from '../../db/work-tables.ts';
+import type { PullRequestRow } from '../../db/tables/task.ts';
 import { fenced, oneLine, plain } from '../../domain/text/quoted.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { checkName } from '../mirror/sync-check.ts';

@@ -1,5 +1,5 @@
 import type { App, Octokit } from '../../app.ts';
-import type { PullRequestRow } from '../../db/work-tables.ts';
+import type { PullRequestRow } from '../../db/tables/task.ts';
 import type { TaskEvent } from '../../domain/task.ts';
 import { pullStatus } from '../../repositories/pulls.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';

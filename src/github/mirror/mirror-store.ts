@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { Tasks } from '../../db/work-tables.ts';
+import { Tasks } from '../../db/tables/task.ts';
 
 /** One issue or pull request that shows a task. */
 export interface Mirrored {

@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts';
-import type { RunRow } from '../../db/work-tables.ts';
+import type { RunRow } from '../../db/tables/task.ts';
 import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
 import { addRefused, refusedText } from '../../environment/equipment.ts';

@@ -1,5 +1,5 @@
 import type { App, Octokit } from '../../app.ts';
-import type { RepositoryRow } from '../../db/tables.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayReveal } from '../../domain/private-content.ts';
 import { plain } from '../../domain/text/quoted.ts';
 import { findProject } from '../../projects/store.ts';

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { type RunRow, Runs } from '../../db/work-tables.ts';
+import { type RunRow, Runs } from '../../db/tables/task.ts';
 import { type Held, LeaseLost } from '../store.ts';
 import { isDue } from '../waiting/waiting-store.ts';
 

@@ -1,4 +1,4 @@
-import type { RunRow } from '../../db/work-tables.ts';
+import type { RunRow } from '../../db/tables/task.ts';
 import type { Limit } from '../../domain/budget.ts';
 import { limitNote } from '../../domain/remedies.ts';
 import { RunFailed } from '../../domain/run.ts';

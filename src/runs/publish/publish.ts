@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts';
-import type { UserRow } from '../../db/tables.ts';
+import type { UserRow } from '../../db/tables/project.ts';
 import { isAgentBranch } from '../../domain/branch.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { taskPage } from '../../domain/task-page.ts';

@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts';
-import type { RepositoryRow } from '../../db/tables.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayReveal } from '../../domain/private-content.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { GitFailed } from '../../git/engine.ts';
