@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { type Watch, watchRun } from '../../src/sandbox/limits/watchdog.ts';
 import { commandsWith } from '../support/processes.ts';
 
-const program = fileURLToPath(new URL('../support/rivals.ts', import.meta.url));
+const program = fileURLToPath(new URL('./rivals.ts', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'deckhand-limits-'));
 chmodSync(root, 0o755);
 afterAll(() => rmSync(root, { recursive: true, force: true }));
