@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Octokit } from '../../app.ts';
 import type { Database } from '../../db/database.ts';
-import { assertTurn } from '../../db/turns.ts';
+import { assertLock } from '../../db/named-locks.ts';
 import type { Metrics } from '../../http/metrics.ts';
 import { isStumble, Parked, pauseAsked } from '../../outgoing/github-errors.ts';
 import { parkInstallation, readParkedTime, takeWriteTurn } from './pace-store.ts';
@@ -78,7 +78,7 @@ async function perform<Response extends Answer>(pace: Pace, call: Call<Response>
 
 /**
  * Waits for the write slot of a call, or until its installation is no longer parked.
- * @throws Parked when the wait would be too long, TurnLost, or the reason of the caller's signal
+ * @throws Parked when the wait would be too long, LockLost, or the reason of the caller's signal
  */
 async function awaitTurn<Response>(pace: Pace, { installationId, isWrite, signal }: Call<Response>): Promise<void> {
   const waitMs = isWrite
@@ -87,7 +87,7 @@ async function awaitTurn<Response>(pace: Pace, { installationId, isWrite, signal
   if (waitMs === undefined || waitMs > longestWaitMs) throw new Parked(waitMs ?? longestWaitMs);
   if (waitMs > 0) await sleep(waitMs, undefined, signal === undefined ? {} : { signal });
   // While this worker was suspended, another worker may have taken over its job. That worker then does the write.
-  if (isWrite) await assertTurn();
+  if (isWrite) await assertLock();
   signal?.throwIfAborted();
 }
 

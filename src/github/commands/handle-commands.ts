@@ -67,7 +67,7 @@ async function carryOutInOrder(app: App, place: Place, batch: Omit<CommandBatch,
   const textKey = `${repository.id}/${issue.number}/${commentId ?? 'body'}`;
   const isPlanning = batch.commands.some((command) => planVerbs.has(command.verb));
   const lock = isPlanning ? `plan ${repository.id}/${issue.number}` : `commands ${textKey}`;
-  await app.db.turn(lock, () => carryOutAll(app, place, { ...batch, textKey }));
+  await app.db.withLock(lock, () => carryOutAll(app, place, { ...batch, textKey }));
 }
 
 const isForReaders = ({ verb }: Command) => verb === 'help' || verb === 'status';

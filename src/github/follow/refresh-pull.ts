@@ -15,7 +15,7 @@ import { findPull, getPull, listUnmergedPulls, lockPull, updatePull } from './pu
  */
 export async function refreshPull(app: App, octokit: Octokit, name: Name, { repositoryId, number }: PullRequestRow) {
   // One lock covers reading and storing, so that an older reading cannot overwrite a newer one.
-  return app.db.turn(`pull ${repositoryId}#${number}`, async () => {
+  return app.db.withLock(`pull ${repositoryId}#${number}`, async () => {
     const stored = await getPull(app.db.manager, repositoryId, number);
     return readAndSettle(app, octokit, name, stored);
   });

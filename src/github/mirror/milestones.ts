@@ -81,7 +81,7 @@ async function ensureMilestone(
   { octokit, name, repository }: Omit<Place, 'installationId'>,
   sprint: SprintView,
 ): Promise<number> {
-  return app.db.turn(`milestone ${repository.id}`, async () => {
+  return app.db.withLock(`milestone ${repository.id}`, async () => {
     const known = await findMilestone(em, repository.id, sprint.id);
     if (known !== undefined) return known;
     const wanted = wantedOf(app, sprint);

@@ -33,7 +33,7 @@ import type { TaskPicture } from './task-picture.ts';
 export async function syncTask(app: App, { taskId, recheck }: Jobs['mirror']): Promise<void> {
   if (app.github === undefined) return;
   const em = app.db.manager;
-  await app.db.turn(`mirror ${taskId}`, async () => {
+  await app.db.withLock(`mirror ${taskId}`, async () => {
     const task = await findTask(em, taskId);
     if (task === undefined) return;
     await makeIssue(app, em, task);
