@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.ts';
 import { assertLock } from '../../db/named-locks.ts';
 import type { Metrics } from '../../http/metrics.ts';
 import { isStumble, Parked, pauseAsked } from '../../outgoing/github-errors.ts';
-import { parkInstallation, readParkedTime, takeWriteTurn } from './pace-store.ts';
+import { parkInstallation, readParkedTime, takeWriteSlot } from './pace-store.ts';
 
 export interface Pace {
   db: Database;
@@ -65,7 +65,7 @@ type Answer = { headers: { 'content-type'?: string | undefined } };
 async function perform<Response extends Answer>(pace: Pace, call: Call<Response>): Promise<Response> {
   const retriesMs = call.isWrite ? [] : readRetriesMs;
   for (let tries = 0; ; tries++) {
-    await awaitTurn(pace, call);
+    await awaitSlot(pace, call);
     try {
       return await attempt(pace, call);
     } catch (error) {
@@ -80,9 +80,9 @@ async function perform<Response extends Answer>(pace: Pace, call: Call<Response>
  * Waits for the write slot of a call, or until its installation is no longer parked.
  * @throws Parked when the wait would be too long, LockLost, or the reason of the caller's signal
  */
-async function awaitTurn<Response>(pace: Pace, { installationId, isWrite, signal }: Call<Response>): Promise<void> {
+async function awaitSlot<Response>(pace: Pace, { installationId, isWrite, signal }: Call<Response>): Promise<void> {
   const waitMs = isWrite
-    ? await takeWriteTurn(pace.db, installationId, pace.intervalMs, longestWaitMs)
+    ? await takeWriteSlot(pace.db, installationId, pace.intervalMs, longestWaitMs)
     : await readParkedTime(pace.db, installationId);
   if (waitMs === undefined || waitMs > longestWaitMs) throw new Parked(waitMs ?? longestWaitMs);
   if (waitMs > 0) await sleep(waitMs, undefined, signal === undefined ? {} : { signal });
