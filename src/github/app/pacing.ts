@@ -3,7 +3,7 @@ import type { Octokit } from '../../app.ts';
 import type { Database } from '../../db/database.ts';
 import { assertLock } from '../../db/named-locks.ts';
 import type { Metrics } from '../../http/metrics.ts';
-import { isStumble, Parked, pauseAsked } from '../../outgoing/github-errors.ts';
+import { isTransientError, RateLimited, pauseAsked } from '../../outgoing/github-errors.ts';
 import { parkInstallation, readParkedTime, takeWriteSlot } from './pace-store.ts';
 
 export interface Pace {
@@ -13,7 +13,7 @@ export interface Pace {
   intervalMs: number;
 }
 
-/** A call that would have to wait longer fails with `Parked`, and its job is retried later. */
+/** A call that would have to wait longer fails with `RateLimited`, and its job is retried later. */
 const longestWaitMs = 60_000;
 /** GitHub itself gives up on a request after 10 s. */
 const answerMs = 20_000;
@@ -70,7 +70,7 @@ async function perform<Response extends Answer>(pace: Pace, call: Call<Response>
       return await attempt(pace, call);
     } catch (error) {
       const pauseMs = retriesMs[tries];
-      if (pauseMs === undefined || !isStumble(error)) throw error;
+      if (pauseMs === undefined || !isTransientError(error)) throw error;
       await sleep(pauseMs);
     }
   }
@@ -78,13 +78,13 @@ async function perform<Response extends Answer>(pace: Pace, call: Call<Response>
 
 /**
  * Waits for the write slot of a call, or until its installation is no longer parked.
- * @throws Parked when the wait would be too long, LockLost, or the reason of the caller's signal
+ * @throws RateLimited when the wait would be too long, LockLost, or the reason of the caller's signal
  */
 async function awaitSlot<Response>(pace: Pace, { installationId, isWrite, signal }: Call<Response>): Promise<void> {
   const waitMs = isWrite
     ? await takeWriteSlot(pace.db, installationId, pace.intervalMs, longestWaitMs)
     : await readParkedTime(pace.db, installationId);
-  if (waitMs === undefined || waitMs > longestWaitMs) throw new Parked(waitMs ?? longestWaitMs);
+  if (waitMs === undefined || waitMs > longestWaitMs) throw new RateLimited(waitMs ?? longestWaitMs);
   if (waitMs > 0) await sleep(waitMs, undefined, signal === undefined ? {} : { signal });
   // While this worker was suspended, another worker may have taken over its job. That worker then does the write.
   if (isWrite) await assertLock();
