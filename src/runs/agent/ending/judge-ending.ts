@@ -3,7 +3,7 @@ import { UnfitWorkTree } from '../../../git/work-tree/unfit-work-tree.ts';
 import type { Message } from '../../../llm/model.ts';
 import { changesOf, ownChangesOf, readOnce, type TreeOf } from '../../outgoing/changes.ts';
 import { objections } from '../../outgoing/objection.ts';
-import { type CheckResult, checkText, failed, runChecks } from '../../publish/verify.ts';
+import { type CheckResult, checkText, firstFailure, runChecks } from '../../publish/verify.ts';
 import { allWorks, type Work } from '../../work.ts';
 import { exchangesOf } from '../context/exchanges.ts';
 import { pathsUsed } from '../context/facts.ts';
@@ -35,7 +35,7 @@ export async function judgeEnding(work: Work, ending: Ending, messages: Message[
   }
   if (ending.subtasks !== undefined) return { accepted: true, evidence: { treeOf } };
   const checks = await checkAll(work, treeOf);
-  const failing = failed(checks);
+  const failing = firstFailure(checks);
   if (failing !== undefined && timesSaid(messages, checksText) < maxCheckRounds)
     return { accepted: false, objection: checkText(failing) };
   return { accepted: true, evidence: { treeOf, checks } };
@@ -88,7 +88,7 @@ async function checkAll(work: Work, treeOf: TreeOf): Promise<CheckResult[]> {
     if ((await changesOf(each, treeOf)).length === 0) continue;
     const results = await runChecks(each, await treeOf(each));
     checks.push(...results.map((result) => ({ ...result, repositoryId: each.repository.id })));
-    if (failed(results) !== undefined) break;
+    if (firstFailure(results) !== undefined) break;
   }
   return checks;
 }
