@@ -1,5 +1,6 @@
 import { closedBlocks, harmless, harmlessLine } from '../../domain/text/quoted.ts';
 import type { Session } from '../../planning/store.ts';
+import { folded } from '../folded.ts';
 
 /** The first line of the planning comment. We find the comment again by this line and its author. */
 export const planMarker = '<!-- deckhand:plan -->';
@@ -69,10 +70,6 @@ function requirements({ prd }: Session, line: Line, prefix: string): string[] {
   if (prd === null) return [];
   const markdown = closedBlocks(harmless(prd.markdown, prefix).slice(0, 40_000));
   return folded(`Requirements: ${line(prd.title, 150)}`, [markdown]);
-}
-
-function folded(title: string, lines: string[]): string[] {
-  return [`<details><summary>${title}</summary>`, '', ...lines, '', '</details>'];
 }
 
 function footer({ status, result }: Session, prefix: string): string {

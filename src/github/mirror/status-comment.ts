@@ -4,6 +4,7 @@ import { liveStatuses } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 import { harmlessLine } from '../../domain/text/quoted.ts';
 import type { WaitReason } from '../../domain/waiting.ts';
+import { folded } from '../folded.ts';
 import type { PictureOfRun, TaskPicture } from './task-picture.ts';
 
 /** The first line of the status comment. We find the comment again by this line and its author. */
@@ -105,10 +106,6 @@ function earlierRuns({ earlier }: TaskPicture): string[] {
   if (earlier.length === 0) return [];
   const line = (run: PictureOfRun) => `- ${runText(run)}${run.costUsd === null ? '' : `, $${run.costUsd.toFixed(2)}`}`;
   return folded(`Earlier runs (${earlier.length})`, earlier.slice(0, 20).map(line));
-}
-
-function folded(title: string, lines: string[]): string[] {
-  return [`<details><summary>${title}</summary>`, '', ...lines, '', '</details>'];
 }
 
 function runText({ kind, status, steps, startedAt, finishedAt }: PictureOfRun): string {
