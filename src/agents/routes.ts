@@ -4,7 +4,14 @@ import { notFound } from '../errors.ts';
 import { type Access, anyUser, type Caller, inProjectOfQuery, idOrEmpty } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { IdText } from '../http/shapes.ts';
-import { readAllHealth, readOneHealth, readPerformance, readSkills, readSuggestions, resetHealth } from './figures.ts';
+import {
+  readAllHealth,
+  readLanguageSkills,
+  readOneHealth,
+  readPerformance,
+  readSuggestions,
+  resetHealth,
+} from './figures.ts';
 import { createAgent, shown } from './operations.ts';
 import {
   Agent,
@@ -195,7 +202,7 @@ export const agentRoutes: Route[] = [
     tag,
     access: onAgent,
     reply: [200, z.array(AgentSkill)],
-    handle: (app, { agent, user }) => readSkills(app.db.manager, user.id, agent.id),
+    handle: (app, { agent, user }) => readLanguageSkills(app.db.manager, user.id, agent.id),
   }),
   route({
     operationId: 'listAgentSuggestions',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { closedExcept } from '../../../src/host/closed-address.ts';
 import { type Images, openImages } from '../../../src/images/images.ts';
 import type { Credentials } from '../../../src/images/registry/authorize.ts';
-import { checkedAddress } from '../../../src/images/registry/checked-address.ts';
+import { checkedRegistryAddress } from '../../../src/images/registry/checked-address.ts';
 import { pinnedFetch } from '../../../src/outgoing/pinned-fetch.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import type { MadeImage } from './made-image.ts';
@@ -44,7 +44,7 @@ export function openPlace() {
         hasSandbox = true,
       } = options;
       const isClosed = closedExcept({ allowPrivateHosts: false, open });
-      const send = pinnedFetch(checkedAddress(isClosed));
+      const send = pinnedFetch(checkedRegistryAddress(isClosed));
       return openImages({
         folder: kept,
         limits: { megabytes },

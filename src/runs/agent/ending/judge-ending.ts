@@ -9,7 +9,7 @@ import { exchangesOf } from '../context/exchanges.ts';
 import { pathsUsed } from '../context/facts.ts';
 import { part } from '../prompts/part.ts';
 import type { Ending, Judgement } from './ending.ts';
-import { type ChangedFile, diffFence, refusedText, reviewText } from './review.ts';
+import { type ChangedFile, diffFence, refusalNotice, reviewText } from './review.ts';
 
 /** The model gets to correct a refused change once, and failing checks three times. */
 const maxRefusals = 1;
@@ -31,7 +31,7 @@ export async function judgeEnding(work: Work, ending: Ending, messages: Message[
   }
   if (found !== undefined) {
     if (timesRefused(messages) >= maxRefusals) return { accepted: true, evidence: {} };
-    return { accepted: false, objection: `${refusedText} Fix this and call ${callOf(ending)} again:\n${found}` };
+    return { accepted: false, objection: `${refusalNotice} Fix this and call ${callOf(ending)} again:\n${found}` };
   }
   if (ending.subtasks !== undefined) return { accepted: true, evidence: { treeOf } };
   const checks = await checkAll(work, treeOf);
@@ -51,7 +51,7 @@ function timesSaid(messages: Message[], opening: string): number {
 
 /** Counts how often the model was told what the host refuses, alone or above the diff of a review. */
 function timesRefused(messages: Message[]): number {
-  const isTold = (text: string) => text.split(diffFence, 1)[0]?.includes(refusedText);
+  const isTold = (text: string) => text.split(diffFence, 1)[0]?.includes(refusalNotice);
   return exchangesOf(messages).filter(({ remarks }) => remarks.some(isTold)).length;
 }
 
