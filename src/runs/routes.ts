@@ -80,7 +80,7 @@ export const runRoutes: Route[] = [
     tag,
     access: onTask('member'),
     reply: [200, Task],
-    errors: { 409: 'Nothing runs' },
+    errors: { 409: 'The task has no live run' },
     handle: (app, { task }) => cancelTask(app, task.id),
   }),
   route({

@@ -27,10 +27,14 @@ const shared = {
     'The Idempotency-Key was used with another body',
     'This Idempotency-Key was used with another body; use a new key for a new request',
   ],
-  429: ['TooMany', 'Too many requests; Retry-After says when to come back', 'Too many requests; come back in 12 s'],
+  429: [
+    'TooMany',
+    'Too many requests; the Retry-After header says when to retry',
+    'At most 600 requests a minute are allowed; the Retry-After header says when to retry',
+  ],
   503: [
     'Unavailable',
-    'The database is unavailable; Retry-After says when to come back',
+    'The database is unavailable; the Retry-After header says when to retry',
     'The database is unavailable',
   ],
 } as const;
