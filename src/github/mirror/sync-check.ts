@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { Octokit } from '../../app.ts';
 import type { MirroredRow } from '../../db/tables/github.ts';
+import type { RepoName } from '../../git/remote-url.ts';
 import { findItem } from '../paginate.ts';
 import { httpStatusOf } from '../place.ts';
 import type { WantedCheck } from './mirror.ts';
@@ -10,7 +11,7 @@ export const checkName = 'deckhand';
 
 interface CheckTarget {
   octokit: Octokit;
-  name: { owner: string; repo: string };
+  name: RepoName;
   taskId: string;
   sha: string;
   detailsUrl: string;

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
 import type { MirroredRow } from '../../db/tables/github.ts';
+import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { IssueRef } from '../place.ts';
 import { failedLabel, labelOf, ownLabels } from './mirror.ts';
@@ -85,7 +86,7 @@ const described: Record<string, [string, string]> = {
 };
 
 /** Creates those of our labels that a repository lacks. */
-export async function makeLabels(octokit: Octokit, name: { owner: string; repo: string }): Promise<void> {
+export async function makeLabels(octokit: Octokit, name: RepoName): Promise<void> {
   const found = await octokit.paginate('GET /repos/{owner}/{repo}/labels', { ...name, per_page: 100 });
   const there = new Set(found.map((label) => label.name.toLowerCase()));
   for (const [label, [color, description]] of Object.entries(described)) {
