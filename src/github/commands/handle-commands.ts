@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { type Command, maxCommands, mayHoldCommands } from '../../domain/text/commands.ts';
-import { oneLine } from '../../domain/text/quoted.ts';
+import { oneLine } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { type GitHubUser, upsertUser } from '../../projects/store.ts';

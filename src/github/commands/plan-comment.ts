@@ -1,4 +1,4 @@
-import { closedBlocks, harmless, harmlessLine } from '../../domain/text/quoted.ts';
+import { closedBlocks, harmless, harmlessLine } from '../../domain/text/sanitize.ts';
 import type { Session } from '../../planning/store.ts';
 import { clipped, folded } from '../comment-parts.ts';
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
-import { oneLine, plain } from '../../domain/text/quoted.ts';
+import { oneLine, plain } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { finalizeWizard } from '../../planning/finalize.ts';

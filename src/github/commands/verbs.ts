@@ -6,7 +6,7 @@ import type { AgentRow } from '../../db/tables/project.ts';
 import { defaultAgentName } from '../../domain/agent.ts';
 import { Refused } from '../../domain/machine.ts';
 import { RunFailed } from '../../domain/run.ts';
-import { oneLine, plain } from '../../domain/text/quoted.ts';
+import { oneLine, plain } from '../../domain/text/sanitize.ts';
 import { startTrial } from '../../environment/trial/operations.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { parseSettings, settingsFile } from '../../repositories/settings/repository-settings.ts';

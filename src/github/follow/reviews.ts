@@ -1,7 +1,7 @@
 import type { App, Octokit } from '../../app.ts';
 import type { PullRequestRow } from '../../db/tables/task.ts';
 import { Refused } from '../../domain/machine.ts';
-import { plain } from '../../domain/text/quoted.ts';
+import { plain } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';

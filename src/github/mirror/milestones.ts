@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
 import type { MirroredRow } from '../../db/tables/github.ts';
-import { harmlessLine } from '../../domain/text/quoted.ts';
+import { harmlessLine } from '../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { findSprint, type SprintView } from '../../sprints/store.ts';
 import type { TaskView } from '../../tasks/store.ts';

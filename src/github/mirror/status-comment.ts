@@ -2,7 +2,7 @@ import { mayName } from '../../domain/private-content.ts';
 import { remedyFor } from '../../domain/remedies.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
-import { harmlessLine } from '../../domain/text/quoted.ts';
+import { harmlessLine } from '../../domain/text/sanitize.ts';
 import type { WaitReason } from '../../domain/waiting.ts';
 import { clipped, folded } from '../comment-parts.ts';
 import type { PictureOfRun, TaskPicture } from './task-picture.ts';

@@ -1,7 +1,7 @@
 import type { App, Octokit } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayReveal } from '../../domain/private-content.ts';
-import { plain } from '../../domain/text/quoted.ts';
+import { plain } from '../../domain/text/sanitize.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { findProject } from '../../projects/store.ts';
 import { credentialFor, octokitFor } from '../../repositories/credentials.ts';
