@@ -1,14 +1,14 @@
 export default {
   // Test files run as the service does, on Node's own module loader; see decision 33.
-  testEnvironment: '<rootDir>/test/support/native/environment.mjs',
-  testRunner: '<rootDir>/test/support/native/runner.mjs',
+  testEnvironment: '<rootDir>/test/support/jest/environment.mjs',
+  testRunner: '<rootDir>/test/support/jest/runner.mjs',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   watchman: false,
   transform: {},
   // One PostgreSQL for the whole run; every file copies its own database from a migrated template.
-  globalSetup: '<rootDir>/test/support/global-setup.mjs',
-  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  globalSetup: '<rootDir>/test/support/jest/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/jest/global-teardown.mjs',
   testTimeout: 30_000,
   maxWorkers: 2,
 };

@@ -28,7 +28,7 @@ import { registerWebhooks } from './github/inbox/events.ts';
 import { closedExcept } from './host/closed-address.ts';
 import { createMetrics } from './http/metrics.ts';
 import { type Images, openImages } from './images/images.ts';
-import { checkedAddress } from './images/registry/checked-address.ts';
+import { checkedRegistryAddress } from './images/registry/checked-address.ts';
 import { jobs } from './jobs.ts';
 import { withReadableErrors } from './llm/error-body.ts';
 import { openaiModels } from './llm/openai.ts';
@@ -161,7 +161,7 @@ function imagesOf(config: Config, folder: string, hasSandbox: boolean): Promise<
     // The rest is for kept environments.
     keptBytes: (config.ENVIRONMENT_CACHE_GB * 1e9) / 2,
     defaultRegistry: config.IMAGE_REGISTRY,
-    send: pinnedFetch(checkedAddress(isClosed)),
+    send: pinnedFetch(checkedRegistryAddress(isClosed)),
     hasSandbox,
     removeTree,
   });

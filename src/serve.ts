@@ -4,6 +4,7 @@ import type { App } from './app.ts';
 import { type Composed, compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { watchDisks } from './disk.ts';
+import { webhookPath } from './github/app/webhook-address.ts';
 import { syncInstallations } from './github/app/installation.ts';
 import { setupRoutes } from './github/app/setup.ts';
 import { setupAddress } from './github/app/stored-app.ts';
@@ -25,8 +26,6 @@ import { closeInherited } from './sandbox/inherited.ts';
 
 /** How long the cause of a failure may arrive after its first symptom. */
 const causeMs = 500;
-
-export const webhookPath = '/api/github/webhooks';
 
 /** Runs the service until SIGTERM or SIGINT; returns the exit code. */
 export async function serve(config: Config): Promise<number> {

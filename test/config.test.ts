@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type ConfigError, readConfig } from '../src/config.ts';
-import { privateKey } from './support/keys.ts';
+import { privateKey } from './support/github-app.ts';
 
 const app = { APP_ID: '1', PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'a-real-one-7f3a' };
 

@@ -18,7 +18,7 @@ export async function runTests(
   { limitMs, postgresUrl, signal }: { limitMs: number; postgresUrl: string; signal: AbortSignal },
 ): Promise<TestRun> {
   const began = performance.now();
-  const order = '--testSequencer=./test/support/given-order.mjs';
+  const order = '--testSequencer=./test/support/jest/given-order.mjs';
   const flags = [order, '--bail', '--runInBand', '--forceExit', '--silent', '--runTestsByPath'];
   const child = spawn(process.execPath, ['node_modules/jest/bin/jest.js', ...flags, ...tests], {
     cwd: folder,

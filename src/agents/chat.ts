@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { AgentRow, RepositoryRow } from '../db/tables.ts';
+import type { AgentRow, RepositoryRow } from '../db/tables/project.ts';
 import { AppError, upstreamFailed } from '../errors.ts';
 import type { Keyed } from '../http/route.ts';
 import { specsOf } from '../llm/calls/declaration.ts';

@@ -83,7 +83,7 @@ export async function readPerformance(em: EntityManager, userId: string, agentId
 }
 
 /** Returns the languages of the files in the agent's merged work, the most used first. */
-export async function readSkills(em: EntityManager, userId: string, agentId: string) {
+export async function readLanguageSkills(em: EntityManager, userId: string, agentId: string) {
   const tasksBy = new Map<string, Set<string>>();
   for (const { taskId, path } of await listMergedFiles(em, userId, agentId)) {
     const language = await languageOf(path);

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { AgentRow } from '../db/tables.ts';
+import type { AgentRow } from '../db/tables/project.ts';
 import { notConfigured } from '../errors.ts';
 import type { Model } from '../llm/model.ts';
 import { revealSecret } from '../projects/secrets.ts';

@@ -1,10 +1,17 @@
 import { z } from 'zod';
 import type { App } from '../app.ts';
 import { notFound } from '../errors.ts';
-import { type Access, anyUser, type Caller, inProjectOfQuery, storable } from '../http/access/access.ts';
+import { type Access, anyUser, type Caller, inProjectOfQuery, idOrEmpty } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { IdText } from '../http/shapes.ts';
-import { readAllHealth, readOneHealth, readPerformance, readSkills, readSuggestions, resetHealth } from './figures.ts';
+import {
+  readAllHealth,
+  readLanguageSkills,
+  readOneHealth,
+  readPerformance,
+  readSuggestions,
+  resetHealth,
+} from './figures.ts';
 import { createAgent, shown } from './operations.ts';
 import {
   Agent,
@@ -33,7 +40,7 @@ const onAgent: Access<{ user: Caller; agent: AgentView }> = {
   load: async (app, asked) => {
     const { user } = await anyUser.load(app, asked);
     const id = asked.params.id ?? '';
-    const agent = await findVisibleAgent(app.db.manager, user.id, storable(id));
+    const agent = await findVisibleAgent(app.db.manager, user.id, idOrEmpty(id));
     if (agent === undefined) throw notFound('Agent', id);
     return { user, agent };
   },
@@ -195,7 +202,7 @@ export const agentRoutes: Route[] = [
     tag,
     access: onAgent,
     reply: [200, z.array(AgentSkill)],
-    handle: (app, { agent, user }) => readSkills(app.db.manager, user.id, agent.id),
+    handle: (app, { agent, user }) => readLanguageSkills(app.db.manager, user.id, agent.id),
   }),
   route({
     operationId: 'listAgentSuggestions',

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { type AgentRow, Agents } from '../db/tables.ts';
-import { liveRun } from '../db/work-tables.ts';
+import { type AgentRow, Agents } from '../db/tables/project.ts';
+import { liveRun } from '../db/tables/task.ts';
 
 /** An agent as one caller sees it. It is busy only if it has runs in the caller's projects. */
 export interface AgentView extends AgentRow {

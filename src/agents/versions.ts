@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { violatedUnique } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
-import type { AgentRow } from '../db/tables.ts';
+import type { AgentRow } from '../db/tables/project.ts';
 import { Refused } from '../domain/machine.ts';
 import { hasRole } from '../domain/member.ts';
 import { AppError, badField, notFound, requiresRole } from '../errors.ts';

@@ -5,8 +5,8 @@ import { PooledClient } from './client.ts';
 import { type Hear, openListener } from './listener.ts';
 import { migrationLock } from './locks.ts';
 import { openPresence } from './presence.ts';
-import { tables } from './tables.ts';
-import { openTurns, TurnLost } from './turns.ts';
+import { tables } from './tables/list.ts';
+import { openNamedLocks, LockLost } from './named-locks.ts';
 import { writeProbe } from './writable.ts';
 
 type MigrationClass = new () => MigrationInterface;
@@ -38,9 +38,9 @@ export interface Database {
    * Runs work while holding the lock of that name, which excludes other work of that name in all processes on all
    * machines. It is meant for work that waits for other servers, such as GitHub: it holds no transaction, and its
    * connection comes from a separate pool. A process that does not respond for `leaseSeconds`, for example because it
-   * was suspended, loses the lock; `assertTurn` detects that.
+   * was suspended, loses the lock; `assertLock` detects that.
    */
-  turn<T>(name: string, work: () => Promise<T>): Promise<T>;
+  withLock<T>(name: string, work: () => Promise<T>): Promise<T>;
   /** Calls `hear` whenever any process may have changed something about the topic (`run <id>`, `project <id>`). */
   listen(topic: string, hear: Hear): () => void;
   /**
@@ -95,7 +95,7 @@ export async function openDatabase(
   });
   await source.initialize();
   await migrate(source);
-  const turns = openTurns(url, leaseSeconds);
+  const namedLocks = openNamedLocks(url, leaseSeconds);
   const presence = openPresence(url, leaseSeconds);
   const listener = openListener(url);
   const pool = (source.driver as unknown as { master: pg.Pool }).master;
@@ -113,11 +113,11 @@ export async function openDatabase(
       const connection: pg.Pool | pg.PoolClient = (await ambient.runner()?.connect()) ?? pool;
       return (await connection.query<Row>({ name, text, values })).rows;
     },
-    turn: async (name, work) => {
+    withLock: async (name, work) => {
       // The next holder of the lock would not see these uncommitted writes, and the transaction would stay open while
       // waiting for the lock.
       if (ambient.isInside()) throw new Error(`the lock "${name}" is taken inside a transaction of \`together\``);
-      return turns.take(name, work);
+      return namedLocks.withLock(name, work);
     },
     listen: listener.on,
     tell: async (topic, message) => {
@@ -132,7 +132,7 @@ export async function openDatabase(
     close: async () => {
       await listener.close();
       await presence.close();
-      await turns.close();
+      await namedLocks.close();
       await source.destroy();
     },
   };
@@ -179,7 +179,7 @@ export function cannotWrite(error: unknown): boolean {
  * statement.
  */
 export function isDatabaseAway(error: unknown): boolean {
-  if (error instanceof TurnLost || hasCode(error, unreachable) || cannotWrite(error)) return true;
+  if (error instanceof LockLost || hasCode(error, unreachable) || cannotWrite(error)) return true;
   const { message } = error as { message?: unknown };
   return typeof message === 'string' && /Connection terminated|timeout exceeded when trying to connect/.test(message);
 }

@@ -15,8 +15,8 @@ export const lockSpaces = {
   dependencies: 4,
   /** The reconciliation, of which only one may run at a time. */
   reconcile: 6,
-  /** Named work; see turns.ts. */
-  turn: 100,
+  /** Named work; see named-locks.ts. */
+  named: 100,
   /** A running process; see presence.ts. */
   presence: 101,
 } as const;

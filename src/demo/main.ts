@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { webhookUrl } from '../github/app/webhook-address.ts';
 import { startGitHub } from './github/github.ts';
 import { startModel } from './model/model.ts';
 import { player } from './model/player.ts';
@@ -25,7 +26,7 @@ async function setStage(): Promise<Stage> {
   ends.push(() => rm(dataDir, { recursive: true, force: true }));
   const service = await startService(demoSettings({ github, model, port: await freePort(3000), dataDir }));
   ends.push(() => service.stop());
-  github.deliverTo(`${service.url}/api/github/webhooks`);
+  github.deliverTo(webhookUrl(service.url));
   say(`the real service at ${service.url}`);
   const token = await service.token('mona');
   const project = await until(

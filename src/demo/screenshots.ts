@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
+import { webhookUrl } from '../github/app/webhook-address.ts';
 import { launchBrowser, settled, signIn } from './browser.ts';
 import { startGitHub } from './github/github.ts';
 import { startModel } from './model/model.ts';
@@ -101,7 +102,7 @@ try {
   ends.push(() => rm(dataDir, { recursive: true, force: true }));
   const service = await startService(demoSettings({ github, model, port: await freePort(), dataDir }));
   ends.push(() => service.stop());
-  github.deliverTo(`${service.url}/api/github/webhooks`);
+  github.deliverTo(webhookUrl(service.url));
   const pages = pagesOf(await fillProject(service, await service.token('mona')));
   const browser = await launchBrowser();
   ends.push(() => browser.close());

@@ -47,9 +47,9 @@ const retryableCategories = new Set<FailureCategory>([
 /** Longer messages of failures are cut to this many characters. A task and its status comment show all that is kept. */
 const maxMessage = 2000;
 
-/** Builds a failure. `isPassing` means that the cause is temporary, so a retry may succeed in any category. */
-export function failure(category: FailureCategory, message: string, isPassing = false): Failure {
-  const retryable = isPassing || retryableCategories.has(category);
+/** Builds a failure. `isTransient` means that the cause is temporary, so a retry may succeed in any category. */
+export function failure(category: FailureCategory, message: string, isTransient = false): Failure {
+  const retryable = isTransient || retryableCategories.has(category);
   return { category, message: storableText(message).slice(0, maxMessage), retryable };
 }
 

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { RepositoryRow } from '../db/tables.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
 import type { Checkout } from '../git/engine.ts';
 import type { RepositorySettings } from '../repositories/settings/repository-settings.ts';
 import type { HeldImage } from './image.ts';

@@ -53,7 +53,7 @@ export class GitFailed extends Error {
 }
 
 /** Returns whether the fault is temporary, so that the same operation may succeed soon. */
-export function isPassing(fault: GitFault): boolean {
+export function isTransientFault(fault: GitFault): boolean {
   return fault === 'unreachable' || fault === 'not_git';
 }
 

@@ -1,5 +1,5 @@
 import pRetry from 'p-retry';
-import { type GitEngine, GitFailed, isPassing } from './engine.ts';
+import { type GitEngine, GitFailed, isTransientFault } from './engine.ts';
 
 /** Two more attempts, after 0.5 s and 2 s. */
 const attempts = { retries: 2, minTimeout: 500, factor: 4 };
@@ -14,7 +14,7 @@ function retried<T>(act: () => Promise<T>, signal: AbortSignal | undefined): Pro
     ...(signal === undefined ? {} : { signal }),
     // If the remote asks for a longer pause, the caller decides whether to wait.
     shouldRetry: ({ error, retryDelay }) =>
-      error instanceof GitFailed && isPassing(error.fault) && (error.retryAfterMs ?? 0) <= retryDelay,
+      error instanceof GitFailed && isTransientFault(error.fault) && (error.retryAfterMs ?? 0) <= retryDelay,
   });
 }
 

@@ -106,8 +106,14 @@ export function normalUrl(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\.git$/, '')}`;
 }
 
+/** How GitHub names a repository, as its API expects it. */
+export interface RepoName {
+  owner: string;
+  repo: string;
+}
+
 /** Returns the owner and name of a repository on this service's GitHub, or undefined for any other address. */
-export function githubName(text: string, githubOrigin: string): { owner: string; repo: string } | undefined {
+export function githubName(text: string, githubOrigin: string): RepoName | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
   if (url.origin !== githubOrigin) return undefined;

@@ -1,6 +1,7 @@
 import type { App, Octokit } from '../app.ts';
-import type { PullRequestRow } from '../db/work-tables.ts';
+import type { PullRequestRow } from '../db/tables/task.ts';
 import { Refused } from '../domain/machine.ts';
+import type { RepoName } from '../git/remote-url.ts';
 import { credentialFor, noCredential, octokitFor } from '../repositories/credentials.ts';
 import { findRepository } from '../repositories/store.ts';
 import { findLiveRun } from '../runs/store.ts';
@@ -59,7 +60,7 @@ async function mergePull(app: App, pull: PullRequestRow, merged: string[]): Prom
 
 async function mergeByAllowed(
   octokit: Octokit,
-  name: { owner: string; repo: string },
+  name: RepoName,
   pull: PullRequestRow,
 ): Promise<void> {
   const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);

@@ -1,5 +1,6 @@
 import type { App, Octokit } from '../app.ts';
-import type { RepositoryRow } from '../db/tables.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
+import type { RepoName } from '../git/remote-url.ts';
 import { nameOnGitHub } from '../repositories/credentials.ts';
 import { findRepository } from '../repositories/store.ts';
 import { observeInstallation } from './app/installation.ts';
@@ -9,7 +10,7 @@ import { findActiveInstallationOf, findInstalledRepository } from './store.ts';
 export interface Place {
   octokit: Octokit;
   installationId: number;
-  name: { owner: string; repo: string };
+  name: RepoName;
   repository: RepositoryRow;
 }
 

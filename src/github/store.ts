@@ -1,8 +1,8 @@
 import { type EntityManager, In } from 'typeorm';
-import { type InstallationRow, Installations } from '../db/github-tables.ts';
+import { type InstallationRow, Installations } from '../db/tables/github.ts';
 import { lockUntilCommit } from '../db/locks.ts';
-import type { RepositoryRow } from '../db/tables.ts';
-import { type PullRequestRow, PullRequests } from '../db/work-tables.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
+import { type PullRequestRow, PullRequests } from '../db/tables/task.ts';
 import type { TaskStatus } from '../domain/task.ts';
 import { repositoryColumns } from '../repositories/store.ts';
 

@@ -2,7 +2,7 @@ import type { ErrorRequestHandler } from 'express';
 import type { App } from '../app.ts';
 import { isDatabaseAway } from '../db/database.ts';
 import { Refused } from '../domain/machine.ts';
-import { oneLine } from '../domain/text/quoted.ts';
+import { oneLine } from '../domain/text/sanitize.ts';
 import { AppError, upstreamFailed } from '../errors.ts';
 import { answerAndHangUp, isUnread } from './limits/hang-up.ts';
 

@@ -5,7 +5,7 @@ import { refusedAnswer } from '../errors.ts';
 const unnamedPauseSeconds = 60;
 
 /** GitHub accepts no calls for now. The API replies 502, and a job is retried later. */
-export class Parked extends Error {
+export class RateLimited extends Error {
   readonly status = 429;
   readonly seconds: number;
 
@@ -18,7 +18,7 @@ export class Parked extends Error {
 }
 
 /** Returns whether GitHub failed to respond and may succeed next time. */
-export function isStumble(error: unknown): boolean {
+export function isTransientError(error: unknown): boolean {
   // Octokit reports everything that `fetch` throws with status 500.
   return ((error as { status?: number }).status ?? 500) >= 500 && refusedAnswer(error) === undefined;
 }
@@ -38,7 +38,7 @@ export function retryAfterSeconds(error: unknown): number | undefined {
 
 /** Returns the pause in seconds that GitHub asks for, or undefined for errors that are not about rate limits. */
 export function pauseAsked(error: unknown): number | undefined {
-  if (error instanceof Parked) return error.seconds;
+  if (error instanceof RateLimited) return error.seconds;
   const { status, response, message } = error as {
     status?: number;
     message?: string;

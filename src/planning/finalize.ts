@@ -4,7 +4,7 @@ import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import { nextState } from '../domain/machine.ts';
 import { lengthProblem } from '../domain/sprint.ts';
-import { oneLine } from '../domain/text/quoted.ts';
+import { oneLine } from '../domain/text/sanitize.ts';
 import { wizardMachine } from '../domain/wizard.ts';
 import { badField } from '../errors.ts';
 import { insertSprint } from '../sprints/store.ts';

@@ -1,4 +1,4 @@
-import { fenced } from '../domain/text/quoted.ts';
+import { fenced } from '../domain/text/sanitize.ts';
 import type { Session } from './store.ts';
 
 const rules = `You plan software work with a person. Be concrete, keep the scope small, and add nothing that the goal and the

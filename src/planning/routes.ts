@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { Refused } from '../domain/machine.ts';
-import { type Access, type Asked, type InProject, inProject, storable } from '../http/access/access.ts';
+import { type Access, type Asked, type InProject, inProject, idOrEmpty } from '../http/access/access.ts';
 import { Repeated, type Route, route } from '../http/route.ts';
 import { createPlannedSprint, finalizeWizard } from './finalize.ts';
 import { answerWizard, currentStep, generate, startWizard } from './operations.ts';
@@ -24,7 +24,7 @@ const onSession: Access<InProject & { session: Session }> = {
   ...inside,
   load: async (app, asked) => {
     const entered = await inside.load(app, asked);
-    const session = await getSession(app.db.manager, entered.projectId, storable(asked.params.sessionId ?? ''));
+    const session = await getSession(app.db.manager, entered.projectId, idOrEmpty(asked.params.sessionId ?? ''));
     return { ...entered, session };
   },
 };
@@ -36,7 +36,7 @@ const onSessionOfBody: Access<InProject & { session: Session | undefined }> = {
     const entered = await inside.load(app, asked);
     const id = (asked.body as { sessionId?: unknown } | undefined)?.sessionId;
     const session =
-      typeof id === 'string' ? await getSession(app.db.manager, entered.projectId, storable(id)) : undefined;
+      typeof id === 'string' ? await getSession(app.db.manager, entered.projectId, idOrEmpty(id)) : undefined;
     return { ...entered, session };
   },
 };

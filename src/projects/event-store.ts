@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 
-export interface ProjectEventRow {
+interface ProjectChange {
   id: number;
   kind: 'task' | 'run' | 'sprint';
   objectId: string;
@@ -30,8 +30,8 @@ export async function listChanges(
   em: EntityManager,
   projectId: string,
   from: number,
-): Promise<{ rows: ProjectEventRow[]; settled: number }> {
-  const rows: (ProjectEventRow & { settled: number })[] = await em.query(
+): Promise<{ rows: ProjectChange[]; settled: number }> {
+  const rows: (ProjectChange & { settled: number })[] = await em.query(
     `select id::float8 as id, kind, object_id as "objectId", status, at, xid::text::float8 as transaction,
        pg_snapshot_xmin(pg_current_snapshot())::text::float8 as settled
      from project_events where project_id = $1 and xid >= $2::text::xid8 order by id`,

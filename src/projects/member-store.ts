@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { Members } from '../db/tables.ts';
+import { Members } from '../db/tables/project.ts';
 import type { Role } from '../domain/member.ts';
 
 export interface MemberView {

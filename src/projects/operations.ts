@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { violatedUnique } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
-import type { ProjectRow } from '../db/tables.ts';
+import type { ProjectRow } from '../db/tables/project.ts';
 import { shippedAgents, shippedTeam } from '../domain/agent.ts';
 import { Refused } from '../domain/machine.ts';
 import { hasRole, type Role } from '../domain/member.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hasRole } from '../domain/member.ts';
 import { notFound, requiresRole } from '../errors.ts';
-import { type Access, anyUser, type Caller, type InProject, inProject, storable } from '../http/access/access.ts';
+import { type Access, anyUser, type Caller, type InProject, inProject, idOrEmpty } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { pageQuery } from '../http/shapes.ts';
 import { findMember, listMembers, type MemberView } from './member-store.ts';
@@ -58,7 +58,7 @@ const onOwnToken: Access<{ user: Caller; ownTokenId: string }> = {
   load: async (app, asked) => {
     const { user } = await anyUser.load(app, asked);
     const ownTokenId = asked.params.tokenId ?? '';
-    if (!(await hasToken(app.db.manager, user.id, storable(ownTokenId)))) throw notFound('Token', ownTokenId);
+    if (!(await hasToken(app.db.manager, user.id, idOrEmpty(ownTokenId)))) throw notFound('Token', ownTokenId);
     return { user, ownTokenId };
   },
 };

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import type { SecretPlace } from '../db/secret-box.ts';
-import { ProjectSecrets, type SecretKind } from '../db/tables.ts';
+import { ProjectSecrets, type SecretKind } from '../db/tables/project.ts';
 import { upsertSecret } from './store.ts';
 
 /**

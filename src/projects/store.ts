@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { Installations } from '../db/github-tables.ts';
+import { Installations } from '../db/tables/github.ts';
 import { newId } from '../db/ids.ts';
 import {
   type AgentRow,
@@ -10,8 +10,8 @@ import {
   type SecretKind,
   type UserRow,
   Users,
-} from '../db/tables.ts';
-import { liveRun } from '../db/work-tables.ts';
+} from '../db/tables/project.ts';
+import { liveRun } from '../db/tables/task.ts';
 import type { ProjectBudgets } from '../domain/budget.ts';
 import type { Role } from '../domain/member.ts';
 import { notFound } from '../errors.ts';

@@ -1,4 +1,4 @@
-import type { SecretKind } from '../db/tables.ts';
+import type { SecretKind } from '../db/tables/project.ts';
 import { inProject } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { SetToken, TokenSet, TokenState } from './schemas.ts';

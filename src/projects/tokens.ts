@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
-import type { UserRow } from '../db/tables.ts';
+import type { UserRow } from '../db/tables/project.ts';
 import { readClaims, signToken } from '../http/access/auth.ts';
 import { resolveLogin } from './operations.ts';
 import { findUserByLogin, insertToken, insertUser, revokeToken, upsertUser } from './store.ts';

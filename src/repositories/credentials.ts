@@ -1,8 +1,8 @@
 import type { App, Octokit, TokenPermissions } from '../app.ts';
-import type { RepositoryRow } from '../db/tables.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
 import { notConfigured } from '../errors.ts';
 import type { Remote } from '../git/engine.ts';
-import { githubName, type HostRules, resolveOnce } from '../git/remote-url.ts';
+import { githubName, type HostRules, type RepoName, resolveOnce } from '../git/remote-url.ts';
 import { revealSecret } from '../projects/secrets.ts';
 import { findUser, upsertUser } from '../projects/store.ts';
 import { rightOf } from './permission.ts';
@@ -10,8 +10,8 @@ import { findActiveInstallation, setGitHubId } from './store.ts';
 
 /** The credential with which the service authenticates at a repository. */
 export type Credential =
-  | { kind: 'installation'; installationId: number; owner: string; repo: string; githubId: number | null }
-  | { kind: 'git-token'; token: string; owner: string; repo: string }
+  | ({ kind: 'installation'; installationId: number; githubId: number | null } & RepoName)
+  | ({ kind: 'git-token'; token: string } & RepoName)
   | { kind: 'none' };
 
 export function hostRules(app: App): HostRules {
@@ -21,7 +21,7 @@ export function hostRules(app: App): HostRules {
   };
 }
 
-export function nameOnGitHub(app: App, url: string): { owner: string; repo: string } | undefined {
+export function nameOnGitHub(app: App, url: string): RepoName | undefined {
   return githubName(url, hostRules(app).githubOrigin);
 }
 
@@ -61,7 +61,7 @@ export async function credentialFor(app: App, repository: RepositoryRow): Promis
 async function connectorMayWrite(
   app: App,
   repository: RepositoryRow,
-  name: { owner: string; repo: string },
+  name: RepoName,
   installationId: number,
 ): Promise<boolean> {
   if (repository.connectedBy === null || app.github === undefined) return false;
@@ -77,7 +77,7 @@ async function isSame(
   app: App,
   octokit: Octokit,
   repository: RepositoryRow,
-  name: { owner: string; repo: string },
+  name: RepoName,
 ): Promise<boolean> {
   const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);
   const githubId = Number(data.id);

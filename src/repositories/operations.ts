@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { violatedUnique } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
-import type { RepositoryRow } from '../db/tables.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
 import { Refused } from '../domain/machine.ts';
 import { badField } from '../errors.ts';
 import { GitFailed, type GitFault } from '../git/engine.ts';

@@ -1,5 +1,5 @@
 import type { Octokit } from '../app.ts';
-import type { PullStatus } from '../db/work-tables.ts';
+import type { PullStatus } from '../db/tables/task.ts';
 
 export interface OpenedPull {
   number: number;

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { RepositoryRow } from '../db/tables.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
 import { GitFailed } from '../git/engine.ts';
 import { HostClosed } from '../git/remote-url.ts';
 import type { ToolAnswer, ToolHost } from '../sandbox/sandbox.ts';

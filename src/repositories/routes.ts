@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RepositoryRow } from '../db/tables.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
 import { notFound } from '../errors.ts';
 import { accessTo, inProject, inProjectOfBody, inProjectOfQuery } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';

@@ -9,7 +9,7 @@ import { followRevisions } from './operations.ts';
 import { changesOf, readOnce, type TreeOf } from './outgoing/changes.ts';
 import { objections, rejection } from './outgoing/objection.ts';
 import { linkPulls, proposeWork, pushWork } from './publish/publish.ts';
-import { type CheckResult, failed } from './publish/verify.ts';
+import { type CheckResult, firstFailure } from './publish/verify.ts';
 import { splitTask } from './split.ts';
 import { endRun } from './store.ts';
 import { allWorks, type Work } from './work.ts';
@@ -58,7 +58,7 @@ export async function changedWorks(work: Work, treeOf: TreeOf): Promise<Work[]> 
 async function assertFit(work: Work, treeOf: TreeOf, checks: CheckResult[]): Promise<void> {
   const found = await objections(work, treeOf);
   if (found !== undefined) throw rejection(found);
-  const failing = failed(checks);
+  const failing = firstFailure(checks);
   if (failing === undefined) return;
   // A draft pull request shows the results even though the run fails.
   giveChecks(work, checks);

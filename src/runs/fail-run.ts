@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { RunRow } from '../db/work-tables.ts';
+import type { RunRow } from '../db/tables/task.ts';
 import type { Failure } from '../domain/run.ts';
 import { ModelFailed } from '../llm/model.ts';
 import { tryMoveTask } from '../tasks/move.ts';

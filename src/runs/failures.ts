@@ -1,10 +1,10 @@
 import { isDatabaseAway } from '../db/database.ts';
 import { type Failure, type FailureCategory, failure, RunFailed } from '../domain/run.ts';
 import { AppError } from '../errors.ts';
-import { GitFailed, type GitFault, isPassing } from '../git/engine.ts';
+import { GitFailed, type GitFault, isTransientFault } from '../git/engine.ts';
 import { HostClosed } from '../git/remote-url.ts';
 import { UnfitWorkTree } from '../git/work-tree/unfit-work-tree.ts';
-import { isStumble, pauseAsked, retryAfterSeconds } from '../outgoing/github-errors.ts';
+import { isTransientError, pauseAsked, retryAfterSeconds } from '../outgoing/github-errors.ts';
 import { LeaseLost } from './store.ts';
 
 const gitCategories: Record<GitFault, FailureCategory> = {
@@ -25,7 +25,7 @@ export function asFailure(error: unknown, outer: AbortSignal): Failure | undefin
   if (error instanceof LeaseLost || outer.aborted || lackOf(error) !== undefined) return undefined;
   if (error instanceof RunFailed) return error.failure;
   if (error instanceof GitFailed)
-    return failure(gitCategories[error.fault], error.message, isPassing(error.fault) || error.fault === 'slow');
+    return failure(gitCategories[error.fault], error.message, isTransientFault(error.fault) || error.fault === 'slow');
   if (error instanceof UnfitWorkTree) return failure('push_rejected', error.message);
   if (error instanceof HostClosed) return failure('repository', error.message);
   if (error instanceof AppError) return failure(error.status === 503 ? 'auth' : 'internal', error.message);
@@ -57,7 +57,7 @@ function fromGitHub(status: number, error: Error): Failure {
   if (pauseAsked(error) !== undefined || /rate limit/i.test(error.message)) return failure('rate_limit', said);
   if (status === 401 || status === 403) return failure('auth', said);
   if (status === 404) return failure('repository', said);
-  if (isStumble(error)) return failure('repository', said, true);
+  if (isTransientError(error)) return failure('repository', said, true);
   return failure(status === 422 ? 'push_rejected' : 'internal', said);
 }
 
@@ -74,11 +74,11 @@ function saidBy(error: Error, status: number): string {
  */
 export function passing(error: unknown): { says: string; afterMs: number | undefined } | undefined {
   if (error instanceof GitFailed)
-    return isPassing(error.fault) ? { says: error.message, afterMs: error.retryAfterMs } : undefined;
+    return isTransientFault(error.fault) ? { says: error.message, afterMs: error.retryAfterMs } : undefined;
   const { name, status } = error as { name?: string; status?: number };
   if (name !== 'HttpError' || status === undefined) return undefined;
   const asked = pauseAsked(error);
-  if (asked === undefined && !isStumble(error)) return undefined;
+  if (asked === undefined && !isTransientError(error)) return undefined;
   const seconds = asked ?? retryAfterSeconds(error);
   return { says: saidBy(error as Error, status), afterMs: seconds === undefined ? undefined : seconds * 1000 };
 }

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { RepositoryRow } from '../db/tables.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
 import { addRefused, type Equipment, openEquipment } from '../environment/equipment.ts';
 import { prepareEnvironment } from '../environment/prepare.ts';
 import type { Room } from '../environment/room.ts';

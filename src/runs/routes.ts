@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RunRow } from '../db/work-tables.ts';
+import type { RunRow } from '../db/tables/task.ts';
 import { accessTo } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { pageQuery } from '../http/shapes.ts';
@@ -80,7 +80,7 @@ export const runRoutes: Route[] = [
     tag,
     access: onTask('member'),
     reply: [200, Task],
-    errors: { 409: 'Nothing runs' },
+    errors: { 409: 'The task has no live run' },
     handle: (app, { task }) => cancelTask(app, task.id),
   }),
   route({

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { RunRow } from '../db/work-tables.ts';
+import type { RunRow } from '../db/tables/task.ts';
 import { lowerLimits } from '../domain/budget.ts';
 import { RunFailed } from '../domain/run.ts';
 import { budgetsOfRepository } from '../repositories/settings/repository-settings.ts';
@@ -11,7 +11,7 @@ import { endFailed } from './fail-run.ts';
 import { asFailure } from './failures.ts';
 import { openJournal } from './lease/journal.ts';
 import { lastInterruption, maxInterruptions } from './lease/lease-store.ts';
-import { clockStart, startClock } from './lease/run-clock.ts';
+import { clockStart, startRunClock } from './lease/run-clock.ts';
 import { openWork } from './open-work.ts';
 import { patienceOf } from './publish/patience.ts';
 import { ModelAway } from './waiting/model-away.ts';
@@ -26,7 +26,7 @@ import { allWorks, type Work } from './work.ts';
  */
 export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promise<void> {
   const journal = openJournal(app, run);
-  const clock = startClock(clockStart(run));
+  const clock = startRunClock(clockStart(run));
   const seconds = app.config.REMOTE_RETRY_SECONDS;
   const patience = patienceOf({ journal, signal: outer, seconds, endsAt: clock.endsAt });
   let confinement: Confinement | undefined;

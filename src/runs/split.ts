@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
-import type { RunRow } from '../db/work-tables.ts';
+import type { RunRow } from '../db/tables/task.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { insertTask } from '../tasks/operations.ts';
 import { findTask, getTask, lockTask, setTaskFields, type TaskView } from '../tasks/store.ts';

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { modelFor } from '../agents/model.ts';
 import { findAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
-import type { RepositoryRow } from '../db/tables.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
 import { Refused } from '../domain/machine.ts';
 import { mayReveal } from '../domain/private-content.ts';
 import { AppError } from '../errors.ts';

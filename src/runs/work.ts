@@ -1,5 +1,5 @@
-import type { AgentRow, RepositoryRow } from '../db/tables.ts';
-import type { RunRow } from '../db/work-tables.ts';
+import type { AgentRow, RepositoryRow } from '../db/tables/project.ts';
+import type { RunRow } from '../db/tables/task.ts';
 import type { Failure } from '../domain/run.ts';
 import type { RefusedHost } from '../environment/equipment.ts';
 import type { Environment } from '../environment/prepare.ts';

@@ -12,7 +12,7 @@ export type CommandTools = Pick<ToolHost, 'call' | 'mount' | 'equip' | 'machine'
  * Returns the tools that run commands on a machine, which is opened with the first one. `look` checks whether the run
  * exceeded a limit.
  */
-export function commandTools(
+export function openCommandTools(
   openMachine: (settings: MachineSettings) => Promise<Machine>,
   signal: AbortSignal,
   look: () => Promise<void>,

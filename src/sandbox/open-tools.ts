@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { RunFailed } from '../domain/run.ts';
-import { commandTools } from './command-tools.ts';
+import { openCommandTools } from './command-tools.ts';
 import { hostClient } from './host-client.ts';
 import { nodeInside } from './machine/system.ts';
 import { isProcessTool } from './processes.ts';
@@ -60,7 +60,7 @@ export function openTools({ walled, openMachine, signal, look }: OpenTools): Too
     }
   };
   const ask = (tool: string, args: object) => orReason(client.call(tool, args));
-  const commands = openMachine === undefined ? undefined : commandTools(openMachine, signal, look);
+  const commands = openMachine === undefined ? undefined : openCommandTools(openMachine, signal, look);
   const abort = () => void walled.end();
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });

@@ -1,7 +1,7 @@
 import { type Asking, converseInChat } from '../agents/chat.ts';
 import { findProjectAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
-import { fenced } from '../domain/text/quoted.ts';
+import { fenced } from '../domain/text/sanitize.ts';
 import { findPrimary } from '../repositories/store.ts';
 import { burndownOf, metricsOf } from './figures-store.ts';
 import { listSprintTasks, type SprintView } from './store.ts';

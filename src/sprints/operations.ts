@@ -11,7 +11,7 @@ import {
   sprintMachine,
 } from '../domain/sprint.ts';
 import { badField, badRequest, notFound } from '../errors.ts';
-import { storable } from '../http/access/access.ts';
+import { idOrEmpty } from '../http/access/access.ts';
 import { lockProjectRow } from '../repositories/store.ts';
 import { advanceSprints, showTask } from '../tasks/move.ts';
 import { getTasks, type TaskView } from '../tasks/store.ts';
@@ -115,7 +115,7 @@ export async function completeSprint(app: App, id: string, unfinished: string | 
 
 async function targetOf(em: EntityManager, sprint: SprintView, unfinished: string | undefined): Promise<string | null> {
   if (unfinished === undefined || unfinished === 'backlog') return null;
-  const target = await findSprint(em, storable(unfinished));
+  const target = await findSprint(em, idOrEmpty(unfinished));
   if (target === undefined || target.projectId !== sprint.projectId)
     throw badField('unfinished', `unfinished: no sprint ${unfinished} in this project`);
   if (target.status !== 'planning')
@@ -138,7 +138,7 @@ export async function addTasks(
 ): Promise<TaskView[]> {
   return app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
-    const known = await tasksForSprint(em, sprint.projectId, taskIds.map(storable));
+    const known = await tasksForSprint(em, sprint.projectId, taskIds.map(idOrEmpty));
     const problems = taskIds.flatMap((taskId, i) =>
       known.has(taskId) ? [] : [{ path: path(i), message: `${path(i)}: no task ${taskId} in this project` }],
     );
@@ -165,7 +165,7 @@ export async function addTasks(
 export async function removeTask(app: App, id: string, taskId: string): Promise<void> {
   await app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
-    const task = (await tasksForSprint(em, sprint.projectId, [storable(taskId)])).get(taskId);
+    const task = (await tasksForSprint(em, sprint.projectId, [idOrEmpty(taskId)])).get(taskId);
     if (task === undefined || task.sprintId !== id) throw notFound('Task', taskId);
     sprintAfter(sprint.status, 'change');
     if (task.parentId !== null)

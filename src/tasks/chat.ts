@@ -2,7 +2,7 @@ import { type Asking, converseInChat } from '../agents/chat.ts';
 import { findAgent, findProjectAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { defaultAgentName } from '../domain/agent.ts';
-import { fenced } from '../domain/text/quoted.ts';
+import { fenced } from '../domain/text/sanitize.ts';
 import { findRepository } from '../repositories/store.ts';
 import type { TaskView } from './store.ts';
 import { findDiff, listHandoffs, listLatestRuns, listPulls } from './work-store.ts';

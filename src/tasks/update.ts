@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
-import { Tasks } from '../db/work-tables.ts';
+import { Tasks } from '../db/tables/task.ts';
 import { Refused } from '../domain/machine.ts';
 import type { TaskEvent, TaskStatus } from '../domain/task.ts';
 import { badField, badRequest } from '../errors.ts';

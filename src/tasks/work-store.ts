@@ -8,7 +8,7 @@ import {
   type PullStatus,
   type RunRow,
   Runs,
-} from '../db/work-tables.ts';
+} from '../db/tables/task.ts';
 import { storableJson } from '../domain/text/storable.ts';
 import type { TreeDiff } from '../git/diff.ts';
 

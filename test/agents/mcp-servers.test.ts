@@ -1,25 +1,19 @@
 import { revealMcpServers } from '../../src/agents/mcp/operations.ts';
-import { openTestApp, type TestApp } from '../support/app.ts';
+import { openProject } from '../support/project.ts';
 
-let service: TestApp;
-let token: string;
+const { service, call, createProject } = await openProject();
 let path: string;
 let projectId: string;
-beforeAll(async () => {
-  service = await openTestApp();
-  token = await service.token('octocat');
-});
-afterAll(() => service.close());
 beforeEach(async () => {
-  projectId = (await service.call('POST', '/projects', { token, body: { name: 'One' } })).body.id;
+  projectId = await createProject();
   path = `/projects/${projectId}/mcp-servers`;
 });
 
-const put = (body: unknown) => service.call('PUT', path, { token, body });
+const put = (body: unknown) => call('PUT', path, body);
 const url = 'https://mcp.example.com/mcp';
 
 test('servers are stored in their order, and the values of headers are never shown', async () => {
-  expect((await service.call('GET', path, { token })).body).toEqual([]);
+  expect((await call('GET', path)).body).toEqual([]);
   const servers = [
     { name: 'tracker', url, headers: [{ name: 'Authorization', value: 'Bearer s3cret-value' }], tools: ['search'] },
     { name: 'docs', url: 'https://docs.example.com/', headers: { 'X-Team': 'blue', 'X-Key': 's3cret-key' } },
@@ -30,7 +24,7 @@ test('servers are stored in their order, and the values of headers are never sho
   ];
   const answer = await put(servers);
   expect([answer.status, answer.body]).toEqual([200, shown]);
-  expect((await service.call('GET', path, { token })).body).toEqual(shown);
+  expect((await call('GET', path)).body).toEqual(shown);
   const rows = await service.app.db.manager.query('select t::text from mcp_headers t');
   expect(JSON.stringify(rows)).not.toContain('s3cret');
 });
@@ -43,7 +37,7 @@ test('a header without a value keeps the one it had; one that is not named is re
     { name: 'A', headers: { authorization: 'Bearer one', 'X-Old': 'old', 'X-New': 'newer' } },
   ]);
   // What GET shows can be sent back.
-  const { body } = await service.call('GET', path, { token });
+  const { body } = await call('GET', path);
   expect((await put(body)).body).toEqual(body);
   expect((await put([{ name: 'A', url, headers: { 'X-Old': '' } }])).body[0].headers).toEqual([{ name: 'X-Old' }]);
   expect(await revealMcpServers(service.app, projectId)).toMatchObject([{ headers: { 'X-Old': 'old' } }]);
@@ -58,7 +52,7 @@ test('a value is not kept for a server at another origin, which would learn it',
   ]);
   const unknown = await put([{ name: 'b', url, headers: [{ name: 'X-Key' }] }]);
   expect(unknown.body.message).toBe('0.headers.0.value is required, because none is stored');
-  expect((await service.call('GET', path, { token })).body).toMatchObject([{ name: 'a', url }]);
+  expect((await call('GET', path)).body).toMatchObject([{ name: 'a', url }]);
 });
 
 test.each([

@@ -1,40 +1,6 @@
-import { openTestApp, type TestApp } from '../support/app.ts';
+import { openTeam } from './team.ts';
 
-let service: TestApp;
-const tokens: Record<string, string> = {};
-let project: string;
-const as = (who: string, method: string, path: string, body?: unknown) =>
-  service.call(method, path, { token: tokens[who] ?? '', ...(body === undefined ? {} : { body }) });
-const sql = (text: string, values: unknown[] = []) => service.app.db.manager.query(text, values);
-let count = 0;
-/** Creates a task of an agent with one run in the given status. */
-async function worked(
-  agent: string,
-  status: string,
-  more: { category?: string; task?: string; minutes?: number } = {},
-) {
-  const task = (await as('owner', 'POST', `/projects/${project}/tasks`, { title: 't', owner: agent })).body.id;
-  const failure = more.category ? JSON.stringify({ category: more.category, message: 'm', retryable: false }) : null;
-  await sql(
-    `insert into runs (id, task_id, project_id, agent_id, kind, status, failure, started_at, finished_at, lease_until)
-     values ($1, $2, $3, $4, 'start', $5, $6, now() - make_interval(mins => $7), now(), now() - interval '1 second')`,
-    [`run_${++count}`, task, project, agent, status, failure, more.minutes ?? 1],
-  );
-  if (more.task)
-    await sql(`update tasks set status = $2, done_at = case when $2 = 'done' then now() end where id = $1`, [
-      task,
-      more.task,
-    ]);
-  return task;
-}
-
-beforeAll(async () => {
-  service = await openTestApp({ OPENAI_MODEL: 'shipped-model' });
-  for (const login of ['owner', 'member', 'stranger']) tokens[login] = await service.token(login);
-  project = (await as('owner', 'POST', '/projects', { name: 'P' })).body.id;
-  await as('owner', 'POST', `/projects/${project}/members`, { login: 'member' });
-});
-afterAll(() => service.close());
+const { as, sql, worked, project } = await openTeam();
 
 test('health counts consecutive failures caused by the agent, and can be reset', async () => {
   const { id } = (await as('owner', 'POST', '/agents', { name: 'Sick' })).body;

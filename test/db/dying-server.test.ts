@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { openDatabase } from '../../src/db/database.ts';
-import { openTurns } from '../../src/db/turns.ts';
+import { openNamedLocks } from '../../src/db/named-locks.ts';
 import { openQueue } from '../../src/queue/queue.ts';
 
 /** A message of PostgreSQL's protocol: its type, its length and its content. */
@@ -31,7 +31,7 @@ afterAll(() => server.close());
 
 // An unhandled `error` event would end the process, and with it this test.
 test.each([
-  ['a lock', () => openTurns(url, 30).take('any', async () => {})],
+  ['a lock', () => openNamedLocks(url, 30).withLock('any', async () => {})],
   ['the tables', () => openDatabase(url, [])],
   ['the queue', () => openQueue(url, {} as never, false, () => {})],
 ])('a server that dies while it greets the client of %s fails the call, not the process', async (_, call) => {

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { migrations } from '../../migrations/list.ts';
 import { type Database, openDatabase, violatedUnique } from '../../src/db/database.ts';
-import { tables, Users } from '../../src/db/tables.ts';
+import { tables } from '../../src/db/tables/list.ts';
+import { Users } from '../../src/db/tables/project.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 let db: Database;
@@ -77,7 +78,7 @@ test('`together` is one transaction; a nested transaction that fails is rolled b
       isCommitted = true;
     });
     expect([await logins(), isCommitted]).toEqual([['user_t1', 'user_t2'], false]);
-    await expect(db.turn('x', async () => {})).rejects.toThrow('inside a transaction');
+    await expect(db.withLock('x', async () => {})).rejects.toThrow('inside a transaction');
   });
   expect([await logins(), isCommitted]).toEqual([['user_t1', 'user_t2'], true]);
   let later = async () => {};
@@ -104,20 +105,20 @@ test('a violated index is identified by its name', async () => {
 test('callers that wait for one lock do not use up the connections for another', async () => {
   const { promise: held, resolve: finish } = Promise.withResolvers<void>();
   const order: number[] = [];
-  const first = db.turn('one', () => held);
-  const waiting = Array.from({ length: 40 }, (_, i) => db.turn('one', async () => void order.push(i)));
-  await db.turn('another', async () => {});
+  const first = db.withLock('one', () => held);
+  const waiting = Array.from({ length: 40 }, (_, i) => db.withLock('one', async () => void order.push(i)));
+  await db.withLock('another', async () => {});
   finish();
   await Promise.all([first, ...waiting]);
   expect(order).toEqual(Array.from({ length: 40 }, (_, i) => i));
 });
 
 test('a lock is released when its work fails', async () => {
-  const failed = db.turn('failing', async () => {
+  const failed = db.withLock('failing', async () => {
     throw new Error('on purpose');
   });
   await expect(failed).rejects.toThrow('on purpose');
-  expect(await db.turn('failing', async () => 'next')).toBe('next');
+  expect(await db.withLock('failing', async () => 'next')).toBe('next');
 });
 
 test('a transaction whose process no longer responds is rolled back, so that it blocks nobody for long', async () => {

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { flagsOf, readCompose } from '../../deploy/engine.ts';
 import { lifecyclePage } from '../../src/cli/lifecycle-page.ts';
 import { openapiText } from '../../src/cli/print-docs.ts';
-import { webhookPath } from '../../src/serve.ts';
+import { webhookPath } from '../../src/github/app/webhook-address.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');

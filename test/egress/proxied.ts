@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Duplex, pipeline } from 'node:stream';
+import { pipeline } from 'node:stream';
 import * as tls from 'node:tls';
 import { type EgressOptions, type EgressSettings, egressDoor } from '../../src/egress/egress.ts';
 
@@ -46,6 +46,8 @@ export interface Proxied {
   lookedUp: string[];
   /** Sends bytes to the proxy, in pieces if there are several, and returns what comes back until the proxy hangs up. */
   say(...pieces: (string | Buffer)[]): Promise<string>;
+  /** Says something that must be refused: expects that nothing of it reached the host, and returns the reply. */
+  attack(...pieces: (string | Buffer)[]): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -97,18 +99,38 @@ export async function openProxied(given: Given = {}): Promise<Proxied> {
     await close();
     throw error;
   });
+  const received = () => Buffer.concat(chunks).toString('latin1');
   return {
     socket: egress.socket,
     egress,
     dialled,
     connections,
     lookedUp,
-    received: () => Buffer.concat(chunks).toString('latin1'),
+    received,
     say: (...pieces) => say(egress.socket, pieces),
+    attack: async (...pieces) => {
+      const before = [received(), dialled.length];
+      const reply = await say(egress.socket, pieces);
+      expect([received(), dialled.length]).toEqual(before);
+      return reply;
+    },
     close: async () => {
       await egress.close();
       await close();
     },
+  };
+}
+
+/** Call it once in a test file: returns `openProxied`, whose proxies are closed after each test. */
+export function closingProxied(): typeof openProxied {
+  const closing: Proxied[] = [];
+  afterEach(async () => {
+    for (const proxied of closing.splice(0)) await proxied.close();
+  });
+  return async (given) => {
+    const proxied = await openProxied(given);
+    closing.push(proxied);
+    return proxied;
   };
 }
 
@@ -162,47 +184,3 @@ export async function throughTunnel(path: string, host: string, text: string): P
   for await (const chunk of secure) heard.push(chunk as Buffer);
   return Buffer.concat(heard).toString();
 }
-
-/** Returns the hello of Node's own TLS client. */
-export function helloOf(servername?: string): Promise<Buffer> {
-  return new Promise((resolve) => {
-    const wire = new Duplex({
-      read: () => {},
-      write: (chunk, _encoding, done) => {
-        resolve(chunk);
-        done();
-      },
-    });
-    tls.connect({ socket: wire, ...(servername === undefined ? {} : { servername }) }).on('error', () => {});
-  });
-}
-
-/** Writes a hello with any extensions, in one record. */
-export function madeHello(extensions: [type: number, content: Buffer][]): Buffer {
-  const written = extensions.flatMap(([type, content]) => [number(type, 2), lengthOf(content, 2), content]);
-  const all = Buffer.concat(written);
-  const body = Buffer.concat([number(0x0303, 2), Buffer.alloc(32, 1), number(0, 1), number(2, 2), number(0x1301, 2)]);
-  const rest = Buffer.concat([number(1, 1), number(0, 1), lengthOf(all, 2), all]);
-  const message = Buffer.concat([body, rest]);
-  return record(Buffer.concat([number(1, 1), lengthOf(message, 3), message]));
-}
-
-export function record(content: Buffer): Buffer {
-  return Buffer.concat([number(22, 1), number(0x0301, 2), lengthOf(content, 2), content]);
-}
-
-/** The content of the extension `server_name`. */
-export function nameList(...hosts: string[]): Buffer {
-  const entries = Buffer.concat(
-    hosts.map((host) => Buffer.concat([number(0, 1), number(host.length, 2), Buffer.from(host, 'latin1')])),
-  );
-  return Buffer.concat([lengthOf(entries, 2), entries]);
-}
-
-function number(value: number, bytes: number): Buffer {
-  const written = Buffer.alloc(bytes);
-  written.writeUIntBE(value, 0, bytes);
-  return written;
-}
-
-const lengthOf = (content: Buffer, bytes: number) => number(content.length, bytes);

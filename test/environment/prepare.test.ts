@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RepositoryRow } from '../../src/db/tables.ts';
+import type { RepositoryRow } from '../../src/db/tables/project.ts';
 import { addRefused, refusedText } from '../../src/environment/equipment.ts';
 import { openFresh } from '../../src/environment/fresh.ts';
 import { type Environment, prepareEnvironment } from '../../src/environment/prepare.ts';

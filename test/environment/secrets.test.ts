@@ -1,22 +1,16 @@
 import { revealSecrets } from '../../src/environment/secrets/operations.ts';
-import { openTestApp, type TestApp } from '../support/app.ts';
+import { openProject } from '../support/project.ts';
 
-let service: TestApp;
-let token: string;
+const { service, call, createProject } = await openProject();
 let path: string;
 let projectId: string;
-beforeAll(async () => {
-  service = await openTestApp();
-  token = await service.token('octocat');
-});
-afterAll(() => service.close());
 beforeEach(async () => {
-  projectId = (await service.call('POST', '/projects', { token, body: { name: 'One' } })).body.id;
+  projectId = await createProject();
   path = `/projects/${projectId}/environment-secrets`;
 });
 
-const put = (name: string, value: unknown) => service.call('PUT', `${path}/${name}`, { token, body: { value } });
-const list = async () => (await service.call('GET', path, { token })).body;
+const put = (name: string, value: unknown) => call('PUT', `${path}/${name}`, { value });
+const list = async () => (await call('GET', path)).body;
 const revealed = () => revealSecrets(service.app, projectId);
 
 test('secrets are listed by name without their values, replaced and deleted', async () => {
@@ -40,7 +34,7 @@ test('secrets are listed by name without their values, replaced and deleted', as
   const rows = await service.app.db.manager.query('select t::text from environment_secrets t');
   expect(JSON.stringify(rows)).not.toContain('another value');
   for (const status of [204, 404])
-    expect((await service.call('DELETE', `${path}/NPM_TOKEN`, { token })).status).toBe(status);
+    expect((await call('DELETE', `${path}/NPM_TOKEN`)).status).toBe(status);
   expect(await list()).toEqual([both[0]]);
 });
 
@@ -63,6 +57,6 @@ test('a project has at most 100 secrets, and deleting the project deletes them',
   for (let i = 0; i < 100; i++) expect((await put(`A${i}`, `a value of 32 kB at most ${i}`)).status).toBe(204);
   expect((await put('B', 'one too many')).status).toBe(409);
   expect((await put('A7', 'x'.repeat(32_768))).status).toBe(204);
-  expect((await service.call('DELETE', `/projects/${projectId}`, { token })).status).toBe(204);
+  expect((await call('DELETE', `/projects/${projectId}`)).status).toBe(204);
   expect(await revealed()).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { syncInstallation } from '../../src/github/app/installation.ts';
 import { handleCommands } from '../../src/github/commands/handle-commands.ts';
 import { sayOnce } from '../../src/github/commands/replies.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
-import { privateKey } from '../support/keys.ts';
+import { appSettings } from '../support/github-app.ts';
 import { type FakeGitHub, openFakeGitHub } from '../support/stand-ins/fake-github.ts';
 
 /** A GitHub in which people and repositories change their names but keep their ids. */
@@ -70,15 +70,7 @@ beforeAll(async () => {
     },
   );
   url = github.url;
-  service = await openTestApp({
-    APP_ID: '1',
-    PRIVATE_KEY: privateKey,
-    WEBHOOK_SECRET: 'x',
-    GITHUB_API_URL: url,
-    GITHUB_SERVER_URL: url,
-    OPENAI_API_KEY: 'sk-x',
-    OPENAI_MODEL: 'm',
-  });
+  service = await openTestApp({ ...appSettings(url), OPENAI_API_KEY: 'sk-x', OPENAI_MODEL: 'm' });
 });
 beforeEach(async () => {
   for (const each of [people, repositories, writers]) each.clear();

@@ -4,7 +4,7 @@ import { until } from '../../src/demo/real-service.ts';
 import { claimOwnerships, syncInstallation } from '../../src/github/app/installation.ts';
 import { findUserByLogin } from '../../src/projects/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
-import { privateKey } from '../support/keys.ts';
+import { appSettings } from '../support/github-app.ts';
 import { type FakeGitHub, openFakeGitHub } from '../support/stand-ins/fake-github.ts';
 
 /** An organization whose admins change. */
@@ -41,14 +41,7 @@ beforeAll(async () => {
       },
     ],
   ]);
-  const { url } = github;
-  service = await openTestApp({
-    APP_ID: '1',
-    PRIVATE_KEY: privateKey,
-    WEBHOOK_SECRET: 'x',
-    GITHUB_API_URL: url,
-    GITHUB_SERVER_URL: url,
-  });
+  service = await openTestApp(appSettings(github.url));
   for (const { login } of people) tokens[login] = await service.token(login);
 });
 beforeEach(async () => {

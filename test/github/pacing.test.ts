@@ -66,9 +66,9 @@ test('a read whose response was too large is not retried', async () => {
 test('a worker that lost its lock writes nothing more, and its error counts as a database outage', async () => {
   const posted = api().post('/repos/a/b/issues/1/comments').reply(201, {});
   const { db } = service.app;
-  const working = db.turn('a comment', async () => {
+  const working = db.withLock('a comment', async () => {
     await db.manager.query(
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'deckhand-turns'",
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'deckhand-locks'",
     );
     return write(octokit());
   });
@@ -76,7 +76,7 @@ test('a worker that lost its lock writes nothing more, and its error counts as a
   expect(error.message).toMatch(/the lock "a comment" was lost/);
   expect(isDatabaseAway(error)).toBe(true);
   expect(posted.isDone()).toBe(false);
-  expect((await db.turn('a comment', () => write(octokit()))).status).toBe(201);
+  expect((await db.withLock('a comment', () => write(octokit()))).status).toBe(201);
 });
 
 test('writes of one installation are spaced out, across clients', async () => {

@@ -3,7 +3,7 @@ import { syncInstallation } from '../../src/github/app/installation.ts';
 import { followRepository } from '../../src/github/app/repository-events.ts';
 import { redeliverFailed } from '../../src/github/inbox/redeliver.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
-import { privateKey } from '../support/keys.ts';
+import { appSettings } from '../support/github-app.ts';
 import { type FakeGitHub, openFakeGitHub } from '../support/stand-ins/fake-github.ts';
 
 const account = { id: 7, login: 'acme', type: 'User' };
@@ -53,16 +53,7 @@ beforeAll(async () => {
     ],
     (req) => asked.push(`${req.method} ${req.url}`),
   );
-  const { url } = github;
-  service = await openTestApp({
-    APP_ID: '1',
-    PRIVATE_KEY: privateKey,
-    WEBHOOK_SECRET: 'x',
-    GITHUB_API_URL: url,
-    GITHUB_SERVER_URL: url,
-    OPENAI_API_KEY: 'sk-x',
-    OPENAI_MODEL: 'm',
-  });
+  service = await openTestApp({ ...appSettings(github.url), OPENAI_API_KEY: 'sk-x', OPENAI_MODEL: 'm' });
   repositories = [repository(1, 'one'), repository(2, 'two')];
   await syncInstallation(service.app, installation, true);
   const owner = await service.app.db.manager.query('select login from users');

@@ -6,7 +6,7 @@ import { resealApp, setupAddress } from '../../src/github/app/stored-app.ts';
 import { webhookProblem } from '../../src/github/app/webhook-address.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { rowsOf } from '../support/everything.ts';
-import { privateKey } from '../support/keys.ts';
+import { privateKey } from '../support/github-app.ts';
 
 const secret = 'canary-webhook-secret-from-github';
 let github: Server;

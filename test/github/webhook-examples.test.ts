@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { until } from '../../src/demo/real-service.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
-import { privateKey } from '../support/keys.ts';
+import { appSettings } from '../support/github-app.ts';
 
 const secret = 'a secret of this test';
 // The package's types do not fit, so read its JSON file directly.
@@ -35,13 +35,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => github.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(github.address() as AddressInfo).port}`;
   process.on('unhandledRejection', note);
-  service = await openTestApp({
-    APP_ID: '1',
-    PRIVATE_KEY: privateKey,
-    WEBHOOK_SECRET: secret,
-    GITHUB_API_URL: url,
-    GITHUB_SERVER_URL: url,
-  });
+  service = await openTestApp(appSettings(url, secret));
   await service.work();
 });
 afterAll(async () => {

@@ -3,17 +3,12 @@ import { readFileSync } from 'node:fs';
 import { brotliCompressSync } from 'node:zlib';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
 import { startWebProcess, type WebProcess } from '../support/http/web-process.ts';
-import { privateKey } from '../support/keys.ts';
+import { appSettings } from '../support/github-app.ts';
 
 const secret = 'a secret of the flooded service';
 let web: WebProcess;
 beforeAll(async () => {
-  web = await startWebProcess({
-    APP_ID: '1',
-    PRIVATE_KEY: privateKey,
-    WEBHOOK_SECRET: secret,
-    GITHUB_API_URL: 'http://127.0.0.1:1',
-  });
+  web = await startWebProcess(appSettings('http://127.0.0.1:1', secret));
 });
 afterAll(() => web.close());
 

@@ -8,7 +8,7 @@ import {
   inProject,
   inProjectOfBody,
   inProjectOfQuery,
-  storable,
+  idOrEmpty,
 } from '../../src/http/access/access.ts';
 import { readClaims, signToken } from '../../src/http/access/auth.ts';
 import { authentication } from '../../src/http/access/authenticate.ts';
@@ -89,7 +89,7 @@ test('a rule hands on the caller, the role and what it found', async () => {
     { kind: 'projectInBody', names: 'projectId', role: 'owner' },
     { kind: 'object', names: 'id', role: 'admin' },
   ]);
-  expect([storable('a\0b'), storable('ab')]).toEqual(['', 'ab']);
+  expect([idOrEmpty('a\0b'), idOrEmpty('ab')]).toEqual(['', 'ab']);
 });
 
 const secret = 'a secret of the tests that is long enough';

@@ -5,7 +5,7 @@ import { until } from '../../src/demo/real-service.ts';
 import { forgetOldKeys } from '../../src/http/idempotency.ts';
 import { routes } from '../../src/routes.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
-import { privateKey } from '../support/keys.ts';
+import { appSettings } from '../support/github-app.ts';
 
 let service: TestApp;
 let token: string;
@@ -120,8 +120,7 @@ describe('while GitHub is slow', () => {
     });
     await new Promise<void>((resolve) => github.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(github.address() as AddressInfo).port}`;
-    const settings = { APP_ID: '1', PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'x', GITHUB_API_URL: url };
-    busy = await openTestApp({ ...settings, GITHUB_SERVER_URL: url });
+    busy = await openTestApp(appSettings(url));
     owner = await busy.token('person-0');
     const project = (await busy.call('POST', '/projects', { token: owner, body: { name: 'P' } })).body;
     members = `/projects/${project.id}/members`;

@@ -6,27 +6,11 @@ import { until } from '../../src/demo/real-service.ts';
 import { answerEvents } from '../../src/http/events.ts';
 import { openLiveText } from '../../src/runs/agent/live-text.ts';
 import { followRun } from '../../src/runs/follow-run.ts';
-import { openTestApp, type TestApp } from '../support/app.ts';
-import { type Heard, openEventStream } from '../support/http/event-stream.ts';
+import { named } from '../support/http/event-stream.ts';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
+import { openProject } from '../support/project.ts';
 
-let service: TestApp;
-let token: string;
-let project: string;
-const call = (method: string, path: string, body?: unknown, as = token) =>
-  service.call(method, path, { token: as, ...(body === undefined ? {} : { body }) });
-
-beforeAll(async () => {
-  service = await openTestApp();
-  token = await service.token('octocat');
-  project = (await call('POST', '/projects', { name: 'P' })).body.id;
-});
-afterAll(() => service.close());
-
-/** Opens a stream as the owner of the project, or with another token. */
-const listen = (path: string, headers: Record<string, string> = {}, as = token) =>
-  openEventStream(`${service.url}/api/v1${path}`, as, headers);
-const named = (heard: Heard[], event: string) => heard.filter((h) => h.event === event);
+const { service, call, project, listen } = await openProject();
 
 test('the log of a run is live and resumable, and ends with the run', async () => {
   const task = (await call('POST', `/projects/${project}/tasks`, { title: 't' })).body;

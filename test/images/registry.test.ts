@@ -1,53 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { type MadeImage, makeImage, smallSystem } from './stand-ins/made-image.ts';
-import { openPlace, type PlaceOptions } from './stand-ins/place.ts';
-import { startRegistry } from './stand-ins/registry.ts';
+import { configDigest, image, isLayer, moved, oneImage } from './stand-ins/one-image.ts';
+import type { Instead } from './stand-ins/registry.ts';
 
-const place = openPlace();
-const { entriesKept, take } = place;
-const closing: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closing.splice(0)) close();
-  // Nothing half-made is kept.
-  expect(entriesKept()).toEqual([]);
-});
-afterAll(() => place.close());
-
-const { state } = await place.openImages();
-if (!state.works) console.warn(`registries are not tested: ${state.says}`);
-const ifPossible = state.works ? test : test.skip;
-
-const image = makeImage([smallSystem()]);
-const auth = { username: 'somebody', password: 'a password that nobody else may see' };
-const basic = `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`;
-
-type Instead = NonNullable<Parameters<typeof startRegistry>[1]>;
-
-async function registryWith(made: MadeImage = image, instead?: Instead) {
-  const registry = await startRegistry({ 'app:1': made }, instead);
-  closing.push(registry.close);
-  return registry;
-}
-
-const moved = (res: ServerResponse, location: string) => !!res.writeHead(307, { Location: location }).end();
-const refused = (res: ServerResponse, challenge: string) =>
-  !!res.writeHead(401, { 'WWW-Authenticate': challenge }).end('{}');
-/** Answers only requests for layers, not that for the configuration. */
-const isLayer = (path: string) => path.includes('/blobs/') && !path.includes(configDigest);
-const configDigest = JSON.parse(image.manifest).config.digest as string;
-
-async function takeFrom({ host }: { host: string }, options: PlaceOptions = {}, more: Parameters<typeof take>[2] = {}) {
-  return take(await place.openImages(options), `${host}/app:1`, more);
-}
-
-/** Takes an image and removes it again. */
-async function works(...args: Parameters<typeof takeFrom>): Promise<void> {
-  const images = await place.openImages();
-  const taken = await takeFrom(...args);
-  expect(taken.digest).toBe(image.digest);
-  taken.release();
-  while ((await images.trim(0)) > 0) await new Promise((resolve) => setImmediate(resolve));
-}
+const { ifPossible, registryWith, takeFrom, works } = await oneImage('registries');
 
 ifPossible('a registry on a closed address is not contacted', async () => {
   const registry = await registryWith();
@@ -79,88 +35,9 @@ ifPossible.each([
   await expect(takeFrom(registry)).rejects.toThrow(/a redirect of 127\.0\.0\.1:\d+ leads to .*, which is not an https/);
 });
 
-ifPossible('a redirect to an open address is followed, without credentials', async () => {
-  const storage = await registryWith();
-  const registry = await registryWith(image, (req, res, path) => {
-    if (req.headers.authorization !== basic) return refused(res, 'Basic realm="here"');
-    return isLayer(path) && moved(res, `http://somebody:else@${storage.host}${path}`);
-  });
-  await works(registry, {}, { auth });
-  expect(storage.asked.map(({ authorization }) => authorization)).toEqual([undefined]);
-});
-
 ifPossible('redirects in a circle end', async () => {
   const registry = await registryWith(image, (_req, res, path) => isLayer(path) && moved(res, path));
   await expect(takeFrom(registry)).rejects.toThrow('redirects more than 5 times');
-});
-
-/** A registry that demands a token, from that address. */
-function demanding(realm: (host: string) => string): Instead {
-  return (req: IncomingMessage, res, path) => {
-    if (path.startsWith('/token'))
-      return !!res.end(JSON.stringify({ token: req.headers.authorization ?? 'anonymous' }));
-    if (req.headers.authorization?.startsWith('Bearer Basic')) return false;
-    return refused(res, `Bearer realm="${realm(req.headers.host ?? '')}",service="a \\"b\\"",scope="x"`);
-  };
-}
-
-ifPossible('a token is requested with the credentials, for this image only', async () => {
-  const registry = await registryWith(image, (req, res, path) => {
-    if (path.startsWith('/token')) return !!res.end(JSON.stringify({ access_token: 'the-token' }));
-    return (
-      req.headers.authorization !== 'Bearer the-token' &&
-      refused(res, `Bearer realm="http://${req.headers.host}/token?a=b",service="it"`)
-    );
-  });
-  await works(registry, {}, { auth });
-  const [asked, ...more] = registry.asked.filter(({ path }) => path.startsWith('/token'));
-  expect(asked).toEqual({ path: '/token?a=b&scope=repository%3Aapp%3Apull&service=it', authorization: basic });
-  expect(more).toEqual([]);
-});
-
-ifPossible('a token service elsewhere does not get the credentials', async () => {
-  const attacker = await registryWith(
-    image,
-    demanding(() => ''),
-  );
-  const registry = await registryWith(
-    image,
-    demanding(() => `http://${attacker.host}/token`),
-  );
-  await expect(takeFrom(registry, {}, { auth })).rejects.toThrow(/app:1/);
-  expect(attacker.asked.map(({ authorization }) => authorization)).toEqual([undefined]);
-});
-
-ifPossible.each(['http://registry.example.org/token', 'https://10.0.0.1/token', 'no address', ''])(
-  'a token service at %j is not contacted',
-  async (realm) => {
-    const registry = await registryWith(
-      image,
-      demanding(() => realm),
-    );
-    await expect(takeFrom(registry, {}, { auth })).rejects.toThrow(/not an https:\/\/ address|private or reserved/);
-  },
-);
-
-ifPossible('wrong and missing credentials get different messages, without the credentials', async () => {
-  const registry = await registryWith(image, (_req, res) => refused(res, 'Basic realm="here"'));
-  await expect(takeFrom(registry)).rejects.toThrow(/requires credentials for 127.*imageAuth/);
-  const failed = await takeFrom(registry, {}, { auth }).catch((error: Error) => error);
-  expect(String(failed)).toMatch(/refused the credentials of imageAuth for .* \(HTTP 401\)/);
-  expect(JSON.stringify(failed)).not.toContain(auth.password);
-});
-
-ifPossible('who has not been admitted does not get an image that is kept', async () => {
-  const registry = await registryWith(
-    image,
-    (req, res) => req.headers.authorization !== basic && refused(res, 'Basic'),
-  );
-  const images = await place.openImages();
-  const name = `${registry.host}/app@${image.digest}`;
-  const taken = await take(images, name, { auth });
-  await expect(take(images, name)).rejects.toThrow('requires credentials');
-  taken.release();
-  while ((await images.trim(0)) > 0) await new Promise((resolve) => setImmediate(resolve));
 });
 
 const changed = (from: Buffer) => Buffer.concat([from.subarray(0, -1), Buffer.from([(from.at(-1) ?? 0) ^ 1])]);

@@ -1,27 +1,10 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { boundedFetch } from '../../src/outgoing/bounded-fetch.ts';
+import { answeringServers } from '../support/http/answering.ts';
 
-const closing: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closing.splice(0)) close();
-});
-
-async function serve(answer: RequestListener) {
-  const asked: string[] = [];
-  const server = createServer((req, res) => {
-    asked.push(`${req.method} ${req.url} ${req.headers.authorization ?? ''}`);
-    res.on('error', () => {});
-    req.resume().once('end', () => answer(req, res));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
-}
+const serve = answeringServers(
+  ({ method, url, headers }) => `${method} ${url} ${headers.authorization ?? ''}`,
+);
 
 const limits = { maxBytes: 100_000, maxMs: 5000 };
 const headers = { Authorization: 'Bearer key' };

@@ -5,7 +5,7 @@ import { revealMcpServers, setMcpServers } from '../../src/agents/mcp/operations
 import { rotateKey } from '../../src/cli/rotate-key.ts';
 import { type Composed, compose } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
-import { ProjectSecrets } from '../../src/db/tables.ts';
+import { ProjectSecrets } from '../../src/db/tables/project.ts';
 import { revealSecrets, setSecret } from '../../src/environment/secrets/operations.ts';
 import { createLogger } from '../../src/logger.ts';
 import { createProject } from '../../src/projects/operations.ts';

@@ -1,4 +1,4 @@
-import type { RunRow } from '../../src/db/work-tables.ts';
+import type { RunRow } from '../../src/db/tables/task.ts';
 import { modelPause } from '../../src/domain/waiting.ts';
 import { ModelFailed } from '../../src/llm/model.ts';
 import { openJournal } from '../../src/runs/lease/journal.ts';

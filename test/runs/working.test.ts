@@ -1,7 +1,7 @@
 import type { App } from '../../src/app.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { abortHere, holdHere, letGo } from '../../src/runs/lease/live.ts';
-import { startClock } from '../../src/runs/lease/run-clock.ts';
+import { startRunClock } from '../../src/runs/lease/run-clock.ts';
 import { wakeForWaitingRuns, workOnRuns } from '../../src/runs/lease/work.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { openRuns } from '../support/runs.ts';
@@ -187,7 +187,7 @@ describe('the clock of a run', () => {
   const left = (endsAt: number) => Math.round((endsAt - Date.now()) / minute);
 
   test('counts from the first start, but leaves at least five minutes to open the repository', () => {
-    const clock = startClock(Date.now() - 10 * minute);
+    const clock = startRunClock(Date.now() - 10 * minute);
     expect(clock.endsAt()).toBe(Number.POSITIVE_INFINITY);
     clock.open(limit(30));
     expect(left(clock.endsAt())).toBe(20);
@@ -199,7 +199,7 @@ describe('the clock of a run', () => {
   });
 
   test('ends the work when the time is up, and never for a limit longer than a timer can be', async () => {
-    const [short, long] = [startClock(Date.now() - 10 * minute), startClock(Date.now())];
+    const [short, long] = [startRunClock(Date.now() - 10 * minute), startRunClock(Date.now())];
     long.work(limit(100_000));
     short.work(limit(9));
     await new Promise((resolve) => short.working.addEventListener('abort', resolve));
@@ -209,7 +209,7 @@ describe('the clock of a run', () => {
     });
     expect([short.opening.aborted, long.working.aborted]).toEqual([false, false]);
     long.stop();
-    const stopped = startClock(Date.now() - 10 * minute);
+    const stopped = startRunClock(Date.now() - 10 * minute);
     stopped.work(limit(9));
     stopped.stop();
     await new Promise((resolve) => setTimeout(resolve, 2));

@@ -1,12 +1,13 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Watch, watchRun } from '../../src/sandbox/limits/watchdog.ts';
+import { commandsWith } from '../support/processes.ts';
 
-const program = fileURLToPath(new URL('../support/rivals.ts', import.meta.url));
+const program = fileURLToPath(new URL('./rivals.ts', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'deckhand-limits-'));
 chmodSync(root, 0o755);
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -63,14 +64,6 @@ function canRead([first = '', ...as]: string[]): boolean {
   }
 }
 
-function commandOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
 interface Played {
   state: { works: boolean; says: string };
   ends: Record<string, string>;
@@ -101,7 +94,7 @@ test('a run that exceeds a limit ends and names it; other runs continue, and no 
       expect([who, ...new Set(met)]).toEqual([who, '[exit code 0', 'ok\n']);
     }),
   );
-  expect(readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes(seconds))).toEqual([]);
+  expect(commandsWith(seconds)).toEqual([]);
 }, 120_000);
 
 test('when the disk is nearly full, only the run that uses the most of it ends', async () => {

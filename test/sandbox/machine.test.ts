@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BackgroundService } from '../../src/sandbox/machine/service-start.ts';
+import { commandsWith } from '../support/processes.ts';
 import { openPlays, outputOf, run, see, start, users } from './plays.ts';
 
 const { play, close } = openPlays();
@@ -73,8 +74,7 @@ describe.each(users)('for %s', (_who, as) => {
   test('no process outlives the run', async () => {
     const mark = `7${process.pid}${as.length}`;
     await play(as, [start('a', `setsid sleep ${mark} & sleep ${mark}`), run(`setsid nohup sleep ${mark} &`)]);
-    const left = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes(mark));
-    expect(left.map(commandOf)).toEqual([]);
+    expect(commandsWith(mark)).toEqual([]);
   });
 });
 
@@ -138,11 +138,3 @@ test('a variable cannot carry further arguments for the sandbox', async () => {
     played && ['the run failed with sandbox: a variable or a path for commands contains a NUL character; remove it'],
   );
 });
-
-function commandOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
-}

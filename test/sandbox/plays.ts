@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gitOut } from '../support/git.ts';
-import type { Play } from '../support/play-tools.ts';
+import type { Play } from './play-tools.ts';
 
-const program = fileURLToPath(new URL('../support/play-tools.ts', import.meta.url));
+const program = fileURLToPath(new URL('./play-tools.ts', import.meta.url));
 
 const ordinary = ['setpriv', '--reuid=1000', '--regid=1000', '--clear-groups'];
 

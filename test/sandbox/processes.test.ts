@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
 import type { Confinement, ToolHost } from '../../src/sandbox/sandbox.ts';
+import { commandsWith } from '../support/processes.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'deckhand-processes-'));
 chmodSync(root, 0o755);
@@ -42,17 +43,7 @@ async function seen(name: string, wanted: RegExp): Promise<string> {
   }
 }
 
-/** Returns how many processes on this machine have a text in their arguments. */
-function running(mark: string): number {
-  return readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark);
-    } catch {
-      return false;
-    }
-  }).length;
-}
+const running = (mark: string) => commandsWith(mark).length;
 
 behindTheWall('a process runs on while commands come and go, until it is stopped', async () => {
   const mark = `4${process.pid}1`;

@@ -4,7 +4,6 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -15,6 +14,7 @@ import { join } from 'node:path';
 import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
 import type { Confinement, Sandbox, ToolHost } from '../../src/sandbox/sandbox.ts';
 import { gitOut } from '../support/git.ts';
+import { commandsIn } from '../support/processes.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'deckhand-sandbox-'));
 chmodSync(root, 0o755);
@@ -31,18 +31,8 @@ test('bubblewrap works if .ci/run has installed it', () => {
   if (process.env.CI) expect(bubblewrap.state).toMatchObject({ works: true });
 });
 
-/** Returns the processes that have a folder in their arguments or mounts, except the watchdog's `nice` and `du`. */
-function processesIn(folder: string): string[] {
-  return readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      const [line = '', mounts] = ['cmdline', 'mountinfo'].map((file) => readFileSync(`/proc/${pid}/${file}`, 'utf8'));
-      return !/^(nice|du)\0/.test(line) && `${line}\n${mounts}`.includes(folder);
-    } catch {
-      return false;
-    }
-  });
-}
+/** Without the watchdog's `nice` and `du`. */
+const processesIn = (folder: string) => commandsIn(folder).filter((command) => !/^(nice|du)\0/.test(command));
 
 describe.each(walls)('%s', (_name, sandbox) => {
   let confinement: Confinement;

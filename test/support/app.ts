@@ -7,6 +7,7 @@ import type { App } from '../../src/app.ts';
 import { compose } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { setupRoutes } from '../../src/github/app/setup.ts';
+import { webhookPath } from '../../src/github/app/webhook-address.ts';
 import { webhookReceiver } from '../../src/github/inbox/receive.ts';
 import { aboutApp, loginRoutes } from '../../src/github/sign-in/login.ts';
 import { dashboard } from '../../src/http/dashboard.ts';
@@ -16,7 +17,6 @@ import { workersOf } from '../../src/jobs.ts';
 import { createLogger } from '../../src/logger.ts';
 import { mintApiToken, userOfLogin } from '../../src/projects/tokens.ts';
 import { routes } from '../../src/routes.ts';
-import { webhookPath } from '../../src/serve.ts';
 import { createTestDatabase } from './database.ts';
 
 export interface Answer {

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { type RunRow, Runs, type TaskRow, Tasks } from '../../src/db/work-tables.ts';
+import { type RunRow, Runs, type TaskRow, Tasks } from '../../src/db/tables/task.ts';
 import { openTestApp, type TestApp } from './app.ts';
 
 interface Given {

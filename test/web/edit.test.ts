@@ -67,6 +67,18 @@ inBrowser('an agent can be edited by its creator', async () => {
   });
 });
 
+inBrowser('a created token works for the API and is shown once', async () => {
+  await page.goto(`${world.service.url}/settings/tokens`);
+  await page.getByLabel('Name').fill('my script');
+  await button('Create token').click();
+  const token = (await page.getByTestId('token').textContent())?.trim() ?? '';
+  const me = await fetch(`${world.service.url}/api/v1/me`, { headers: { Authorization: `Bearer ${token}` } });
+  expect(await me.json()).toMatchObject({ login: 'mona' });
+  await page.reload();
+  await page.getByText('my script').waitFor();
+  expect(await page.content()).not.toContain(token);
+});
+
 inBrowser('a failed run shows a remedy that helps, with a link to where it can be applied', async () => {
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Too large' });
   const fail = (setBy: string) => {

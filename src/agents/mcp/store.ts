@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { type McpHeaderRow, McpHeaders, type McpServerRow, McpServers } from '../../db/mcp-tables.ts';
+import { type McpHeaderRow, McpHeaders, type McpServerRow, McpServers } from '../../db/tables/mcp.ts';
 import type { Sealed, SecretPlace } from '../../db/secret-box.ts';
 
 /** Returns the place that a header's value is bound to. Its ciphertext cannot be decrypted in another row. */

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { type EnvironmentSecretRow, EnvironmentSecrets } from '../../db/environment-tables.ts';
+import { type EnvironmentSecretRow, EnvironmentSecrets } from '../../db/tables/environment.ts';
 import type { Sealed, SecretPlace } from '../../db/secret-box.ts';
 
 type Place = Pick<EnvironmentSecretRow, 'projectId' | 'name'>;

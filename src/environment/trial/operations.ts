@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { violatedUnique } from '../../db/database.ts';
-import type { EnvironmentTrialRow } from '../../db/environment-tables.ts';
+import type { EnvironmentTrialRow } from '../../db/tables/environment.ts';
 import { newId } from '../../db/ids.ts';
 import { Refused } from '../../domain/machine.ts';
 import { notFound } from '../../errors.ts';

@@ -1,6 +1,6 @@
 import type { App } from '../../app.ts';
-import type { EnvironmentTrialRow, TrialCommand } from '../../db/environment-tables.ts';
-import type { RepositoryRow } from '../../db/tables.ts';
+import type { EnvironmentTrialRow, TrialCommand } from '../../db/tables/environment.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { AppError } from '../../errors.ts';
 import { GitFailed } from '../../git/engine.ts';

@@ -1,5 +1,5 @@
 import { type EntityManager, LessThan } from 'typeorm';
-import { type EnvironmentTrialRow, EnvironmentTrials } from '../../db/environment-tables.ts';
+import { type EnvironmentTrialRow, EnvironmentTrials } from '../../db/tables/environment.ts';
 
 export async function insertTrial(
   em: EntityManager,

@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
-import { type InstallationRow, type InstallationStatus, Installations } from '../../db/github-tables.ts';
+import { type InstallationRow, type InstallationStatus, Installations } from '../../db/tables/github.ts';
 import { lockUntilCommit } from '../../db/locks.ts';
-import { Repositories, type RepositoryRow } from '../../db/tables.ts';
-import { liveRun } from '../../db/work-tables.ts';
+import { Repositories, type RepositoryRow } from '../../db/tables/project.ts';
+import { liveRun } from '../../db/tables/task.ts';
 
 /** Locks the installation of an account until the end of the transaction, even before the installation has a row. */
 export async function lockAccount(em: EntityManager, accountId: number): Promise<void> {

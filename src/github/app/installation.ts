@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
-import type { InstallationRow, InstallationStatus } from '../../db/github-tables.ts';
-import type { UserRow } from '../../db/tables.ts';
+import type { InstallationRow, InstallationStatus } from '../../db/tables/github.ts';
+import type { UserRow } from '../../db/tables/project.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { isGranted } from '../../projects/grant-store.ts';
 import { insertProject } from '../../projects/operations.ts';
@@ -35,7 +35,7 @@ export async function syncInstallation(app: App, info: InstallationInfo, isNew =
   const { account } = info;
   if (app.github === undefined || account === null) return;
   // One lock covers reading GitHub and storing the result, so that an older reading cannot overwrite a newer one.
-  await app.db.turn(`installation ${account.id}`, () => readAndStore(app, { ...info, account }, isNew));
+  await app.db.withLock(`installation ${account.id}`, () => readAndStore(app, { ...info, account }, isNew));
 }
 
 type Installed = InstallationInfo & { account: NonNullable<InstallationInfo['account']> };

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
-import type { InstallationRow } from '../../db/github-tables.ts';
-import type { UserRow } from '../../db/tables.ts';
+import type { InstallationRow } from '../../db/tables/github.ts';
+import type { UserRow } from '../../db/tables/project.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { deleteDeparture, grantOwnership, listDepartures, takeBackGrants } from '../../projects/grant-store.ts';
 import { lockOwners } from '../../projects/member-store.ts';

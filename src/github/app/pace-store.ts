@@ -5,7 +5,7 @@ import type { Database } from '../../db/database.ts';
  * until the slot, in milliseconds. When the installation is parked for longer than `longestWaitMs`, reserves nothing
  * and returns undefined, so that later writes do not queue behind an abandoned slot.
  */
-export async function takeWriteTurn(
+export async function takeWriteSlot(
   db: Database,
   installationId: number,
   intervalMs: number,

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Octokit } from '../../app.ts';
 import type { Database } from '../../db/database.ts';
-import { assertTurn } from '../../db/turns.ts';
+import { assertLock } from '../../db/named-locks.ts';
 import type { Metrics } from '../../http/metrics.ts';
-import { isStumble, Parked, pauseAsked } from '../../outgoing/github-errors.ts';
-import { parkInstallation, readParkedTime, takeWriteTurn } from './pace-store.ts';
+import { isTransientError, RateLimited, pauseAsked } from '../../outgoing/github-errors.ts';
+import { parkInstallation, readParkedTime, takeWriteSlot } from './pace-store.ts';
 
 export interface Pace {
   db: Database;
@@ -13,7 +13,7 @@ export interface Pace {
   intervalMs: number;
 }
 
-/** A call that would have to wait longer fails with `Parked`, and its job is retried later. */
+/** A call that would have to wait longer fails with `RateLimited`, and its job is retried later. */
 const longestWaitMs = 60_000;
 /** GitHub itself gives up on a request after 10 s. */
 const answerMs = 20_000;
@@ -65,12 +65,12 @@ type Answer = { headers: { 'content-type'?: string | undefined } };
 async function perform<Response extends Answer>(pace: Pace, call: Call<Response>): Promise<Response> {
   const retriesMs = call.isWrite ? [] : readRetriesMs;
   for (let tries = 0; ; tries++) {
-    await awaitTurn(pace, call);
+    await awaitSlot(pace, call);
     try {
       return await attempt(pace, call);
     } catch (error) {
       const pauseMs = retriesMs[tries];
-      if (pauseMs === undefined || !isStumble(error)) throw error;
+      if (pauseMs === undefined || !isTransientError(error)) throw error;
       await sleep(pauseMs);
     }
   }
@@ -78,16 +78,16 @@ async function perform<Response extends Answer>(pace: Pace, call: Call<Response>
 
 /**
  * Waits for the write slot of a call, or until its installation is no longer parked.
- * @throws Parked when the wait would be too long, TurnLost, or the reason of the caller's signal
+ * @throws RateLimited when the wait would be too long, LockLost, or the reason of the caller's signal
  */
-async function awaitTurn<Response>(pace: Pace, { installationId, isWrite, signal }: Call<Response>): Promise<void> {
+async function awaitSlot<Response>(pace: Pace, { installationId, isWrite, signal }: Call<Response>): Promise<void> {
   const waitMs = isWrite
-    ? await takeWriteTurn(pace.db, installationId, pace.intervalMs, longestWaitMs)
+    ? await takeWriteSlot(pace.db, installationId, pace.intervalMs, longestWaitMs)
     : await readParkedTime(pace.db, installationId);
-  if (waitMs === undefined || waitMs > longestWaitMs) throw new Parked(waitMs ?? longestWaitMs);
+  if (waitMs === undefined || waitMs > longestWaitMs) throw new RateLimited(waitMs ?? longestWaitMs);
   if (waitMs > 0) await sleep(waitMs, undefined, signal === undefined ? {} : { signal });
   // While this worker was suspended, another worker may have taken over its job. That worker then does the write.
-  if (isWrite) await assertTurn();
+  if (isWrite) await assertLock();
   signal?.throwIfAborted();
 }
 

@@ -93,7 +93,7 @@ async function finish(app: App, req: Request, res: Response): Promise<void> {
   res.redirect(303, `${app.config.GITHUB_SERVER_URL}/apps/${made.slug}/installations/new`);
 }
 
-const NewApp = z.object({
+const ConversionReply = z.object({
   id: z.int(),
   slug: z.string(),
   html_url: z.string(),
@@ -107,14 +107,14 @@ const NewApp = z.object({
  * Exchanges GitHub's code for the new App and its keys. When GitHub does not return them, returns a sentence for the
  * user.
  */
-async function fetchNewApp(app: App, code: string): Promise<z.infer<typeof NewApp> | string> {
+async function fetchNewApp(app: App, code: string): Promise<z.infer<typeof ConversionReply> | string> {
   const url = `${app.config.GITHUB_API_URL}/app-manifests/${encodeURIComponent(code)}/conversions`;
   const response = await fetchFromGitHub(url, {
     method: 'POST',
     headers: { Accept: 'application/vnd.github+json' },
     signal: AbortSignal.timeout(15_000),
   }).catch(() => undefined);
-  const made = NewApp.safeParse(await response?.json().catch(() => undefined));
+  const made = ConversionReply.safeParse(await response?.json().catch(() => undefined));
   if (response?.ok && made.success) return made.data;
   const answer = response === undefined ? 'did not respond' : `responded with HTTP ${response.status}`;
   return `GitHub ${answer} when asked for the keys of the new App, so it was not connected.`;

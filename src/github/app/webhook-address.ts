@@ -1,8 +1,10 @@
 import { isClosedHost } from '../../git/remote-url.ts';
 
+export const webhookPath = '/api/github/webhooks';
+
 /** Returns the address to which GitHub delivers the webhooks of this service. */
 export function webhookUrl(baseUrl: string): string {
-  return `${baseUrl}/api/github/webhooks`;
+  return `${baseUrl}${webhookPath}`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { App } from '../../app.ts';
-import type { EnvironmentTrialRow } from '../../db/environment-tables.ts';
-import { fenced, oneLine } from '../../domain/text/quoted.ts';
+import type { EnvironmentTrialRow } from '../../db/tables/environment.ts';
+import { fenced, oneLine } from '../../domain/text/sanitize.ts';
 import { findTrial } from '../../environment/trial/store.ts';
 import { findPull } from '../follow/pull-store.ts';
 import { placeOfRepository } from '../place.ts';

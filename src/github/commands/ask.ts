@@ -4,7 +4,7 @@ import type { App } from '../../app.ts';
 import { defaultAgentName } from '../../domain/agent.ts';
 import { Refused } from '../../domain/machine.ts';
 import { mayReveal } from '../../domain/private-content.ts';
-import { closedBlocks, fenced, harmless, plain } from '../../domain/text/quoted.ts';
+import { closedBlocks, fenced, harmless, plain } from '../../domain/text/sanitize.ts';
 import { findProject } from '../../projects/store.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { chatAboutTask } from '../../tasks/chat.ts';

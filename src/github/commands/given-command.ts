@@ -1,8 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
-import type { RepositoryRow } from '../../db/tables.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
 import { Refused } from '../../domain/machine.ts';
 import type { Command } from '../../domain/text/commands.ts';
+import type { RepoName } from '../../git/remote-url.ts';
 import { findTaskOfIssue, findTaskOfPull } from '../store.ts';
 import type { CommandSource } from './handle-commands.ts';
 
@@ -12,7 +13,7 @@ export interface GivenCommand {
   source: Pick<CommandSource, 'issue'>;
   /** The comment that contains the command; null for the body of the issue. */
   commentId: number | null;
-  at: { octokit: Octokit; name: { owner: string; repo: string } };
+  at: { octokit: Octokit; name: RepoName };
   repository: RepositoryRow;
   userId: string;
   /**

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { type Command, maxCommands, mayHoldCommands } from '../../domain/text/commands.ts';
-import { oneLine } from '../../domain/text/quoted.ts';
+import { oneLine } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { type GitHubUser, upsertUser } from '../../projects/store.ts';
@@ -67,7 +67,7 @@ async function carryOutInOrder(app: App, place: Place, batch: Omit<CommandBatch,
   const textKey = `${repository.id}/${issue.number}/${commentId ?? 'body'}`;
   const isPlanning = batch.commands.some((command) => planVerbs.has(command.verb));
   const lock = isPlanning ? `plan ${repository.id}/${issue.number}` : `commands ${textKey}`;
-  await app.db.turn(lock, () => carryOutAll(app, place, { ...batch, textKey }));
+  await app.db.withLock(lock, () => carryOutAll(app, place, { ...batch, textKey }));
 }
 
 const isForReaders = ({ verb }: Command) => verb === 'help' || verb === 'status';

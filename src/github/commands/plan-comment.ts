@@ -1,10 +1,9 @@
-import { closedBlocks, harmless, harmlessLine } from '../../domain/text/quoted.ts';
+import { closedBlocks, harmless, harmlessLine } from '../../domain/text/sanitize.ts';
 import type { Session } from '../../planning/store.ts';
+import { clipped, folded } from '../comment-parts.ts';
 
 /** The first line of the planning comment. We find the comment again by this line and its author. */
 export const planMarker = '<!-- deckhand:plan -->';
-
-const maxComment = 60_000;
 
 /** Renders the one comment of a planning session: the open question, the answers, the plan, and the result. */
 export function planComment(session: Session, prefix: string, agents: Map<string, string>, notice = ''): string {
@@ -23,7 +22,7 @@ export function planComment(session: Session, prefix: string, agents: Map<string
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n');
-  return text.length <= maxComment ? text : `${text.slice(0, maxComment - 100)}\n\n</details>\n\n… (cut)`;
+  return clipped(text);
 }
 
 /**
@@ -69,10 +68,6 @@ function requirements({ prd }: Session, line: Line, prefix: string): string[] {
   if (prd === null) return [];
   const markdown = closedBlocks(harmless(prd.markdown, prefix).slice(0, 40_000));
   return folded(`Requirements: ${line(prd.title, 150)}`, [markdown]);
-}
-
-function folded(title: string, lines: string[]): string[] {
-  return [`<details><summary>${title}</summary>`, '', ...lines, '', '</details>'];
 }
 
 function footer({ status, result }: Session, prefix: string): string {

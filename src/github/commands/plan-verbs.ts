@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
-import { oneLine, plain } from '../../domain/text/quoted.ts';
+import { oneLine, plain } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { finalizeWizard } from '../../planning/finalize.ts';
@@ -114,7 +114,7 @@ export async function advancePlan(
   app: App,
   { projectId, sessionId, goesOn }: { projectId: string; sessionId: string; goesOn: boolean },
 ): Promise<void> {
-  await app.db.turn(`plan ${sessionId}`, async () => {
+  await app.db.withLock(`plan ${sessionId}`, async () => {
     const session = await getSession(app.db.manager, projectId, sessionId);
     await show(app, session, '');
     if (!goesOn || session.status === 'collecting' || session.status === 'finalized') return;

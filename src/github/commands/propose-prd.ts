@@ -1,8 +1,8 @@
 import type { App } from '../../app.ts';
-import type { RepositoryRow } from '../../db/tables.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
 import { branchName } from '../../domain/branch.ts';
 import { mayReveal } from '../../domain/private-content.ts';
-import { harmless, harmlessLine } from '../../domain/text/quoted.ts';
+import { harmless, harmlessLine } from '../../domain/text/sanitize.ts';
 import { slug } from '../../domain/text/slug.ts';
 import { AppError } from '../../errors.ts';
 import { getSession, type Prd, type Session } from '../../planning/store.ts';

@@ -1,5 +1,5 @@
 import type { App, Octokit } from '../../app.ts';
-import { harmless } from '../../domain/text/quoted.ts';
+import { harmless } from '../../domain/text/sanitize.ts';
 import { findItem } from '../paginate.ts';
 import type { IssueRef } from '../place.ts';
 

@@ -1,6 +1,6 @@
 import type { App } from '../../app.ts';
-import type { PullRequestRow } from '../../db/work-tables.ts';
-import { fenced, oneLine, plain } from '../../domain/text/quoted.ts';
+import type { PullRequestRow } from '../../db/tables/task.ts';
+import { fenced, oneLine, plain } from '../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { checkName } from '../mirror/sync-check.ts';
 import type { Place } from '../place.ts';

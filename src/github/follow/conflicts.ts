@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts';
-import type { PullRequestRow } from '../../db/work-tables.ts';
+import type { PullRequestRow } from '../../db/tables/task.ts';
 import { countMergeableAsk, resetMergeableAsks } from './pull-store.ts';
 import { reviseUnasked } from './revise-unasked.ts';
 

@@ -57,7 +57,7 @@ async function heal(app: App, userId: string | null): Promise<Recovered> {
   const repositoryIds = await listRepositoriesOf(app.db.manager, userId);
   // A user without repositories need not wait for the lock.
   if (repositoryIds.length === 0) return [];
-  await app.db.turn('heal', async () => {
+  await app.db.withLock('heal', async () => {
     await syncMilestones(app).catch((error) => app.log.warn({ err: error }, 'milestones could not be shown'));
     for (const repositoryId of repositoryIds) {
       const place = await placeOfRepository(app, repositoryId);

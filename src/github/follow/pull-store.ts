@@ -1,6 +1,6 @@
 import { type EntityManager, Not } from 'typeorm';
 import type { Database } from '../../db/database.ts';
-import { type PullRequestRow, PullRequests } from '../../db/work-tables.ts';
+import { type PullRequestRow, PullRequests } from '../../db/tables/task.ts';
 
 type PullKey = Pick<PullRequestRow, 'repositoryId' | 'number'>;
 

@@ -1,5 +1,5 @@
 import type { App, Octokit } from '../../app.ts';
-import type { PullRequestRow } from '../../db/work-tables.ts';
+import type { PullRequestRow } from '../../db/tables/task.ts';
 import type { TaskEvent } from '../../domain/task.ts';
 import { pullStatus } from '../../repositories/pulls.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
@@ -15,7 +15,7 @@ import { findPull, getPull, listUnmergedPulls, lockPull, updatePull } from './pu
  */
 export async function refreshPull(app: App, octokit: Octokit, name: Name, { repositoryId, number }: PullRequestRow) {
   // One lock covers reading and storing, so that an older reading cannot overwrite a newer one.
-  return app.db.turn(`pull ${repositoryId}#${number}`, async () => {
+  return app.db.withLock(`pull ${repositoryId}#${number}`, async () => {
     const stored = await getPull(app.db.manager, repositoryId, number);
     return readAndSettle(app, octokit, name, stored);
   });

@@ -1,8 +1,9 @@
 import type { App, Octokit } from '../../app.ts';
-import type { PullRequestRow } from '../../db/work-tables.ts';
+import type { PullRequestRow } from '../../db/tables/task.ts';
 import { Refused } from '../../domain/machine.ts';
-import { plain } from '../../domain/text/quoted.ts';
+import { plain } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
+import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import { asWriter } from '../../repositories/permission.ts';
@@ -104,7 +105,7 @@ async function answerReview(app: App, { octokit, name }: Place, number: number, 
 }
 
 /** Requests another review from the author of a review, under their current login. */
-async function askAgain(octokit: Octokit, at: { owner: string; repo: string; pull_number: number }, reviewId: number) {
+async function askAgain(octokit: Octokit, at: RepoName & { pull_number: number }, reviewId: number) {
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}';
   const { user: reviewer } = (await octokit.request(path, { ...at, review_id: reviewId })).data;
   const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', at);

@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts';
-import type { PullRequestRow } from '../../db/work-tables.ts';
+import type { PullRequestRow } from '../../db/tables/task.ts';
 import { Refused } from '../../domain/machine.ts';
 import { AppError } from '../../errors.ts';
 import { reviseTask } from '../../runs/operations.ts';

@@ -19,7 +19,7 @@ let last: Promise<unknown> = Promise.resolve();
  * Does work on large payloads one at a time, because it needs several times their size in memory. Starts work on other
  * payloads immediately.
  */
-export function inTurn<T>(isLarge: boolean, work: () => Promise<T>): Promise<T> {
+export function oneLargeAtATime<T>(isLarge: boolean, work: () => Promise<T>): Promise<T> {
   if (!isLarge) return work();
   const done = last.then(work);
   last = done.catch(() => {});

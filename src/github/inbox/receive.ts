@@ -8,7 +8,7 @@ import { bodyBudget } from '../../http/limits/body-budget.ts';
 import { type ArrivedBody, assertReadable, type BodyLimits, readBytes } from '../../http/limits/read-body.ts';
 import { adoptStoredApp } from '../app/stored-app.ts';
 import { findUnhandledDelivery, insertDelivery, listForgottenDeliveries, markHandled } from './delivery-store.ts';
-import { inTurn, isLarge, parsePayload } from './payload.ts';
+import { isLarge, oneLargeAtATime, parsePayload } from './payload.ts';
 
 /** GitHub sends at most 25 MB (docs.github.com, "Webhook events and payloads") and waits 10 s for the response. */
 const limits: BodyLimits = {
@@ -89,7 +89,7 @@ function isOneOf(signature: string, hashes: Hmac[]): boolean {
 /** Stores a signed delivery. Returns false when it was stored before. */
 async function keep(app: App, claim: Claim, body: ArrivedBody): Promise<boolean> {
   const { size } = body;
-  return inTurn(isLarge(size), async () => {
+  return oneLargeAtATime(isLarge(size), async () => {
     const payload = body.join().toString('utf8');
     if ((await parsePayload(payload)) === undefined)
       throw badRequest([{ path: '', message: 'The body must be a JSON object with at most 100 levels' }]);
@@ -139,7 +139,7 @@ export async function handleDelivery(app: App, guid: string): Promise<void> {
   const delivery = await findUnhandledDelivery(app.db.manager, guid);
   if (delivery === undefined) return;
   const { payload: text } = delivery;
-  const payload = await inTurn(isLarge(text.length), () => parsePayload(text));
+  const payload = await oneLargeAtATime(isLarge(text.length), () => parsePayload(text));
   await app.github.receive({ id: guid, name: delivery.event, payload });
   await markHandled(app.db.manager, guid);
 }

@@ -28,7 +28,7 @@ interface HookDelivery {
 export async function redeliverFailed(app: App): Promise<void> {
   if (app.github === undefined) return;
   const octokit = await app.github.asApp();
-  await app.db.turn('redeliver', async () => {
+  await app.db.withLock('redeliver', async () => {
     const em = app.db.manager;
     await forgetOldRedeliveries(em);
     const upTo = Number((await readMark(em, markName)) ?? 0);

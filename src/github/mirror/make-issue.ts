@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
-import { harmless, harmlessLine } from '../../domain/text/quoted.ts';
+import { harmless, harmlessLine } from '../../domain/text/sanitize.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { findItem } from '../paginate.ts';
 import { placeOfRepository } from '../place.ts';

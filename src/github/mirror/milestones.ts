@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
-import { harmlessLine } from '../../domain/text/quoted.ts';
+import type { MirroredRow } from '../../db/tables/github.ts';
+import { harmlessLine } from '../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { findSprint, type SprintView } from '../../sprints/store.ts';
 import type { TaskView } from '../../tasks/store.ts';
@@ -12,7 +13,7 @@ import {
   listMilestones,
   markMilestoneShown,
 } from './milestone-store.ts';
-import { type Mirrored, markMilestone } from './mirror-store.ts';
+import { markMilestone } from './mirror-store.ts';
 
 /** Sets the milestone of a task's issue to that of the task's sprint, unless people chose another milestone. */
 export async function syncMilestone(
@@ -20,7 +21,7 @@ export async function syncMilestone(
   em: EntityManager,
   { octokit, name, repository }: Omit<Place, 'installationId'>,
   task: TaskView,
-  mirrored: Mirrored,
+  mirrored: MirroredRow,
 ): Promise<void> {
   if (task.issueNumber !== mirrored.number || task.issueRepositoryId !== repository.id) return;
   const sprint = task.sprintId === null ? undefined : await findSprint(em, task.sprintId);
@@ -81,7 +82,7 @@ async function ensureMilestone(
   { octokit, name, repository }: Omit<Place, 'installationId'>,
   sprint: SprintView,
 ): Promise<number> {
-  return app.db.turn(`milestone ${repository.id}`, async () => {
+  return app.db.withLock(`milestone ${repository.id}`, async () => {
     const known = await findMilestone(em, repository.id, sprint.id);
     if (known !== undefined) return known;
     const wanted = wantedOf(app, sprint);

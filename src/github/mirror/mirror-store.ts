@@ -1,27 +1,9 @@
 import type { EntityManager } from 'typeorm';
-import { Tasks } from '../../db/work-tables.ts';
-
-/** One issue or pull request that shows a task. */
-export interface Mirrored {
-  taskId: string;
-  repositoryId: string;
-  number: number;
-  commentId: number | null;
-  shown: string | null;
-  /** A digest of everything that is shown, including steps and costs. */
-  shownProgress: string | null;
-  shownAt: Date | null;
-  notice: string;
-  checkRunId: number | null;
-  checkSha: string | null;
-  checkShown: string | null;
-  trippedUntil: Date | null;
-  /** The milestone that we set last. */
-  milestone: number | null;
-}
+import { Mirrored, type MirroredRow } from '../../db/tables/github.ts';
+import { Tasks } from '../../db/tables/task.ts';
 
 /** Returns the issue and the pull requests that show a task, by number. Inserts missing rows. */
-export async function listMirrored(em: EntityManager, taskId: string): Promise<Mirrored[]> {
+export async function listMirrored(em: EntityManager, taskId: string): Promise<MirroredRow[]> {
   await em.query(
     `insert into mirrored (task_id, repository_id, number)
        select id, issue_repository_id, issue_number from tasks where id = $1 and issue_number is not null
@@ -30,18 +12,12 @@ export async function listMirrored(em: EntityManager, taskId: string): Promise<M
      on conflict do nothing`,
     [taskId],
   );
-  return em.query(
-    `select task_id as "taskId", repository_id as "repositoryId", number, comment_id::float8 as "commentId", shown,
-       shown_progress as "shownProgress", shown_at as "shownAt", notice, check_run_id::float8 as "checkRunId", check_sha as "checkSha",
-       check_shown as "checkShown", tripped_until as "trippedUntil", milestone
-     from mirrored where task_id = $1 order by number`,
-    [taskId],
-  );
+  return em.find(Mirrored, { where: { taskId }, order: { number: 'asc' } });
 }
 
 export async function markShown(
   em: EntityManager,
-  mirrored: Mirrored,
+  mirrored: MirroredRow,
   shown: { commentId: number | null; shown: string; progress: string },
 ) {
   await em.query(
@@ -53,7 +29,7 @@ export async function markShown(
 
 export async function markCheck(
   em: EntityManager,
-  mirrored: Mirrored,
+  mirrored: MirroredRow,
   check: { id: number; sha: string; shown: string },
 ) {
   await em.query(
@@ -63,7 +39,7 @@ export async function markCheck(
 }
 
 /** Counts one change that we made to a comment or label. Returns the number of such changes in the last ten minutes. */
-export async function countWrite(em: EntityManager, mirrored: Mirrored): Promise<number> {
+export async function countWrite(em: EntityManager, mirrored: MirroredRow): Promise<number> {
   await em.query(`delete from mirror_writes where at < now() - interval '10 minutes' and repository_id = $1`, [
     mirrored.repositoryId,
   ]);
@@ -78,7 +54,7 @@ export async function countWrite(em: EntityManager, mirrored: Mirrored): Promise
   return row.count;
 }
 
-export async function tripBreaker(em: EntityManager, mirrored: Mirrored, until: Date): Promise<void> {
+export async function tripBreaker(em: EntityManager, mirrored: MirroredRow, until: Date): Promise<void> {
   await em.query('update mirrored set tripped_until = $3 where repository_id = $1 and number = $2', [
     mirrored.repositoryId,
     mirrored.number,
@@ -87,7 +63,7 @@ export async function tripBreaker(em: EntityManager, mirrored: Mirrored, until: 
 }
 
 /** Stores which milestone we set; null for none. */
-export async function markMilestone(em: EntityManager, mirrored: Mirrored, milestone: number | null): Promise<void> {
+export async function markMilestone(em: EntityManager, mirrored: MirroredRow, milestone: number | null): Promise<void> {
   await em.query('update mirrored set milestone = $3 where repository_id = $1 and number = $2', [
     mirrored.repositoryId,
     mirrored.number,

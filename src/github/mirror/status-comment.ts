@@ -2,15 +2,13 @@ import { mayName } from '../../domain/private-content.ts';
 import { remedyFor } from '../../domain/remedies.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
-import { harmlessLine } from '../../domain/text/quoted.ts';
+import { harmlessLine } from '../../domain/text/sanitize.ts';
 import type { WaitReason } from '../../domain/waiting.ts';
+import { clipped, folded } from '../comment-parts.ts';
 import type { PictureOfRun, TaskPicture } from './task-picture.ts';
 
 /** The first line of the status comment. We find the comment again by this line and its author. */
 export const statusMarker = '<!-- deckhand:status -->';
-
-/** Longer comments are cut, because GitHub refuses comments over 65,536 characters. */
-const maxComment = 60_000;
 
 export const statusWords: Record<TaskStatus, string> = {
   backlog: '🗂️ In the backlog',
@@ -107,10 +105,6 @@ function earlierRuns({ earlier }: TaskPicture): string[] {
   return folded(`Earlier runs (${earlier.length})`, earlier.slice(0, 20).map(line));
 }
 
-function folded(title: string, lines: string[]): string[] {
-  return [`<details><summary>${title}</summary>`, '', ...lines, '', '</details>'];
-}
-
 function runText({ kind, status, steps, startedAt, finishedAt }: PictureOfRun): string {
   const time =
     startedAt !== null && finishedAt !== null ? `, ${seconds(finishedAt.getTime() - startedAt.getTime())}` : '';
@@ -119,12 +113,6 @@ function runText({ kind, status, steps, startedAt, finishedAt }: PictureOfRun): 
 
 function clock(at: Date): string {
   return `${at.toISOString().slice(11, 19)} UTC`;
-}
-
-/** Cuts a comment that GitHub would refuse as too long, and closes the section that the cut leaves open. */
-function clipped(text: string): string {
-  if (text.length <= maxComment) return text;
-  return `${text.slice(0, maxComment - 100)}\n\n</details>\n\n… (cut)`;
 }
 
 function seconds(ms: number): string {

@@ -1,15 +1,17 @@
 import type { EntityManager } from 'typeorm';
 import type { Octokit } from '../../app.ts';
+import type { MirroredRow } from '../../db/tables/github.ts';
+import type { RepoName } from '../../git/remote-url.ts';
 import { findItem } from '../paginate.ts';
 import { httpStatusOf } from '../place.ts';
 import type { WantedCheck } from './mirror.ts';
-import { type Mirrored, markCheck } from './mirror-store.ts';
+import { markCheck } from './mirror-store.ts';
 
 export const checkName = 'deckhand';
 
 interface CheckTarget {
   octokit: Octokit;
-  name: { owner: string; repo: string };
+  name: RepoName;
   taskId: string;
   sha: string;
   detailsUrl: string;
@@ -21,7 +23,7 @@ interface CheckTarget {
 export async function syncCheck(
   em: EntityManager,
   target: CheckTarget,
-  mirrored: Mirrored,
+  mirrored: MirroredRow,
   wanted: WantedCheck,
 ): Promise<void> {
   const shown = JSON.stringify(wanted);

@@ -1,9 +1,11 @@
 import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
+import type { MirroredRow } from '../../db/tables/github.ts';
+import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { IssueRef } from '../place.ts';
 import { failedLabel, labelOf, ownLabels } from './mirror.ts';
-import { countWrite, type Mirrored, tripBreaker } from './mirror-store.ts';
+import { countWrite, tripBreaker } from './mirror-store.ts';
 
 /**
  * Limit for our changes to comments and labels of one issue in ten minutes. Beyond it, a person or another bot is
@@ -17,7 +19,7 @@ const pauseSeconds = 600;
  * Counts a change that we made to a comment or label. Too many trip the circuit breaker of that issue, which pauses our
  * changes for ten minutes. Returns the updated row.
  */
-export async function noteWrite(app: App, em: EntityManager, mirrored: Mirrored): Promise<Mirrored> {
+export async function noteWrite(app: App, em: EntityManager, mirrored: MirroredRow): Promise<MirroredRow> {
   if ((await countWrite(em, mirrored)) <= mostWrites) return mirrored;
   const { taskId, number } = mirrored;
   app.metrics.breakers.inc();
@@ -35,7 +37,7 @@ export async function noteWrite(app: App, em: EntityManager, mirrored: Mirrored)
   return { ...mirrored, trippedUntil };
 }
 
-export function isTripped({ trippedUntil }: Mirrored): boolean {
+export function isTripped({ trippedUntil }: MirroredRow): boolean {
   return trippedUntil !== null && trippedUntil > new Date();
 }
 
@@ -48,9 +50,9 @@ export async function syncLabels(
   em: EntityManager,
   octokit: Octokit,
   issue: IssueRef,
-  before: Mirrored,
+  before: MirroredRow,
   labels: string[],
-): Promise<Mirrored> {
+): Promise<MirroredRow> {
   let mirrored = before;
   const path = '/repos/{owner}/{repo}/issues/{issue_number}/labels' as const;
   const { data } = await octokit.request(`GET ${path}`, { ...issue, per_page: 100 });
@@ -84,7 +86,7 @@ const described: Record<string, [string, string]> = {
 };
 
 /** Creates those of our labels that a repository lacks. */
-export async function makeLabels(octokit: Octokit, name: { owner: string; repo: string }): Promise<void> {
+export async function makeLabels(octokit: Octokit, name: RepoName): Promise<void> {
   const found = await octokit.paginate('GET /repos/{owner}/{repo}/labels', { ...name, per_page: 100 });
   const there = new Set(found.map((label) => label.name.toLowerCase()));
   for (const [label, [color, description]] of Object.entries(described)) {

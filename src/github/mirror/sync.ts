@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { findAgent } from '../../agents/store.ts';
 import type { App, Octokit } from '../../app.ts';
-import type { RepositoryRow } from '../../db/tables.ts';
+import type { MirroredRow } from '../../db/tables/github.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
 import { taskPage } from '../../domain/task-page.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { Jobs } from '../../queue/names.ts';
@@ -20,7 +21,7 @@ import type { IssueRef } from '../place.ts';
 import { makeIssue } from './make-issue.ts';
 import { syncMilestone } from './milestones.ts';
 import { wanted } from './mirror.ts';
-import { listMirrored, type Mirrored, markShown } from './mirror-store.ts';
+import { listMirrored, markShown } from './mirror-store.ts';
 import { statusMarker } from './status-comment.ts';
 import { syncCheck } from './sync-check.ts';
 import { isTripped, noteWrite, syncLabels } from './sync-labels.ts';
@@ -33,7 +34,7 @@ import type { TaskPicture } from './task-picture.ts';
 export async function syncTask(app: App, { taskId, recheck }: Jobs['mirror']): Promise<void> {
   if (app.github === undefined) return;
   const em = app.db.manager;
-  await app.db.turn(`mirror ${taskId}`, async () => {
+  await app.db.withLock(`mirror ${taskId}`, async () => {
     const task = await findTask(em, taskId);
     if (task === undefined) return;
     await makeIssue(app, em, task);
@@ -46,7 +47,7 @@ async function syncMirrored(
   app: App,
   em: EntityManager,
   task: TaskView,
-  before: Mirrored,
+  before: MirroredRow,
   recheck: boolean,
 ): Promise<void> {
   const repository = await findRepository(em, before.repositoryId);
@@ -99,7 +100,7 @@ const scarceWaitSeconds = 600;
 async function mayShowProgress(
   app: App,
   em: EntityManager,
-  mirrored: Mirrored,
+  mirrored: MirroredRow,
   progress: string,
   installationId: number,
 ): Promise<boolean> {
@@ -118,7 +119,7 @@ async function syncComment(
   em: EntityManager,
   octokit: Octokit,
   issue: IssueRef,
-  mirrored: Mirrored,
+  mirrored: MirroredRow,
   body: string,
 ): Promise<number | null> {
   const { owner, repo } = issue;
@@ -150,7 +151,7 @@ const stepsShown = 20;
 const breakerText =
   'Paused for ten minutes: too many comments and label changes here in a short time. Another person or bot may be changing the labels back.';
 
-async function pictureOf(app: App, em: EntityManager, task: TaskView, mirrored: Mirrored): Promise<TaskPicture> {
+async function pictureOf(app: App, em: EntityManager, task: TaskView, mirrored: MirroredRow): Promise<TaskPicture> {
   const runs = await listRuns(em, task.id, { limit: 100, offset: 0 });
   const [run, ...earlier] = runs;
   const agent = task.owner === null ? null : await findAgent(em, task.owner);

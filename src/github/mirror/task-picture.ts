@@ -1,4 +1,4 @@
-import type { PullStatus } from '../../db/work-tables.ts';
+import type { PullStatus } from '../../db/tables/task.ts';
 import type { Failure, RunKind, RunStatus } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 import type { Attention } from '../../domain/waiting.ts';

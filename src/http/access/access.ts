@@ -94,7 +94,7 @@ export function accessTo<Row extends object, As extends string>(source: ObjectSo
       const id = params[source.param] ?? '';
       const [row] = await app.db.prepared<Row & CallerColumns>(`access ${source.as}`, statement, [
         tokenId,
-        storable(id),
+        idOrEmpty(id),
       ]);
       if (row === undefined) throw unauthorized();
       if (row.callerRole === null) throw notFound(source.kind, id);
@@ -158,7 +158,7 @@ async function enterProject(db: Database, tokenId: string, id: string, role: Rol
      left join projects p on p.id = $2
      left join members m on m.project_id = p.id and m.user_id = u.id
      where ${liveToken}`,
-    [tokenId, storable(id)],
+    [tokenId, idOrEmpty(id)],
   );
   if (row === undefined) throw unauthorized();
   if (row.projectId === null) throw notFound('Project', id);
@@ -168,6 +168,6 @@ async function enterProject(db: Database, tokenId: string, id: string, role: Rol
 }
 
 /** Returns the id, or an empty string for an id with NUL, which PostgreSQL refuses in parameters. */
-export function storable(id: string): string {
+export function idOrEmpty(id: string): string {
   return id.includes('\0') ? '' : id;
 }

@@ -29,12 +29,12 @@ const shared = {
   ],
   429: [
     'TooMany',
-    'Too many requests; Retry-After says when to try again',
-    'At most 600 requests a minute; wait as long as Retry-After says',
+    'Too many requests; the Retry-After header says when to retry',
+    'At most 600 requests a minute are allowed; the Retry-After header says when to retry',
   ],
   503: [
     'Unavailable',
-    'The database is unavailable; Retry-After says when to try again',
+    'The database is unavailable; the Retry-After header says when to retry',
     'The database is unavailable',
   ],
 } as const;

@@ -5,7 +5,7 @@ import { imageFailed } from '../failure.ts';
  * Returns a function that resolves the host of a URL to the one address that may be contacted. One closed address among
  * several is enough to refuse a host, because its owner could mix it with others.
  */
-export function checkedAddress(isClosed: (address: string) => boolean) {
+export function checkedRegistryAddress(isClosed: (address: string) => boolean) {
   return async (url: URL): Promise<{ address: string; family: number }> => {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     // For an IP address, lookup returns it without a DNS query.

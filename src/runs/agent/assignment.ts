@@ -1,8 +1,8 @@
 import { modelFor } from '../../agents/model.ts';
 import { findAgent } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
-import type { AgentRow, RepositoryRow } from '../../db/tables.ts';
-import type { RunRow } from '../../db/work-tables.ts';
+import type { AgentRow, RepositoryRow } from '../../db/tables/project.ts';
+import type { RunRow } from '../../db/tables/task.ts';
 import type { Limits } from '../../domain/budget.ts';
 import { RunFailed } from '../../domain/run.ts';
 import type { Model } from '../../llm/model.ts';

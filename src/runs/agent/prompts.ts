@@ -1,5 +1,5 @@
-import type { AgentRow } from '../../db/tables.ts';
-import type { HandoffRow, RunRow } from '../../db/work-tables.ts';
+import type { AgentRow } from '../../db/tables/project.ts';
+import type { HandoffRow, RunRow } from '../../db/tables/task.ts';
 import type { Message } from '../../llm/model.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { part } from './prompts/part.ts';

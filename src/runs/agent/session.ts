@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts';
-import type { RunRow } from '../../db/work-tables.ts';
+import type { RunRow } from '../../db/tables/task.ts';
 import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
 import { addRefused, refusedText } from '../../environment/equipment.ts';
@@ -18,7 +18,7 @@ import { insertTurn, listTurns } from '../lease/journal-store.ts';
 import { clockStart } from '../lease/run-clock.ts';
 import { addUsage, costOfDay, findRun, spentByFamily } from '../store.ts';
 import { allWorks, type Work } from '../work.ts';
-import { type AtHand, openable, repositoriesAtHand } from '../workspace/at-hand.ts';
+import { combineRepositories, type OpenRepositories, openable } from '../workspace/open-repositories.ts';
 import { packFiles, type Signals, unpackFiles } from '../workspace/workspace.ts';
 import type { Assignment } from './assignment.ts';
 import { type Memory, newMemory } from './context/memory.ts';
@@ -39,20 +39,20 @@ export async function workInside(app: App, given: Assignment, work: Work, signal
   const { checkout, journal, baseHead } = work;
   const turns = await listTurns(app.db.manager, given.run.id);
   const instructed = withSkills(withNestedInstructions(work.host, checkout, baseHead), checkout, baseHead);
-  const atHand = repositoriesAtHand(app, given, work, instructed, signals);
+  const repositories = combineRepositories(app, given, work, instructed, signals);
   let briefing: Briefing | undefined;
   try {
-    await atHand.reopen();
+    await repositories.reopen();
     const packed = turns.findLast((t) => t.workspace !== null)?.workspace;
-    if (packed) await atHand.restore(await unpackFiles(packed));
+    if (packed) await repositories.restore(await unpackFiles(packed));
     const known = await journal.recall<Ending>('ending');
     if (known !== undefined) return endedWith(work, known);
     briefing = await openBriefing(app, work, signals.tools);
-    const { opening, memory } = await beginning(app, given, work, atHand.host, briefing);
+    const { opening, memory } = await beginning(app, given, work, repositories.host, briefing);
     const { name } = given.agent;
     await journal.note('loop', turns.length > 0 ? `${name} continues after ${turns.length} turns` : `${name} begins`);
     const messages = [...withImages(opening, briefing.images), ...turns.flatMap((t) => t.messages)];
-    const context = loopContext(app, given, work, { atHand, signals, memory, turnsBefore: turns.length });
+    const context = loopContext(app, given, work, { repositories, signals, memory, turnsBefore: turns.length });
     context.host = tellingOfLostProcesses(context.host, messages);
     context.offered.others = briefing.mcp;
     work.handoff = (failure) => askOnce(journal, () => askForHandoff(context, messages, failure, work.signal));
@@ -61,7 +61,7 @@ export async function workInside(app: App, given: Assignment, work: Work, signal
   } finally {
     await noteRefused(work);
     await briefing?.mcp.close();
-    await atHand.host.close();
+    await repositories.host.close();
   }
 }
 
@@ -146,9 +146,14 @@ function loopContext(
   app: App,
   given: Assignment,
   work: Work,
-  { atHand, signals, memory, turnsBefore }: { atHand: AtHand; signals: Signals; memory: Memory; turnsBefore: number },
+  {
+    repositories,
+    signals,
+    memory,
+    turnsBefore,
+  }: { repositories: OpenRepositories; signals: Signals; memory: Memory; turnsBefore: number },
 ): LoopContext {
-  const { host } = atHand;
+  const { host } = repositories;
   const { run, task, model, limits } = given;
   // Reads `work.secrets` each time, because it grows when another repository is opened.
   const clean = <T>(value: T) => withoutSecrets(value, work.secrets);
@@ -169,7 +174,7 @@ function loopContext(
     live: text.ofTurn(() => count),
     keep: async (messages, reply, changed) => {
       await text.end();
-      const workspace = changed ? await packWorkspace(atHand) : null;
+      const workspace = changed ? await packWorkspace(repositories) : null;
       await work.journal.write(async (em) => {
         await insertTurn(em, run.id, count, { messages, workspace });
         await addUsage(em, run.id, usageOf(app, given, reply));
@@ -188,9 +193,9 @@ function usageOf(app: App, { model }: Assignment, reply: Reply) {
  * Packs the changed files for a worker that takes over. Returns null while the work tree cannot be pushed; if that does
  * not change, the end of the run reports it.
  */
-async function packWorkspace(atHand: AtHand): Promise<Buffer | null> {
+async function packWorkspace(repositories: OpenRepositories): Promise<Buffer | null> {
   try {
-    return await packFiles(await atHand.files());
+    return await packFiles(await repositories.files());
   } catch (error) {
     if (error instanceof UnfitWorkTree) return null;
     throw error;

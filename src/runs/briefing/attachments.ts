@@ -1,4 +1,5 @@
 import type { App, Octokit } from '../../app.ts';
+import type { RepoName } from '../../git/remote-url.ts';
 import { fetchAttachment } from '../../outgoing/fetch-from.ts';
 import { type Credential, hostRules, octokitFor } from '../../repositories/credentials.ts';
 import { checkedAddress } from '../outgoing/checked-address.ts';
@@ -30,7 +31,7 @@ export async function accessWith(app: App, credential: Credential): Promise<Acce
  */
 export async function signedAddress(
   octokit: Octokit,
-  { owner, repo }: { owner: string; repo: string },
+  { owner, repo }: RepoName,
   url: string,
 ): Promise<string | undefined> {
   const rendered = { text: `![](${url})`, mode: 'gfm', context: `${owner}/${repo}` } as const;

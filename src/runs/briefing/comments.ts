@@ -1,7 +1,8 @@
 import type { App, Octokit } from '../../app.ts';
-import type { RepositoryRow } from '../../db/tables.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayReveal } from '../../domain/private-content.ts';
-import { plain } from '../../domain/text/quoted.ts';
+import { plain } from '../../domain/text/sanitize.ts';
+import type { RepoName } from '../../git/remote-url.ts';
 import { findProject } from '../../projects/store.ts';
 import { credentialFor, octokitFor } from '../../repositories/credentials.ts';
 import { asWriter } from '../../repositories/permission.ts';
@@ -81,7 +82,7 @@ export async function readThread(app: App, { where, repository, number }: Place)
 }
 
 // An interface would not fit Octokit's parameters, which may have any key.
-type At = { owner: string; repo: string; issue_number: number };
+type At = RepoName & { issue_number: number };
 
 /**
  * Reads the newest comments of people. Those of bots, the service's own included, are left out, and so are those that

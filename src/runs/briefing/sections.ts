@@ -1,4 +1,4 @@
-import { fenced } from '../../domain/text/quoted.ts';
+import { fenced } from '../../domain/text/sanitize.ts';
 import type { McpTools } from '../mcp/mcp-tools.ts';
 import type { Comment, Thread } from './comments.ts';
 import type { Discussion } from './discussion.ts';

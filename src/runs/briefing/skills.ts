@@ -1,5 +1,5 @@
 import { join, posix } from 'node:path';
-import { oneLine, plain } from '../../domain/text/quoted.ts';
+import { oneLine, plain } from '../../domain/text/sanitize.ts';
 import { type Checkout, maxReadBytes } from '../../git/engine.ts';
 import { readInside } from '../../git/work-tree/read-inside.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';

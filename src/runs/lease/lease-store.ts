@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { type RunRow, Runs } from '../../db/work-tables.ts';
+import { type RunRow, Runs } from '../../db/tables/task.ts';
 import { type Held, LeaseLost } from '../store.ts';
 import { isDue } from '../waiting/waiting-store.ts';
 
@@ -14,8 +14,9 @@ const pauseAfter = (count: string) =>
 const isFree = `not exists (
   select 1 from runs b where b.agent_id = r.agent_id and b.project_id = r.project_id and b.status = 'running')`;
 /**
- * SQL: no worker holds the running run any more. A worker that gave the run back has set `not_before`. After a worker
- * was lost, the first takeover happens when the lease expires, later ones after a pause.
+ * SQL: the run is running, but its lease has expired and another worker may take it over. A worker that gave the run
+ * back has set `not_before`. After a worker was lost, the first takeover happens when the lease expires, later ones after
+ * a pause.
  */
 const isLeft = `r.status = 'running' and r.lease_until < now()
   and coalesce(r.not_before, r.lease_until + ${pauseAfter('r.interruptions')}) <= now()`;
@@ -58,8 +59,8 @@ export async function claimRun(em: EntityManager, leaseSeconds: number): Promise
 }
 
 /**
- * Returns whether a claim would find a run, or a run may stop waiting. Ignores runs queued in the last two seconds, because their own job wakes a
- * worker.
+ * Returns whether a claim would find a run, or a run may stop waiting. Ignores runs queued in the last two seconds,
+ * because their own job wakes a worker.
  */
 export async function hasClaimable(em: EntityManager): Promise<boolean> {
   const [row] = await em.query(

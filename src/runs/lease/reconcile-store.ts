@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { lockUntilCommit } from '../../db/locks.ts';
-import { liveRun } from '../../db/work-tables.ts';
+import { liveRun } from '../../db/tables/task.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 
 export interface Reconciliation {

@@ -1,4 +1,4 @@
-import type { RunRow } from '../../db/work-tables.ts';
+import type { RunRow } from '../../db/tables/task.ts';
 import type { Limit } from '../../domain/budget.ts';
 import { limitNote } from '../../domain/remedies.ts';
 import { RunFailed } from '../../domain/run.ts';
@@ -31,7 +31,7 @@ export function clockStart({ startedAt, waitedSeconds }: Pick<RunRow, 'startedAt
 }
 
 /** Starts the clock of a run. `beganAt` is when the run was first started, without the time that it waited since. */
-export function startClock(beganAt: number): RunClock {
+export function startRunClock(beganAt: number): RunClock {
   const [opening, working] = [new AbortController(), new AbortController()];
   let endsAt = Number.POSITIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;

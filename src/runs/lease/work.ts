@@ -1,6 +1,6 @@
 import type { App } from '../../app.ts';
 import { violatedUnique } from '../../db/database.ts';
-import type { RunRow } from '../../db/work-tables.ts';
+import type { RunRow } from '../../db/tables/task.ts';
 import { lackOf } from '../failures.ts';
 import { runTask } from '../run-task.ts';
 import { LeaseLost } from '../store.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { visible } from '../../domain/text/quoted.ts';
+import { visible } from '../../domain/text/sanitize.ts';
 import type { ToolAnswer } from '../../sandbox/sandbox.ts';
 
 /** Longer answers are cut. */

@@ -2,7 +2,7 @@ import { type McpServerAccess, revealMcpServers } from '../../agents/mcp/operati
 import type { App } from '../../app.ts';
 import { mayReveal } from '../../domain/private-content.ts';
 import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
-import { oneLine, visible } from '../../domain/text/quoted.ts';
+import { oneLine, visible } from '../../domain/text/sanitize.ts';
 import type { ToolSpec } from '../../llm/model.ts';
 import { type McpClient, mcpClient } from '../../mcp/client.ts';
 import { McpFailed } from '../../mcp/exchange.ts';

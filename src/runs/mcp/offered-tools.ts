@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { oneLine, plain } from '../../domain/text/quoted.ts';
+import { oneLine, plain } from '../../domain/text/sanitize.ts';
 import type { ToolSpec } from '../../llm/model.ts';
 import { modelSchema } from './model-schema.ts';
 

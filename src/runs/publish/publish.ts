@@ -1,9 +1,9 @@
 import type { App } from '../../app.ts';
-import type { UserRow } from '../../db/tables.ts';
+import type { UserRow } from '../../db/tables/project.ts';
 import { isAgentBranch } from '../../domain/branch.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { taskPage } from '../../domain/task-page.ts';
-import { closedBlocks, harmless, harmlessLine } from '../../domain/text/quoted.ts';
+import { closedBlocks, harmless, harmlessLine } from '../../domain/text/sanitize.ts';
 import { diffOf } from '../../git/diff.ts';
 import type { Person } from '../../git/engine.ts';
 import { type Credential, octokitFor } from '../../repositories/credentials.ts';

@@ -57,7 +57,7 @@ function setupResult({ command, seconds, output }: CommandResult): CheckResult {
 }
 
 /** Returns the first check that failed. */
-export const failed = (results: CheckResult[]) => results.find((r) => !r.passed);
+export const firstFailure = (results: CheckResult[]) => results.find((r) => !r.passed);
 
 /** Tells the model which check fails. */
 export function checkText({ command, output }: CheckResult): string {

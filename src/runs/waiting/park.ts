@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { newId } from '../../db/ids.ts';
-import type { RunRow } from '../../db/work-tables.ts';
+import type { RunRow } from '../../db/tables/task.ts';
 import type { Failure } from '../../domain/run.ts';
 import { modelPause } from '../../domain/waiting.ts';
 import { showTask } from '../../tasks/move.ts';

@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { App } from '../../app.ts';
-import type { RepositoryRow } from '../../db/tables.ts';
-import type { RunRow } from '../../db/work-tables.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
+import type { RunRow } from '../../db/tables/task.ts';
 import { branchName } from '../../domain/branch.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { blobsOf } from '../../git/diff.ts';

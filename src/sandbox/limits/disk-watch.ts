@@ -27,8 +27,10 @@ interface Count {
  * count.
  */
 const noticeableShare = 1 / 16;
-/** The longest and the shortest pause between two counts. Counting takes at most one twentieth of the time. */
-const [longestMs, shortestMs, busyShare] = [30_000, 500, 20];
+/** The longest and the shortest pause between two counts. */
+const [longestMs, shortestMs] = [30_000, 500];
+/** A pause is at least this many times as long as the count before it. */
+const pausePerCount = 20;
 /** The limit on files: one for each 4 kB of disk that a run may use. */
 const filesPerMb = 256;
 const mb = 1024 ** 2;
@@ -98,7 +100,7 @@ function isCountDue(last: Count | undefined, room: Room, limits: Room): boolean 
   // The machine has lost so much space that this run may have exceeded a limit.
   if (kinds.some((kind) => lost(kind) > 1 - last.used[kind] / limits[kind])) return sinceMs > shortestMs;
   const pauseMs = kinds.some((kind) => lost(kind) > noticeableShare) ? shortestMs : longestMs;
-  return sinceMs > Math.max(pauseMs, last.tookMs * busyShare);
+  return sinceMs > Math.max(pauseMs, last.tookMs * pausePerCount);
 }
 
 /** Measures the bytes. Counts the files only if the machine lost many inodes since the last count. */
@@ -120,11 +122,10 @@ async function countUse(
   return { at, tookMs: at - began, room, inodes, used: { disk, files, memory: deleted.memory } };
 }
 
-/**
- * Runs that use less than this are not ended to free space for others. And how long to wait for the space that an ended
- * run releases.
- */
-const [leastBytes, reliefMs] = [64 * mb, 10_000];
+/** Runs that use less than this are not ended to free space for others. */
+const leastBytes = 64 * mb;
+/** How long to wait for the space that an ended run releases before another run is ended. */
+const reliefMs = 10_000;
 let isRelieved = false;
 
 /** Ends the run that uses the most disk, so that the others can continue. */

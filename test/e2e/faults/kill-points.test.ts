@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import type { ModelRequest, Said } from '../../../src/demo/model/model.ts';
 import { until } from '../../../src/demo/real-service.ts';
 import { gitOut } from '../../support/git.ts';
+import { commandsIn } from '../../support/processes.ts';
 import { isThorough } from '../../support/thorough.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
@@ -149,11 +150,7 @@ async function expectOneOfEach(task: Shown, leastWaits: 0 | 1): Promise<void> {
 async function expectNothingLeft(): Promise<void> {
   await until('the leftovers of killed services to be gone', async () => {
     await answerTo('/me');
-    const isRunning = readdirSync('/proc').some((pid) => {
-      // A sandbox has the folders only in its mounts.
-      const names = /^\d+$/.test(pid) ? `${textOf(`/proc/${pid}/cmdline`)}${textOf(`/proc/${pid}/mountinfo`)}` : '';
-      return [...theirs].some((folder) => names.includes(`/runs/${basename(folder)}/`));
-    });
+    const isRunning = [...theirs].some((folder) => commandsIn(`/runs/${basename(folder)}/`).length > 0);
     const own = foldersOf([world.service.process.pid ?? 0]);
     const isClear = own.every((folder) => readdirSync(folder).join() === 'owner');
     return !isRunning && foldersOf(killed).length === 0 && isClear;

@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { ModelRequest, Said } from '../../../src/demo/model/model.ts';
 import { until } from '../../../src/demo/real-service.ts';
+import { commandsWith } from '../../support/processes.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 const sh = (command: string): Said => [{ name: 'run_command', arguments: { command, timeoutSeconds: 60 } }];
@@ -93,14 +93,5 @@ test('a run that exceeds a limit ends and names the limit; an honest run at the 
   expect(ours.filter((path) => seen.includes(path ?? ''))).toEqual([]);
   expect(answers.length).toBeGreaterThan(2);
   expect(answers.filter((text) => !/^\[exit code 0\] after [\d.]+ s\nround \d+\n$/.test(text))).toEqual([]);
-  const left = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes(seconds));
-  expect(left).toEqual([]);
+  expect(commandsWith(seconds)).toEqual([]);
 }, 120_000);
-
-function commandOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
-}

@@ -65,5 +65,6 @@ export function smallSystem(): Entry[] {
   return files.map((path) => ({ name: path.slice(1), mode: 0o755, content: readFileSync(path) }));
 }
 
+export const file = (name: string, content = name, mode = 0o644): Entry => ({ name, content, mode });
 export const folder = (name: string, mode = 0o755): Entry => ({ name: `${name}/`, kind: '5', mode });
 export const link = (name: string, target: string): Entry => ({ name, kind: '2', target });

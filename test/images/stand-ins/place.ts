@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { closedExcept } from '../../../src/host/closed-address.ts';
 import { type Images, openImages } from '../../../src/images/images.ts';
 import type { Credentials } from '../../../src/images/registry/authorize.ts';
-import { checkedAddress } from '../../../src/images/registry/checked-address.ts';
+import { checkedRegistryAddress } from '../../../src/images/registry/checked-address.ts';
 import { pinnedFetch } from '../../../src/outgoing/pinned-fetch.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
+import type { MadeImage } from './made-image.ts';
+import { type Instead, startRegistry } from './registry.ts';
 
 export interface PlaceOptions {
   megabytes?: number;
@@ -42,7 +44,7 @@ export function openPlace() {
         hasSandbox = true,
       } = options;
       const isClosed = closedExcept({ allowPrivateHosts: false, open });
-      const send = pinnedFetch(checkedAddress(isClosed));
+      const send = pinnedFetch(checkedRegistryAddress(isClosed));
       return openImages({
         folder: kept,
         limits: { megabytes },
@@ -56,5 +58,28 @@ export function openPlace() {
     take: (images: Images, name: string, { auth, signal = AbortSignal.timeout(25_000), notes = [] }: Asking = {}) =>
       images.take(name, auth, signal, (line) => notes.push(line)),
     close: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Call it once in a test file: opens a place, and closes it and the registries that the tests have started. */
+export async function imagePlace(what: string) {
+  const place = openPlace();
+  const closing: (() => void)[] = [];
+  afterEach(() => {
+    for (const close of closing.splice(0)) close();
+  });
+  afterAll(() => place.close());
+  const { state } = await place.openImages();
+  if (!state.works) console.warn(`${what} are not tested: ${state.says}`);
+  return {
+    ...place,
+    /** Declares a test that is skipped on machines that cannot run images. */
+    ifPossible: state.works ? test : test.skip,
+    /** Starts a registry for the rest of the test. */
+    serve: async (images: Record<string, MadeImage>, instead?: Instead) => {
+      const registry = await startRegistry(images, instead);
+      closing.push(registry.close);
+      return registry;
+    },
   };
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { MadeImage } from './made-image.ts';
 
 /** Answers a request itself if it returns true. */
-type Instead = (req: IncomingMessage, res: ServerResponse, path: string) => boolean;
+export type Instead = (req: IncomingMessage, res: ServerResponse, path: string) => boolean;
 
 /** A registry in this process, which a test can make hostile. */
 export async function startRegistry(images: Record<string, MadeImage>, instead: Instead = () => false) {

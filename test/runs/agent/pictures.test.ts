@@ -1,16 +1,12 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { ProbotOctokit } from 'probot';
 import type { App, Octokit } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config.ts';
 import { type Access, signedAddress } from '../../../src/runs/briefing/attachments.ts';
 import { fetchAgain, fetchPictures } from '../../../src/runs/briefing/pictures.ts';
+import { answeringServers } from '../../support/http/answering.ts';
 import { openFakeGitHub } from '../../support/stand-ins/fake-github.ts';
 
-const closing: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closing.splice(0)) close();
-});
+const serve = answeringServers(({ url, headers }) => `${url} ${headers.authorization ?? 'without token'}`);
 const live = new AbortController().signal;
 const png = Buffer.from('\x89PNG\r\n\x1a\nrest', 'latin1');
 const files: Record<string, Buffer> = {
@@ -21,20 +17,6 @@ const files: Record<string, Buffer> = {
   svg: Buffer.from('<svg onload="x()"/>'),
   large: Buffer.concat([png, Buffer.alloc(5_000_000)]),
 };
-
-async function serve(answer: RequestListener) {
-  const asked: string[] = [];
-  const server = createServer((req, res) => {
-    asked.push(`${req.url} ${req.headers.authorization ?? 'without token'}`);
-    answer(req, res);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
-}
 
 /** GitHub, which redirects downloads to its storage at another address. */
 async function openGitHub(settings: Record<string, string> = {}) {
@@ -101,11 +83,11 @@ test('images get their signed address from the Markdown that GitHub renders', as
   const asked: string[] = [];
   const html = '<p><a href="https://x.example/a"><img src="https://x.example/a.png?jwt=1&amp;b=2" alt=""></a></p>';
   const github = await openFakeGitHub([[/^POST \/markdown$/, () => html]], (_req, body) => void asked.push(body));
-  closing.push(github.close);
   const octokit = new ProbotOctokit({ baseUrl: github.url, retry: { enabled: false }, throttle: { enabled: false } });
   const url = 'https://github.com/user-attachments/assets/1';
   const at = { owner: 'o', repo: 'r' };
-  expect(await signedAddress(octokit as unknown as Octokit, at, url)).toBe('https://x.example/a.png?jwt=1&b=2');
+  const address = await signedAddress(octokit as unknown as Octokit, at, url).finally(github.close);
+  expect(address).toBe('https://x.example/a.png?jwt=1&b=2');
   expect(asked.map((body) => JSON.parse(body))).toEqual([{ text: `![](${url})`, mode: 'gfm', context: 'o/r' }]);
 });
 

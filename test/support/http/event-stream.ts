@@ -1,9 +1,11 @@
 /** One message of a stream. A message may have only an id, which parsers of events leave out. */
-export interface Heard {
+interface Heard {
   id?: string;
   event?: string;
   data?: { id?: string; status?: string };
 }
+
+export const named = (heard: Heard[], event: string) => heard.filter((h) => h.event === event);
 
 /** Opens an event stream of the service and collects its messages until it ends or `stop` is called. */
 export async function openEventStream(url: string, token: string, headers: Record<string, string> = {}) {

@@ -3,13 +3,13 @@ import { UnfitWorkTree } from '../../../git/work-tree/unfit-work-tree.ts';
 import type { Message } from '../../../llm/model.ts';
 import { changesOf, ownChangesOf, readOnce, type TreeOf } from '../../outgoing/changes.ts';
 import { objections } from '../../outgoing/objection.ts';
-import { type CheckResult, checkText, failed, runChecks } from '../../publish/verify.ts';
+import { type CheckResult, checkText, firstFailure, runChecks } from '../../publish/verify.ts';
 import { allWorks, type Work } from '../../work.ts';
 import { exchangesOf } from '../context/exchanges.ts';
 import { pathsUsed } from '../context/facts.ts';
 import { part } from '../prompts/part.ts';
 import type { Ending, Judgement } from './ending.ts';
-import { type ChangedFile, diffFence, refusedText, reviewText } from './review.ts';
+import { type ChangedFile, diffFence, refusalNotice, reviewText } from './review.ts';
 
 /** The model gets to correct a refused change once, and failing checks three times. */
 const maxRefusals = 1;
@@ -31,11 +31,11 @@ export async function judgeEnding(work: Work, ending: Ending, messages: Message[
   }
   if (found !== undefined) {
     if (timesRefused(messages) >= maxRefusals) return { accepted: true, evidence: {} };
-    return { accepted: false, objection: `${refusedText} Fix this and call ${callOf(ending)} again:\n${found}` };
+    return { accepted: false, objection: `${refusalNotice} Fix this and call ${callOf(ending)} again:\n${found}` };
   }
   if (ending.subtasks !== undefined) return { accepted: true, evidence: { treeOf } };
   const checks = await checkAll(work, treeOf);
-  const failing = failed(checks);
+  const failing = firstFailure(checks);
   if (failing !== undefined && timesSaid(messages, checksText) < maxCheckRounds)
     return { accepted: false, objection: checkText(failing) };
   return { accepted: true, evidence: { treeOf, checks } };
@@ -51,7 +51,7 @@ function timesSaid(messages: Message[], opening: string): number {
 
 /** Counts how often the model was told what the host refuses, alone or above the diff of a review. */
 function timesRefused(messages: Message[]): number {
-  const isTold = (text: string) => text.split(diffFence, 1)[0]?.includes(refusedText);
+  const isTold = (text: string) => text.split(diffFence, 1)[0]?.includes(refusalNotice);
   return exchangesOf(messages).filter(({ remarks }) => remarks.some(isTold)).length;
 }
 
@@ -88,7 +88,7 @@ async function checkAll(work: Work, treeOf: TreeOf): Promise<CheckResult[]> {
     if ((await changesOf(each, treeOf)).length === 0) continue;
     const results = await runChecks(each, await treeOf(each));
     checks.push(...results.map((result) => ({ ...result, repositoryId: each.repository.id })));
-    if (failed(results) !== undefined) break;
+    if (firstFailure(results) !== undefined) break;
   }
   return checks;
 }

@@ -15,7 +15,7 @@ export interface AboutChange {
 }
 
 /** The opening of what the host says when it will not push a change. */
-export const refusedText = 'The change was refused before the push.';
+export const refusalNotice = 'The change was refused before the push.';
 /** The line above the diff. What follows it was written by the model. */
 export const diffFence = '```diff';
 
@@ -35,7 +35,7 @@ export function reviewText(files: ChangedFile[], about: AboutChange): string {
   const noticed = noticesOf(files, about);
   return [
     part('first-finish'),
-    about.refused === undefined ? '' : `${refusedText} Correct this, or the run fails:\n${about.refused}`,
+    about.refused === undefined ? '' : `${refusalNotice} Correct this, or the run fails:\n${about.refused}`,
     noticed.length === 0 ? '' : `The host noticed:\n${noticed.map((line) => `- ${line}`).join('\n')}`,
     `${files.length} ${files.length === 1 ? 'file' : 'files'} changed.\n${diffFence}\n${diffText(files)}\n\`\`\``,
   ]

@@ -1,6 +1,6 @@
-import { type Failure, liveStatuses, type RunKind, type RunStatus } from '../domain/run.ts';
-import type { TaskStatus } from '../domain/task.ts';
-import type { WaitReason } from '../domain/waiting.ts';
+import { type Failure, liveStatuses, type RunKind, type RunStatus } from '../../domain/run.ts';
+import type { TaskStatus } from '../../domain/task.ts';
+import type { WaitReason } from '../../domain/waiting.ts';
 import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, whole } from './table.ts';
 
 export interface TaskRow {

@@ -6,7 +6,7 @@ export default async function globalSetup() {
       'Of long tables of slow cases, a few are tried and the others skipped; THOROUGH=1 tries all.\n',
     );
   // It loads much of the program, which takes longer than many tests.
-  const { startTestPostgres } = await import('./postgres.ts');
+  const { startTestPostgres } = await import('../postgres.ts');
   const postgres = await startTestPostgres();
   globalThis.__postgres = postgres;
   // Jest does not call the teardown when it is interrupted.

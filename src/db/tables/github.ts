@@ -62,7 +62,9 @@ export interface MirroredRow {
   checkSha: string | null;
   checkShown: string | null;
   trippedUntil: Date | null;
+  /** The milestone that we set last. */
   milestone: number | null;
+  /** A digest of everything that is shown, including steps and costs. */
   shownProgress: string | null;
 }
 export const Mirrored = table<MirroredRow>('mirrored', {

@@ -1,34 +1,7 @@
-import type { ProjectBudgets } from '../domain/budget.ts';
-import type { Role } from '../domain/member.ts';
-import type { ReasoningEffort } from '../domain/reasoning.ts';
-import { EnvironmentSecrets, EnvironmentTrials } from './environment-tables.ts';
-import {
-  Compared,
-  Deliveries,
-  GitHubPaces,
-  HandledCommands,
-  Installations,
-  Mirrored,
-  MirrorWrites,
-  ReadMarks,
-  SetupCodes,
-  SignIns,
-  StoredApps,
-} from './github-tables.ts';
-import { McpHeaders, McpServers } from './mcp-tables.ts';
-import { runTables } from './run-tables.ts';
-import { Digests, SprintHistories, SprintMilestones, Sprints, WizardSessions } from './sprint-tables.ts';
+import type { ProjectBudgets } from '../../domain/budget.ts';
+import type { Role } from '../../domain/member.ts';
+import type { ReasoningEffort } from '../../domain/reasoning.ts';
 import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, time, whole } from './table.ts';
-import {
-  Departures,
-  HealthResets,
-  IdempotencyKeys,
-  ProjectEvents,
-  ReconciledProjects,
-  Reconciliations,
-  RecoveredTasks,
-} from './upkeep-tables.ts';
-import { Handoffs, PullRequests, Runs, Tasks } from './work-tables.ts';
 
 export interface UserRow {
   id: string;
@@ -60,7 +33,7 @@ export interface ApiTokenRow {
   revokedAt: Date | null;
   isSession: boolean;
 }
-const ApiTokens = table<ApiTokenRow>('api_tokens', {
+export const ApiTokens = table<ApiTokenRow>('api_tokens', {
   id: key(),
   userId: text(),
   name: text(),
@@ -193,46 +166,3 @@ export const Agents = table<AgentRow>('agents', {
   isNewest: flag(true),
   createdAt: madeNow(),
 });
-
-/** All tables, for TypeORM. A test compares them with the migrations, column by column. */
-export const tables = [
-  Users,
-  ApiTokens,
-  Projects,
-  Members,
-  ProjectSecrets,
-  Installations,
-  Repositories,
-  Agents,
-  McpServers,
-  McpHeaders,
-  EnvironmentSecrets,
-  EnvironmentTrials,
-  Tasks,
-  Runs,
-  Handoffs,
-  PullRequests,
-  ...runTables,
-  Sprints,
-  SprintHistories,
-  SprintMilestones,
-  Digests,
-  WizardSessions,
-  Deliveries,
-  HandledCommands,
-  Compared,
-  Mirrored,
-  MirrorWrites,
-  GitHubPaces,
-  ReadMarks,
-  StoredApps,
-  SetupCodes,
-  SignIns,
-  ProjectEvents,
-  IdempotencyKeys,
-  Departures,
-  HealthResets,
-  Reconciliations,
-  ReconciledProjects,
-  RecoveredTasks,
-];

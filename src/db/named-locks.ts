@@ -10,38 +10,38 @@ import { lockKey } from './locks.ts';
 const poolSize = 30;
 
 /** This process has lost the lock, so another one may be doing the same work. */
-export class TurnLost extends Error {
+export class LockLost extends Error {
   constructor(name: string) {
     super(`the lock "${name}" was lost with its connection to the database`);
-    this.name = 'TurnLost';
+    this.name = 'LockLost';
   }
 }
 
-/** Named locks: work excludes other work of the same name on all machines; see `Database.turn`. */
-export interface Turns {
-  take<T>(name: string, work: () => Promise<T>): Promise<T>;
+/** Named locks: work excludes other work of the same name on all machines; see `Database.withLock`. */
+export interface NamedLocks {
+  withLock<T>(name: string, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-interface Turn {
+interface HeldLock {
   name: string;
   client: pg.PoolClient;
   isOver: boolean;
 }
 
-const current = new AsyncLocalStorage<Turn>();
+const current = new AsyncLocalStorage<HeldLock>();
 
 /**
  * Checks that this process still holds the lock. Call it before a write that must not happen twice. Outside of locked
  * work it does nothing. It queries the database session that holds the lock, because in a process that was suspended, a
  * timer may fire before the connection reports that it has ended.
- * @throws TurnLost
+ * @throws LockLost
  */
-export async function assertTurn(): Promise<void> {
-  const turn = current.getStore();
-  if (turn === undefined || turn.isOver) return;
-  await turn.client.query('select 1').catch(() => {
-    throw new TurnLost(turn.name);
+export async function assertLock(): Promise<void> {
+  const held = current.getStore();
+  if (held === undefined || held.isOver) return;
+  await held.client.query('select 1').catch(() => {
+    throw new LockLost(held.name);
   });
 }
 
@@ -49,21 +49,21 @@ export async function assertTurn(): Promise<void> {
  * Opens the pool for named locks. Each is an advisory lock of a session, which PostgreSQL ends after `leaseSeconds`
  * without a sign of life.
  */
-export function openTurns(url: string, leaseSeconds: number): Turns {
+export function openNamedLocks(url: string, leaseSeconds: number): NamedLocks {
   const pool = new pg.Pool({
     Client: PooledClient,
     connectionString: url,
     max: poolSize,
-    application_name: 'deckhand-turns',
+    application_name: 'deckhand-locks',
     options: `-c idle_session_timeout=${leaseSeconds * 1000}`,
     idleTimeoutMillis: leaseSeconds * 250,
   });
   // The pool replaces broken idle connections. Without a handler the error event would end the process.
   pool.on('error', () => {});
   return {
-    take: inOrder(async (name, work) => {
+    withLock: inOrder(async (name, work) => {
       const client = await pool.connect();
-      const turn = { name, client, isOver: false };
+      const held = { name, client, isOver: false };
       let heart: NodeJS.Timeout | undefined;
       let broken: Error | undefined;
       const breaks = (error: Error) => {
@@ -71,11 +71,11 @@ export function openTurns(url: string, leaseSeconds: number): Turns {
       };
       client.on('error', breaks);
       try {
-        await client.query(`select pg_advisory_lock(${lockKey('turn')})`, [name]);
+        await client.query(`select pg_advisory_lock(${lockKey('named')})`, [name]);
         heart = setInterval(() => client.query('select 1').catch(() => {}), leaseSeconds * 250);
-        return await current.run(turn, work);
+        return await current.run(held, work);
       } finally {
-        turn.isOver = true;
+        held.isOver = true;
         clearInterval(heart);
         await client.query('select pg_advisory_unlock_all()').catch((error) => {
           broken = error;
@@ -92,10 +92,10 @@ export function openTurns(url: string, leaseSeconds: number): Turns {
  * Queues work of the same name in this process. Otherwise each caller would hold a connection while waiting for the
  * lock.
  */
-function inOrder(take: Turns['take']): Turns['take'] {
+function inOrder(withLock: NamedLocks['withLock']): NamedLocks['withLock'] {
   const last = new Map<string, Promise<unknown>>();
   return (name, work) => {
-    const mine = (last.get(name) ?? Promise.resolve()).then(() => take(name, work));
+    const mine = (last.get(name) ?? Promise.resolve()).then(() => withLock(name, work));
     const over = mine
       .catch(() => {})
       .finally(() => {

@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts';
-import type { RepositoryRow } from '../../db/tables.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayReveal } from '../../domain/private-content.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { GitFailed } from '../../git/engine.ts';
@@ -17,7 +17,7 @@ import { changedFiles, type Signals } from './workspace.ts';
 /**
  * The tools of a run for all repositories that it has opened: the task's own at `.`, each other one at `../<name>/`.
  */
-export interface AtHand {
+export interface OpenRepositories {
   host: ToolHost;
   /** Opens the repositories again that an earlier worker of this run had opened. */
   reopen(): Promise<void>;
@@ -40,7 +40,13 @@ export async function openable(app: App, own: RepositoryRow): Promise<Repository
 }
 
 /** Combines the tools of all repositories of a run. `own` are the tools of the task's own repository. */
-export function repositoriesAtHand(app: App, given: Assignment, work: Work, own: ToolHost, signals: Signals): AtHand {
+export function combineRepositories(
+  app: App,
+  given: Assignment,
+  work: Work,
+  own: ToolHost,
+  signals: Signals,
+): OpenRepositories {
   const others = otherRepositories(app, given, work, own, signals);
   return {
     host: {

@@ -1,4 +1,4 @@
-import type { SprintStatus } from '../domain/sprint.ts';
+import type { SprintStatus } from '../../domain/sprint.ts';
 import { big, json, key, madeNow, maybeText, maybeTime, table, text, time, whole } from './table.ts';
 
 export interface SprintRow {

@@ -136,5 +136,5 @@ const ChatMessages = table<ChatMessageRow>('chat_messages', {
   at: time({ default: () => 'clock_timestamp()' }),
 });
 
-/** All tables of this file, for the list in tables.ts. */
+/** All tables of this file, for the list in list.ts. */
 export const runTables = [TaskDependencies, Revisions, RunSteps, RunTurns, RunContexts, RunEvents, Diffs, ChatMessages];

@@ -1,0 +1,71 @@
+import { EnvironmentSecrets, EnvironmentTrials } from './environment.ts';
+import {
+  Compared,
+  Deliveries,
+  GitHubPaces,
+  HandledCommands,
+  Installations,
+  Mirrored,
+  MirrorWrites,
+  ReadMarks,
+  SetupCodes,
+  SignIns,
+  StoredApps,
+} from './github.ts';
+import { McpHeaders, McpServers } from './mcp.ts';
+import { runTables } from './run.ts';
+import { Digests, SprintHistories, SprintMilestones, Sprints, WizardSessions } from './sprint.ts';
+import {
+  Departures,
+  HealthResets,
+  IdempotencyKeys,
+  ProjectEvents,
+  ReconciledProjects,
+  Reconciliations,
+  RecoveredTasks,
+} from './upkeep.ts';
+import { Handoffs, PullRequests, Runs, Tasks } from './task.ts';
+import { Agents, ApiTokens, Members, ProjectSecrets, Projects, Repositories, Users } from './project.ts';
+
+/** All tables, for TypeORM. A test compares them with the migrations, column by column. */
+export const tables = [
+  Users,
+  ApiTokens,
+  Projects,
+  Members,
+  ProjectSecrets,
+  Installations,
+  Repositories,
+  Agents,
+  McpServers,
+  McpHeaders,
+  EnvironmentSecrets,
+  EnvironmentTrials,
+  Tasks,
+  Runs,
+  Handoffs,
+  PullRequests,
+  ...runTables,
+  Sprints,
+  SprintHistories,
+  SprintMilestones,
+  Digests,
+  WizardSessions,
+  Deliveries,
+  HandledCommands,
+  Compared,
+  Mirrored,
+  MirrorWrites,
+  GitHubPaces,
+  ReadMarks,
+  StoredApps,
+  SetupCodes,
+  SignIns,
+  ProjectEvents,
+  IdempotencyKeys,
+  Departures,
+  HealthResets,
+  Reconciliations,
+  ReconciledProjects,
+  RecoveredTasks,
+];

@@ -1,0 +1,16 @@
+import { generateKeyPairSync } from 'node:crypto';
+
+/** A private key in the format that GitHub gives to Apps. */
+export const privateKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
+  type: 'pkcs1',
+  format: 'pem',
+}) as string;
+
+/** Settings of a service with an App on the GitHub at this URL. */
+export const appSettings = (url: string, webhookSecret = 'x') => ({
+  APP_ID: '1',
+  PRIVATE_KEY: privateKey,
+  WEBHOOK_SECRET: webhookSecret,
+  GITHUB_API_URL: url,
+  GITHUB_SERVER_URL: url,
+});
