@@ -83,7 +83,7 @@ function healthOf(app: App): () => Promise<string> {
 async function listen(app: App): Promise<Server> {
   const { HOST, PORT } = app.config;
   const setup = await setupAddress(app);
-  const webhooks = { path: webhookPath, handlers: webhookReceiver(app) };
+  const webhooks = { path: webhookPath, handler: webhookReceiver(app) };
   const pages = [loginRoutes(app), setupRoutes(app), dashboard(app, () => aboutApp(app))];
   // Behind a proxy all connections come from one address.
   const limits = app.config.TRUST_PROXY > 0 ? { maxOfAddress: Number.POSITIVE_INFINITY } : {};
