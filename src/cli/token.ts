@@ -10,12 +10,13 @@ export async function issueToken(config: Config, args: string[]): Promise<number
     args,
     options: { login: { type: 'string' }, days: { type: 'string', default: '90' } },
   });
+  const { login } = values;
   const days = Number(values.days);
-  if (values.login === undefined || !/^[A-Za-z0-9][A-Za-z0-9-]{0,38}$/.test(values.login))
+  if (login === undefined || !/^[A-Za-z0-9][A-Za-z0-9-]{0,38}$/.test(login))
     throw new Error('--login: give a GitHub login, e.g. npm run --silent token -- --login octocat');
   if (!Number.isInteger(days) || days < 1 || days > 366) throw new Error('--days: give a whole number from 1 to 366');
   return withApp(config, async (app) => {
-    const user = await userOfLogin(app, values.login);
+    const user = await userOfLogin(app, login);
     await claimOwnerships(app, user);
     const { token } = await mintApiToken(app, user.id, 'command line', days);
     // A token is valid only for the address that issued it. A service with another PORT or BASE_URL refuses it.
