@@ -18,7 +18,7 @@ import { removeOld } from './retention.ts';
 import { wakeForWaitingRuns, workOnRuns } from './runs/lease/work.ts';
 import { continueTask } from './runs/split.ts';
 import { advanceAllSprints, advanceSprint } from './sprints/advance-sprint.ts';
-import { cancelRun } from './sprints/end-sprint.ts';
+import { cancelSprintRun } from './sprints/end-sprint.ts';
 import { writeDigest } from './sprints/write-digest.ts';
 
 /** Everything about the jobs of one name except their payload, which queue/names.ts declares for senders. */
@@ -49,7 +49,7 @@ export const jobs: { [N in JobName]: Job<N> } = {
     once: false,
     retries: 6,
     concurrency: 2,
-    handle: (app, { taskId, runId }) => cancelRun(app, taskId, runId),
+    handle: (app, { taskId, runId }) => cancelSprintRun(app, taskId, runId),
   },
   prd: {
     once: true,

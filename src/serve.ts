@@ -4,10 +4,10 @@ import type { App } from './app.ts';
 import { type Composed, compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { watchDisks } from './disk.ts';
-import { webhookPath } from './github/app/webhook-address.ts';
 import { syncInstallations } from './github/app/installation.ts';
 import { setupRoutes } from './github/app/setup.ts';
 import { setupAddress } from './github/app/stored-app.ts';
+import { webhookPath } from './github/app/webhook-address.ts';
 import { reconcileAll } from './github/follow/heal.ts';
 import { webhookReceiver } from './github/inbox/receive.ts';
 import { aboutApp, loginRoutes } from './github/sign-in/login.ts';
@@ -83,7 +83,7 @@ function healthOf(app: App): () => Promise<string> {
 async function listen(app: App): Promise<Server> {
   const { HOST, PORT } = app.config;
   const setup = await setupAddress(app);
-  const webhooks = { path: webhookPath, handlers: webhookReceiver(app) };
+  const webhooks = { path: webhookPath, handler: webhookReceiver(app) };
   const pages = [loginRoutes(app), setupRoutes(app), dashboard(app, () => aboutApp(app))];
   // Behind a proxy all connections come from one address.
   const limits = app.config.TRUST_PROXY > 0 ? { maxOfAddress: Number.POSITIVE_INFINITY } : {};

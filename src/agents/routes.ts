@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { App } from '../app.ts';
 import { notFound } from '../errors.ts';
-import { type Access, anyUser, type Caller, inProjectOfQuery, idOrEmpty } from '../http/access/access.ts';
+import { type Access, anyUser, type Caller, idOrEmpty, inProjectOfQuery } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { IdText } from '../http/shapes.ts';
 import {

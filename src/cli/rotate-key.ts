@@ -1,12 +1,11 @@
 import { resealMcpHeaders } from '../agents/mcp/operations.ts';
 import type { App } from '../app.ts';
-import { compose } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { makeNewKey } from '../db/keys.ts';
 import { resealEnvironmentSecrets } from '../environment/secrets/operations.ts';
 import { resealApp } from '../github/app/stored-app.ts';
-import { createLogger } from '../logger.ts';
 import { resealSecrets } from '../projects/secrets.ts';
+import { withApp } from './with-app.ts';
 
 /**
  * Runs the `rotate-key` command: encrypts every secret with a new key while the service runs. A key in the data folder
@@ -14,25 +13,17 @@ import { resealSecrets } from '../projects/secrets.ts';
  * ENCRYPTION_KEY_PREVIOUS to the old one, restarts all processes, and then runs this.
  */
 export async function rotateKey(config: Config): Promise<number> {
-  const log = createLogger({ ...config, LOG_LEVEL: 'silent' });
-  const composed = await compose(config, log, {
-    attach: true,
-    isWorker: false,
-    stopping: new AbortController().signal,
-  });
-  try {
+  return withApp(config, async (app) => {
     const isOurs = config.ENCRYPTION_KEY === undefined;
     if (isOurs) {
       // Creating a key deletes the one before the current key, so re-encrypt all secrets with the current key first.
-      await resealAll(composed.app);
+      await resealAll(app);
       await makeNewKey(config.DATA_DIR);
     }
-    const count = await resealAll(composed.app);
+    const count = await resealAll(app);
     process.stdout.write(`${count} secrets are encrypted with ${isOurs ? 'the new key' : 'ENCRYPTION_KEY'}\n`);
     return 0;
-  } finally {
-    await composed.close();
-  }
+  });
 }
 
 async function resealAll(app: App): Promise<number> {

@@ -1,9 +1,8 @@
 import { parseArgs } from 'node:util';
-import { compose } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { claimOwnerships } from '../github/app/installation.ts';
-import { createLogger } from '../logger.ts';
 import { mintApiToken, userOfLogin } from '../projects/tokens.ts';
+import { withApp } from './with-app.ts';
 
 /** Runs `token --login NAME [--days 90]`: prints an API token and nothing else. Creates the user if necessary. */
 export async function issueToken(config: Config, args: string[]): Promise<number> {
@@ -11,25 +10,18 @@ export async function issueToken(config: Config, args: string[]): Promise<number
     args,
     options: { login: { type: 'string' }, days: { type: 'string', default: '90' } },
   });
+  const { login } = values;
   const days = Number(values.days);
-  if (values.login === undefined || !/^[A-Za-z0-9][A-Za-z0-9-]{0,38}$/.test(values.login))
+  if (login === undefined || !/^[A-Za-z0-9][A-Za-z0-9-]{0,38}$/.test(login))
     throw new Error('--login: give a GitHub login, e.g. npm run --silent token -- --login octocat');
   if (!Number.isInteger(days) || days < 1 || days > 366) throw new Error('--days: give a whole number from 1 to 366');
-  const log = createLogger({ ...config, LOG_LEVEL: 'silent' });
-  const composed = await compose(config, log, {
-    attach: true,
-    isWorker: false,
-    stopping: new AbortController().signal,
-  });
-  try {
-    const user = await userOfLogin(composed.app, values.login);
-    await claimOwnerships(composed.app, user);
-    const { token } = await mintApiToken(composed.app, user.id, 'command line', days);
+  return withApp(config, async (app) => {
+    const user = await userOfLogin(app, login);
+    await claimOwnerships(app, user);
+    const { token } = await mintApiToken(app, user.id, 'command line', days);
     // A token is valid only for the address that issued it. A service with another PORT or BASE_URL refuses it.
     process.stderr.write(`for the service at ${config.BASE_URL}\n`);
     process.stdout.write(`${token}\n`);
     return 0;
-  } finally {
-    await composed.close();
-  }
+  });
 }

@@ -4,9 +4,9 @@ import { type Begins, openAmbient } from './ambient.ts';
 import { PooledClient } from './client.ts';
 import { type Hear, openListener } from './listener.ts';
 import { migrationLock } from './locks.ts';
+import { LockLost, openNamedLocks } from './named-locks.ts';
 import { openPresence } from './presence.ts';
 import { tables } from './tables/list.ts';
-import { openNamedLocks, LockLost } from './named-locks.ts';
 import { writeProbe } from './writable.ts';
 
 type MigrationClass = new () => MigrationInterface;

@@ -106,11 +106,8 @@ export function normalUrl(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\.git$/, '')}`;
 }
 
-/** How GitHub names a repository, as its API expects it. */
-export interface RepoName {
-  owner: string;
-  repo: string;
-}
+/** How GitHub names a repository. Octokit takes objects of a type as parameters, but not those of an interface. */
+export type RepoName = { owner: string; repo: string };
 
 /** Returns the owner and name of a repository on this service's GitHub, or undefined for any other address. */
 export function githubName(text: string, githubOrigin: string): RepoName | undefined {

@@ -58,11 +58,7 @@ async function mergePull(app: App, pull: PullRequestRow, merged: string[]): Prom
   await refreshPull(app, octokit, name, pull);
 }
 
-async function mergeByAllowed(
-  octokit: Octokit,
-  name: RepoName,
-  pull: PullRequestRow,
-): Promise<void> {
+async function mergeByAllowed(octokit: Octokit, name: RepoName, pull: PullRequestRow): Promise<void> {
   const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);
   const allowed = { squash: data.allow_squash_merge, merge: data.allow_merge_commit, rebase: data.allow_rebase_merge };
   // GitHub shows the allowed methods only to admins, so each method that is not known to be forbidden is tried.

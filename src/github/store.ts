@@ -1,6 +1,6 @@
 import { type EntityManager, In } from 'typeorm';
-import { type InstallationRow, Installations } from '../db/tables/github.ts';
 import { lockUntilCommit } from '../db/locks.ts';
+import { type InstallationRow, Installations } from '../db/tables/github.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import { type PullRequestRow, PullRequests } from '../db/tables/task.ts';
 import type { TaskStatus } from '../domain/task.ts';

@@ -19,7 +19,7 @@ const basePath = '/api/v1';
 /** The parts of the server besides the REST interface. */
 export interface Extras {
   /** Mounted before anything that reads bodies, because the webhook receiver needs the raw bytes. */
-  webhooks?: { path: string; handlers: RequestHandler[] };
+  webhooks?: { path: string; handler: RequestHandler };
   /** Sign-in, setup and the dashboard. */
   pages?: RequestHandler[];
 }
@@ -42,7 +42,7 @@ export function createServer(app: App, routes: Route[], extras: Extras = {}): Ex
     const status = await isReady();
     res.status(status === 'ok' ? 200 : 503).json({ status });
   });
-  if (extras.webhooks) server.post(extras.webhooks.path, ...extras.webhooks.handlers);
+  if (extras.webhooks) server.post(extras.webhooks.path, extras.webhooks.handler);
   server.all(/^\/(?:login\/|setup)/i, anonymous);
   for (const pages of extras.pages ?? []) server.use(pages);
   server.use(basePath, api(app, routes, anonymous));

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { Refused } from '../domain/machine.ts';
-import { type Access, type Asked, type InProject, inProject, idOrEmpty } from '../http/access/access.ts';
+import { type Access, type Asked, type InProject, idOrEmpty, inProject } from '../http/access/access.ts';
 import { Repeated, type Route, route } from '../http/route.ts';
 import { createPlannedSprint, finalizeWizard } from './finalize.ts';
 import { answerWizard, currentStep, generate, startWizard } from './operations.ts';

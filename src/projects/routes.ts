@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hasRole } from '../domain/member.ts';
 import { notFound, requiresRole } from '../errors.ts';
-import { type Access, anyUser, type Caller, type InProject, inProject, idOrEmpty } from '../http/access/access.ts';
+import { type Access, anyUser, type Caller, type InProject, idOrEmpty, inProject } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { pageQuery } from '../http/shapes.ts';
 import { findMember, listMembers, type MemberView } from './member-store.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { Installations } from '../db/tables/github.ts';
 import { newId } from '../db/ids.ts';
+import { Installations } from '../db/tables/github.ts';
 import {
   type AgentRow,
   Agents,

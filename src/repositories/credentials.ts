@@ -73,12 +73,7 @@ async function connectorMayWrite(
   return right === 'write' && isSame(app, octokit, repository, name);
 }
 
-async function isSame(
-  app: App,
-  octokit: Octokit,
-  repository: RepositoryRow,
-  name: RepoName,
-): Promise<boolean> {
+async function isSame(app: App, octokit: Octokit, repository: RepositoryRow, name: RepoName): Promise<boolean> {
   const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);
   const githubId = Number(data.id);
   if (repository.githubId !== null && repository.githubId !== githubId) {

@@ -4,9 +4,10 @@ import type { RunRow } from '../db/tables/task.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { insertTask } from '../tasks/operations.ts';
 import { findTask, getTask, lockTask, setTaskFields, type TaskView } from '../tasks/store.ts';
+import { listLatestRuns } from '../tasks/work-store.ts';
 import type { NewSubtask } from './agent/tools/endings.ts';
 import { queueRun } from './operations.ts';
-import { findLiveRun, listRuns } from './store.ts';
+import { findLiveRun } from './store.ts';
 
 /** Creates and starts the subtasks that an agent split its task into. The task then waits for them. */
 export async function splitTask(
@@ -54,7 +55,7 @@ export async function continueIn(app: App, em: EntityManager, taskId: string): P
   if (task === undefined || task.status !== 'in_progress' || !task.splitByAgent || task.owner === null) return false;
   if ((await findLiveRun(em, taskId)) !== null) return false;
   await setTaskFields(em, taskId, { splitByAgent: false });
-  const [last] = await listRuns(em, taskId, { limit: 1, offset: 0 });
+  const [last] = await listLatestRuns(em, taskId, 1);
   await queueRun(app, em, taskId, { kind: 'continue', startedBy: last?.startedBy ?? null });
   return true;
 }

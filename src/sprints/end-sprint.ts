@@ -30,7 +30,7 @@ export async function cancelSprint(app: App, sprintId: string): Promise<SprintVi
     await moveToSprint(em, unfinished, null);
     return queueCancels(app, em, unfinished);
   });
-  for (const { taskId, runId } of live) await cancelRun(app, taskId, runId);
+  for (const { taskId, runId } of live) await cancelSprintRun(app, taskId, runId);
   return getSprint(app.db.manager, sprintId);
 }
 
@@ -49,7 +49,7 @@ export async function deleteSprint(app: App, { id }: SprintView, role: Role, isF
     await deleteSprintRow(em, id);
     return isActive ? queueCancels(app, em, unfinished) : [];
   });
-  for (const { taskId, runId } of live) await cancelRun(app, taskId, runId);
+  for (const { taskId, runId } of live) await cancelSprintRun(app, taskId, runId);
 }
 
 /**
@@ -63,7 +63,7 @@ async function queueCancels(app: App, em: EntityManager, taskIds: string[]): Pro
 }
 
 /** Handles the `cancel` job: cancels a run, unless it has ended or the task has a newer run. */
-export async function cancelRun(app: App, taskId: string, runId: string): Promise<void> {
+export async function cancelSprintRun(app: App, taskId: string, runId: string): Promise<void> {
   if ((await findLiveRun(app.db.manager, taskId))?.id !== runId) return;
   await cancelIfRunning(app, taskId);
 }

@@ -33,8 +33,7 @@ test('secrets are listed by name without their values, replaced and deleted', as
   expect(await list()).toEqual(both);
   const rows = await service.app.db.manager.query('select t::text from environment_secrets t');
   expect(JSON.stringify(rows)).not.toContain('another value');
-  for (const status of [204, 404])
-    expect((await call('DELETE', `${path}/NPM_TOKEN`)).status).toBe(status);
+  for (const status of [204, 404]) expect((await call('DELETE', `${path}/NPM_TOKEN`)).status).toBe(status);
   expect(await list()).toEqual([both[0]]);
 });
 

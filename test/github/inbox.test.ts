@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { startEmbedded } from '../../src/db/embedded/embedded.ts';
 import { parsePayload } from '../../src/github/inbox/payload.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
-import { headOf, openRaw } from '../support/http/raw-http.ts';
 import { privateKey } from '../support/github-app.ts';
+import { headOf, openRaw } from '../support/http/raw-http.ts';
 
 const [secret, previous] = ['a secret of this test', 'the secret before'];
 let service: TestApp;

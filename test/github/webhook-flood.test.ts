@@ -1,9 +1,9 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync } from 'node:zlib';
+import { appSettings } from '../support/github-app.ts';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
 import { startWebProcess, type WebProcess } from '../support/http/web-process.ts';
-import { appSettings } from '../support/github-app.ts';
 
 const secret = 'a secret of the flooded service';
 let web: WebProcess;

@@ -5,10 +5,10 @@ import {
   type Access,
   anyUser,
   findCaller,
+  idOrEmpty,
   inProject,
   inProjectOfBody,
   inProjectOfQuery,
-  idOrEmpty,
 } from '../../src/http/access/access.ts';
 import { readClaims, signToken } from '../../src/http/access/auth.ts';
 import { authentication } from '../../src/http/access/authenticate.ts';

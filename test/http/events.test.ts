@@ -1,9 +1,9 @@
 import { until } from '../../src/demo/real-service.ts';
 import { named } from '../support/http/event-stream.ts';
-import { usualTime } from '../support/usual-time.ts';
 import { openProject } from '../support/project.ts';
+import { usualTime } from '../support/usual-time.ts';
 
-const { service, token, call, project, listen } = await openProject();
+const { service, call, project, listen } = await openProject();
 
 test('a change of the project is reported within half a second, and missed changes after reconnecting', async () => {
   const stream = await listen(`/projects/${project}/events`);

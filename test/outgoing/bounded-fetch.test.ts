@@ -2,9 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { boundedFetch } from '../../src/outgoing/bounded-fetch.ts';
 import { answeringServers } from '../support/http/answering.ts';
 
-const serve = answeringServers(
-  ({ method, url, headers }) => `${method} ${url} ${headers.authorization ?? ''}`,
-);
+const serve = answeringServers(({ method, url, headers }) => `${method} ${url} ${headers.authorization ?? ''}`);
 
 const limits = { maxBytes: 100_000, maxMs: 5000 };
 const headers = { Authorization: 'Bearer key' };

@@ -65,7 +65,7 @@ export async function openTestApp(settings: Record<string, string> = {}, templat
   const stop = new AbortController();
   const composed = await compose(config, createLogger(config), { isWorker: true, stopping: stop.signal });
   const { app } = composed;
-  const webhooks = { path: webhookPath, handlers: webhookReceiver(app) };
+  const webhooks = { path: webhookPath, handler: webhookReceiver(app) };
   const extras = { pages: [loginRoutes(app), setupRoutes(app), dashboard(app, () => aboutApp(app))], webhooks };
   const server = await new Promise<Server>((resolve) => {
     const listening = httpServer(createServer(app, routes, extras)).listen(0, '127.0.0.1', () => resolve(listening));

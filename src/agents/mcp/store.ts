@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { type McpHeaderRow, McpHeaders, type McpServerRow, McpServers } from '../../db/tables/mcp.ts';
 import type { Sealed, SecretPlace } from '../../db/secret-box.ts';
+import { type McpHeaderRow, McpHeaders, type McpServerRow, McpServers } from '../../db/tables/mcp.ts';
 
 /** Returns the place that a header's value is bound to. Its ciphertext cannot be decrypted in another row. */
 export function placeOf({ projectId, server, name }: Pick<McpHeaderRow, 'projectId' | 'server' | 'name'>): SecretPlace {

@@ -13,8 +13,10 @@ import {
   StoredApps,
 } from './github.ts';
 import { McpHeaders, McpServers } from './mcp.ts';
+import { Agents, ApiTokens, Members, ProjectSecrets, Projects, Repositories, Users } from './project.ts';
 import { runTables } from './run.ts';
 import { Digests, SprintHistories, SprintMilestones, Sprints, WizardSessions } from './sprint.ts';
+import { Handoffs, PullRequests, Runs, Tasks } from './task.ts';
 import {
   Departures,
   HealthResets,
@@ -24,8 +26,6 @@ import {
   Reconciliations,
   RecoveredTasks,
 } from './upkeep.ts';
-import { Handoffs, PullRequests, Runs, Tasks } from './task.ts';
-import { Agents, ApiTokens, Members, ProjectSecrets, Projects, Repositories, Users } from './project.ts';
 
 /** All tables, for TypeORM. A test compares them with the migrations, column by column. */
 export const tables = [

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { type EnvironmentSecretRow, EnvironmentSecrets } from '../../db/tables/environment.ts';
 import type { Sealed, SecretPlace } from '../../db/secret-box.ts';
+import { type EnvironmentSecretRow, EnvironmentSecrets } from '../../db/tables/environment.ts';
 
 type Place = Pick<EnvironmentSecretRow, 'projectId' | 'name'>;
 

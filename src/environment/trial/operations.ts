@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { violatedUnique } from '../../db/database.ts';
-import type { EnvironmentTrialRow } from '../../db/tables/environment.ts';
 import { newId } from '../../db/ids.ts';
+import type { EnvironmentTrialRow } from '../../db/tables/environment.ts';
 import { Refused } from '../../domain/machine.ts';
 import { notFound } from '../../errors.ts';
 import { deleteOldTrials, failLostTrials, findLastTrial, insertTrial } from './store.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { type InstallationRow, type InstallationStatus, Installations } from '../../db/tables/github.ts';
 import { lockUntilCommit } from '../../db/locks.ts';
+import { type InstallationRow, type InstallationStatus, Installations } from '../../db/tables/github.ts';
 import { Repositories, type RepositoryRow } from '../../db/tables/project.ts';
 import { liveRun } from '../../db/tables/task.ts';
 

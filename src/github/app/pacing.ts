@@ -3,7 +3,7 @@ import type { Octokit } from '../../app.ts';
 import type { Database } from '../../db/database.ts';
 import { assertLock } from '../../db/named-locks.ts';
 import type { Metrics } from '../../http/metrics.ts';
-import { isTransientError, RateLimited, pauseAsked } from '../../outgoing/github-errors.ts';
+import { isTransientError, pauseAsked, RateLimited } from '../../outgoing/github-errors.ts';
 import { parkInstallation, readParkedTime, takeWriteSlot } from './pace-store.ts';
 
 export interface Pace {

@@ -3,9 +3,9 @@ import type { PullRequestRow } from '../../db/tables/task.ts';
 import { Refused } from '../../domain/machine.ts';
 import { AppError } from '../../errors.ts';
 import { reviseTask } from '../../runs/operations.ts';
-import { listRuns } from '../../runs/store.ts';
 import { showTask } from '../../tasks/move.ts';
 import { countRevisions, type RevisionSource } from '../../tasks/revision-store.ts';
+import { listLatestRuns } from '../../tasks/work-store.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
 
 interface Unasked {
@@ -30,7 +30,7 @@ export async function reviseUnasked(app: App, pull: PullRequestRow, about: Unask
     return showTask(app, undefined, taskId);
   }
   // After a failed or cancelled run, only a person starts the next one.
-  const [latest] = await listRuns(em, taskId, { limit: 1, offset: 0 });
+  const [latest] = await listLatestRuns(em, taskId, 1);
   if (latest?.status === 'failed' || latest?.status === 'cancelled') return;
   try {
     await reviseTask(app, { taskId, source: about.source, cause, text: about.text, askedBy: null });

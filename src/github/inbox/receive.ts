@@ -29,32 +29,30 @@ const storedBytesPerMs = 10_000;
  * headers are checked before the body is read. A wrong signature does not count against the sender's address, because
  * GitHub sends the events of other people's Apps from the same addresses as ours.
  */
-export function webhookReceiver(app: App): RequestHandler[] {
-  return [
-    async (req, res) => {
-      const secrets = app.githubApp?.webhookSecrets;
-      if (secrets === undefined) throw new AppError(404, 'No such address');
-      assertReadable(req, limits.maxBytes);
-      const claim = readClaim(req);
-      const refused = () => {
-        app.metrics.deliveries.inc({ event: 'unknown', outcome: 'refused' });
-        return new AppError(401, 'The signature is missing or wrong (X-Hub-Signature-256)');
-      };
-      if (claim === undefined) throw refused();
-      const hashes = secrets.map((secret) => createHmac('sha256', secret));
-      const body = await readBytes(req, addressOf(req), limits, (block) => {
-        for (const hash of hashes) hash.update(block);
-      });
-      try {
-        if (!isOneOf(claim.signature, hashes)) throw refused();
-        const isNew = await keep(app, claim, body);
-        app.metrics.deliveries.inc({ event: claim.event, outcome: isNew ? 'stored' : 'repeated' });
-        res.status(202).json({ status: isNew ? 'accepted' : 'known' });
-      } finally {
-        body.release();
-      }
-    },
-  ];
+export function webhookReceiver(app: App): RequestHandler {
+  return async (req, res) => {
+    const secrets = app.githubApp?.webhookSecrets;
+    if (secrets === undefined) throw new AppError(404, 'No such address');
+    assertReadable(req, limits.maxBytes);
+    const claim = readClaim(req);
+    const refused = () => {
+      app.metrics.deliveries.inc({ event: 'unknown', outcome: 'refused' });
+      return new AppError(401, 'The signature is missing or wrong (X-Hub-Signature-256)');
+    };
+    if (claim === undefined) throw refused();
+    const hashes = secrets.map((secret) => createHmac('sha256', secret));
+    const body = await readBytes(req, addressOf(req), limits, (block) => {
+      for (const hash of hashes) hash.update(block);
+    });
+    try {
+      if (!isOneOf(claim.signature, hashes)) throw refused();
+      const isNew = await keep(app, claim, body);
+      app.metrics.deliveries.inc({ event: claim.event, outcome: isNew ? 'stored' : 'repeated' });
+      res.status(202).json({ status: isNew ? 'accepted' : 'known' });
+    } finally {
+      body.release();
+    }
+  };
 }
 
 interface Claim {

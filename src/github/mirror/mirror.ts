@@ -45,19 +45,20 @@ export function wanted(task: TaskPicture, shownIn: { isPrivate: boolean }): Want
     run?.kind,
     pulls.map((p) => [p.number, p.status]),
   ]);
-  return { labels, comment: statusComment(task, shownIn), check: check(task, shownIn), essence };
+  const comment = statusComment(task, shownIn);
+  return { labels, comment, check: checkOf(task, comment), essence };
 }
 
-function check(task: TaskPicture, shownIn: { isPrivate: boolean }): WantedCheck {
-  const { run, failure, attention } = task;
+/** A check shows what the comment shows, below its marker and title. */
+function checkOf({ status, run, failure, attention }: TaskPicture, comment: string): WantedCheck {
   const isLive = run !== null && liveStatuses.includes(run.status);
-  const summary = statusComment(task, shownIn).split('\n').slice(2).join('\n');
+  const summary = comment.split('\n').slice(2).join('\n');
   const actions: WantedCheck['actions'] = [];
   if (isLive)
     actions.push({ label: 'Cancel', description: 'Stop the agent and keep the branch', identifier: 'cancel' });
   else if (run?.status === 'failed' || run?.status === 'cancelled')
     actions.push({ label: 'Retry', description: 'Let the agent continue from here', identifier: 'retry' });
-  const state = attention === null ? statusWords[task.status] : waitWords[attention.reason];
+  const state = attention === null ? statusWords[status] : waitWords[attention.reason];
   const title = failure === null ? state : `Failed (${failure.category})`;
   if (isLive) return { status: run.status === 'queued' ? 'queued' : 'in_progress', title, summary, actions };
   const conclusion =

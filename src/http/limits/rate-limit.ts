@@ -50,7 +50,9 @@ function limiter(what: string, limit: number, keyOf: KeyOf): RequestHandler | un
     // indirectly through `networkOf`.
     validate: { keyGeneratorIpFallback: false },
     handler: (_req, _res, next) =>
-      next(new AppError(429, `At most ${limit} ${what} a minute are allowed; the Retry-After header says when to retry`)),
+      next(
+        new AppError(429, `At most ${limit} ${what} a minute are allowed; the Retry-After header says when to retry`),
+      ),
   });
 }
 
