@@ -11,6 +11,7 @@ import { webhookPath } from './github/app/webhook-address.ts';
 import { reconcileAll } from './github/follow/heal.ts';
 import { webhookReceiver } from './github/inbox/receive.ts';
 import { aboutApp, loginRoutes } from './github/sign-in/login.ts';
+import { limitHeapGrowth } from './host/heap-growth.ts';
 import { startHeartbeat } from './host/heartbeat.ts';
 import { oomScores, protectFromOom } from './host/oom-score.ts';
 import { dashboard } from './http/dashboard.ts';
@@ -31,6 +32,7 @@ const causeMs = 500;
 export async function serve(config: Config): Promise<number> {
   closeInherited();
   protectFromOom('self', oomScores.service);
+  limitHeapGrowth();
   const log = createLogger(config);
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(new Error(signal)));
