@@ -27,7 +27,7 @@ export async function openSandbox({ setting, toolsDir, limits }: SandboxOptions)
   return {
     state,
     confine: async (signal) =>
-      confine({ files: await filesIn(toolsDir, state.works), limits, hasWall: state.works, cgroups }, signal),
+      confine({ files: await filesIn(toolsDir, state.works), limits, hasSandbox: state.works, cgroups }, signal),
   };
 }
 
@@ -41,9 +41,9 @@ function untried(error: Error): SandboxState {
  * Returns the paths of Node and the tool host. Called for each run, because systems delete files in /var/tmp that were
  * not used for weeks.
  */
-async function filesIn(toolsDir: string, isWalled: boolean): Promise<ConfinementOptions['files']> {
+async function filesIn(toolsDir: string, isSandboxed: boolean): Promise<ConfinementOptions['files']> {
   await mkdir(toolsDir, { recursive: true, mode: 0o711 });
-  const [find, findFolder] = isWalled ? [neutralPath, neutralFolder] : [readablePath, readableFolder];
+  const [find, findFolder] = isSandboxed ? [neutralPath, neutralFolder] : [readablePath, readableFolder];
   return {
     node: await find(process.execPath, `node-${process.version}`, toolsDir),
     toolHost: await findFolder(fileURLToPath(new URL('./inside', import.meta.url)), 'host', toolsDir),

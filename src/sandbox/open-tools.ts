@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { RunFailed } from '../domain/run.ts';
 import { openCommandTools } from './command-tools.ts';
 import { hostClient } from './host-client.ts';
+import { fileToolsLayout, hostFolder, rootNames, type SandboxParts } from './layout.ts';
 import { nodeInside } from './machine/system.ts';
 import { isProcessTool } from './processes.ts';
 import type { Machine, MachineSettings, ToolHost } from './sandbox.ts';
-import { fileToolsWall, hostFolder, rootNames, type WallParts } from './wall-arguments.ts';
-import { startWalled, subdue, type Walled } from './walled.ts';
+import { restrictProcess, type SandboxedProcess, startSandboxed } from './sandboxed-process.ts';
 
 export interface OpenTools {
-  walled: Pick<Walled, 'child' | 'end'>;
+  running: Pick<SandboxedProcess, 'child' | 'end'>;
   /** Opens the machine for commands; undefined without a sandbox. */
   openMachine?: (settings: MachineSettings) => Promise<Machine>;
   signal: AbortSignal;
@@ -21,12 +21,12 @@ export interface OpenTools {
 const needsSandbox = 'needs a working sandbox, which this machine does not have';
 
 /** Starts the file tools in a sandbox. */
-export function walledHost(parts: WallParts, shown: Parameters<typeof fileToolsWall>[1]): Walled {
-  return startWalled(parts, fileToolsWall(parts, shown), [nodeInside(parts), `${hostFolder}/main.mjs`, '/work']);
+export function sandboxedHost(parts: SandboxParts, shown: Parameters<typeof fileToolsLayout>[1]): SandboxedProcess {
+  return startSandboxed(parts, fileToolsLayout(parts, shown), [nodeInside(parts), `${hostFolder}/main.mjs`, '/work']);
 }
 
 /** Starts the file tools as an ordinary process, with the run's own uid if the service is root. They check every path. */
-export function plainHost(parts: WallParts, workTree: string): OpenTools['walled'] {
+export function plainHost(parts: SandboxParts, workTree: string): OpenTools['running'] {
   const { node, toolHost, who } = parts;
   const child = spawn(node, [join(toolHost, 'main.mjs'), workTree], {
     ...who,
@@ -43,12 +43,12 @@ export function plainHost(parts: WallParts, workTree: string): OpenTools['walled
     child.kill('SIGKILL');
     return gone;
   };
-  if (process.platform === 'linux') subdue(child, parts);
+  if (process.platform === 'linux') restrictProcess(child, parts);
   return { child, end };
 }
 
-export function openTools({ walled, openMachine, signal, look }: OpenTools): ToolHost {
-  const client = hostClient(walled.child);
+export function openTools({ running, openMachine, signal, look }: OpenTools): ToolHost {
+  const client = hostClient(running.child);
   /** If the run was ended, throws the reason for that rather than the error that the tools have ended. */
   const orReason = async <T>(answer: Promise<T>): Promise<T> => {
     try {
@@ -61,7 +61,7 @@ export function openTools({ walled, openMachine, signal, look }: OpenTools): Too
   };
   const ask = (tool: string, args: object) => orReason(client.call(tool, args));
   const commands = openMachine === undefined ? undefined : openCommandTools(openMachine, signal, look);
-  const abort = () => void walled.end();
+  const abort = () => void running.end();
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
   return {
@@ -85,7 +85,7 @@ export function openTools({ walled, openMachine, signal, look }: OpenTools): Too
     },
     close: async () => {
       signal.removeEventListener('abort', abort);
-      await Promise.all([walled.end(), commands?.close()]);
+      await Promise.all([running.end(), commands?.close()]);
     },
   };
 }

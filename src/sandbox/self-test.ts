@@ -4,14 +4,14 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type { SandboxParts } from './layout.ts';
 import type { CgroupTree } from './limits/cgroup.ts';
 import { processUse } from './limits/process-use.ts';
 import { takeRunUser } from './limits/run-user.ts';
 import { openMachine } from './machine/machine.ts';
 import type { Machine, RunLimits, SandboxState } from './sandbox.ts';
+import { niceness, oomScore, processLimits } from './sandboxed-process.ts';
 import { socketFilter } from './seccomp.ts';
-import type { WallParts } from './wall-arguments.ts';
-import { niceness, oomScore, processLimits } from './walled.ts';
 
 const run = promisify(execFile);
 
@@ -72,7 +72,7 @@ const [commandSeconds, longestMs] = [10, 60_000];
 const triedSeconds = [0.2, 1, 4];
 
 export interface SelfTest {
-  files: Pick<WallParts, 'node' | 'toolHost'>;
+  files: Pick<SandboxParts, 'node' | 'toolHost'>;
   limits: RunLimits;
   cgroups: CgroupTree | undefined;
   /** A folder for the test's files. */
@@ -93,8 +93,8 @@ export async function selfTest({ files, limits, cgroups, place }: SelfTest): Pro
     for (const folder of [workTree, gitDir, tmp, home]) await mkdir(folder);
     for (const folder of [probe, workTree, gitDir, tmp, home]) await chmod(folder, 0o777);
     const who = user === undefined ? {} : { uid: user.uid, gid: user.uid };
-    const parts: WallParts = { ...files, who, limits, sandboxes: new Set(), enter: group?.enter };
-    const open = (limited: WallParts) =>
+    const parts: SandboxParts = { ...files, who, limits, sandboxes: new Set(), enter: group?.enter };
+    const open = (limited: SandboxParts) =>
       openMachine(
         { parts: limited, signal: AbortSignal.timeout(longestMs), counted: new Set() },
         { workTree, gitDir, scratch: { tmp, home } },
@@ -117,7 +117,7 @@ const broken = (why: string): SandboxState => ({ works: false, says: `${why}: ag
 const messageOf = (error: Error) => error.message;
 
 /** Returns the first protection that a machine lacks, and closes it. */
-async function problemOf(machine: Machine, parts: WallParts): Promise<string | undefined> {
+async function problemOf(machine: Machine, parts: SandboxParts): Promise<string | undefined> {
   try {
     return (
       (await lookAround(machine, parts.limits)) ?? (await shareNetwork(machine)) ?? (await runWild(machine, parts))
@@ -157,7 +157,7 @@ async function shareNetwork(machine: Machine): Promise<string | undefined> {
  */
 async function runWild(
   machine: Machine,
-  parts: WallParts,
+  parts: SandboxParts,
   [seconds = 0, ...longer]: number[] = triedSeconds,
 ): Promise<string | undefined> {
   // A number that occurs in no other process's arguments.
@@ -180,7 +180,7 @@ async function runWild(
 }
 
 /** Returns the peak number of processes that the watchdog counts while a command runs. */
-async function mostProcesses({ sandboxes, limits }: WallParts, running: Promise<unknown>): Promise<number> {
+async function mostProcesses({ sandboxes, limits }: SandboxParts, running: Promise<unknown>): Promise<number> {
   let isRunning = true;
   const stop = () => {
     isRunning = false;
@@ -201,7 +201,7 @@ const fewProcesses = 8;
  * Determines whether the kernel counts the processes of each run separately, or those of all processes of the same user
  * together.
  */
-async function countedHow(parts: WallParts, open: (parts: WallParts) => Promise<Machine>): Promise<string> {
+async function countedHow(parts: SandboxParts, open: (parts: SandboxParts) => Promise<Machine>): Promise<string> {
   if (parts.who.uid !== undefined) return 'each run has a separate user and is limited by a watchdog';
   const machine = await open({ ...parts, limits: { ...parts.limits, processes: fewProcesses } });
   const { exitCode } = await machine.run('(true)', { seconds: commandSeconds });

@@ -1,9 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import { StringDecoder } from 'node:string_decoder';
 import { cappedOutput, readPaced } from './command-output.ts';
+import { type SandboxLayout, type SandboxParts, scriptPath } from './layout.ts';
 import type { CommandEnd, CommandOptions, RunningCommand } from './sandbox.ts';
-import { scriptPath, type Wall, type WallParts } from './wall-arguments.ts';
-import { startWalled } from './walled.ts';
+import { startSandboxed } from './sandboxed-process.ts';
 
 /** Characters of the output that `heard` gets. */
 const maxHeard = 256_000;
@@ -21,14 +21,14 @@ export interface ShellCommand {
  * about 15 ms.
  */
 export function startCommand(
-  parts: WallParts,
-  wall: Wall,
+  parts: SandboxParts,
+  layout: SandboxLayout,
   { shell, command, shownChars, heard }: ShellCommand,
 ): RunningCommand {
   const began = performance.now();
   let endedAt: number | undefined;
-  const files = { ...wall.files, [scriptPath]: command };
-  const { child, end } = startWalled(parts, { ...wall, files }, [...shell, scriptPath]);
+  const files = { ...layout.files, [scriptPath]: command };
+  const { child, end } = startSandboxed(parts, { ...layout, files }, [...shell, scriptPath]);
   const output = cappedOutput(shownChars);
   const hear = heard === undefined ? undefined : hearing(heard);
   const events = new EventEmitter();

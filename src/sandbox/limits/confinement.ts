@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { lchown, mkdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { RunFailed } from '../../domain/run.ts';
+import type { SandboxParts } from '../layout.ts';
 import { openMachine } from '../machine/machine.ts';
-import { openTools, plainHost, walledHost } from '../open-tools.ts';
+import { openTools, plainHost, sandboxedHost } from '../open-tools.ts';
 import type { Confinement, Machine, MachineOptions, RunLimits, ToolHost } from '../sandbox.ts';
-import type { WallParts } from '../wall-arguments.ts';
 import type { CgroupTree } from './cgroup.ts';
 import { type CountedFolders, countedFolders } from './counted-folders.ts';
 import { takeRunUser } from './run-user.ts';
@@ -14,17 +14,17 @@ import { type Watch, watchRun } from './watchdog.ts';
 const run = promisify(execFile);
 
 export interface ConfinementOptions {
-  files: Pick<WallParts, 'node' | 'toolHost'>;
+  files: Pick<SandboxParts, 'node' | 'toolHost'>;
   limits: RunLimits;
   /** Whether bubblewrap works. */
-  hasWall: boolean;
+  hasSandbox: boolean;
   /** The control groups in which each run gets its own; undefined if there are none. */
   cgroups: CgroupTree | undefined;
 }
 
 /** Gives a run its own user (if the service is root), a cgroup (where possible) and a watchdog. */
 export async function confine(options: ConfinementOptions, signal: AbortSignal): Promise<Confinement> {
-  const { files, limits, hasWall, cgroups } = options;
+  const { files, limits, hasSandbox, cgroups } = options;
   const user = process.getuid?.() === 0 ? await takeRunUser() : undefined;
   const group = await cgroups?.open(limits).catch(async (error: Error) => {
     await user?.release();
@@ -36,7 +36,7 @@ export async function confine(options: ConfinementOptions, signal: AbortSignal):
   const end = (why: RunFailed) => exceeded.abort(why);
   const watch = watchRun({ limits, sandboxes, folders: counted.all, exceeded: group?.exceeded, end });
   const who = user === undefined ? {} : { uid: user.uid, gid: user.uid };
-  const parts: WallParts = { ...files, who, limits, sandboxes, enter: group?.enter };
+  const parts: SandboxParts = { ...files, who, limits, sandboxes, enter: group?.enter };
   const ended = AbortSignal.any([signal, exceeded.signal]);
   const place = { parts, signal: ended, counted, watch };
   return {
@@ -44,9 +44,9 @@ export async function confine(options: ConfinementOptions, signal: AbortSignal):
     own: async (workTree) => {
       if (user !== undefined) await run('chown', ['-hR', `${user.uid}:${user.uid}`, workTree]);
     },
-    open: (workTree, gitDir) => (hasWall ? openWalled(place, workTree, gitDir) : openPlain(place, workTree)),
+    open: (workTree, gitDir) => (hasSandbox ? openSandboxed(place, workTree, gitDir) : openPlain(place, workTree)),
     machine: async (settings) => {
-      if (!hasWall)
+      if (!hasSandbox)
         throw new RunFailed('sandbox', 'a command needs a working sandbox, which this machine does not have');
       return machineIn(place, settings);
     },
@@ -59,26 +59,26 @@ export async function confine(options: ConfinementOptions, signal: AbortSignal):
 }
 
 interface Place {
-  parts: WallParts;
+  parts: SandboxParts;
   signal: AbortSignal;
   counted: CountedFolders;
   watch: Watch;
 }
 
 /** Opens the tools of a work tree in a sandbox. Their machine opens with the first command. */
-async function openWalled(place: Place, workTree: string, gitDir: string): Promise<ToolHost> {
+async function openSandboxed(place: Place, workTree: string, gitDir: string): Promise<ToolHost> {
   const { parts, signal, watch } = place;
   const scratch = { tmp: `${workTree}.tmp`, home: `${workTree}.home` };
   const dismiss = await admit(place, [workTree, scratch.tmp, scratch.home]);
-  const walled = walledHost(parts, { workTree, git: gitDir, scratch });
+  const running = sandboxedHost(parts, { workTree, git: gitDir, scratch });
   const openOne = (settings: Partial<MachineOptions>) => machineIn(place, { ...settings, workTree, gitDir, scratch });
-  return closing(openTools({ walled, openMachine: openOne, signal, look: watch.look }), dismiss);
+  return closing(openTools({ running, openMachine: openOne, signal, look: watch.look }), dismiss);
 }
 
 async function openPlain(place: Place, workTree: string): Promise<ToolHost> {
   const { parts, signal, watch } = place;
   const dismiss = await admit(place, [workTree]);
-  return closing(openTools({ walled: plainHost(parts, workTree), signal, look: watch.look }), dismiss);
+  return closing(openTools({ running: plainHost(parts, workTree), signal, look: watch.look }), dismiss);
 }
 
 async function machineIn(place: Place, options: MachineOptions): Promise<Machine> {

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { copyFile, cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { SandboxParts, ShownTree } from '../layout.ts';
 import { removeTree } from '../remove-tree.ts';
-import type { ShownTree, WallParts } from '../wall-arguments.ts';
 
 /** What git reads about a repository besides its objects. The service's configuration and hooks stay where they are. */
 const copied = ['HEAD', 'index', 'packed-refs', 'shallow', 'info/attributes', 'info/exclude'];
@@ -35,7 +35,7 @@ export interface GitCopies {
 }
 
 export function gitCopies(
-  who: WallParts['who'],
+  who: SandboxParts['who'],
   counted: { add(folder: string): void; delete(folder: string): void },
 ): GitCopies {
   const made: string[] = [];

@@ -2,8 +2,8 @@ import { constants, existsSync } from 'node:fs';
 import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RunFailed } from '../../domain/run.ts';
+import { scriptPath } from '../layout.ts';
 import type { ImageRoot } from '../sandbox.ts';
-import { scriptPath } from '../wall-arguments.ts';
 import { identityFiles, identityVariables, usualVariables } from './identity.ts';
 import type { Mount, System } from './system.ts';
 

@@ -1,7 +1,7 @@
 import { RunFailed } from '../../domain/run.ts';
+import { commandLayout, type SandboxParts, type ShownTree } from '../layout.ts';
 import type { CommandOptions, Machine, MachineOptions, RunningCommand } from '../sandbox.ts';
 import { startCommand, waitFor } from '../shell.ts';
-import { commandWall, type ShownTree, type WallParts } from '../wall-arguments.ts';
 import { type GitCopies, gitCopies } from './git-copy.ts';
 import { imageSystem } from './image-system.ts';
 import { type Network, openNetwork } from './network.ts';
@@ -9,7 +9,7 @@ import { hostSystem, type System } from './system.ts';
 
 /** What a machine needs from the confinement of its run. */
 export interface MachinePlace {
-  parts: WallParts;
+  parts: SandboxParts;
   /** Ends the machine. */
   signal: AbortSignal;
   /** The folders whose files count for the run's limit on disk. */
@@ -71,8 +71,8 @@ class OpenMachine {
     const lost = network.lost();
     if (lost !== undefined) throw lost;
     const { scratch, env = {} } = options;
-    const wall = commandWall({ system, trees: this.#trees, scratch, network: network.holder, env });
-    const running = startCommand(place.parts, wall, { shell: system.shell, command, ...how });
+    const layout = commandLayout({ system, trees: this.#trees, scratch, network: network.holder, env });
+    const running = startCommand(place.parts, layout, { shell: system.shell, command, ...how });
     this.#running.add(running);
     // Its sandbox may still hold processes that it left behind.
     void running.ended.then(running.end).then(() => this.#running.delete(running));

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { RunFailed } from '../../domain/run.ts';
-import { holderWall, hostFolder, socketInside, type WallParts } from '../wall-arguments.ts';
-import { startWalled, type Walled } from '../walled.ts';
+import { holderLayout, hostFolder, type SandboxParts, socketInside } from '../layout.ts';
+import { type SandboxedProcess, startSandboxed } from '../sandboxed-process.ts';
 import { nodeInside } from './system.ts';
 
 /** The port on the 127.0.0.1 of a machine where its relay accepts connections for the egress proxy. */
@@ -28,24 +28,24 @@ export interface Network {
  * loopback device is up, and the relay listens.
  * @throws RunFailed `sandbox`
  */
-export async function openNetwork(parts: WallParts, egressSocket: string | undefined): Promise<Network> {
+export async function openNetwork(parts: SandboxParts, egressSocket: string | undefined): Promise<Network> {
   const program =
     egressSocket === undefined
       ? ['/bin/sh', '-c', 'echo ready; exec sleep infinity']
       : [nodeInside(parts), `${hostFolder}/relay.mjs`, socketInside, String(egressPort)];
-  const walled = startWalled(parts, holderWall(parts, egressSocket), program);
+  const sandboxed = startSandboxed(parts, holderLayout(parts, egressSocket), program);
   let lost: RunFailed | undefined;
-  const gone = endOf(walled).then((why) => {
+  const gone = endOf(sandboxed).then((why) => {
     lost = new RunFailed('sandbox', `the network of the sandbox ended: ${why}`);
     return lost;
   });
-  const problem = await Promise.race([gone, readiness(walled)]);
-  const holder = await walled.born;
+  const problem = await Promise.race([gone, readiness(sandboxed)]);
+  const holder = await sandboxed.born;
   if (problem !== undefined || holder === undefined) {
-    await walled.end();
+    await sandboxed.end();
     throw problem ?? (await gone);
   }
-  return { holder, lost: () => lost, isListening: (port) => listensIn(holder, port), close: walled.end };
+  return { holder, lost: () => lost, isListening: (port) => listensIn(holder, port), close: sandboxed.end };
 }
 
 /** Looks into the kernel's table of sockets instead of connecting, which a server could take for a client. */
@@ -62,7 +62,7 @@ function listensIn(holder: number, port: number): boolean {
 }
 
 /** Resolves when the holder is ready, or with an error when that takes too long. */
-function readiness({ child }: Walled): Promise<RunFailed | undefined> {
+function readiness({ child }: SandboxedProcess): Promise<RunFailed | undefined> {
   return new Promise((resolve) => {
     const late = () => new RunFailed('sandbox', `the network of the sandbox was not ready within ${startMs / 1000} s`);
     const timer = setTimeout(() => resolve(late()), startMs).unref();
@@ -75,7 +75,7 @@ function readiness({ child }: Walled): Promise<RunFailed | undefined> {
 }
 
 /** Resolves when the holder has ended, with the last line of its complaint or how it ended. */
-function endOf({ child }: Walled): Promise<string> {
+function endOf({ child }: SandboxedProcess): Promise<string> {
   return new Promise((resolve) => {
     let complaint = '';
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { WallParts } from '../wall-arguments.ts';
+import type { SandboxParts } from '../layout.ts';
 import { identityFiles, identityVariables, shell, usualVariables } from './identity.ts';
 
 /** The system that programs in a sandbox run on. */
@@ -24,7 +24,7 @@ export interface Mount {
 const systemFiles = ['alternatives', 'ld.so.cache', 'ssl/certs', 'ssl/openssl.cnf', 'services', 'protocols'];
 
 /** Shows the host's own system, read-only. */
-export function hostSystem(parts: Pick<WallParts, 'node'>): System {
+export function hostSystem(parts: Pick<SandboxParts, 'node'>): System {
   const { node } = parts;
   const links = ['bin', 'sbin', 'lib', 'lib64'];
   const inside = nodeInside(parts);
@@ -47,6 +47,6 @@ export function hostSystem(parts: Pick<WallParts, 'node'>): System {
 }
 
 /** Returns the path of Node in a sandbox with the host's system. */
-export function nodeInside({ node }: Pick<WallParts, 'node'>): string {
+export function nodeInside({ node }: Pick<SandboxParts, 'node'>): string {
   return node.startsWith('/usr/') ? node : '/opt/node/bin/node';
 }

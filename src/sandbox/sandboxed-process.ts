@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { RunFailed } from '../domain/run.ts';
+import type { SandboxLayout, SandboxParts } from './layout.ts';
 import type { RunLimits } from './sandbox.ts';
 import { socketFilter } from './seccomp.ts';
-import type { Wall, WallParts } from './wall-arguments.ts';
 
 /** A process in a sandbox, with its descendants. */
-export interface Walled {
+export interface SandboxedProcess {
   child: ChildProcess;
   /** The pid of the first process inside, as the host sees it; undefined if none started. */
   born: Promise<number | undefined>;
@@ -16,7 +16,7 @@ export interface Walled {
   end(): Promise<void>;
 }
 
-/** The file descriptors of a sandbox. Those from `firstFileFd` hold the contents of `Wall.files`. */
+/** The file descriptors of a sandbox. Those from `firstFileFd` hold the contents of `SandboxLayout.files`. */
 const [statusFd, argumentsFd, filterFd, gateFd, firstFileFd] = [3, 4, 5, 6, 7];
 const filter = socketFilter();
 
@@ -43,12 +43,12 @@ export function processLimits({ memoryMb }: RunLimits) {
  * Starts a program in a sandbox, without the service's environment. `detached` gives it a session of its own, without a
  * terminal that it could write to.
  */
-export function startWalled(parts: WallParts, wall: Wall, program: string[]): Walled {
-  const inputs = inputsOf(wall);
+export function startSandboxed(parts: SandboxParts, layout: SandboxLayout, program: string[]): SandboxedProcess {
+  const inputs = inputsOf(layout);
   const isOpen = (fd: number) => fd <= statusFd || inputs.has(fd);
-  const length = firstFileFd + Object.keys(wall.files).length;
+  const length = firstFileFd + Object.keys(layout.files).length;
   const stdio: StdioOptions = Array.from({ length }, (_, fd) => (isOpen(fd) ? 'pipe' : 'ignore'));
-  const args = commandLine(parts, wall, program);
+  const args = commandLine(parts, layout, program);
   const child = spawn('prlimit', args, { ...parts.who, env: {}, cwd: '/', stdio, detached: true });
   // When the process is out of file descriptors, spawn returns no process and no streams; `error` is emitted
   // afterwards.
@@ -56,7 +56,7 @@ export function startWalled(parts: WallParts, wall: Wall, program: string[]): Wa
   if (child.stdio === undefined)
     throw new RunFailed('sandbox', 'the machine has too many files open; raise its limit (ulimit -n)');
   // Do this before bubblewrap has read its arguments, because it then starts other processes.
-  subdue(child, parts);
+  restrictProcess(child, parts);
   for (const [fd, content] of inputs) {
     const pipe = child.stdio[fd] as Writable;
     pipe.on('error', () => {});
@@ -67,7 +67,7 @@ export function startWalled(parts: WallParts, wall: Wall, program: string[]): Wa
     child.once('error', () => resolve());
   });
   const born = innerPid(child.stdio[statusFd] as Readable);
-  enlist(parts, born, gone);
+  trackWhileRunning(parts, born, gone);
   let ending: Promise<void> | undefined;
   const endOnce = async () => {
     // Wait for the pid of the inner process. If bubblewrap is killed before the inner process has asked the kernel to
@@ -92,12 +92,12 @@ export function startWalled(parts: WallParts, wall: Wall, program: string[]): Wa
 }
 
 /** Returns what the service writes to the descriptors of a sandbox. The program inside inherits none of them. */
-function inputsOf(wall: Wall): Map<number, string | Buffer> {
+function inputsOf(layout: SandboxLayout): Map<number, string | Buffer> {
   const inputs = new Map<number, string | Buffer>();
-  if (wall.network !== undefined) inputs.set(gateFd, '');
+  if (layout.network !== undefined) inputs.set(gateFd, '');
   if (filter !== undefined) inputs.set(filterFd, filter);
-  for (const [i, content] of Object.values(wall.files).entries()) inputs.set(firstFileFd + i, content);
-  return inputs.set(argumentsFd, `${bubblewrapArguments(wall).join('\0')}\0`);
+  for (const [i, content] of Object.values(layout.files).entries()) inputs.set(firstFileFd + i, content);
+  return inputs.set(argumentsFd, `${bubblewrapArguments(layout).join('\0')}\0`);
 }
 
 /**
@@ -113,7 +113,7 @@ const gate = `read -r _ <&${gateFd}; exec "$@" ${gateFd}<&-`;
  * newer): all commands that share a network, or one sandbox. Set outside of them, it would apply to all sandboxes of the
  * same user together.
  */
-function commandLine({ limits }: WallParts, { network }: Wall, program: string[]): string[] {
+function commandLine({ limits }: SandboxParts, { network }: SandboxLayout, program: string[]): string[] {
   const each = Object.entries(processLimits(limits)).map(([name, value]) => `--${name}=${value}`);
   const processes = `--nproc=${limits.processes}`;
   const bubblewrap = ['bwrap', '--args', String(argumentsFd), '--'];
@@ -126,7 +126,7 @@ function commandLine({ limits }: WallParts, { network }: Wall, program: string[]
  * Returns bubblewrap's arguments. They contain paths of the host, and a sandbox can read its command line in /proc/1,
  * so bubblewrap reads them from a file descriptor instead.
  */
-function bubblewrapArguments({ args, files }: Wall): string[] {
+function bubblewrapArguments({ args, files }: SandboxLayout): string[] {
   const own = ['--json-status-fd', String(statusFd), ...(filter === undefined ? [] : ['--seccomp', String(filterFd)])];
   const contents = Object.keys(files).flatMap((path, i) => ['--ro-bind-data', String(firstFileFd + i), path]);
   const all = [...own, ...contents, ...args];
@@ -140,7 +140,7 @@ function bubblewrapArguments({ args, files }: Wall): string[] {
  * Moves a new process, and everything it starts, into the run's cgroup, makes it the OOM killer's first choice, and
  * lowers its priority. The process must lead a session of its own.
  */
-export function subdue({ pid }: ChildProcess, { enter }: Pick<WallParts, 'enter'>): void {
+export function restrictProcess({ pid }: ChildProcess, { enter }: Pick<SandboxParts, 'enter'>): void {
   if (pid === undefined) return;
   try {
     enter?.(pid);
@@ -171,7 +171,11 @@ function lowerSession(pid: number, tries = sessionTries): void {
 }
 
 /** Keeps a sandbox in the list of running sandboxes while it runs. */
-async function enlist({ sandboxes }: WallParts, born: Promise<number | undefined>, gone: Promise<void>): Promise<void> {
+async function trackWhileRunning(
+  { sandboxes }: SandboxParts,
+  born: Promise<number | undefined>,
+  gone: Promise<void>,
+): Promise<void> {
   const pid = await Promise.race([born, gone.then(() => undefined)]);
   if (pid === undefined) return;
   sandboxes.add(pid);

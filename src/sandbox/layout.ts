@@ -4,7 +4,7 @@ import { hostSystem, type System } from './machine/system.ts';
 import type { RunLimits } from './sandbox.ts';
 
 /** What all sandboxes of a run have in common. Paths are those of the host. */
-export interface WallParts {
+export interface SandboxParts {
   node: string;
   /** The folder of the tool host's modules. */
   toolHost: string;
@@ -17,7 +17,7 @@ export interface WallParts {
 }
 
 /** What a program in a sandbox sees. */
-export interface Wall {
+export interface SandboxLayout {
   /** Arguments of bubblewrap. */
   args: string[];
   /** Small files that exist only in the sandbox, with their contents. */
@@ -69,10 +69,10 @@ export const rootNames = new Set([
 ]);
 
 /** The sandbox of the file tools. They have no network, and cannot write to the git folder. */
-export function fileToolsWall(
-  parts: WallParts,
+export function fileToolsLayout(
+  parts: SandboxParts,
   { workTree, git, scratch }: Pick<ShownTree, 'workTree' | 'git'> & { scratch: Scratch },
-): Wall {
+): SandboxLayout {
   const system = hostSystem(parts);
   const args = [
     ...namespaces,
@@ -92,13 +92,13 @@ export function fileToolsWall(
  * The sandbox of a command. The first tree is its working folder. Trees hide what the system has in their places, and
  * variables in `env` replace the usual ones.
  */
-export function commandWall(given: {
+export function commandLayout(given: {
   system: System;
   trees: ShownTree[];
   scratch: Scratch;
   network: number;
   env: Record<string, string>;
-}): Wall {
+}): SandboxLayout {
   const { system, trees, scratch, network, env } = given;
   const args = [
     ...namespaces,
@@ -120,7 +120,7 @@ export function commandWall(given: {
  * The sandbox of the process that holds the network namespace of commands. Without devices and `--disable-userns`
  * bubblewrap creates a single user namespace: joining it gives the right to join the network namespace.
  */
-export function holderWall(parts: WallParts, egressSocket: string | undefined): Wall {
+export function holderLayout(parts: SandboxParts, egressSocket: string | undefined): SandboxLayout {
   const system = hostSystem(parts);
   const args = [
     ...namespaces,
