@@ -433,6 +433,7 @@ export type RunEvent = {
         [key: string]: any;
     };
 };
+export type Accepted = {};
 export type Reconciliation = {
     id: string;
     startedAt: string;
@@ -4176,6 +4177,150 @@ export function listRunEvents(runId: string, opts?: Oazapfts.RequestOpts) {
         data: ErrorReply;
     }>(`/runs/${encodeURIComponent(runId)}/events`, {
         ...opts
+    }));
+}
+/**
+ * Tell the agent of an unfinished run something. It reads it before its next turn
+ */
+export function sayToTask(id: string, body: {
+    text: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 202;
+        data: Accepted;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/say`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Pause the run of a task: at once while it is queued, otherwise after the current turn of its agent
+ */
+export function pauseTask(id: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/pause`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * Let a paused run continue
+ */
+export function resumeTask(id: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/resume`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
     }));
 }
 /**

@@ -78,6 +78,24 @@ const RunContexts = table<RunContextRow>('run_contexts', {
   limitChars: whole({ nullable: true }),
 });
 
+/** What people say to a run. */
+export interface RunMessageRow {
+  id: string;
+  runId: string;
+  text: string;
+  saidBy: string | null;
+  at: Date;
+  turn: number | null;
+}
+const RunMessages = table<RunMessageRow>('run_messages', {
+  id: key(),
+  runId: text(),
+  text: text(),
+  saidBy: maybeText(),
+  at: time({ default: () => 'clock_timestamp()' }),
+  turn: whole({ nullable: true }),
+});
+
 /** The log of a run, as shown to people. */
 export interface RunEventRow {
   id: number;
@@ -137,4 +155,14 @@ const ChatMessages = table<ChatMessageRow>('chat_messages', {
 });
 
 /** All tables of this file, for the list in list.ts. */
-export const runTables = [TaskDependencies, Revisions, RunSteps, RunTurns, RunContexts, RunEvents, Diffs, ChatMessages];
+export const runTables = [
+  TaskDependencies,
+  Revisions,
+  RunSteps,
+  RunTurns,
+  RunContexts,
+  RunMessages,
+  RunEvents,
+  Diffs,
+  ChatMessages,
+];

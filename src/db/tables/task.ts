@@ -88,6 +88,8 @@ export interface RunRow {
   /** Pauses for the model since the last turn, and the length of all pauses for the model together. */
   modelPauses: number;
   modelPauseSeconds: number;
+  /** Why the run pauses before its next turn; null unless somebody asked for it. */
+  pauseText: string | null;
   createdAt: Date;
   startedAt: Date | null;
   finishedAt: Date | null;
@@ -121,6 +123,7 @@ export const Runs = table<RunRow>('runs', {
   waitedSeconds: whole({ default: 0 }),
   modelPauses: whole({ default: 0 }),
   modelPauseSeconds: whole({ default: 0 }),
+  pauseText: maybeText(),
   createdAt: madeNow(),
   startedAt: maybeTime(),
   finishedAt: maybeTime(),

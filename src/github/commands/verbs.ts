@@ -21,6 +21,7 @@ import { findTaskOfIssue, lockIssue } from '../store.ts';
 import { ask } from './ask.ts';
 import { type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from './given-command.ts';
 import { answerPlan, approvePlan, plan, startPlanned } from './plan-verbs.ts';
+import { runVerbs } from './run-verbs.ts';
 
 interface Verb {
   /** The argument of the command, as the help shows it. */
@@ -72,6 +73,7 @@ export const verbs: Record<string, Verb> = {
       await reviseTask(app, about, given.remember);
     },
   },
+  ...runVerbs,
   subtask: {
     takes: '<title>',
     does: 'adds a subtask',

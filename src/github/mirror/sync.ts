@@ -163,6 +163,8 @@ async function pictureOf(app: App, em: EntityManager, task: TaskView, mirrored: 
     agent: agent?.name ?? null,
     notice: isTripped(mirrored) ? breakerText : mirrored.notice,
     run: run ?? null,
+    cancelledBecause:
+      run?.status === 'cancelled' ? (events.findLast((e) => e.type === 'cancelled')?.text ?? null) : null,
     earlier,
     steps: events.slice(-stepsShown).map(({ at, text }) => ({ at, text })),
     subtasks: await pictureSubtasks(em, task.id),

@@ -12,7 +12,9 @@ export interface TaskPicture {
   branchName: string | null;
   failure: Failure | null;
   /** What the run waits for; null when it does not wait. */
-  attention: Pick<Attention, 'reason' | 'text'> | null;
+  attention: Pick<Attention, 'id' | 'reason' | 'text' | 'options'> | null;
+  /** Why the service itself cancelled the run; null when it did not. */
+  cancelledBecause: string | null;
   notice: string;
   run: PictureOfRun | null;
   /** Runs before this one, newest first. */

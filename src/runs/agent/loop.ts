@@ -21,6 +21,11 @@ export interface LoopContext {
   live?: Pick<ReplyOptions, 'onText' | 'onRestart'>;
   spent(): Promise<Spent>;
   memory: Memory;
+  /**
+   * Returns what people said to the agent since its last turn.
+   * @throws Parked when somebody asked the run to pause
+   */
+  hear(): Promise<Message[]>;
   /** Stores a turn before the next one begins. `changed` says whether a tool may have changed the workspace. */
   keep(turn: Message[], reply: Reply, changed: boolean): Promise<void>;
   /** Adds an answer outside of the conversation to the cost of the run. It is not a turn. */
@@ -40,24 +45,25 @@ const maxCalls = 100;
  * Runs the conversation between model and tools until the model ends it or a limit is reached. Continues from the given
  * messages and appends to them. Everything that decides how it goes on is in the messages, so another worker that
  * continues with them decides the same.
- * @throws RunFailed budget, model, gave_up, rate_limit, auth; ModelAway; or the reason of the signal
+ * @throws RunFailed budget, model, gave_up, rate_limit, auth; ModelAway; Parked; or the reason of the signal
  */
 export async function converse(context: LoopContext, messages: Message[]): Promise<Ending> {
   for (;;) {
     context.signal.throwIfAborted();
+    const heard = await context.hear();
     failIfStuck(messages);
     const spent = await context.spent();
     const used = exhausted(context.limits, spent);
     if (used !== undefined) throw new RunFailed('budget', used);
-    const warning = limitWarning(context.limits, spent, messages) ?? [];
-    const asked = messages.concat(warning);
+    const remarks = [...heard, ...limitWarning(context.limits, spent, messages)];
+    const asked = messages.concat(remarks);
     const reply = await replyTo(context, asked);
     const turn = await takeTurn(context, reply);
     const judgement = turn.ending && (await context.judge(turn.ending, messages));
     answerEnding(turn, judgement);
     addRemarks(turn, reply, asked);
     // Stored text loses some characters. The next prompt must have the same text as one after a takeover.
-    const kept = storable([warning, turn.messages].flat());
+    const kept = storable([...remarks, ...turn.messages]);
     await context.keep(kept, reply, turn.changed);
     messages.push(...kept);
     if (turn.reason !== undefined) throw new RunFailed('gave_up', turn.reason);

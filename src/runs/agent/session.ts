@@ -17,6 +17,7 @@ import type { Journal } from '../lease/journal.ts';
 import { insertTurn, listTurns } from '../lease/journal-store.ts';
 import { clockStart } from '../lease/run-clock.ts';
 import { addUsage, costOfDay, findRun, spentByFamily } from '../store.ts';
+import { openHearing } from '../waiting/hearing.ts';
 import { allWorks, type Work } from '../work.ts';
 import { combineRepositories, type OpenRepositories, openable } from '../workspace/open-repositories.ts';
 import { packFiles, type Signals, unpackFiles } from '../workspace/workspace.ts';
@@ -142,6 +143,8 @@ export async function openingOf(
   });
 }
 
+const saidMeanwhile = 'Somebody said something to you. Read the next message, then call finish again.';
+
 function loopContext(
   app: App,
   given: Assignment,
@@ -159,6 +162,7 @@ function loopContext(
   const clean = <T>(value: T) => withoutSecrets(value, work.secrets);
   let count = turnsBefore;
   const text = openLiveText(app.db, run.id, () => work.secrets);
+  const hearing = openHearing(app, run, work.journal);
   return {
     model,
     host,
@@ -166,7 +170,13 @@ function loopContext(
     limits,
     memory,
     signal: signals.tools,
-    judge: (ending, messages) => judgeEnding(work, ending, messages),
+    hear: hearing.hear,
+    judge: async (ending, messages) => {
+      const judgement = await judgeEnding(work, ending, messages);
+      return judgement.accepted && (await hearing.hasMore())
+        ? { accepted: false, objection: saidMeanwhile }
+        : judgement;
+    },
     spent: () => spentOf(app, run, task),
     note: (type, text, data = {}) => work.journal.note(type, clean(text), clean(data)),
     withoutSecrets: clean,
@@ -177,6 +187,7 @@ function loopContext(
       const workspace = changed ? await packWorkspace(repositories) : null;
       await work.journal.write(async (em) => {
         await insertTurn(em, run.id, count, { messages, workspace });
+        await hearing.markRead(em, count);
         await addUsage(em, run.id, usageOf(app, given, reply));
         await showTask(app, em, task.id);
       });

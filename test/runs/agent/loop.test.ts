@@ -50,6 +50,21 @@ describe('endings', () => {
   });
 });
 
+test('what people say is read before the next turn and stored with it', async () => {
+  const said = [[], ['Use tabs.', 'No semicolons.'], []];
+  const given = loopContext([[read('a')], [read('b')], [finish()]], {
+    hear: async () => (said[given.kept.length] ?? []).map((content) => ({ role: 'user' as const, content })),
+  });
+  await start(given);
+  expect(given.seen[1]?.messages.slice(-2).map((m) => m.content)).toEqual(said[1]);
+  expect(given.kept.map(({ turn }) => turn.map((m) => m.role))).toEqual([
+    ['assistant', 'tool'],
+    ['user', 'user', 'assistant', 'tool'],
+    ['assistant', 'tool'],
+  ]);
+  expect(given.seen[2]?.messages.slice(0, 5)).toEqual(given.seen[1]?.messages);
+});
+
 describe('the check of an ending', () => {
   test('an objection is sent to the model, which has to end again; the evidence becomes part of the ending', async () => {
     const lengths: number[] = [];

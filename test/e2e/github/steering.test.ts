@@ -1,0 +1,80 @@
+import { until } from '../../../src/demo/real-service.ts';
+import { type Face, openFace, repo, write } from '../../support/face.ts';
+import type { WorldTask } from '../../support/world.ts';
+
+interface Shown extends WorldTask {
+  attention: { id: string; reason: string; text: string; options: string[] } | null;
+}
+
+let face: Face;
+/** Holds the model's answer to this turn until it is set free. */
+let held: { turn: number; reached: () => void; free: Promise<void> } | undefined;
+beforeAll(async () => {
+  face = await openFace(async (turn) => {
+    if (held?.turn !== turn) return;
+    held.reached();
+    await held.free;
+  });
+});
+afterAll(() => face.world.close());
+
+/** Makes the model wait at a turn of the next run. */
+function holdAt(turn: number) {
+  const reached = Promise.withResolvers<void>();
+  const freed = Promise.withResolvers<void>();
+  held = { turn, reached: reached.resolve, free: freed.promise };
+  return { reached: reached.promise, free: freed.resolve };
+}
+
+const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
+const waitsFor = (number: number, reason: string) =>
+  until(`issue ${number} waiting for ${reason}`, async () => {
+    const task = (await face.taskOf(number)) as WorldTask & Partial<Shown>;
+    return task.attention?.reason === reason && (task as Shown);
+  });
+const prompts = () => JSON.stringify(face.world.model.requests.at(-1)?.messages);
+const labels = async (number: number) => (await face.world.labels(number)).filter((l) => l.startsWith('agent:')).join();
+
+test('by comments: a run hears what people say, pauses after its turn, survives a restart and resumes', async () => {
+  const { world, say, plays } = face;
+  plays([write('made.txt', 'x\n')], [{ name: 'run_command', arguments: { command: 'cat made.txt' } }], [finish]);
+  const { reached, free } = holdAt(1);
+  const number = await world.issue('/agent start');
+  await reached;
+  const spoken = await say(number, '/agent say Mind the tabs.');
+  const paused = await say(number, '/agent pause');
+  for (const { id } of [spoken, paused])
+    await until('the reaction', async () => face.reactionsTo(id).includes('rocket'));
+  free();
+  await waitsFor(number, 'paused');
+  await until('the label', async () => (await labels(number)) === 'agent:in-progress,agent:needs-you');
+  await face.told(number, 'Paused by mona.');
+  world.service.process.kill('SIGKILL');
+  await world.restart();
+  const early = await say(number, '/agent resume');
+  await until('the reaction', async () => face.reactionsTo(early.id).includes('rocket'));
+  const task = await face.settled(number, 'in_review', 1);
+  await until('the label gone', async () => (await labels(number)) === 'agent:in-review');
+  expect(prompts()).toContain('[mona says]\\nMind the tabs.');
+  expect(await face.fileOn(task.branchName ?? '', 'made.txt')).toBe('x');
+  expect(await face.statusComment(number)).toHaveLength(1);
+  const late = await say(number, '/agent say Anybody there?');
+  await until('the refusal', async () => face.reactionsTo(late.id).includes('confused'));
+  await face.told(number, /no unfinished run/);
+});
+
+test('people without write permission steer nothing', async () => {
+  const { world, say, plays, mona } = face;
+  await mona('PUT', `${repo}/collaborators/stranger`, { permission: 'pull' });
+  plays([write('other.txt', 'x\n')], [finish]);
+  const { reached, free } = holdAt(0);
+  const number = await world.issue('/agent start');
+  await reached;
+  await say(number, '/agent pause', 'stranger');
+  await say(number, '/agent say Stop!', 'stranger');
+  const last = await say(number, '/agent status');
+  await until('the reaction', async () => face.reactionsTo(last.id).includes('rocket'));
+  free();
+  await face.settled(number, 'in_review', 1);
+  expect(prompts()).not.toContain('Stop!');
+});
