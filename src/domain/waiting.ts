@@ -14,6 +14,9 @@ export interface Attention {
   since: string;
 }
 
+/** What a run begins to wait for. */
+export type NewWait = Pick<Attention, 'reason' | 'text' | 'options'>;
+
 /** What somebody who acts on a waiting run has seen of it. */
 export interface Seen {
   /** The `id` of the attention that they act on. */
@@ -49,6 +52,18 @@ export function assertWaits(
   const wanted = reasons.map((reason) => waitsFor[reason]).join(' or ');
   const found = attention === null ? 'waits for nobody' : waitsFor[attention.reason];
   throw new Refused(`Only a task that ${wanted} can ${action}; this one ${found}.`);
+}
+
+/**
+ * Returns an answer as the model reads it: the number of an option is replaced by its text.
+ * @throws Refused when there is no option with this number
+ */
+export function chosenOption(answer: string, options: readonly string[]): string {
+  if (options.length === 0 || !/^\d{1,9}$/.test(answer)) return answer;
+  const option = options[Number(answer) - 1];
+  if (option === undefined)
+    throw new Refused(`There is no option ${answer}. Choose from 1 to ${options.length}, or answer in your own words.`);
+  return option;
 }
 
 /** Returns the beginning of the second, so that a comment written later in the same second is not taken for older. */

@@ -4180,6 +4180,58 @@ export function listRunEvents(runId: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
+ * Answer the question of a run. The number of an option stands for its text
+ */
+export function answerTask(id: string, body: {
+    text: string;
+    /** the id of `attention`; another one is refused */
+    id?: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/answer`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
  * Tell the agent of an unfinished run something. It reads it before its next turn
  */
 export function sayToTask(id: string, body: {

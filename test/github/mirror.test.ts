@@ -117,6 +117,10 @@ test('a run that waits is shown in the comment and the check run, can be cancell
   const held = wanted({ ...picture, status: 'in_progress', run, attention: paused }, secret);
   expect(held.labels).toEqual(['agent:in-progress', 'agent:needs-you']);
   expect(held.comment).toContain('> **⏸️ Paused**: Paused by octocat.\n> `/agent resume` continues the run.');
+  const question = { ...attention, reason: 'question' as const, text: 'Which\none?', options: ['tabs', '@octocat'] };
+  expect(wanted({ ...picture, status: 'in_progress', run, attention: question }, secret).comment).toContain(
+    '**: Which one?\n\n- [ ] 1. tabs\n- [ ] 2. @\u2060octocat\n\n> `/agent answer <number or text>` answers',
+  );
   expect(held.essence).not.toBe(
     wanted({ ...picture, status: 'in_progress', run, attention: { ...paused, id: 'wait_2' } }, secret).essence,
   );

@@ -1,3 +1,4 @@
+import { newId } from '../../src/db/ids.ts';
 import type { RunRow } from '../../src/db/tables/task.ts';
 import { openJournal } from '../../src/runs/lease/journal.ts';
 import { claimRun } from '../../src/runs/lease/lease-store.ts';
@@ -6,6 +7,7 @@ import { endRun } from '../../src/runs/store.ts';
 import { cancelExpiredWaits } from '../../src/runs/waiting/expire.ts';
 import { openHearing, pauseIfAsked } from '../../src/runs/waiting/hearing.ts';
 import { pauseRun, resumeRun } from '../../src/runs/waiting/operations.ts';
+import { park } from '../../src/runs/waiting/park.ts';
 import { Parked } from '../../src/runs/waiting/parked.ts';
 import { listWaitingRevisions } from '../../src/tasks/revision-store.ts';
 import { openRuns } from '../support/runs.ts';
@@ -30,6 +32,14 @@ async function running(): Promise<RunRow> {
   return (await claimRun(em(), 30))?.run as RunRow;
 }
 const journalOf = (run: RunRow) => openJournal(app(), run);
+/** A run that asked this question. */
+async function asking(options: string[] = []): Promise<RunRow> {
+  const run = await running();
+  const wait = { id: newId('wait'), reason: 'question' as const, text: 'Which one?', options, seconds: null };
+  await journalOf(run).write((em) => park(app(), em, run, wait));
+  return run;
+}
+const heardBy = async (run: RunRow) => (await openHearing(app(), run, journalOf(run)).hear()).map((m) => m.content);
 const act = (run: RunRow) => ({ taskId: run.taskId, userId: 'nobody' });
 
 test('a queued run pauses at once, and waits until somebody resumes it', async () => {
@@ -163,6 +173,46 @@ test('an agent that does not read gets at most twenty messages', async () => {
   const say = () => call('POST', `/tasks/${run.taskId}/say`, { text: 'x' });
   for (let i = 0; i < 20; i++) expect((await say()).status).toBe(202);
   expect((await say()).status).toBe(409);
+});
+
+test('an answer by number reaches the agent as the text of the option, and the run continues', async () => {
+  const run = await asking(['tabs', 'spaces']);
+  expect((await taskOf(run.taskId)).attention).toMatchObject({
+    reason: 'question',
+    text: 'Which one?',
+    options: ['tabs', 'spaces'],
+  });
+  const refused = await call('POST', `/tasks/${run.taskId}/answer`, { text: '3' });
+  expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('from 1 to 2')]);
+  expect(await call('POST', `/tasks/${run.taskId}/answer`, { text: ' 2 ' })).toMatchObject({
+    status: 200,
+    body: { attention: null, status: 'in_progress' },
+  });
+  expect((await claimRun(em(), 30))?.run.id).toBe(run.id);
+  expect(await heardBy(run)).toEqual(['[octocat answers "Which one?"]\nspaces']);
+});
+
+test('what is said to a run that asks is no answer, and a question that was withdrawn takes none', async () => {
+  const run = await asking();
+  const { id } = (await taskOf(run.taskId)).attention;
+  await call('POST', `/tasks/${run.taskId}/say`, { text: '1' });
+  expect((await taskOf(run.taskId)).attention).toMatchObject({ id, reason: 'question' });
+  for (const verb of ['pause', 'resume']) expect((await call('POST', `/tasks/${run.taskId}/${verb}`)).status).toBe(409);
+  await call('POST', `/tasks/${run.taskId}/cancel`);
+  for (const body of [{ text: 'tabs' }, { text: 'tabs', id }])
+    expect((await call('POST', `/tasks/${run.taskId}/answer`, body)).status).toBe(409);
+});
+
+test('of two people who answer at once, the first wins and the second is told', async () => {
+  const run = await asking();
+  const { id } = (await taskOf(run.taskId)).attention;
+  const both = await Promise.all(
+    ['tabs', 'spaces'].map((text) => call('POST', `/tasks/${run.taskId}/answer`, { text, id })),
+  );
+  expect(both.map((b) => b.status).sort()).toEqual([200, 409]);
+  expect(both.find((b) => b.status === 409)?.body.message).toBe('This changed in the meantime; read the new one');
+  await claimRun(em(), 30);
+  expect(await heardBy(run)).toHaveLength(1);
 });
 
 test('a run that waits for people too long is cancelled, and its log says why last', async () => {

@@ -1,7 +1,26 @@
 import type { App } from '../../app.ts';
 import { plain } from '../../domain/text/sanitize.ts';
-import { type Act, pauseRun, resumeRun, sayToRun } from '../../runs/waiting/operations.ts';
-import { type GivenCommand, requiredArgument, requiredTask } from './given-command.ts';
+import { type Act, answerRun, pauseRun, resumeRun, sayToRun } from '../../runs/waiting/operations.ts';
+import { getTask } from '../../tasks/store.ts';
+import { type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from './given-command.ts';
+import { answerPlan, hasPlan } from './plan-verbs.ts';
+
+/** Answers the question of the task's run, or else the open question of the issue's plan. */
+export async function answer(app: App, given: GivenCommand): Promise<unknown> {
+  const text = plain(requiredArgument(given, 'the number of an option, or your own words,'));
+  return (await isForRun(app, given)) ? answerRun(app, { ...(await actOf(app, given)), text }) : answerPlan(app, given);
+}
+
+/**
+ * Returns whether a command that both runs and plans know is about the task's run: the run waits for people, or there is
+ * no plan.
+ */
+async function isForRun(app: App, given: GivenCommand): Promise<boolean> {
+  const taskId = await taskOfCommand(app, given);
+  const attention = taskId === undefined ? null : (await getTask(app.db.manager, taskId)).attention;
+  if (attention !== null && attention.reason !== 'model') return true;
+  return taskId !== undefined && (given.source.issue.isPull || !(await hasPlan(app, given)));
+}
 
 /** Commands about the unfinished run of a task. */
 export const runVerbs = {

@@ -20,8 +20,8 @@ import { mergeTask } from '../merge.ts';
 import { findTaskOfIssue, lockIssue } from '../store.ts';
 import { ask } from './ask.ts';
 import { type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from './given-command.ts';
-import { answerPlan, approvePlan, plan, startPlanned } from './plan-verbs.ts';
-import { runVerbs } from './run-verbs.ts';
+import { approvePlan, plan, startPlanned } from './plan-verbs.ts';
+import { answer, runVerbs } from './run-verbs.ts';
 
 interface Verb {
   /** The argument of the command, as the help shows it. */
@@ -85,7 +85,7 @@ export const verbs: Record<string, Verb> = {
   depends: { takes: '#n', does: 'makes the task wait for the task of another issue', act: depend },
   sprint: { takes: '<name|none>', does: 'moves the task into a sprint, or out of its sprint', act: moveToNamedSprint },
   plan: { takes: '[text]', does: 'plans a sprint from the issue, question by question', act: plan },
-  answer: { takes: '<numbers or text>', does: 'answers the open question of the plan', act: answerPlan },
+  answer: { takes: '<number or text>', does: 'answers the question of the agent or of the plan', act: answer },
   approve: { takes: '', does: 'creates the sprint of the plan', act: approvePlan },
   ask: { takes: '<text>', does: 'asks the agent a question; it changes nothing', act: ask },
   setup: {
@@ -111,7 +111,7 @@ export async function carryOut(app: App, given: GivenCommand): Promise<string | 
   const isPull = given.source.issue.isPull;
   if (isPull && name !== 'ask' && (await taskOfCommand(app, given)) === undefined)
     return 'This pull request belongs to no task. Only `help` and `ask` work here.';
-  if (isPull && planVerbs.has(name)) return `\`${name}\` works in issues, and this is a pull request.`;
+  if (isPull && onlyOnIssues.has(name)) return `\`${name}\` works in issues, and this is a pull request.`;
   const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
   if (verb === undefined) return `There is no such command. Did you mean \`${nearest(name)}\`?`;
   await verb.act(app, given);
@@ -119,6 +119,7 @@ export async function carryOut(app: App, given: GivenCommand): Promise<string | 
 }
 
 export const planVerbs = new Set(['plan', 'answer', 'approve']);
+const onlyOnIssues = new Set(['plan', 'approve']);
 
 function nearest(name: string): string {
   const word = name.slice(0, 50);

@@ -11,15 +11,18 @@ export const waitWords: Record<WaitReason, string> = {
   model: '⏸️ Waiting for the model',
 };
 
-/** The longest text of one line. */
-const lineChars = 500;
+/** Longer texts are cut. A question has at most this many characters. */
+const lineChars = 4000;
 
 /** Says what a run waits for and what people can do about it. */
 export function attentionSection({ attention, commandPrefix }: TaskPicture): string[] {
   if (attention === null) return [];
-  const { reason, text } = attention;
+  const { reason, text, options } = attention;
+  const line = (each: string) => harmlessLine(each, lineChars, commandPrefix);
+  const choices = options.map((option, i) => `- [ ] ${i + 1}. ${line(option)}`);
   return [
-    `> **${waitWords[reason]}**: ${harmlessLine(text, lineChars, commandPrefix)}`,
+    `> **${waitWords[reason]}**: ${line(text)}`,
+    ...(choices.length === 0 ? [] : ['', ...choices, '']),
     `> ${nextSteps(reason, commandPrefix)}`,
   ];
 }
@@ -30,6 +33,8 @@ function nextSteps(reason: WaitReason, prefix: string): string {
       return 'The run continues when the model answers again. It fails after waiting an hour in total.';
     case 'paused':
       return `\`${prefix} resume\` continues the run.`;
+    case 'question':
+      return `\`${prefix} answer <number or text>\` answers; \`${prefix} cancel\` ends the run.`;
     default:
       return `\`${prefix} cancel\` ends the run.`;
   }

@@ -1,8 +1,10 @@
 import { exhausted, type Limits, type Spent } from '../../domain/budget.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { storable } from '../../domain/text/storable.ts';
+import type { NewWait } from '../../domain/waiting.ts';
 import { type Message, type Model, messageOf, type Reply, type ReplyOptions, type ToolCall } from '../../llm/model.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';
+import { Parked } from '../waiting/parked.ts';
 import { replyTo } from './ask-model.ts';
 import type { Memory } from './context/memory.ts';
 import { cutText, type Ending, finishedWith, type Judgement, splitInto } from './ending/ending.ts';
@@ -26,8 +28,11 @@ export interface LoopContext {
    * @throws Parked when somebody asked the run to pause
    */
   hear(): Promise<Message[]>;
-  /** Stores a turn before the next one begins. `changed` says whether a tool may have changed the workspace. */
-  keep(turn: Message[], reply: Reply, changed: boolean): Promise<void>;
+  /**
+   * Stores a turn before the next one begins. `changed` says whether a tool may have changed the workspace. With a
+   * `wait`, the run waits from then on.
+   */
+  keep(turn: Message[], reply: Reply, changed: boolean, wait?: NewWait): Promise<void>;
   /** Adds an answer outside of the conversation to the cost of the run. It is not a turn. */
   bill(reply: Reply): Promise<void>;
   /** Decides whether the conversation may end like this. `messages` excludes the turn in which it ends. */
@@ -64,7 +69,8 @@ export async function converse(context: LoopContext, messages: Message[]): Promi
     addRemarks(turn, reply, asked);
     // Stored text loses some characters. The next prompt must have the same text as one after a takeover.
     const kept = storable([...remarks, ...turn.messages]);
-    await context.keep(kept, reply, turn.changed);
+    await context.keep(kept, reply, turn.changed, turn.wait);
+    if (turn.wait !== undefined) throw new Parked();
     messages.push(...kept);
     if (turn.reason !== undefined) throw new RunFailed('gave_up', turn.reason);
     if (turn.ending !== undefined && judgement?.accepted) return { ...turn.ending, ...judgement.evidence };
@@ -84,6 +90,8 @@ interface Turn {
   endedBy?: ToolCall;
   /** Set when the model gave up. */
   reason?: string;
+  /** What the run waits for after this turn. */
+  wait?: NewWait;
 }
 
 async function takeTurn(context: LoopContext, reply: Reply): Promise<Turn> {
@@ -104,6 +112,11 @@ function addResult({ withoutSecrets }: LoopContext, turn: Turn, call: ToolCall, 
     turn.messages.push({ role: 'tool', toolCallId: call.id, content: result.text });
     return;
   }
+  if (result.kind === 'wait') {
+    turn.wait = result.wait;
+    turn.messages.push({ role: 'tool', toolCallId: call.id, content: result.text });
+    return;
+  }
   turn.endedBy = call;
   if (result.kind === 'give_up') turn.reason = cutText(withoutSecrets(result.reason));
   else if (result.kind === 'finish') turn.ending = finishedWith(withoutSecrets(result.finish));
@@ -113,6 +126,7 @@ function addResult({ withoutSecrets }: LoopContext, turn: Turn, call: ToolCall, 
 
 async function resultOf(context: LoopContext, call: ToolCall, turn: Turn, isCut: boolean): Promise<ToolResult> {
   if (turn.endedBy !== undefined) return notRun('an earlier call in this reply ended the run');
+  if (turn.wait !== undefined) return notRun('the run waits for people first; call it again after that');
   return callTool(context, call, { isCut });
 }
 

@@ -1,4 +1,5 @@
 import type { App } from '../../app.ts';
+import { newId } from '../../db/ids.ts';
 import type { RunRow } from '../../db/tables/task.ts';
 import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
@@ -18,6 +19,7 @@ import { insertTurn, listTurns } from '../lease/journal-store.ts';
 import { clockStart } from '../lease/run-clock.ts';
 import { addUsage, costOfDay, findRun, spentByFamily } from '../store.ts';
 import { openHearing } from '../waiting/hearing.ts';
+import { park } from '../waiting/park.ts';
 import { allWorks, type Work } from '../work.ts';
 import { combineRepositories, type OpenRepositories, openable } from '../workspace/open-repositories.ts';
 import { packFiles, type Signals, unpackFiles } from '../workspace/workspace.ts';
@@ -182,14 +184,16 @@ function loopContext(
     withoutSecrets: clean,
     bill: (reply) => work.journal.write((em) => addUsage(em, run.id, usageOf(app, given, reply), 0)),
     live: text.ofTurn(() => count),
-    keep: async (messages, reply, changed) => {
+    keep: async (messages, reply, changed, wait) => {
       await text.end();
+      if (wait !== undefined) await noteRefused(work);
       const workspace = changed ? await packWorkspace(repositories) : null;
       await work.journal.write(async (em) => {
         await insertTurn(em, run.id, count, { messages, workspace });
         await hearing.markRead(em, count);
         await addUsage(em, run.id, usageOf(app, given, reply));
-        await showTask(app, em, task.id);
+        if (wait === undefined) await showTask(app, em, task.id);
+        else await park(app, em, run, { ...wait, id: newId('wait'), seconds: null });
       });
       count += 1;
     },

@@ -6,10 +6,18 @@ import { commandTools } from './tools/command-tools.ts';
 import { editTools, severalEdits } from './tools/edit-tools.ts';
 import { endings } from './tools/endings.ts';
 import { otherTools } from './tools/other-tools.ts';
+import { peopleTools } from './tools/people-tools.ts';
 import { answered, type Offered, refused, type Tool, type ToolContext, type ToolResult } from './tools/tool.ts';
 
 /** Every tool of a run. Their names and parameters are part of the published interface, and models are tuned to them. */
-const tools: Record<string, Tool> = { ...readTools, ...editTools, ...commandTools, ...otherTools, ...endings };
+const tools: Record<string, Tool> = {
+  ...readTools,
+  ...editTools,
+  ...commandTools,
+  ...otherTools,
+  ...peopleTools,
+  ...endings,
+};
 
 /** Tools of other agents that are several tools in one. `command` says which. */
 const editors = ['str_replace_editor', 'str_replace_based_edit_tool', 'text_editor', 'file_editor', 'editor'];

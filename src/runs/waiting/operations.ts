@@ -4,7 +4,8 @@ import type { App } from '../../app.ts';
 import { newId } from '../../db/ids.ts';
 import type { RunRow } from '../../db/tables/task.ts';
 import { Refused } from '../../domain/machine.ts';
-import { assertWaits, type Seen, type WaitReason } from '../../domain/waiting.ts';
+import { oneLine } from '../../domain/text/sanitize.ts';
+import { assertWaits, chosenOption, type Seen, type WaitReason } from '../../domain/waiting.ts';
 import { showTask } from '../../tasks/move.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
 import { insertEvent } from '../lease/journal-store.ts';
@@ -23,6 +24,8 @@ export interface Act extends Seen {
 
 /** More messages that its agent has not read are refused, so that they do not fill its next prompt. */
 const maxUnread = 20;
+/** Characters of a question that are repeated with its answer, which the next run may read without the question. */
+const maxQuestion = 300;
 
 /**
  * Tells the agent of a live run something. It reads it before its next turn; the run goes on waiting if it waits.
@@ -69,6 +72,21 @@ export async function resumeRun(app: App, act: Act): Promise<TaskView> {
     }
     const waiting = await waitingFor(em, run, ['paused'], 'be resumed', act);
     await insertEvent(em, waiting.id, 'resumed', `${login} resumed the run`, {});
+    await goOn(app, em, waiting);
+  });
+}
+
+/**
+ * Answers the question of a run. The number of an option stands for its text.
+ * @throws Refused when the run does not wait for an answer, or there is no such option
+ */
+export async function answerRun(app: App, act: Act & { text: string }): Promise<TaskView> {
+  return onLiveRun(app, act, async (em, run, login) => {
+    const waiting = await waitingFor(em, run, ['question'], 'be answered', act);
+    const answer = chosenOption(act.text, waiting.waitOptions ?? []);
+    const text = `[${login} answers "${oneLine(waiting.waitText ?? '', maxQuestion)}"]\n${answer}`;
+    await insertMessage(em, { runId: waiting.id, text, saidBy: act.userId });
+    await insertEvent(em, waiting.id, 'answered', `${login} answered: ${answer}`, {});
     await goOn(app, em, waiting);
   });
 }

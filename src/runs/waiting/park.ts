@@ -38,7 +38,10 @@ export async function waitForModel(
 /** Lets a run wait, in the caller's transaction, which has locked the run. */
 export async function park(app: App, em: EntityManager, run: RunRow, wait: StoredWait): Promise<void> {
   const pause = wait.seconds === null ? '' : ` for ${Math.ceil(wait.seconds)} s`;
-  await insertEvent(em, run.id, 'waiting', `waiting${pause}: ${wait.text}`, { reason: wait.reason });
+  await insertEvent(em, run.id, 'waiting', `waiting${pause}: ${wait.text}`, {
+    reason: wait.reason,
+    options: wait.options,
+  });
   await setWaiting(em, run.id, wait);
   await showAttention(app, em, run.taskId);
 }

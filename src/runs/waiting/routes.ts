@@ -1,14 +1,27 @@
 import { type Route, route } from '../../http/route.ts';
 import { onTask } from '../../tasks/routes.ts';
 import { Task } from '../../tasks/schemas.ts';
-import { pauseRun, resumeRun, sayToRun } from './operations.ts';
-import { Accepted, SayToRun } from './schemas.ts';
+import { answerRun, pauseRun, resumeRun, sayToRun } from './operations.ts';
+import { Accepted, AnswerRun, SayToRun } from './schemas.ts';
 
 const tag = 'tasks';
 const waitErrors = { 409: 'The task does not wait for this; the message says what it waits for' };
 
 /** What people do about the unfinished run of a task. */
 export const waitingRoutes: Route[] = [
+  route({
+    operationId: 'answerTask',
+    method: 'post',
+    path: '/tasks/:id/answer',
+    summary: 'Answer the question of a run. The number of an option stands for its text',
+    tag,
+    access: onTask('member'),
+    body: AnswerRun,
+    reply: [200, Task],
+    errors: waitErrors,
+    costs: 'start',
+    handle: (app, { task, user, body }) => answerRun(app, { taskId: task.id, userId: user.id, ...body }),
+  }),
   route({
     operationId: 'sayToTask',
     method: 'post',

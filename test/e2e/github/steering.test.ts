@@ -63,6 +63,24 @@ test('by comments: a run hears what people say, pauses after its turn, survives 
   await face.told(number, /no unfinished run/);
 });
 
+test('by comments: a question with options is answered by number', async () => {
+  const { world, say, plays } = face;
+  const ask = { name: 'ask_person', arguments: { question: 'Tabs or spaces?', options: ['tabs', 'spaces'] } };
+  plays([write('asked.txt', 'x\n'), ask], [finish]);
+  const number = await world.issue('/agent start');
+  await waitsFor(number, 'question');
+  await face.told(number, '- [ ] 2. spaces');
+  const wrong = await say(number, '/agent answer 7');
+  await until('the refusal', async () => face.reactionsTo(wrong.id).includes('confused'));
+  await face.told(number, 'There is no option 7');
+  const right = await say(number, '/agent answer 2');
+  await until('the reaction', async () => face.reactionsTo(right.id).includes('rocket'));
+  const task = await face.settled(number, 'in_review', 1);
+  expect(prompts()).toContain('answers \\"Tabs or spaces?\\"]\\nspaces');
+  expect(await face.fileOn(task.branchName ?? '', 'asked.txt')).toBe('x');
+  expect(await face.statusComment(number)).toHaveLength(1);
+});
+
 test('people without write permission steer nothing', async () => {
   const { world, say, plays, mona } = face;
   await mona('PUT', `${repo}/collaborators/stranger`, { permission: 'pull' });

@@ -19,7 +19,7 @@ function recorded(script: Scripted[] = [], more: Parameters<typeof loopContext>[
 
 test('the offered tools are those of the interface', () => {
   expect(names(everything)).toEqual(
-    'list_files read_file search write_file edit_file apply_patch delete_file run_command start_process read_output stop_process open_repository note_plan explore create_subtasks finish give_up'.split(
+    'list_files read_file search write_file edit_file apply_patch delete_file run_command start_process read_output stop_process open_repository note_plan explore ask_person create_subtasks finish give_up'.split(
       ' ',
     ),
   );

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Limits, Spent } from '../../../domain/budget.ts';
+import type { NewWait } from '../../../domain/waiting.ts';
 import type { Declared } from '../../../llm/calls/declaration.ts';
 import type { Model, Reply, ToolSpec } from '../../../llm/model.ts';
 import type { ToolAnswer, ToolHost } from '../../../sandbox/sandbox.ts';
@@ -13,7 +14,8 @@ export type ToolResult =
   | { kind: 'answer'; text: string; ok: boolean; changed: boolean; isInvalid?: true }
   | { kind: 'finish'; finish: FinishArguments }
   | { kind: 'give_up'; reason: string }
-  | { kind: 'split'; subtasks: NewSubtask[] };
+  | { kind: 'split'; subtasks: NewSubtask[] }
+  | { kind: 'wait'; wait: NewWait; text: string };
 
 /** Tools that come from elsewhere, such as MCP servers. They are offered beside our own under their exact names. */
 export interface OtherTools {
@@ -42,6 +44,8 @@ export interface ToolContext {
   bill(reply: Reply): Promise<void>;
   /** Adds a line to the log of the run. */
   note(type: string, text: string, data?: object): Promise<void>;
+  /** Removes the credentials from every string in a value. */
+  withoutSecrets<T>(value: T): T;
 }
 
 /** One tool of the agent: everything about it in one place. */
