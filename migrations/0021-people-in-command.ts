@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What people say to runs, and pauses that people ask for. */
+/** What people say to runs, pauses that people ask for, and plans that people approve. */
 export class PeopleInCommand1765411200000 implements MigrationInterface {
   name = 'PeopleInCommand1765411200000';
 
@@ -20,12 +20,29 @@ export class PeopleInCommand1765411200000 implements MigrationInterface {
       create index run_messages_unread on run_messages (run_id, at) where turn is null;
       -- Why a running run pauses before its next turn; null unless somebody asked for it.
       alter table runs add column pause_text text;
+      create table plans (
+        -- The id of the wait for its approval.
+        id text primary key,
+        task_id text not null references tasks on delete cascade,
+        run_id text not null references runs on delete cascade,
+        markdown text not null,
+        files jsonb not null,
+        checks jsonb not null,
+        at timestamptz not null default now(),
+        approved_at timestamptz,
+        approved_by text references users on delete set null
+      );
+      create index plans_task on plans (task_id, approved_at);
+      -- Null for the setting of the repository.
+      alter table tasks add column plan_first boolean;
       create index runs_waiting_since on runs (waiting_since) where status = 'waiting';`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
       drop index runs_waiting_since;
+      alter table tasks drop column plan_first;
+      drop table plans;
       alter table runs drop column pause_text;
       drop table run_messages;`);
   }

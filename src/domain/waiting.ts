@@ -14,8 +14,20 @@ export interface Attention {
   since: string;
 }
 
+/** What an agent proposes to do before it does it. */
+export interface Plan {
+  markdown: string;
+  /** Paths and patterns of the files that it will change. */
+  files: string[];
+  /** How the result will be checked. */
+  checks: string[];
+}
+
 /** What a run begins to wait for. */
-export type NewWait = Pick<Attention, 'reason' | 'text' | 'options'>;
+export interface NewWait extends Pick<Attention, 'reason' | 'text' | 'options'> {
+  /** The plan that waits for approval. Its text is that of the wait. */
+  plan?: Plan;
+}
 
 /** What somebody who acts on a waiting run has seen of it. */
 export interface Seen {

@@ -9,6 +9,7 @@ import type { Journal } from './lease/journal.ts';
 import { refreshRemote } from './open-work.ts';
 import { readOnce } from './outgoing/changes.ts';
 import { objections } from './outgoing/objection.ts';
+import { findUnplanned } from './outgoing/planned-files.ts';
 import { proposeWork, pushWork } from './publish/publish.ts';
 import { endRun } from './store.ts';
 import { ModelAway } from './waiting/model-away.ts';
@@ -57,6 +58,8 @@ async function failRun(
  * is the one to report.
  */
 async function keepWork(app: App, work: Work, failure: Failure, isShown: boolean): Promise<void> {
+  // Only commands can have changed anything then, and nobody has approved a plan for it.
+  if (work.planning?.mode === 'always') return;
   try {
     for (const each of allWorks(work)) await refreshRemote(app, each);
     const treeOf = readOnce();
@@ -66,6 +69,7 @@ async function keepWork(app: App, work: Work, failure: Failure, isShown: boolean
       if (!isKnown) await work.journal.note('push', `nothing was pushed:\n${found}`);
       return;
     }
+    await findUnplanned(work, treeOf);
     for (const each of await changedWorks(work, treeOf)) {
       await pushWork(app, each, await treeOf(each), `Work in progress: ${work.task.title}`);
       if (isShown) await proposeWork(app, each, { summary: `Unfinished: ${failure.message}.`, nextSteps: [] }, true);

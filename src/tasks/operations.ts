@@ -64,6 +64,7 @@ export async function insertTask(
     createdBy: string | null;
     issue?: IssueLink;
     wantsIssue?: boolean;
+    planFirst?: boolean | null | undefined;
   },
 ): Promise<string> {
   const repository =
@@ -80,6 +81,7 @@ export async function insertTask(
     owner: task.owner ?? null,
     repositoryId: repository?.id ?? null,
     wantsIssue: task.wantsIssue ?? false,
+    planFirst: task.planFirst ?? null,
     parentId: task.parentId ?? null,
     sprintId: await openSprint(em, projectId, task.sprintId),
     createdBy: task.createdBy,

@@ -238,6 +238,7 @@ export type Task = {
     issueUrl: string | null;
     failure: Failure | null;
     attention: Attention | null;
+    planFirst: boolean | null;
     runCount: number;
     createdAt: string;
     updatedAt: string;
@@ -2249,6 +2250,8 @@ export function createTask(projectId: string, body: {
     sprintId?: string;
     /** create a GitHub issue for it */
     issue?: boolean;
+    /** whether the agent proposes a plan first; null for the setting of the repository */
+    planFirst?: boolean | null;
 }, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
@@ -2351,6 +2354,8 @@ export function createTasks(projectId: string, body: {
         sprintId?: string;
         /** create a GitHub issue for it */
         issue?: boolean;
+        /** whether the agent proposes a plan first; null for the setting of the repository */
+        planFirst?: boolean | null;
         ref?: string;
     }[];
 }, { idempotencyKey }: {
@@ -2466,6 +2471,8 @@ export function updateTask(id: string, body?: {
     status?: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
     dependsOn?: string[];
     repositoryId?: string;
+    /** whether the agent proposes a plan first; null for the setting of the repository */
+    planFirst?: boolean | null;
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
@@ -3987,7 +3994,7 @@ export function retryTask(id: string, body?: {
     })));
 }
 /**
- * Request a change to work in review. During a live run, the request waits for the next run
+ * Request a change to work in review, or another plan while a run waits for approval of its plan. During any other unfinished run, the request waits for the next run
  */
 export function reviseTask(id: string, body: {
     text: string;
@@ -4178,6 +4185,57 @@ export function listRunEvents(runId: string, opts?: Oazapfts.RequestOpts) {
     }>(`/runs/${encodeURIComponent(runId)}/events`, {
         ...opts
     }));
+}
+/**
+ * Approve the plan that a run proposed. The run then carries it out
+ */
+export function approveTask(id: string, body?: {
+    /** the id of `attention`; another one is refused */
+    id?: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/approve`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
 }
 /**
  * Answer the question of a run. The number of an option stands for its text

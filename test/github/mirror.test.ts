@@ -121,6 +121,17 @@ test('a run that waits is shown in the comment and the check run, can be cancell
   expect(wanted({ ...picture, status: 'in_progress', run, attention: question }, secret).comment).toContain(
     '**: Which one?\n\n- [ ] 1. tabs\n- [ ] 2. @\u2060octocat\n\n> `/agent answer <number or text>` answers',
   );
+  const plan = {
+    ...attention,
+    reason: 'plan' as const,
+    text: '# Plan\n\n- one #1',
+    plan: { files: ['src/**'], checks: ['npm test'] },
+  };
+  const planned = wanted({ ...picture, status: 'in_progress', run, attention: plan }, secret).comment;
+  expect(planned).toContain('> `/agent approve` lets the agent carry it out');
+  expect(planned).toContain(
+    '# Plan\n\n- one #\u20601\n\n**Files that will change**\n\n- src/**\n\n**Checks**\n\n- npm test',
+  );
   expect(held.essence).not.toBe(
     wanted({ ...picture, status: 'in_progress', run, attention: { ...paused, id: 'wait_2' } }, secret).essence,
   );

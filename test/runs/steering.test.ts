@@ -1,5 +1,6 @@
 import { newId } from '../../src/db/ids.ts';
 import type { RunRow } from '../../src/db/tables/task.ts';
+import type { NewWait } from '../../src/domain/waiting.ts';
 import { openJournal } from '../../src/runs/lease/journal.ts';
 import { claimRun } from '../../src/runs/lease/lease-store.ts';
 import { clockStart } from '../../src/runs/lease/run-clock.ts';
@@ -32,13 +33,14 @@ async function running(): Promise<RunRow> {
   return (await claimRun(em(), 30))?.run as RunRow;
 }
 const journalOf = (run: RunRow) => openJournal(app(), run);
-/** A run that asked this question. */
-async function asking(options: string[] = []): Promise<RunRow> {
-  const run = await running();
-  const wait = { id: newId('wait'), reason: 'question' as const, text: 'Which one?', options, seconds: null };
-  await journalOf(run).write((em) => park(app(), em, run, wait));
+/** Parks a running run, as its worker does. */
+async function parked(run: RunRow, wait: NewWait): Promise<RunRow> {
+  await journalOf(run).write((em) => park(app(), em, run, { ...wait, id: newId('wait'), seconds: null }));
   return run;
 }
+/** A run that asked this question. */
+const asking = async (options: string[] = []) =>
+  parked(await running(), { reason: 'question', text: 'Which one?', options });
 const heardBy = async (run: RunRow) => (await openHearing(app(), run, journalOf(run)).hear()).map((m) => m.content);
 const act = (run: RunRow) => ({ taskId: run.taskId, userId: 'nobody' });
 

@@ -96,6 +96,30 @@ const RunMessages = table<RunMessageRow>('run_messages', {
   turn: whole({ nullable: true }),
 });
 
+/** The plans that runs proposed. */
+export interface PlanRow {
+  id: string;
+  taskId: string;
+  runId: string;
+  markdown: string;
+  files: unknown;
+  checks: unknown;
+  at: Date;
+  approvedAt: Date | null;
+  approvedBy: string | null;
+}
+const Plans = table<PlanRow>('plans', {
+  id: key(),
+  taskId: text(),
+  runId: text(),
+  markdown: text(),
+  files: json(),
+  checks: json(),
+  at: madeNow(),
+  approvedAt: maybeTime(),
+  approvedBy: maybeText(),
+});
+
 /** The log of a run, as shown to people. */
 export interface RunEventRow {
   id: number;
@@ -162,6 +186,7 @@ export const runTables = [
   RunTurns,
   RunContexts,
   RunMessages,
+  Plans,
   RunEvents,
   Diffs,
   ChatMessages,

@@ -20,6 +20,8 @@ export interface TaskRow {
   issueUrl: string | null;
   /** Whether an issue should be created for the task. */
   wantsIssue: boolean;
+  /** Whether its agent proposes a plan first; null for the setting of the repository. */
+  planFirst: boolean | null;
   failure: Failure | null;
   doneAt: Date | null;
   createdBy: string | null;
@@ -42,6 +44,7 @@ export const Tasks = table<TaskRow>('tasks', {
   issueNumber: whole({ nullable: true }),
   issueUrl: maybeText(),
   wantsIssue: flag(false),
+  planFirst: { type: 'boolean', nullable: true },
   failure: json({ nullable: true }),
   doneAt: maybeTime(),
   createdBy: maybeText(),

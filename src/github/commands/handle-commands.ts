@@ -212,7 +212,7 @@ async function react(
   await give().catch((error) => (httpStatusOf(error) >= 500 ? give().catch(() => {}) : undefined));
 }
 
-const onlyOnIssues = new Set(['create', 'plan', 'approve']);
+const onlyOnIssues = new Set(['create', 'plan']);
 
 /** Lists the commands that work on this issue or pull request. */
 function helpText(app: App, isPull: boolean, hasTask: boolean): string {

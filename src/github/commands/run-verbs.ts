@@ -1,14 +1,39 @@
 import type { App } from '../../app.ts';
 import { plain } from '../../domain/text/sanitize.ts';
-import { type Act, answerRun, pauseRun, resumeRun, sayToRun } from '../../runs/waiting/operations.ts';
+import { reviseTask } from '../../runs/operations.ts';
+import {
+  type Act,
+  answerRun,
+  approveRun,
+  pauseRun,
+  resumeRun,
+  reviseWaiting,
+  sayToRun,
+  waitsForRevision,
+} from '../../runs/waiting/operations.ts';
 import { getTask } from '../../tasks/store.ts';
 import { type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from './given-command.ts';
-import { answerPlan, hasPlan } from './plan-verbs.ts';
+import { answerPlan, approvePlan, hasPlan } from './plan-verbs.ts';
 
 /** Answers the question of the task's run, or else the open question of the plan. */
 export async function answer(app: App, given: GivenCommand): Promise<unknown> {
   const text = plain(requiredArgument(given, 'the number of an option, or your own words,'));
   return (await isForRun(app, given)) ? answerRun(app, { ...(await actOf(app, given)), text }) : answerPlan(app, given);
+}
+
+/** Approves what the task's run waits with, or else the plan. */
+export async function approve(app: App, given: GivenCommand): Promise<unknown> {
+  return (await isForRun(app, given)) ? approveRun(app, await actOf(app, given)) : approvePlan(app, given);
+}
+
+/** Asks for another plan while the task's run waits for approval of its plan, otherwise for changes to its work. */
+export async function revise(app: App, given: GivenCommand): Promise<unknown> {
+  const taskId = await requiredTask(app, given);
+  const text = requiredArgument(given, 'what should change');
+  if (waitsForRevision(await getTask(app.db.manager, taskId)))
+    return reviseWaiting(app, { ...(await actOf(app, given)), text: plain(text) });
+  const about = { taskId, source: 'person', text, cause: null, askedBy: given.userId } as const;
+  return reviseTask(app, about, given.remember);
 }
 
 /**

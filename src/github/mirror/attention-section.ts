@@ -1,4 +1,4 @@
-import { harmlessLine } from '../../domain/text/sanitize.ts';
+import { closedBlocks, harmless, harmlessLine } from '../../domain/text/sanitize.ts';
 import type { WaitReason } from '../../domain/waiting.ts';
 import type { TaskPicture } from './task-picture.ts';
 
@@ -11,19 +11,30 @@ export const waitWords: Record<WaitReason, string> = {
   model: '⏸️ Waiting for the model',
 };
 
-/** Longer texts are cut. A question has at most this many characters. */
+/** Longer texts are cut. A question has at most this many characters, a plan at most five times as many. */
 const lineChars = 4000;
+const planChars = 20_000;
+
+type Shown = NonNullable<TaskPicture['attention']>;
 
 /** Says what a run waits for and what people can do about it. */
-export function attentionSection({ attention, commandPrefix }: TaskPicture): string[] {
+export function attentionSection({ attention, commandPrefix: prefix }: TaskPicture): string[] {
   if (attention === null) return [];
-  const { reason, text, options } = attention;
-  const line = (each: string) => harmlessLine(each, lineChars, commandPrefix);
-  const choices = options.map((option, i) => `- [ ] ${i + 1}. ${line(option)}`);
+  const words = waitWords[attention.reason];
+  const next = `> ${nextSteps(attention.reason, prefix)}`;
+  if (attention.reason === 'plan') return [`> **${words}**`, next, '', ...planLines(attention, prefix)];
+  const line = (each: string) => harmlessLine(each, lineChars, prefix);
+  const choices = attention.options.map((option, i) => `- [ ] ${i + 1}. ${line(option)}`);
+  return [`> **${words}**: ${line(attention.text)}`, ...(choices.length === 0 ? [] : ['', ...choices, '']), next];
+}
+
+function planLines({ text, plan }: Shown, prefix: string): string[] {
+  const lines = (title: string, items: string[] = []) =>
+    items.length === 0 ? [] : ['', `**${title}**`, '', ...items.map((item) => `- ${harmlessLine(item, 500, prefix)}`)];
   return [
-    `> **${waitWords[reason]}**: ${line(text)}`,
-    ...(choices.length === 0 ? [] : ['', ...choices, '']),
-    `> ${nextSteps(reason, commandPrefix)}`,
+    closedBlocks(harmless(text, prefix).slice(0, planChars)),
+    ...lines('Files that will change', plan?.files),
+    ...lines('Checks', plan?.checks),
   ];
 }
 
@@ -35,7 +46,9 @@ function nextSteps(reason: WaitReason, prefix: string): string {
       return `\`${prefix} resume\` continues the run.`;
     case 'question':
       return `\`${prefix} answer <number or text>\` answers; \`${prefix} cancel\` ends the run.`;
-    default:
+    case 'plan':
+      return `\`${prefix} approve\` lets the agent carry it out; \`${prefix} revise <text>\` asks for another plan; \`${prefix} cancel\` ends the run.`;
+    case 'push':
       return `\`${prefix} cancel\` ends the run.`;
   }
 }

@@ -1,4 +1,5 @@
 import type { ProjectBudgets } from '../../domain/budget.ts';
+import type { PlanMode } from '../../domain/plan-first.ts';
 import { RunFailed } from '../../domain/run.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
@@ -29,6 +30,8 @@ export interface RepositorySettings {
   checks: string[];
   /** Patterns of test files; undefined for the usual names. */
   tests?: string[] | undefined;
+  /** When agents propose a plan before they change anything. */
+  plan: PlanMode;
   /** Paths that agents may not change: files, folders and globs. */
   protected: string[];
   /** Files and folders that are protected by default, but that agents may change in this repository. */
@@ -54,6 +57,7 @@ export const noSettings: RepositorySettings = {
   secrets: [],
   services: [],
   checks: [],
+  plan: 'never',
   protected: [],
   allowed: [],
   budget: {},

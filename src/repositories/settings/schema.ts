@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { planModes } from '../../domain/plan-first.ts';
 import { problemWithAllowed } from '../../domain/protected/protected-paths.ts';
 import { cache, env, image, imageAuth, network, secrets, services, tests } from './machine-keys.ts';
 import { problemWithPattern } from './patterns.ts';
@@ -37,6 +38,7 @@ export const Settings = z
     services,
     checks: listed(text(2000), 20).default([]),
     tests,
+    plan: z.enum(planModes, 'must be never, always or large').default('never'),
     protected: listed(pattern, 200).default([]),
     allowed: listed(allowed, 200).default([]),
     agent: text(200).optional(),

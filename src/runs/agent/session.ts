@@ -27,10 +27,12 @@ import type { Assignment } from './assignment.ts';
 import { type Memory, newMemory } from './context/memory.ts';
 import type { Ending } from './ending/ending.ts';
 import { judgeEnding } from './ending/judge-ending.ts';
+import { planObjection } from './ending/judge-plan.ts';
 import { askForHandoff } from './handoff.ts';
 import { readInstructions, withNestedInstructions } from './instructions.ts';
 import { openLiveText } from './live-text.ts';
 import { converse, type LoopContext } from './loop.ts';
+import { planSections, readPlanning } from './planning.ts';
 import { openingMessages } from './prompts.ts';
 import { tellingOfLostProcesses } from './tools/lost-processes.ts';
 
@@ -50,8 +52,10 @@ export async function workInside(app: App, given: Assignment, work: Work, signal
     if (packed) await repositories.restore(await unpackFiles(packed));
     const known = await journal.recall<Ending>('ending');
     if (known !== undefined) return endedWith(work, known);
+    work.planning = await readPlanning(app.db.manager, work);
     briefing = await openBriefing(app, work, signals.tools);
-    const { opening, memory } = await beginning(app, given, work, repositories.host, briefing);
+    const sections = [...planSections(work.planning), ...briefing.sections];
+    const { opening, memory } = await beginning(app, given, work, repositories.host, sections);
     const { name } = given.agent;
     await journal.note('loop', turns.length > 0 ? `${name} continues after ${turns.length} turns` : `${name} begins`);
     const messages = [...withImages(opening, briefing.images), ...turns.flatMap((t) => t.messages)];
@@ -98,7 +102,7 @@ async function beginning(
   given: Assignment,
   work: Work,
   host: ToolHost,
-  { sections }: Briefing,
+  sections: string[],
 ): Promise<{ opening: Message[]; memory: Memory }> {
   const { journal } = work;
   const runId = given.run.id;
@@ -160,6 +164,7 @@ function loopContext(
 ): LoopContext {
   const { host } = repositories;
   const { run, task, model, limits } = given;
+  const mode = work.planning?.mode ?? 'never';
   // Reads `work.secrets` each time, because it grows when another repository is opened.
   const clean = <T>(value: T) => withoutSecrets(value, work.secrets);
   let count = turnsBefore;
@@ -168,12 +173,14 @@ function loopContext(
   return {
     model,
     host,
-    offered: { hasShell: host.hasShell, maySplit: task.parentId === null },
+    offered: { hasShell: host.hasShell, maySplit: task.parentId === null, plan: mode },
     limits,
     memory,
     signal: signals.tools,
     hear: hearing.hear,
     judge: async (ending, messages) => {
+      const unplanned = await planObjection(work, mode, ending, messages);
+      if (unplanned !== undefined) return { accepted: false, objection: unplanned };
       const judgement = await judgeEnding(work, ending, messages);
       return judgement.accepted && (await hearing.hasMore())
         ? { accepted: false, objection: saidMeanwhile }
@@ -187,7 +194,8 @@ function loopContext(
     keep: async (messages, reply, changed, wait) => {
       await text.end();
       if (wait !== undefined) await noteRefused(work);
-      const workspace = changed ? await packWorkspace(repositories) : null;
+      // What commands write before the plan is approved is discarded.
+      const workspace = changed && mode !== 'always' ? await packWorkspace(repositories) : null;
       await work.journal.write(async (em) => {
         await insertTurn(em, run.id, count, { messages, workspace });
         await hearing.markRead(em, count);

@@ -12,6 +12,7 @@ import { insertEvent } from '../lease/journal-store.ts';
 import { findLiveRun, findRun, findStarter, lockRun } from '../store.ts';
 import { insertMessage, listUnread } from './message-store.ts';
 import { park, showAttention } from './park.ts';
+import { approvePlan } from './plan-store.ts';
 import { endWaiting, setPause } from './waiting-store.ts';
 
 /** What somebody does about the live run of a task. */
@@ -87,6 +88,43 @@ export async function answerRun(app: App, act: Act & { text: string }): Promise<
     const text = `[${login} answers "${oneLine(waiting.waitText ?? '', maxQuestion)}"]\n${answer}`;
     await insertMessage(em, { runId: waiting.id, text, saidBy: act.userId });
     await insertEvent(em, waiting.id, 'answered', `${login} answered: ${answer}`, {});
+    await goOn(app, em, waiting);
+  });
+}
+
+/**
+ * Approves what a run waits with. It then carries the plan out.
+ * @throws Refused when the run does not wait for an approval
+ */
+export async function approveRun(app: App, act: Act): Promise<TaskView> {
+  return onLiveRun(app, act, async (em, run, login) => {
+    const waiting = await waitingFor(em, run, ['plan'], 'be approved', act);
+    await approvePlan(em, waiting.waitId ?? '', act.userId);
+    const text = `[${login} approved the plan]\nCarry it out now.`;
+    await insertMessage(em, { runId: waiting.id, text, saidBy: act.userId });
+    await insertEvent(em, waiting.id, 'approved', `${login} approved the plan`, {});
+    await goOn(app, em, waiting);
+  });
+}
+
+/** Reasons to wait for which a revision is an answer. */
+const revisable: readonly WaitReason[] = ['plan'];
+
+/** Returns whether a revision of the task would answer what its run waits for. */
+export function waitsForRevision({ attention }: Pick<TaskView, 'attention'>): boolean {
+  return attention !== null && revisable.includes(attention.reason);
+}
+
+/**
+ * Asks a run that waits for approval of its plan for another one.
+ * @throws Refused when the run does not wait for that
+ */
+export async function reviseWaiting(app: App, act: Act & { text: string }): Promise<TaskView> {
+  return onLiveRun(app, act, async (em, run, login) => {
+    const waiting = await waitingFor(em, run, revisable, 'be revised', act);
+    const text = `[${login} asks for another plan]\n${act.text}\n\nCall propose_plan again.`;
+    await insertMessage(em, { runId: waiting.id, text, saidBy: act.userId });
+    await insertEvent(em, waiting.id, 'revised', `${login} asked for another plan: ${act.text}`, {});
     await goOn(app, em, waiting);
   });
 }

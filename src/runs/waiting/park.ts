@@ -10,6 +10,7 @@ import type { Journal } from '../lease/journal.ts';
 import { insertEvent } from '../lease/journal-store.ts';
 import { findRun } from '../store.ts';
 import type { ModelAway } from './model-away.ts';
+import { insertPlan } from './plan-store.ts';
 import { addModelPause, queueDueRuns, type StoredWait, setWaiting } from './waiting-store.ts';
 
 /**
@@ -37,12 +38,12 @@ export async function waitForModel(
 
 /** Lets a run wait, in the caller's transaction, which has locked the run. */
 export async function park(app: App, em: EntityManager, run: RunRow, wait: StoredWait): Promise<void> {
-  const pause = wait.seconds === null ? '' : ` for ${Math.ceil(wait.seconds)} s`;
-  await insertEvent(em, run.id, 'waiting', `waiting${pause}: ${wait.text}`, {
-    reason: wait.reason,
-    options: wait.options,
-  });
+  const { id, reason, text, options, seconds, plan } = wait;
+  const pause = seconds === null ? '' : ` for ${Math.ceil(seconds)} s`;
+  const { files, checks } = plan ?? {};
+  await insertEvent(em, run.id, 'waiting', `waiting${pause}: ${text}`, { reason, options, files, checks });
   await setWaiting(em, run.id, wait);
+  if (plan !== undefined) await insertPlan(em, { id, runId: run.id, taskId: run.taskId }, plan);
   await showAttention(app, em, run.taskId);
 }
 

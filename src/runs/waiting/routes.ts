@@ -1,14 +1,27 @@
 import { type Route, route } from '../../http/route.ts';
 import { onTask } from '../../tasks/routes.ts';
 import { Task } from '../../tasks/schemas.ts';
-import { answerRun, pauseRun, resumeRun, sayToRun } from './operations.ts';
-import { Accepted, AnswerRun, SayToRun } from './schemas.ts';
+import { answerRun, approveRun, pauseRun, resumeRun, sayToRun } from './operations.ts';
+import { Accepted, AnswerRun, ApproveRun, SayToRun } from './schemas.ts';
 
 const tag = 'tasks';
 const waitErrors = { 409: 'The task does not wait for this; the message says what it waits for' };
 
 /** What people do about the unfinished run of a task. */
 export const waitingRoutes: Route[] = [
+  route({
+    operationId: 'approveTask',
+    method: 'post',
+    path: '/tasks/:id/approve',
+    summary: 'Approve the plan that a run proposed. The run then carries it out',
+    tag,
+    access: onTask('member'),
+    body: ApproveRun,
+    reply: [200, Task],
+    errors: waitErrors,
+    costs: 'start',
+    handle: (app, { task, user, body }) => approveRun(app, { taskId: task.id, userId: user.id, ...body }),
+  }),
   route({
     operationId: 'answerTask',
     method: 'post',

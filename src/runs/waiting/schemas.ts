@@ -9,6 +9,8 @@ export const SayToRun = z.strictObject({ text: titleText(maxText) });
 /** The `id` of the attention that somebody acts on. A later one is refused. */
 const seenId = IdText.optional().meta({ description: 'the id of `attention`; another one is refused' });
 
+export const ApproveRun = z.strictObject({ id: seenId });
+
 export const AnswerRun = z.strictObject({ text: titleText(maxText), id: seenId });
 
 export const Accepted = z.object({}).meta({ id: 'Accepted', description: 'The request was accepted' });

@@ -1,12 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import { storableJson, storableText } from '../../domain/text/storable.ts';
-import type { WaitReason } from '../../domain/waiting.ts';
+import type { NewWait } from '../../domain/waiting.ts';
 
-export interface StoredWait {
+export interface StoredWait extends NewWait {
   id: string;
-  reason: WaitReason;
-  text: string;
-  options: string[];
   /** When the run continues, in seconds from now; null when it waits for a person. */
   seconds: number | null;
 }

@@ -81,6 +81,39 @@ test('by comments: a question with options is answered by number', async () => {
   expect(await face.statusComment(number)).toHaveLength(1);
 });
 
+test('by comments: a plan is revised and approved; the pull request lists what it did not name', async () => {
+  const { world, say, plays } = face;
+  const propose = (markdown: string) => ({ name: 'propose_plan', arguments: { markdown, files: ['planned.txt'] } });
+  const sneak = { name: 'run_command', arguments: { command: 'echo x > sneaked.txt' } };
+  plays(
+    [write('early.txt', 'x\n'), sneak, propose('I will add *two* files.')],
+    [propose('I will add one file.')],
+    [write('planned.txt', 'x\n'), write('unplanned.txt', 'x\n')],
+    [finish],
+  );
+  const number = await world.issue('/agent start plan');
+  const first = await waitsFor(number, 'plan');
+  await until('the label', async () => (await labels(number)) === 'agent:in-progress,agent:needs-you');
+  await face.told(number, 'I will add *two* files.');
+  await say(number, '/agent revise One is enough.');
+  const second = await until('another plan', async () => {
+    const task = await waitsFor(number, 'plan');
+    return task.attention?.id !== first.attention?.id && task;
+  });
+  expect(second.attention?.text).toBe('I will add one file.');
+  expect(prompts()).toContain('asks for another plan]\\nOne is enough.');
+  expect(prompts()).toContain('a person has to approve a plan');
+  await say(number, '/agent approve');
+  const task = await face.settled(number, 'in_review', 1);
+  const pull = await face.mona<{ body: string }>('GET', `${repo}/pulls/${face.pullOf(task)}`);
+  expect(pull.body).toContain('### Changed files that the plan does not name\n- unplanned.txt');
+  const files = await face.mona<{ filename: string }[]>('GET', `${repo}/pulls/${face.pullOf(task)}/files`);
+  expect(files.map((f) => f.filename).sort()).toEqual(['planned.txt', 'unplanned.txt']);
+  expect(await face.statusComment(number)).toHaveLength(1);
+  const twice = await say(number, '/agent approve');
+  await until('the refusal', async () => face.reactionsTo(twice.id).includes('confused'));
+});
+
 test('people without write permission steer nothing', async () => {
   const { world, say, plays, mona } = face;
   await mona('PUT', `${repo}/collaborators/stranger`, { permission: 'pull' });

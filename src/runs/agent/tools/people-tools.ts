@@ -1,11 +1,18 @@
 import { z } from 'zod';
 import { storable } from '../../../domain/text/storable.ts';
 import { type Given, words } from '../../../llm/calls/declaration.ts';
-import { tool } from './tool.ts';
+import { problemWithFiles } from '../../outgoing/planned-files.ts';
+import { refused, tool } from './tool.ts';
 
 const AskPerson = z.strictObject({
   question: z.string().trim().min(1).max(4000),
   options: z.array(z.string().trim().min(1).max(500)).max(10).optional(),
+});
+
+const ProposePlan = z.strictObject({
+  markdown: z.string().trim().min(1).max(20_000),
+  files: z.array(z.string().trim().min(1).max(300)).max(200),
+  checks: z.array(z.string().trim().min(1).max(500)).max(50).optional(),
 });
 
 /** The tools that ask people. The run then waits for them. */
@@ -19,7 +26,7 @@ export const peopleTools = {
       question: words('prompt message text query'),
       options: words('choices suggestions follow_up answers'),
     },
-    translate: translateQuestion,
+    translate: translateLists,
     changes: false,
     about: ({ question }) => question,
     run: async ({ withoutSecrets }, args) => {
@@ -31,10 +38,35 @@ export const peopleTools = {
       };
     },
   }),
+  propose_plan: tool({
+    description:
+      'Propose a plan to the people who gave you the task, and wait until they approve it or ask for another one. `markdown` says what you will do and why; `files` names every file that you will create, change or delete, with globs where there are many; `checks` says how you will check the result.',
+    arguments: ProposePlan,
+    names: words('submit_plan present_plan exit_plan_mode plan_mode_respond create_plan'),
+    argumentNames: {
+      markdown: words('plan text description body content'),
+      files: words('paths changed_files file_paths'),
+      checks: words('tests verification commands'),
+    },
+    translate: translateLists,
+    changes: false,
+    offer: 'with plan',
+    about: ({ files }) => `for ${files.length} ${files.length === 1 ? 'file' : 'files'}`,
+    run: async ({ withoutSecrets }, args) => {
+      const { markdown, files, checks = [] } = withoutSecrets(storable(args));
+      const problem = problemWithFiles(files);
+      if (problem !== undefined) return refused(problem);
+      return {
+        kind: 'wait',
+        wait: { reason: 'plan', text: markdown, options: [], plan: { markdown, files, checks } },
+        text: 'The plan was shown to people. The next message says whether it is approved.',
+      };
+    },
+  }),
 };
 
-/** Options as objects, and without null. */
-function translateQuestion(given: Given): Given {
+/** Lists of objects instead of texts, and null instead of nothing. */
+function translateLists(given: Given): Given {
   const entries = Object.entries(given).filter(([, value]) => value !== null);
   return Object.fromEntries(
     entries.map(([key, value]) => [key, Array.isArray(value) ? value.map(translateOption) : value]),
@@ -43,6 +75,6 @@ function translateQuestion(given: Given): Given {
 
 function translateOption(given: unknown): unknown {
   if (typeof given !== 'object' || given === null) return given;
-  const option = given as Given;
-  return option.label ?? option.text ?? option.option ?? option.title ?? option.value ?? given;
+  const { label, text, option, title, value, path, command } = given as Given;
+  return label ?? text ?? option ?? title ?? value ?? path ?? command ?? given;
 }

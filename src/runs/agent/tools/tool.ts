@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Limits, Spent } from '../../../domain/budget.ts';
+import type { PlanMode } from '../../../domain/plan-first.ts';
 import type { NewWait } from '../../../domain/waiting.ts';
 import type { Declared } from '../../../llm/calls/declaration.ts';
 import type { Model, Reply, ToolSpec } from '../../../llm/model.ts';
@@ -29,6 +30,10 @@ export interface Offered {
   hasShell: boolean;
   /** False for a subtask, which cannot be split again. */
   maySplit: boolean;
+  /**
+   * Whether the run still has to propose a plan: `always` before it changes anything, `large` before a large change.
+   */
+  plan?: PlanMode;
   others?: OtherTools;
 }
 
@@ -53,7 +58,7 @@ export interface Tool extends Declared {
   /** Whether a call may change the workspace, which is then stored before the next turn. */
   changes: boolean;
   /** `hidden` is understood but not offered: calls of other agents' tools become calls of this one. */
-  offer?: 'always' | 'with shell' | 'with split' | 'hidden';
+  offer?: 'always' | 'with shell' | 'with split' | 'with plan' | 'hidden';
   /** What a call is about, for the log of the run. */
   about?(args: never): string;
   /** Returns another call that these arguments mean; undefined for this tool. */
