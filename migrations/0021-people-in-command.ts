@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What people say to runs, pauses that people ask for, and plans that people approve. */
+/** What people say to runs, pauses that people ask for, plans and changes that people approve. */
 export class PeopleInCommand1765411200000 implements MigrationInterface {
   name = 'PeopleInCommand1765411200000';
 
@@ -35,12 +35,31 @@ export class PeopleInCommand1765411200000 implements MigrationInterface {
       create index plans_task on plans (task_id, approved_at);
       -- Null for the setting of the repository.
       alter table tasks add column plan_first boolean;
+      -- Changes that wait for approval, or were approved. A run pushes exactly what was approved.
+      create table held_changes (
+        run_id text primary key references runs on delete cascade,
+        task_id text not null references tasks on delete cascade,
+        -- The git trees by the id of their repository.
+        trees jsonb not null,
+        -- What GET /tasks/:id/diff shows meanwhile.
+        branch_name text not null,
+        base_branch text not null,
+        files jsonb not null,
+        truncated boolean not null,
+        at timestamptz not null default now(),
+        approved_at timestamptz,
+        approved_by text references users on delete set null
+      );
+      create index held_changes_task on held_changes (task_id);
+      alter table projects add column push text not null default 'free' check (push in ('free', 'approved'));
       create index runs_waiting_since on runs (waiting_since) where status = 'waiting';`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
       drop index runs_waiting_since;
+      alter table projects drop column push;
+      drop table held_changes;
       alter table tasks drop column plan_first;
       drop table plans;
       alter table runs drop column pause_text;

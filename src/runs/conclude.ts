@@ -13,12 +13,13 @@ import { linkPulls, proposeWork, pushWork } from './publish/publish.ts';
 import { type CheckResult, firstFailure } from './publish/verify.ts';
 import { splitTask } from './split.ts';
 import { endRun } from './store.ts';
+import { awaitApproval } from './waiting/await-approval.ts';
 import { allWorks, type Work } from './work.ts';
 
 /**
  * Publishes the agent's work and moves its task: to waiting if the agent split it into subtasks, to review with a pull
  * request, or to done if nothing had to change.
- * @throws RunFailed when the host refuses the change or the checks fail
+ * @throws RunFailed when the host refuses the change or the checks fail; Parked when a person approves the change first
  */
 export async function conclude(app: App, work: Work, ending: Ending): Promise<void> {
   const { finish, subtasks, checks = [] } = ending;
@@ -30,6 +31,7 @@ export async function conclude(app: App, work: Work, ending: Ending): Promise<vo
   if (changed.length > 0) {
     await assertFit(work, treeOf, checks);
     await findUnplanned(work, treeOf);
+    await awaitApproval(app, work, changed, treeOf);
     for (const each of changed) await pushWork(app, each, await treeOf(each), finish.prTitle || task.title);
   }
   if (subtasks !== undefined) return succeed(app, work, finish, (em) => splitTask(app, em, work.run, task, subtasks));

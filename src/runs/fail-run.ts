@@ -12,6 +12,7 @@ import { objections } from './outgoing/objection.ts';
 import { findUnplanned } from './outgoing/planned-files.ts';
 import { proposeWork, pushWork } from './publish/publish.ts';
 import { endRun } from './store.ts';
+import { needsApproval } from './waiting/await-approval.ts';
 import { ModelAway } from './waiting/model-away.ts';
 import { allWorks, type Work } from './work.ts';
 import { handFailureOn } from './write-handoff.ts';
@@ -61,6 +62,8 @@ async function keepWork(app: App, work: Work, failure: Failure, isShown: boolean
   // Only commands can have changed anything then, and nobody has approved a plan for it.
   if (work.planning?.mode === 'always') return;
   try {
+    if (await needsApproval(app, work))
+      return await work.journal.note('push', 'nothing was pushed, because a person approves pushes here');
     for (const each of allWorks(work)) await refreshRemote(app, each);
     const treeOf = readOnce();
     const found = await objections(work, treeOf);

@@ -63,7 +63,7 @@ export const runRoutes: Route[] = [
     method: 'post',
     path: '/tasks/:id/revise',
     summary:
-      'Request a change to work in review, or another plan while a run waits for approval of its plan. During any other unfinished run, the request waits for the next run',
+      'Request a change to work in review, or another plan or change while a run waits for approval. During any other unfinished run, the request waits for the next run',
     tag,
     access: onTask('member'),
     body: ReviseTask,

@@ -71,6 +71,8 @@ export type Project = {
         dayCostUsd: number;
     };
     sharePrivateContext: boolean;
+    /** whether a person approves each change before it is pushed */
+    push: "free" | "approved";
     createdAt: string;
     updatedAt: string;
 };
@@ -696,6 +698,7 @@ export function updateProject(projectId: string, body?: {
         dayCostUsd?: number | null;
     };
     sharePrivateContext?: boolean;
+    push?: "free" | "approved";
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
@@ -3994,7 +3997,7 @@ export function retryTask(id: string, body?: {
     })));
 }
 /**
- * Request a change to work in review, or another plan while a run waits for approval of its plan. During any other unfinished run, the request waits for the next run
+ * Request a change to work in review, or another plan or change while a run waits for approval. During any other unfinished run, the request waits for the next run
  */
 export function reviseTask(id: string, body: {
     text: string;
@@ -4187,7 +4190,7 @@ export function listRunEvents(runId: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * Approve the plan that a run proposed. The run then carries it out
+ * Approve the plan or the change that a run waits with. The run then carries it out or pushes it
  */
 export function approveTask(id: string, body?: {
     /** the id of `attention`; another one is refused */

@@ -38,7 +38,7 @@ test.each([
       secrets: ['NPM_TOKEN'],
     },
   ],
-  ['plan: large', { plan: 'large' as const }],
+  ['plan: large\npush: approved', { plan: 'large' as const, push: 'approved' as const }],
   [
     'services:\n  - redis-server\n  - { run: ./db, port: 5432 }\ncache: ./a.lock\ntests: ["spec/**"]',
     { services: [{ run: 'redis-server' }, { run: './db', port: 5432 }], cache: ['a.lock'], tests: ['spec/**'] },

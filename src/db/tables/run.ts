@@ -78,48 +78,6 @@ const RunContexts = table<RunContextRow>('run_contexts', {
   limitChars: whole({ nullable: true }),
 });
 
-/** What people say to a run. */
-export interface RunMessageRow {
-  id: string;
-  runId: string;
-  text: string;
-  saidBy: string | null;
-  at: Date;
-  turn: number | null;
-}
-const RunMessages = table<RunMessageRow>('run_messages', {
-  id: key(),
-  runId: text(),
-  text: text(),
-  saidBy: maybeText(),
-  at: time({ default: () => 'clock_timestamp()' }),
-  turn: whole({ nullable: true }),
-});
-
-/** The plans that runs proposed. */
-export interface PlanRow {
-  id: string;
-  taskId: string;
-  runId: string;
-  markdown: string;
-  files: unknown;
-  checks: unknown;
-  at: Date;
-  approvedAt: Date | null;
-  approvedBy: string | null;
-}
-const Plans = table<PlanRow>('plans', {
-  id: key(),
-  taskId: text(),
-  runId: text(),
-  markdown: text(),
-  files: json(),
-  checks: json(),
-  at: madeNow(),
-  approvedAt: maybeTime(),
-  approvedBy: maybeText(),
-});
-
 /** The log of a run, as shown to people. */
 export interface RunEventRow {
   id: number;
@@ -179,15 +137,4 @@ const ChatMessages = table<ChatMessageRow>('chat_messages', {
 });
 
 /** All tables of this file, for the list in list.ts. */
-export const runTables = [
-  TaskDependencies,
-  Revisions,
-  RunSteps,
-  RunTurns,
-  RunContexts,
-  RunMessages,
-  Plans,
-  RunEvents,
-  Diffs,
-  ChatMessages,
-];
+export const runTables = [TaskDependencies, Revisions, RunSteps, RunTurns, RunContexts, RunEvents, Diffs, ChatMessages];

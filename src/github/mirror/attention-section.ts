@@ -23,6 +23,7 @@ export function attentionSection({ attention, commandPrefix: prefix }: TaskPictu
   const words = waitWords[attention.reason];
   const next = `> ${nextSteps(attention.reason, prefix)}`;
   if (attention.reason === 'plan') return [`> **${words}**`, next, '', ...planLines(attention, prefix)];
+  if (attention.reason === 'push') return [`> **${words}**`, next, '', ...fileLines(attention.text, prefix)];
   const line = (each: string) => harmlessLine(each, lineChars, prefix);
   const choices = attention.options.map((option, i) => `- [ ] ${i + 1}. ${line(option)}`);
   return [`> **${words}**: ${line(attention.text)}`, ...(choices.length === 0 ? [] : ['', ...choices, '']), next];
@@ -38,6 +39,15 @@ function planLines({ text, plan }: Shown, prefix: string): string[] {
   ];
 }
 
+/** At most this many changed files are listed. The task's page has all. */
+const maxFiles = 50;
+
+function fileLines(text: string, prefix: string): string[] {
+  const files = text.split('\n');
+  const more = files.length > maxFiles ? [`- and ${files.length - maxFiles} more`] : [];
+  return [...files.slice(0, maxFiles).map((file) => `- ${harmlessLine(file, 300, prefix)}`), ...more];
+}
+
 function nextSteps(reason: WaitReason, prefix: string): string {
   switch (reason) {
     case 'model':
@@ -49,6 +59,6 @@ function nextSteps(reason: WaitReason, prefix: string): string {
     case 'plan':
       return `\`${prefix} approve\` lets the agent carry it out; \`${prefix} revise <text>\` asks for another plan; \`${prefix} cancel\` ends the run.`;
     case 'push':
-      return `\`${prefix} cancel\` ends the run.`;
+      return `\`${prefix} approve\` pushes it; \`${prefix} revise <text>\` asks for another change; \`${prefix} cancel\` ends the run. The task's page shows the change.`;
   }
 }

@@ -18,6 +18,7 @@ import type { Journal } from '../lease/journal.ts';
 import { insertTurn, listTurns } from '../lease/journal-store.ts';
 import { clockStart } from '../lease/run-clock.ts';
 import { addUsage, costOfDay, findRun, spentByFamily } from '../store.ts';
+import { needsApproval } from '../waiting/await-approval.ts';
 import { openHearing } from '../waiting/hearing.ts';
 import { park } from '../waiting/park.ts';
 import { allWorks, type Work } from '../work.ts';
@@ -50,9 +51,9 @@ export async function workInside(app: App, given: Assignment, work: Work, signal
     await repositories.reopen();
     const packed = turns.findLast((t) => t.workspace !== null)?.workspace;
     if (packed) await repositories.restore(await unpackFiles(packed));
+    work.planning = await readPlanning(app.db.manager, work);
     const known = await journal.recall<Ending>('ending');
     if (known !== undefined) return endedWith(work, known);
-    work.planning = await readPlanning(app.db.manager, work);
     briefing = await openBriefing(app, work, signals.tools);
     const sections = [...planSections(work.planning), ...briefing.sections];
     const { opening, memory } = await beginning(app, given, work, repositories.host, sections);
@@ -168,6 +169,7 @@ function loopContext(
   // Reads `work.secrets` each time, because it grows when another repository is opened.
   const clean = <T>(value: T) => withoutSecrets(value, work.secrets);
   let count = turnsBefore;
+  let isEnding = false;
   const text = openLiveText(app.db, run.id, () => work.secrets);
   const hearing = openHearing(app, run, work.journal);
   return {
@@ -182,9 +184,8 @@ function loopContext(
       const unplanned = await planObjection(work, mode, ending, messages);
       if (unplanned !== undefined) return { accepted: false, objection: unplanned };
       const judgement = await judgeEnding(work, ending, messages);
-      return judgement.accepted && (await hearing.hasMore())
-        ? { accepted: false, objection: saidMeanwhile }
-        : judgement;
+      isEnding = judgement.accepted && !(await hearing.hasMore());
+      return judgement.accepted && !isEnding ? { accepted: false, objection: saidMeanwhile } : judgement;
     },
     spent: () => spentOf(app, run, task),
     note: (type, text, data = {}) => work.journal.note(type, clean(text), clean(data)),
@@ -194,8 +195,10 @@ function loopContext(
     keep: async (messages, reply, changed, wait) => {
       await text.end();
       if (wait !== undefined) await noteRefused(work);
-      // What commands write before the plan is approved is discarded.
-      const workspace = changed && mode !== 'always' ? await packWorkspace(repositories) : null;
+      // What commands write before the plan is approved is discarded. A change that waits for approval is pushed from
+      // what is stored.
+      const isStored = mode !== 'always' && (changed || (isEnding && (await needsApproval(app, work))));
+      const workspace = isStored ? await packWorkspace(repositories) : null;
       await work.journal.write(async (em) => {
         await insertTurn(em, run.id, count, { messages, workspace });
         await hearing.markRead(em, count);

@@ -8,8 +8,9 @@ import { oneLine } from '../../domain/text/sanitize.ts';
 import { assertWaits, chosenOption, type Seen, type WaitReason } from '../../domain/waiting.ts';
 import { showTask } from '../../tasks/move.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
-import { insertEvent } from '../lease/journal-store.ts';
+import { deleteStep, insertEvent } from '../lease/journal-store.ts';
 import { findLiveRun, findRun, findStarter, lockRun } from '../store.ts';
+import { approveChange } from './held-change-store.ts';
 import { insertMessage, listUnread } from './message-store.ts';
 import { park, showAttention } from './park.ts';
 import { approvePlan } from './plan-store.ts';
@@ -92,39 +93,48 @@ export async function answerRun(app: App, act: Act & { text: string }): Promise<
   });
 }
 
+/** Reasons to wait for which an approval or a revision is an answer. */
+const approvals: readonly WaitReason[] = ['plan', 'push'];
+
 /**
- * Approves what a run waits with. It then carries the plan out.
+ * Approves what a run waits with: its plan, which it then carries out, or its change, which it then pushes.
  * @throws Refused when the run does not wait for an approval
  */
 export async function approveRun(app: App, act: Act): Promise<TaskView> {
   return onLiveRun(app, act, async (em, run, login) => {
-    const waiting = await waitingFor(em, run, ['plan'], 'be approved', act);
-    await approvePlan(em, waiting.waitId ?? '', act.userId);
-    const text = `[${login} approved the plan]\nCarry it out now.`;
-    await insertMessage(em, { runId: waiting.id, text, saidBy: act.userId });
-    await insertEvent(em, waiting.id, 'approved', `${login} approved the plan`, {});
+    const waiting = await waitingFor(em, run, approvals, 'be approved', act);
+    const isPlan = waiting.waitReason === 'plan';
+    if (isPlan) {
+      await approvePlan(em, waiting.waitId ?? '', act.userId);
+      const text = `[${login} approved the plan]\nCarry it out now.`;
+      await insertMessage(em, { runId: waiting.id, text, saidBy: act.userId });
+    } else await approveChange(em, waiting.id, act.userId);
+    await insertEvent(em, waiting.id, 'approved', `${login} approved the ${isPlan ? 'plan' : 'change'}`, {});
     await goOn(app, em, waiting);
   });
 }
 
-/** Reasons to wait for which a revision is an answer. */
-const revisable: readonly WaitReason[] = ['plan'];
-
 /** Returns whether a revision of the task would answer what its run waits for. */
 export function waitsForRevision({ attention }: Pick<TaskView, 'attention'>): boolean {
-  return attention !== null && revisable.includes(attention.reason);
+  return attention !== null && approvals.includes(attention.reason);
 }
 
 /**
- * Asks a run that waits for approval of its plan for another one.
+ * Asks a run that waits for approval for another plan, or for another change.
  * @throws Refused when the run does not wait for that
  */
 export async function reviseWaiting(app: App, act: Act & { text: string }): Promise<TaskView> {
   return onLiveRun(app, act, async (em, run, login) => {
-    const waiting = await waitingFor(em, run, revisable, 'be revised', act);
-    const text = `[${login} asks for another plan]\n${act.text}\n\nCall propose_plan again.`;
+    const waiting = await waitingFor(em, run, approvals, 'be revised', act);
+    const [what, next] =
+      waiting.waitReason === 'plan'
+        ? ['another plan', 'Call propose_plan again.']
+        : ['another change', 'The change is not approved as it is. Correct it, then call finish again.'];
+    // The conversation goes on, so it has not ended.
+    if (waiting.waitReason === 'push') await deleteStep(em, waiting.id, 'ending');
+    const text = `[${login} asks for ${what}]\n${act.text}\n\n${next}`;
     await insertMessage(em, { runId: waiting.id, text, saidBy: act.userId });
-    await insertEvent(em, waiting.id, 'revised', `${login} asked for another plan: ${act.text}`, {});
+    await insertEvent(em, waiting.id, 'revised', `${login} asked for ${what}: ${act.text}`, {});
     await goOn(app, em, waiting);
   });
 }

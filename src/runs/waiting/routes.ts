@@ -13,7 +13,7 @@ export const waitingRoutes: Route[] = [
     operationId: 'approveTask',
     method: 'post',
     path: '/tasks/:id/approve',
-    summary: 'Approve the plan that a run proposed. The run then carries it out',
+    summary: 'Approve the plan or the change that a run waits with. The run then carries it out or pushes it',
     tag,
     access: onTask('member'),
     body: ApproveRun,

@@ -114,6 +114,34 @@ test('by comments: a plan is revised and approved; the pull request lists what i
   await until('the refusal', async () => face.reactionsTo(twice.id).includes('confused'));
 });
 
+test('by comments: a change waits for approval, is corrected, and exactly what was approved is pushed', async () => {
+  const { world, say, plays } = face;
+  const project = `/projects/${world.project.id}`;
+  const set = (push: string) => world.service.api(world.token, 'PATCH', project, { push });
+  await set('approved');
+  plays([write('held.txt', 'one\n')], [finish], [finish], [write('held.txt', 'two\n')], [finish]);
+  const number = await world.issue('/agent start');
+  const first = await waitsFor(number, 'push');
+  expect(first).toMatchObject({ attention: { text: 'held.txt' }, branchName: null, prUrl: null });
+  await face.told(number, '- held.txt');
+  const diff = await world.get<{ files: { path: string; hunks: { lines: string[] }[] }[] }>(`/tasks/${first.id}/diff`);
+  expect(diff.files.map((f) => [f.path, f.hunks[0]?.lines])).toEqual([['held.txt', ['+one']]]);
+  await say(number, '/agent revise Write two.');
+  await until('another change', async () => (await waitsFor(number, 'push')).attention?.id !== first.attention?.id);
+  expect(prompts()).toContain('asks for another change]\\nWrite two.');
+  world.service.process.kill('SIGKILL');
+  await world.restart();
+  await say(number, '/agent approve');
+  const task = await face.settled(number, 'in_review', 1);
+  expect(await face.fileOn(task.branchName ?? '', 'held.txt')).toBe('two');
+  const log = await world.get<{ type: string }[]>(
+    `/runs/${(await world.get<{ id: string }[]>(`/tasks/${task.id}/runs`))[0]?.id}/events`,
+  );
+  expect(log.filter(({ type }) => type === 'push')).toHaveLength(1);
+  expect(await face.statusComment(number)).toHaveLength(1);
+  await set('free');
+});
+
 test('people without write permission steer nothing', async () => {
   const { world, say, plays, mona } = face;
   await mona('PUT', `${repo}/collaborators/stranger`, { permission: 'pull' });
