@@ -134,6 +134,13 @@ test('a paused run cannot continue once the project cannot use its agent', async
   expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('creator has left')]);
 });
 
+test('a paused run continues with its agent, although there is a newer version of it', async () => {
+  const run = await queued();
+  await call('POST', `/tasks/${run.taskId}/pause`);
+  expect((await call('POST', `/agents/${run.agentId}/evolve`, { improvements: ['Be brief.'] })).status).toBe(201);
+  expect((await call('POST', `/tasks/${run.taskId}/resume`)).status).toBe(200);
+});
+
 test('what people say is read before the next turn, once', async () => {
   const run = await running();
   for (const text of ['Use tabs.', 'And no semicolons.'])

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { mayServe } from '../../agents/store.ts';
+import { mayContinue } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
 import { newId } from '../../db/ids.ts';
 import type { RunRow } from '../../db/tables/task.ts';
@@ -170,7 +170,7 @@ async function waitingFor(
 ): Promise<RunRow> {
   assertWaits(attentionOf(run), reasons, action, seen);
   if (run === null) throw new Refused('The task has no unfinished run.');
-  if (run.agentId === null || !(await mayServe(em, run.agentId, run.projectId)))
+  if (run.agentId === null || !(await mayContinue(em, run.agentId, run.projectId)))
     throw new Refused(
       'The project can no longer use the agent of this run, because its creator has left. Cancel the run and assign another agent.',
     );
