@@ -18,6 +18,7 @@ import { Reasoning1765065600000 } from './0017-reasoning.ts';
 import { Waiting1765152000000 } from './0018-waiting.ts';
 import { McpServers1765238400000 } from './0019-mcp-servers.ts';
 import { Environments1765324800000 } from './0020-environments.ts';
+import { PeopleInCommand1765411200000 } from './0021-people-in-command.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -41,4 +42,5 @@ export const migrations = [
   Waiting1765152000000,
   McpServers1765238400000,
   Environments1765324800000,
+  PeopleInCommand1765411200000,
 ];

@@ -24,6 +24,12 @@ export const minutes = positive.refine((n) => n <= 20_000, 'must be at most 2000
 /** How long something is kept; 0 keeps it forever. */
 export const days = (preset: number) => whole(0, 36_500, preset);
 
+/** How long something is waited for, in days and parts of days; 0 waits forever. */
+export const waitDays = z
+  .string()
+  .transform(Number)
+  .refine((n) => n >= 0 && n <= 36_500, 'must be a number from 0 to 36500');
+
 export const httpUrl = z
   .string()
   .refine((s) => URL.canParse(s) && /^https?:$/.test(new URL(s).protocol), 'must be an http or https address')

@@ -16,6 +16,7 @@ import {
   positive,
   priceTable,
   privateKey,
+  waitDays,
   webhookSecret,
   whole,
 } from './config-fields.ts';
@@ -96,6 +97,7 @@ const schema = z.object({
   RUN_LEASE_SECONDS: whole(1, 3600, 30),
   RUN_HEARTBEAT_SECONDS: whole(1, 600, 10),
   REMOTE_RETRY_SECONDS: whole(0, 3600, 300),
+  WAIT_DAYS: waitDays.default(7),
   RECONCILE_MINUTES: whole(1, 59, 15),
   REDELIVERY_MINUTES: whole(1, 59, 5),
   KEEP_DELIVERIES: days(30),

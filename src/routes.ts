@@ -9,6 +9,7 @@ import { projectEventRoutes } from './projects/events.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { repositoryRoutes } from './repositories/routes.ts';
 import { runRoutes } from './runs/routes.ts';
+import { waitingRoutes } from './runs/waiting/routes.ts';
 import { sprintRunRoutes } from './sprints/end-routes.ts';
 import { sprintRoutes } from './sprints/routes.ts';
 import { sprintTaskRoutes } from './sprints/task-routes.ts';
@@ -28,6 +29,7 @@ export const routes: Route[] = [
   ...sprintTaskRoutes,
   ...planningRoutes,
   ...runRoutes,
+  ...waitingRoutes,
   ...sprintRunRoutes,
   ...githubRoutes,
 ];

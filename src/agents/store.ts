@@ -99,6 +99,19 @@ export async function mayServe(em: EntityManager, agentId: string, projectId: st
 }
 
 /**
+ * Returns whether a run of an agent may continue in a project: the agent belongs to the project, or to one of its
+ * members. A newer version of the agent does not matter.
+ */
+export async function mayContinue(em: EntityManager, agentId: string, projectId: string): Promise<boolean> {
+  const rows = await em.query(
+    `select 1 from agents a left join members m on m.project_id = $2 and m.user_id = a.creator_id
+     where a.id = $1 and (a.project_id = $2 or m.user_id is not null)`,
+    [agentId, projectId],
+  );
+  return rows.length > 0;
+}
+
+/**
  * Finds the agents that a name can mean in a project: the project's own, otherwise the sender's own, otherwise those of
  * other members. If there is more than one, the name is ambiguous.
  */

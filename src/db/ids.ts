@@ -17,6 +17,7 @@ export type IdPrefix =
   | 'wiz'
   | 'msg'
   | 'wait'
+  | 'said'
   | 'trial';
 
 /** Creates an identifier such as `task_01h455vb4pex5vsknk084sn02q`. */

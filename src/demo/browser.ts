@@ -1,17 +1,14 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** The path of Chromium as installed by Debian, Ubuntu or Google. Debian's headless shell takes a third of the time. */
-export const chromiumPath = [
-  '/usr/bin/chromium-headless-shell',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find((path) => existsSync(path));
+/** The path of Chromium as installed by Debian, Ubuntu or Google. */
+export const chromiumPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+);
 
 export function launchBrowser(): Promise<Browser> {
   if (chromiumPath === undefined)
-    throw new Error('Chromium is not installed. Install it with: apt-get install chromium-headless-shell');
+    throw new Error('Chromium is not installed. Install it with: apt-get install chromium');
   return chromium.launch({
     executablePath: chromiumPath,
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking', '--no-first-run'],

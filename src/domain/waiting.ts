@@ -1,3 +1,4 @@
+import { Refused } from './machine.ts';
 import { growingPauseMs } from './patience.ts';
 
 /** What a run waits for. `model` means that the model's server asked it to wait. */
@@ -11,6 +12,75 @@ export interface Attention {
   text: string;
   options: string[];
   since: string;
+}
+
+/** What an agent proposes to do before it does it. */
+export interface Plan {
+  markdown: string;
+  /** Paths and patterns of the files that it will change. */
+  files: string[];
+  /** How the result will be checked. */
+  checks: string[];
+}
+
+/** What a run begins to wait for. */
+export interface NewWait extends Pick<Attention, 'reason' | 'text' | 'options'> {
+  /** The plan that waits for approval. Its text is that of the wait. */
+  plan?: Plan;
+}
+
+/** What somebody who acts on a waiting run has seen of it. */
+export interface Seen {
+  /** The `id` of the attention that they act on. */
+  id?: string | undefined;
+  /** When they wrote the comment. GitHub gives times in whole seconds. */
+  writtenAt?: Date | undefined;
+}
+
+const waitsFor: Record<WaitReason, string> = {
+  plan: 'waits for approval of its plan',
+  question: 'waits for an answer',
+  push: 'waits for approval of its change',
+  paused: 'is paused',
+  model: 'waits for its model',
+};
+
+/**
+ * Checks that a run waits for what somebody does to it, and that they have seen what it waits for now.
+ *
+ * @param action what they do, to complete the phrase "a task that is paused can …"
+ * @throws Refused
+ */
+export function assertWaits(
+  attention: (Pick<Attention, 'id' | 'reason'> & { since: Date }) | null,
+  reasons: readonly WaitReason[],
+  action: string,
+  { id, writtenAt }: Seen,
+): void {
+  const isOld = attention !== null && writtenAt !== undefined && writtenAt.getTime() < wholeSeconds(attention.since);
+  if (isOld || (id !== undefined && id !== attention?.id))
+    throw new Refused('This changed in the meantime; read the new one');
+  if (attention !== null && reasons.includes(attention.reason)) return;
+  const wanted = reasons.map((reason) => waitsFor[reason]).join(' or ');
+  const found = attention === null ? 'waits for nobody' : waitsFor[attention.reason];
+  throw new Refused(`Only a task that ${wanted} can ${action}; this one ${found}.`);
+}
+
+/**
+ * Returns an answer as the model reads it: the number of an option is replaced by its text.
+ * @throws Refused when there is no option with this number
+ */
+export function chosenOption(answer: string, options: readonly string[]): string {
+  if (options.length === 0 || !/^\d{1,9}$/.test(answer)) return answer;
+  const option = options[Number(answer) - 1];
+  if (option === undefined)
+    throw new Refused(`There is no option ${answer}. Choose from 1 to ${options.length}, or answer in your own words.`);
+  return option;
+}
+
+/** Returns the beginning of the second, so that a comment written later in the same second is not taken for older. */
+function wholeSeconds(at: Date): number {
+  return Math.floor(at.getTime() / 1000) * 1000;
 }
 
 /** How long a run waits for its model in total, in seconds. Then it fails. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { roles } from '../domain/member.ts';
+import { pushModes } from '../domain/push-mode.ts';
 import { longText, Timestamp, titleText } from '../http/shapes.ts';
 
 export const Me = z
@@ -37,6 +38,7 @@ export const Project = z
       .meta({ description: "the project's own limits; null means that the limit of the service applies" }),
     limits: Limits,
     sharePrivateContext: z.boolean(),
+    push: z.enum(pushModes).meta({ description: 'whether a person approves each change before it is pushed' }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
@@ -49,6 +51,7 @@ export const UpdateProject = z.strictObject({
   description: longText().optional(),
   budgets: z.strictObject(Budgets).partial().optional(),
   sharePrivateContext: z.boolean().optional(),
+  push: z.enum(pushModes, 'must be free or approved').optional(),
 });
 
 export const Member = z

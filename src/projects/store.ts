@@ -44,7 +44,7 @@ export function ownBudgets({ budgets }: ProjectRow): ProjectBudgets {
   return { ...noBudgets, ...budgets };
 }
 
-const asMember = `select p.id, p.name, p.slug, p.description, p.budgets, p.share_private_context as "sharePrivateContext",
+const asMember = `select p.id, p.name, p.slug, p.description, p.budgets, p.share_private_context as "sharePrivateContext", p.push,
     p.created_at as "createdAt", p.updated_at as "updatedAt", m.role,
     case when a.id is not null then json_build_object('id', a.id, 'login', a.login) end as "addedBy"
   from members m join projects p on p.id = m.project_id left join users a on a.id = m.added_by`;
@@ -102,7 +102,7 @@ export async function lockProject(em: EntityManager, id: string): Promise<Projec
 export async function updateProjectRow(
   em: EntityManager,
   id: string,
-  change: Partial<Pick<ProjectRow, 'name' | 'description' | 'budgets' | 'sharePrivateContext'>>,
+  change: Partial<Pick<ProjectRow, 'name' | 'description' | 'budgets' | 'sharePrivateContext' | 'push'>>,
 ): Promise<void> {
   await em.update(Projects, { id }, { ...change, updatedAt: new Date() } as never);
 }

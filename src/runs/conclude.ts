@@ -8,16 +8,18 @@ import { refreshRemote } from './open-work.ts';
 import { followRevisions } from './operations.ts';
 import { changesOf, readOnce, type TreeOf } from './outgoing/changes.ts';
 import { objections, rejection } from './outgoing/objection.ts';
+import { findUnplanned } from './outgoing/planned-files.ts';
 import { linkPulls, proposeWork, pushWork } from './publish/publish.ts';
 import { type CheckResult, firstFailure } from './publish/verify.ts';
 import { splitTask } from './split.ts';
 import { endRun } from './store.ts';
+import { awaitApproval } from './waiting/await-approval.ts';
 import { allWorks, type Work } from './work.ts';
 
 /**
  * Publishes the agent's work and moves its task: to waiting if the agent split it into subtasks, to review with a pull
  * request, or to done if nothing had to change.
- * @throws RunFailed when the host refuses the change or the checks fail
+ * @throws RunFailed when the host refuses the change or the checks fail; Parked when a person approves the change first
  */
 export async function conclude(app: App, work: Work, ending: Ending): Promise<void> {
   const { finish, subtasks, checks = [] } = ending;
@@ -28,6 +30,8 @@ export async function conclude(app: App, work: Work, ending: Ending): Promise<vo
   const changed = await changedWorks(work, treeOf);
   if (changed.length > 0) {
     await assertFit(work, treeOf, checks);
+    await findUnplanned(work, treeOf);
+    await awaitApproval(app, work, changed, treeOf);
     for (const each of changed) await pushWork(app, each, await treeOf(each), finish.prTitle || task.title);
   }
   if (subtasks !== undefined) return succeed(app, work, finish, (em) => splitTask(app, em, work.run, task, subtasks));
@@ -56,6 +60,7 @@ export async function changedWorks(work: Work, treeOf: TreeOf): Promise<Work[]> 
  * @throws RunFailed when the host refuses the change or a check fails
  */
 async function assertFit(work: Work, treeOf: TreeOf, checks: CheckResult[]): Promise<void> {
+  if (work.planning?.mode === 'always') throw new RunFailed('push_rejected', 'no person has approved a plan for it');
   const found = await objections(work, treeOf);
   if (found !== undefined) throw rejection(found);
   const failing = firstFailure(checks);

@@ -9,8 +9,10 @@ import type { Journal } from './lease/journal.ts';
 import { refreshRemote } from './open-work.ts';
 import { readOnce } from './outgoing/changes.ts';
 import { objections } from './outgoing/objection.ts';
+import { findUnplanned } from './outgoing/planned-files.ts';
 import { proposeWork, pushWork } from './publish/publish.ts';
 import { endRun } from './store.ts';
+import { needsApproval } from './waiting/await-approval.ts';
 import { ModelAway } from './waiting/model-away.ts';
 import { allWorks, type Work } from './work.ts';
 import { handFailureOn } from './write-handoff.ts';
@@ -57,7 +59,11 @@ async function failRun(
  * is the one to report.
  */
 async function keepWork(app: App, work: Work, failure: Failure, isShown: boolean): Promise<void> {
+  // Only commands can have changed anything then, and nobody has approved a plan for it.
+  if (work.planning?.mode === 'always') return;
   try {
+    if (await needsApproval(app, work))
+      return await work.journal.note('push', 'nothing was pushed, because a person approves pushes here');
     for (const each of allWorks(work)) await refreshRemote(app, each);
     const treeOf = readOnce();
     const found = await objections(work, treeOf);
@@ -66,6 +72,7 @@ async function keepWork(app: App, work: Work, failure: Failure, isShown: boolean
       if (!isKnown) await work.journal.note('push', `nothing was pushed:\n${found}`);
       return;
     }
+    await findUnplanned(work, treeOf);
     for (const each of await changedWorks(work, treeOf)) {
       await pushWork(app, each, await treeOf(each), `Work in progress: ${work.task.title}`);
       if (isShown) await proposeWork(app, each, { summary: `Unfinished: ${failure.message}.`, nextSteps: [] }, true);

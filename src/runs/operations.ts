@@ -18,6 +18,8 @@ interface Starting {
   instructions?: string | undefined;
   /** The agent that becomes the owner of the task, unless the start is refused. */
   owner?: string | undefined;
+  /** Whether the agent proposes a plan first; the task's own setting if undefined. */
+  planFirst?: boolean;
   /** Called in the same transaction, after the run is queued. */
   also?: (em: EntityManager) => Promise<void>;
 }
@@ -28,10 +30,11 @@ interface Starting {
  * missing
  */
 export async function startTask(app: App, starting: Starting): Promise<TaskView> {
-  const { taskId, kind, owner } = starting;
+  const { taskId, kind, owner, planFirst } = starting;
   const problem = await startProblem(app, starting);
   return app.db.transaction(async (em) => {
     if (owner !== undefined) await setTaskFields(em, taskId, { owner });
+    if (planFirst !== undefined) await setTaskFields(em, taskId, { planFirst });
     // If the task's state forbids the start, report that rather than other problems.
     await moveTask(app, em, taskId, kind);
     if (problem !== undefined) throw problem;

@@ -10,6 +10,7 @@ import { listEvents } from './lease/journal-store.ts';
 import { cancelTask, reviseTask, startTask } from './operations.ts';
 import { RetryTask, ReviseTask, Run, RunEvent } from './schemas.ts';
 import { listRuns, runColumns } from './store.ts';
+import { reviseWaiting, waitsForRevision } from './waiting/operations.ts';
 
 const tag = 'tasks';
 const onRun = accessTo<RunRow, 'run'>({
@@ -61,7 +62,8 @@ export const runRoutes: Route[] = [
     operationId: 'reviseTask',
     method: 'post',
     path: '/tasks/:id/revise',
-    summary: 'Request a change to work in review. During a live run, the request waits for the next run',
+    summary:
+      'Request a change to work in review, or another plan or change while a run waits for approval. During any other unfinished run, the request waits for the next run',
     tag,
     access: onTask('member'),
     body: ReviseTask,
@@ -70,7 +72,9 @@ export const runRoutes: Route[] = [
     costs: 'start',
     waits: 'before it writes',
     handle: (app, { task, user, body }) =>
-      reviseTask(app, { taskId: task.id, source: 'person', text: body.text, cause: null, askedBy: user.id }),
+      waitsForRevision(task)
+        ? reviseWaiting(app, { taskId: task.id, userId: user.id, text: body.text })
+        : reviseTask(app, { taskId: task.id, source: 'person', text: body.text, cause: null, askedBy: user.id }),
   }),
   route({
     operationId: 'cancelTask',

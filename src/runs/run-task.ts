@@ -14,14 +14,17 @@ import { lastInterruption, maxInterruptions } from './lease/lease-store.ts';
 import { clockStart, startRunClock } from './lease/run-clock.ts';
 import { openWork } from './open-work.ts';
 import { patienceOf } from './publish/patience.ts';
+import { pauseIfAsked } from './waiting/hearing.ts';
 import { ModelAway } from './waiting/model-away.ts';
 import { waitForModel } from './waiting/park.ts';
+import { Parked } from './waiting/parked.ts';
 import { allWorks, type Work } from './work.ts';
 
 /**
  * Carries out a claimed run: workspace, branch, conversation with the model, checks, commit, push, pull request,
  * handoff. An earlier worker may have begun the run, so every step checks the journal first. `outer` aborts when this
- * worker no longer holds the run. A run whose model asks it to wait is parked, and any worker continues it later.
+ * worker no longer holds the run. A run that waits for its model or for a person leaves this worker, and any worker
+ * continues it later.
  * @throws the error that took the run from this worker. A failure of the run is stored as its result instead.
  */
 export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promise<void> {
@@ -42,8 +45,11 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     const limits = lowerLimits(given.limits, 'repository', budgetsOfRepository(work.settings));
     clock.work(limits.runMinutes);
     const ending = await workInside(app, { ...given, limits }, work, signals);
+    // From here on, the run changes what others see.
+    await pauseIfAsked(app, run, journal);
     await conclude(app, work, ending);
   } catch (error) {
+    if (error instanceof Parked) return;
     const failure = error instanceof ModelAway ? await waitForModel(app, run, journal, error) : asFailure(error, outer);
     if (failure !== undefined) await endFailed(app, run, journal, { work, failure, error });
     else if (!(error instanceof ModelAway)) throw error;

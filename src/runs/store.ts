@@ -7,6 +7,7 @@ import { liveRun, type RunRow, Runs } from '../db/tables/task.ts';
 import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
 import type { TokenUsage } from '../llm/pricing.ts';
 import { releaseRevisionsOf } from '../tasks/revision-store.ts';
+import { keepUnread } from './waiting/message-store.ts';
 
 /** A run that a worker holds. Every write checks the fence, so a worker that has lost the run can no longer write. */
 export interface Held {
@@ -85,7 +86,7 @@ export async function lockForCancel(em: EntityManager, runId: string): Promise<v
 
 /**
  * Ends a live run; returns false when it has ended already. Unless it succeeded, its revisions are left to the next
- * run. If the agent got a new version during the run, the task moves to the newest version.
+ * run, and so is what its agent has not read. If the agent got a new version during the run, the task moves to the newest version.
  */
 export async function endRun(
   em: EntityManager,
@@ -98,18 +99,19 @@ export async function endRun(
      where id = $1 and status in ${liveRun}`,
     [runId, status, failure],
   );
-  if (count === 1 && status !== 'succeeded') await releaseRevisionsOf(em, runId);
-  if (count === 1)
-    await em.query(
-      `with recursive newer (id) as (
-         select agent_id from runs where id = $1
-         union select a.id from agents a join newer n on a.previous_version_id = n.id)
-       update tasks t set owner = a.id from runs r, newer n, agents a
-       where r.id = $1 and t.id = r.task_id and t.owner = r.agent_id and t.status <> 'done'
-         and a.id = n.id and a.is_newest and a.id <> t.owner`,
-      [runId],
-    );
-  return count === 1;
+  if (count === 0) return false;
+  if (status !== 'succeeded') await releaseRevisionsOf(em, runId);
+  await keepUnread(em, runId);
+  await em.query(
+    `with recursive newer (id) as (
+       select agent_id from runs where id = $1
+       union select a.id from agents a join newer n on a.previous_version_id = n.id)
+     update tasks t set owner = a.id from runs r, newer n, agents a
+     where r.id = $1 and t.id = r.task_id and t.owner = r.agent_id and t.status <> 'done'
+       and a.id = n.id and a.is_newest and a.id <> t.owner`,
+    [runId],
+  );
+  return true;
 }
 
 export async function findRun(em: EntityManager, id: string): Promise<RunRow | null> {

@@ -7,6 +7,7 @@ import type { Credential } from '../repositories/credentials.ts';
 import type { RepositorySettings } from '../repositories/settings/repository-settings.ts';
 import type { TaskView } from '../tasks/store.ts';
 import type { Handoff } from './agent/handoff.ts';
+import type { Planning } from './agent/planning.ts';
 import type { Journal } from './lease/journal.ts';
 import type { Patience } from './publish/patience.ts';
 import type { CheckResult } from './publish/verify.ts';
@@ -38,6 +39,10 @@ export interface Work extends Workspace {
   refused(): RefusedHost[];
   /** Returns what the next run should know; undefined when the model does not say. Set once the conversation begins. */
   handoff?: (failure: Failure) => Promise<Handoff | undefined>;
+  /** Whether the run still has to propose a plan. Set once the conversation begins. */
+  planning?: Planning;
+  /** The changed files that the approved plan does not name; undefined without a plan. */
+  unplanned?: string[];
   /** The results of the repository's checks, once the agent has finished. */
   checks?: CheckResult[];
 }

@@ -27,8 +27,13 @@ export async function handFailureOn(
 }
 
 /** Stores the handoff of a cancelled run. The model is not asked, because a cancelled run should cost nothing more. */
-export async function handCancelOn(app: App, em: EntityManager, run: Ended): Promise<void> {
-  const summary = joined('The run was cancelled.', await factsOfRun(app, em, run.id));
+export async function handCancelOn(
+  app: App,
+  em: EntityManager,
+  run: Ended,
+  why = 'The run was cancelled.',
+): Promise<void> {
+  const summary = joined(why, await factsOfRun(app, em, run.id));
   await insertHandoff(em, { taskId: run.taskId, runId: run.id, summary, nextSteps: [] });
 }
 

@@ -12,7 +12,7 @@ import { findPrimary, findRepository } from '../repositories/store.ts';
 import { advanceSprints, showTask } from './move.ts';
 import type { CreateTask } from './schemas.ts';
 import { getTask, insertDependencies, lockSprintForTask, type TaskView, tasksAmong } from './store.ts';
-import { findDiff } from './work-store.ts';
+import { findDiff, findHeldDiff } from './work-store.ts';
 
 /** The GitHub issue that a task belongs to. */
 export interface IssueLink {
@@ -64,6 +64,7 @@ export async function insertTask(
     createdBy: string | null;
     issue?: IssueLink;
     wantsIssue?: boolean;
+    planFirst?: boolean | null | undefined;
   },
 ): Promise<string> {
   const repository =
@@ -80,6 +81,7 @@ export async function insertTask(
     owner: task.owner ?? null,
     repositoryId: repository?.id ?? null,
     wantsIssue: task.wantsIssue ?? false,
+    planFirst: task.planFirst ?? null,
     parentId: task.parentId ?? null,
     sprintId: await openSprint(em, projectId, task.sprintId),
     createdBy: task.createdBy,
@@ -139,14 +141,18 @@ async function openSprint(em: EntityManager, projectId: string, id: string | und
   return id;
 }
 
-/** Returns the diff as of the last push. It is empty while the task has no branch. */
+/**
+ * Returns the diff of the change that waits for approval, otherwise as of the last push. It is empty while the task has
+ * no branch.
+ */
 export async function readDiff(app: App, task: TaskView) {
-  const stored = await findDiff(app.db.manager, task.id);
+  const em = app.db.manager;
+  const stored = (await findHeldDiff(em, task.id)) ?? (await findDiff(em, task.id));
   if (stored !== undefined) {
     const { branchName, baseBranch, files, truncated } = stored;
     return { taskId: task.id, branchName, baseBranch, files, ...(truncated ? { truncated } : {}) };
   }
-  const repository = task.repositoryId === null ? null : await findRepository(app.db.manager, task.repositoryId);
+  const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
   return {
     taskId: task.id,
     branchName: task.branchName ?? '',

@@ -36,11 +36,17 @@ export const Task = z
     issueUrl: z.string().nullable(),
     failure: Failure.nullable(),
     attention: Attention.nullable(),
+    planFirst: z.boolean().nullable(),
     runCount: z.int(),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
   .meta({ id: 'Task' });
+
+const planFirst = z
+  .boolean()
+  .nullable()
+  .meta({ description: 'whether the agent proposes a plan first; null for the setting of the repository' });
 
 export const CreateTask = z.strictObject({
   title: titleText(),
@@ -51,6 +57,7 @@ export const CreateTask = z.strictObject({
   repositoryId: IdText.optional(),
   sprintId: IdText.optional(),
   issue: z.boolean().default(false).meta({ description: 'create a GitHub issue for it' }),
+  planFirst: planFirst.optional(),
 });
 
 /** In this request, `dependsOn` may also contain the `ref` of another task in the same request. */
@@ -68,6 +75,7 @@ export const UpdateTask = z.strictObject({
   status: z.enum(taskStatuses, `must be one of ${taskStatuses.join(', ')}`).optional(),
   dependsOn: z.array(IdText).max(100, 'must have at most 100 ids').optional(),
   repositoryId: IdText.optional(),
+  planFirst: planFirst.optional(),
 });
 
 export const CreateSubtask = z.strictObject({ title: titleText(), description: longText().default('') });

@@ -17,7 +17,7 @@ export interface TaskView extends TaskRow {
 
 export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.description, t.status, t.owner,
   t.repository_id as "repositoryId", t.parent_id as "parentId", t.sprint_id as "sprintId", t.split_by_agent as "splitByAgent", t.branch_name as "branchName",
-  t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.wants_issue as "wantsIssue", t.failure,
+  t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.wants_issue as "wantsIssue", t.plan_first as "planFirst", t.failure,
   t.done_at as "doneAt", t.created_by as "createdBy", t.created_at as "createdAt", t.updated_at as "updatedAt",
   array(select d.depends_on_id from task_dependencies d where d.task_id = t.id order by 1) as "dependsOn",
   (select p.url from pull_requests p where p.task_id = t.id and p.repository_id = t.repository_id
@@ -136,7 +136,7 @@ export async function lockForDeletion(em: EntityManager, taskId: string): Promis
 export async function setTaskFields(
   em: EntityManager,
   id: string,
-  fields: Partial<Pick<TaskRow, 'owner' | 'repositoryId' | 'branchName' | 'splitByAgent'>>,
+  fields: Partial<Pick<TaskRow, 'owner' | 'repositoryId' | 'branchName' | 'splitByAgent' | 'planFirst'>>,
 ): Promise<void> {
   await em.update(Tasks, { id }, fields);
 }

@@ -64,7 +64,7 @@ async function checkReferences(em: EntityManager, task: TaskView, userId: string
 }
 
 async function assertMayChange(em: EntityManager, task: TaskView, input: Update): Promise<void> {
-  const touched = (['owner', 'status', 'repositoryId', 'dependsOn'] as const).filter((name) => {
+  const touched = (['owner', 'status', 'repositoryId', 'dependsOn', 'planFirst'] as const).filter((name) => {
     const [before, after] = [task[name], input[name]];
     if (after === undefined) return false;
     return name === 'dependsOn'

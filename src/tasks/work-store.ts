@@ -120,6 +120,20 @@ export async function upsertDiff(em: EntityManager, taskId: string, diff: Stored
   );
 }
 
+/** Returns the diff of the change that waits for approval; undefined when none does. */
+export async function findHeldDiff(
+  em: EntityManager,
+  taskId: string,
+): Promise<Omit<StoredDiff, 'headSha'> | undefined> {
+  const rows: Omit<StoredDiff, 'headSha'>[] = await em.query(
+    `select h.branch_name as "branchName", h.base_branch as "baseBranch", h.files, h.truncated
+     from held_changes h join runs r on r.id = h.run_id
+     where h.task_id = $1 and r.status = 'waiting' and r.wait_reason = 'push'`,
+    [taskId],
+  );
+  return rows[0];
+}
+
 export async function findDiff(em: EntityManager, taskId: string): Promise<StoredDiff | undefined> {
   const rows: StoredDiff[] = await em.query(
     `select branch_name as "branchName", base_branch as "baseBranch", head_sha as "headSha", files, truncated from diffs where task_id = $1`,

@@ -71,6 +71,8 @@ export type Project = {
         dayCostUsd: number;
     };
     sharePrivateContext: boolean;
+    /** whether a person approves each change before it is pushed */
+    push: "free" | "approved";
     createdAt: string;
     updatedAt: string;
 };
@@ -238,6 +240,7 @@ export type Task = {
     issueUrl: string | null;
     failure: Failure | null;
     attention: Attention | null;
+    planFirst: boolean | null;
     runCount: number;
     createdAt: string;
     updatedAt: string;
@@ -433,6 +436,7 @@ export type RunEvent = {
         [key: string]: any;
     };
 };
+export type Accepted = {};
 export type Reconciliation = {
     id: string;
     startedAt: string;
@@ -694,6 +698,7 @@ export function updateProject(projectId: string, body?: {
         dayCostUsd?: number | null;
     };
     sharePrivateContext?: boolean;
+    push?: "free" | "approved";
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
@@ -2248,6 +2253,8 @@ export function createTask(projectId: string, body: {
     sprintId?: string;
     /** create a GitHub issue for it */
     issue?: boolean;
+    /** whether the agent proposes a plan first; null for the setting of the repository */
+    planFirst?: boolean | null;
 }, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
@@ -2350,6 +2357,8 @@ export function createTasks(projectId: string, body: {
         sprintId?: string;
         /** create a GitHub issue for it */
         issue?: boolean;
+        /** whether the agent proposes a plan first; null for the setting of the repository */
+        planFirst?: boolean | null;
         ref?: string;
     }[];
 }, { idempotencyKey }: {
@@ -2465,6 +2474,8 @@ export function updateTask(id: string, body?: {
     status?: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
     dependsOn?: string[];
     repositoryId?: string;
+    /** whether the agent proposes a plan first; null for the setting of the repository */
+    planFirst?: boolean | null;
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
@@ -3986,7 +3997,7 @@ export function retryTask(id: string, body?: {
     })));
 }
 /**
- * Request a change to work in review. During a live run, the request waits for the next run
+ * Request a change to work in review, or another plan or change while a run waits for approval. During any other unfinished run, the request waits for the next run
  */
 export function reviseTask(id: string, body: {
     text: string;
@@ -4176,6 +4187,253 @@ export function listRunEvents(runId: string, opts?: Oazapfts.RequestOpts) {
         data: ErrorReply;
     }>(`/runs/${encodeURIComponent(runId)}/events`, {
         ...opts
+    }));
+}
+/**
+ * Approve the plan or the change that a run waits with. The run then carries it out or pushes it
+ */
+export function approveTask(id: string, body?: {
+    /** the id of `attention`; another one is refused */
+    id?: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/approve`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Answer the question of a run. The number of an option stands for its text
+ */
+export function answerTask(id: string, body: {
+    text: string;
+    /** the id of `attention`; another one is refused */
+    id?: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/answer`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Tell the agent of an unfinished run something. It reads it before its next turn
+ */
+export function sayToTask(id: string, body: {
+    text: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 202;
+        data: Accepted;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/say`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Pause the run of a task: at once while it is queued, otherwise after the current turn of its agent
+ */
+export function pauseTask(id: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/pause`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * Let a paused run continue
+ */
+export function resumeTask(id: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/resume`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
     }));
 }
 /**

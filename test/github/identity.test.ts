@@ -119,6 +119,7 @@ const say = (id: number, login: string, body: string, number = 1, fullName = 'ac
     sender: shown(id, login),
     body,
     commentId: number * 1000,
+    writtenAt: new Date().toISOString(),
   });
 const taskOf = async (number: number) =>
   (await service.app.db.manager.query('select id from tasks where issue_number = $1', [number])).length;

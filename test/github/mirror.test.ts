@@ -10,6 +10,7 @@ const picture: TaskPicture = {
   branchName: 'agent/12345678-t',
   failure: null,
   attention: null,
+  cancelledBecause: null,
   notice: '',
   run: {
     kind: 'start',
@@ -36,7 +37,7 @@ test('a task has one status label, and agent:failed after a failure', () => {
   expect(wanted(picture, secret).labels).toEqual(['agent:in-review']);
   const failure = { category: 'model' as const, message: 'gone', retryable: true };
   expect(wanted({ ...picture, status: 'ready', failure }, secret).labels).toEqual(['agent:ready', failedLabel]);
-  expect(ownLabels.size).toBe(Object.keys(labelOf).length + 1);
+  expect(ownLabels.size).toBe(Object.keys(labelOf).length + 2);
 });
 
 test('the comment shows status, agent, run, pull request, cost and handoff', () => {
@@ -100,7 +101,7 @@ test('the comment shows the current step, the latest steps, folded earlier runs 
 
 test('a run that waits is shown in the comment and the check run, can be cancelled, and adds no label', () => {
   const run = { ...(picture.run as NonNullable<TaskPicture['run']>), status: 'waiting' as const, finishedAt: null };
-  const attention = { reason: 'model' as const, text: 'HTTP 429 @octocat' };
+  const attention = { id: 'wait_1', reason: 'model' as const, text: 'HTTP 429 @octocat', options: [] };
   const shown = wanted({ ...picture, status: 'in_progress', run, attention }, secret);
   expect(shown.comment).toContain('> **⏸️ Waiting for the model**: HTTP 429 @\u2060octocat');
   expect(shown.comment).toContain('start: waiting, 3 steps');
@@ -112,6 +113,28 @@ test('a run that waits is shown in the comment and the check run, can be cancell
   });
   const running = wanted({ ...picture, status: 'in_progress', run: { ...run, status: 'running' } }, secret);
   expect(shown.essence).not.toBe(running.essence);
+  const paused = { ...attention, reason: 'paused' as const, text: 'Paused by octocat.' };
+  const held = wanted({ ...picture, status: 'in_progress', run, attention: paused }, secret);
+  expect(held.labels).toEqual(['agent:in-progress', 'agent:needs-you']);
+  expect(held.comment).toContain('> **⏸️ Paused**: Paused by octocat.\n> `/agent resume` continues the run.');
+  const question = { ...attention, reason: 'question' as const, text: 'Which\none?', options: ['tabs', '@octocat'] };
+  expect(wanted({ ...picture, status: 'in_progress', run, attention: question }, secret).comment).toContain(
+    '**: Which one?\n\n- [ ] 1. tabs\n- [ ] 2. @\u2060octocat\n\n> `/agent answer <number or text>` answers',
+  );
+  const plan = {
+    ...attention,
+    reason: 'plan' as const,
+    text: '# Plan\n\n- one #1',
+    plan: { files: ['src/**'], checks: ['npm test'] },
+  };
+  const planned = wanted({ ...picture, status: 'in_progress', run, attention: plan }, secret).comment;
+  expect(planned).toContain('> `/agent approve` lets the agent carry it out');
+  expect(planned).toContain(
+    '# Plan\n\n- one #\u20601\n\n**Files that will change**\n\n- src/**\n\n**Checks**\n\n- npm test',
+  );
+  expect(held.essence).not.toBe(
+    wanted({ ...picture, status: 'in_progress', run, attention: { ...paused, id: 'wait_2' } }, secret).essence,
+  );
 });
 
 test('the check run shows the state and offers the possible actions', () => {

@@ -29,6 +29,7 @@ test('a project has the same fields for all its members', async () => {
     budgets: { runMinutes: null, runSteps: null, runTokens: null, runCostUsd: null, dayCostUsd: null },
     limits: { runMinutes: 30, runSteps: 200, runTokens: 2_000_000, runCostUsd: 5, dayCostUsd: 50 },
     sharePrivateContext: false,
+    push: 'free',
     createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
     updatedAt: expect.stringMatching(/^\d{4}-.*Z$/),
   });
@@ -44,6 +45,8 @@ test('admins change settings; budgets are merged, and {} changes nothing', async
   const { body } = await patch({ budgets: { runCostUsd: 0.5 }, sharePrivateContext: true });
   expect(body.budgets).toEqual({ runMinutes: null, runSteps: 5, runTokens: null, runCostUsd: 0.5, dayCostUsd: null });
   expect((await patch({})).body).toEqual(body);
+  expect((await patch({ push: 'approved' })).body.push).toBe('approved');
+  expect((await patch({ push: 'never' })).body.message).toBe('push: must be free or approved');
   expect((await patch({ budgets: { runSteps: 0 } })).status).toBe(400);
   expect((await patch({ id: 'proj_x' })).body.message).toBe('id is not a known field');
 });

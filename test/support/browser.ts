@@ -9,7 +9,7 @@ export function inBrowser(name: string, body: () => Promise<void>, timeoutMs?: n
 }
 
 if (chromiumPath === undefined)
-  console.warn('The dashboard is not tested in a browser. Install one with: apt-get install chromium-headless-shell');
+  console.warn('The dashboard is not tested in a browser. Install one with: apt-get install chromium');
 
 let browser: Browser | undefined;
 

@@ -36,6 +36,7 @@ test('a created task has every field of the contract', async () => {
     dependsOn: [],
     repositoryId: null,
     parentId: null,
+    planFirst: null,
     sprintId: null,
     issueNumber: null,
     issueUrl: null,

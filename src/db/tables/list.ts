@@ -13,6 +13,7 @@ import {
   StoredApps,
 } from './github.ts';
 import { McpHeaders, McpServers } from './mcp.ts';
+import { peopleTables } from './people.ts';
 import { Agents, ApiTokens, Members, ProjectSecrets, Projects, Repositories, Users } from './project.ts';
 import { runTables } from './run.ts';
 import { Digests, SprintHistories, SprintMilestones, Sprints, WizardSessions } from './sprint.ts';
@@ -46,6 +47,7 @@ export const tables = [
   Handoffs,
   PullRequests,
   ...runTables,
+  ...peopleTables,
   Sprints,
   SprintHistories,
   SprintMilestones,

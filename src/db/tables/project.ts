@@ -1,5 +1,6 @@
 import type { ProjectBudgets } from '../../domain/budget.ts';
 import type { Role } from '../../domain/member.ts';
+import type { PushMode } from '../../domain/push-mode.ts';
 import type { ReasoningEffort } from '../../domain/reasoning.ts';
 import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, time, whole } from './table.ts';
 
@@ -52,6 +53,8 @@ export interface ProjectRow {
   description: string;
   budgets: Partial<ProjectBudgets>;
   sharePrivateContext: boolean;
+  /** Whether a person approves a change before it is pushed. A repository may ask for that too. */
+  push: PushMode;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -62,6 +65,7 @@ export const Projects = table<ProjectRow>('projects', {
   description: text({ default: '' }),
   budgets: json({ default: {} }),
   sharePrivateContext: flag(false),
+  push: text({ default: 'free' }),
   createdAt: madeNow(),
   updatedAt: madeNow(),
 });

@@ -20,6 +20,8 @@ export interface TaskRow {
   issueUrl: string | null;
   /** Whether an issue should be created for the task. */
   wantsIssue: boolean;
+  /** Whether its agent proposes a plan first; null for the setting of the repository. */
+  planFirst: boolean | null;
   failure: Failure | null;
   doneAt: Date | null;
   createdBy: string | null;
@@ -42,6 +44,7 @@ export const Tasks = table<TaskRow>('tasks', {
   issueNumber: whole({ nullable: true }),
   issueUrl: maybeText(),
   wantsIssue: flag(false),
+  planFirst: { type: 'boolean', nullable: true },
   failure: json({ nullable: true }),
   doneAt: maybeTime(),
   createdBy: maybeText(),
@@ -88,6 +91,8 @@ export interface RunRow {
   /** Pauses for the model since the last turn, and the length of all pauses for the model together. */
   modelPauses: number;
   modelPauseSeconds: number;
+  /** Why the run pauses before its next turn; null unless somebody asked for it. */
+  pauseText: string | null;
   createdAt: Date;
   startedAt: Date | null;
   finishedAt: Date | null;
@@ -121,6 +126,7 @@ export const Runs = table<RunRow>('runs', {
   waitedSeconds: whole({ default: 0 }),
   modelPauses: whole({ default: 0 }),
   modelPauseSeconds: whole({ default: 0 }),
+  pauseText: maybeText(),
   createdAt: madeNow(),
   startedAt: maybeTime(),
   finishedAt: maybeTime(),

@@ -13,6 +13,8 @@ export interface GivenCommand {
   source: Pick<CommandSource, 'issue'>;
   /** The comment that contains the command; null for the body of the issue. */
   commentId: number | null;
+  /** When the comment or the issue was written; undefined for a label. */
+  writtenAt: Date | undefined;
   at: { octokit: Octokit; name: RepoName };
   repository: RepositoryRow;
   userId: string;

@@ -23,6 +23,8 @@ export interface CommandSource {
   body: string;
   /** The comment that contains the text; null for the body of the issue. */
   commentId: number | null;
+  /** When the text was written, as GitHub gives it. */
+  writtenAt: string;
 }
 
 const unreadable = 'This comment takes too long to parse as Markdown. Write the command in a separate comment.';
@@ -85,6 +87,7 @@ export async function handleLabel(app: App, place: Place, number: number, user: 
     command,
     source: { issue },
     commentId: null,
+    writtenAt: undefined,
     at: { octokit, name },
     repository,
     userId: user.id,
@@ -148,7 +151,9 @@ function givenCommand(
   key: string,
 ): GivenCommand {
   const remember = (em: EntityManager) => insertHandledCommand(em, key);
-  return { command, source, commentId: source.commentId, at: { octokit, name }, repository, userId, remember };
+  const { commentId } = source;
+  const writtenAt = new Date(source.writtenAt);
+  return { command, source, commentId, writtenAt, at: { octokit, name }, repository, userId, remember };
 }
 
 /** Carries out a command. Returns the reason when it is refused, otherwise undefined. Other failures are thrown. */
@@ -207,7 +212,7 @@ async function react(
   await give().catch((error) => (httpStatusOf(error) >= 500 ? give().catch(() => {}) : undefined));
 }
 
-const onlyOnIssues = new Set(['create', 'plan', 'answer', 'approve']);
+const onlyOnIssues = new Set(['create', 'plan']);
 
 /** Lists the commands that work on this issue or pull request. */
 function helpText(app: App, isPull: boolean, hasTask: boolean): string {

@@ -91,16 +91,23 @@ function findOpenSession(app: App, { repository, source }: GivenCommand): Promis
   return findSessionOfIssue(app.db.manager, repository.id, source.issue.number, 'open');
 }
 
-/**
- * Finds the open plan of the issue, or else the one approved last.
- * @throws Refused when there is neither
- */
+/** Finds the open plan of the issue, or else the one approved last. */
+async function findSession(app: App, given: GivenCommand): Promise<Session | undefined> {
+  const { repository, source } = given;
+  const open = await findOpenSession(app, given);
+  return open ?? findSessionOfIssue(app.db.manager, repository.id, source.issue.number, 'finalized');
+}
+
+/** Returns whether the issue has a plan for a sprint, open or approved. */
+export async function hasPlan(app: App, given: GivenCommand): Promise<boolean> {
+  return (await findSession(app, given)) !== undefined;
+}
+
+/** @throws Refused when the issue has no plan */
 async function sessionOf(app: App, given: GivenCommand): Promise<Session> {
-  const { repository, source, command } = given;
-  const session =
-    (await findOpenSession(app, given)) ??
-    (await findSessionOfIssue(app.db.manager, repository.id, source.issue.number, 'finalized'));
-  if (session === undefined) throw new Refused(`This issue has no plan. Use \`plan\` before \`${command.verb}\`.`);
+  const session = await findSession(app, given);
+  if (session === undefined)
+    throw new Refused(`This issue has no plan. Use \`plan\` before \`${given.command.verb}\`.`);
   return session;
 }
 

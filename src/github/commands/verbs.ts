@@ -10,7 +10,7 @@ import { oneLine, plain } from '../../domain/text/sanitize.ts';
 import { startTrial } from '../../environment/trial/operations.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { parseSettings, settingsFile } from '../../repositories/settings/repository-settings.ts';
-import { cancelTask, reviseTask, startTask } from '../../runs/operations.ts';
+import { cancelTask, startTask } from '../../runs/operations.ts';
 import { addTasks, removeTask } from '../../sprints/operations.ts';
 import { listOpenSprints } from '../../sprints/store.ts';
 import { insertTask } from '../../tasks/operations.ts';
@@ -20,7 +20,8 @@ import { mergeTask } from '../merge.ts';
 import { findTaskOfIssue, lockIssue } from '../store.ts';
 import { ask } from './ask.ts';
 import { type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from './given-command.ts';
-import { answerPlan, approvePlan, plan, startPlanned } from './plan-verbs.ts';
+import { plan, startPlanned } from './plan-verbs.ts';
+import { answer, approve, revise, runVerbs } from './run-verbs.ts';
 
 interface Verb {
   /** The argument of the command, as the help shows it. */
@@ -47,7 +48,7 @@ export const verbs: Record<string, Verb> = {
       await updateTask(app, taskId, given.userId, { owner: agent.id });
     },
   },
-  start: { takes: '[agent]', does: 'starts the agent', act: start },
+  start: { takes: '[agent] [plan]', does: 'starts the agent; with plan, it proposes a plan first', act: start },
   retry: {
     takes: '[text]',
     does: 'tries again after a failure, optionally with a hint',
@@ -64,14 +65,10 @@ export const verbs: Record<string, Verb> = {
   },
   revise: {
     takes: '<text>',
-    does: 'asks for changes to the work in review',
-    act: async (app, given) => {
-      const taskId = await requiredTask(app, given);
-      const text = requiredArgument(given, 'what should change');
-      const about = { taskId, source: 'person', text, cause: null, askedBy: given.userId } as const;
-      await reviseTask(app, about, given.remember);
-    },
+    does: 'asks for changes to the plan that waits for approval, or to the work in review',
+    act: revise,
   },
+  ...runVerbs,
   subtask: {
     takes: '<title>',
     does: 'adds a subtask',
@@ -83,8 +80,8 @@ export const verbs: Record<string, Verb> = {
   depends: { takes: '#n', does: 'makes the task wait for the task of another issue', act: depend },
   sprint: { takes: '<name|none>', does: 'moves the task into a sprint, or out of its sprint', act: moveToNamedSprint },
   plan: { takes: '[text]', does: 'plans a sprint from the issue, question by question', act: plan },
-  answer: { takes: '<numbers or text>', does: 'answers the open question of the plan', act: answerPlan },
-  approve: { takes: '', does: 'creates the sprint of the plan', act: approvePlan },
+  answer: { takes: '<number or text>', does: 'answers the question of the agent or of the plan', act: answer },
+  approve: { takes: '', does: 'approves the plan of the agent, or creates the sprint of the plan', act: approve },
   ask: { takes: '<text>', does: 'asks the agent a question; it changes nothing', act: ask },
   setup: {
     takes: '',
@@ -109,7 +106,7 @@ export async function carryOut(app: App, given: GivenCommand): Promise<string | 
   const isPull = given.source.issue.isPull;
   if (isPull && name !== 'ask' && (await taskOfCommand(app, given)) === undefined)
     return 'This pull request belongs to no task. Only `help` and `ask` work here.';
-  if (isPull && planVerbs.has(name)) return `\`${name}\` works in issues, and this is a pull request.`;
+  if (isPull && name === 'plan') return `\`${name}\` works in issues, and this is a pull request.`;
   const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
   if (verb === undefined) return `There is no such command. Did you mean \`${nearest(name)}\`?`;
   await verb.act(app, given);
@@ -124,14 +121,33 @@ function nearest(name: string): string {
 }
 
 async function start(app: App, given: GivenCommand): Promise<void> {
-  const { userId, command } = given;
+  const { userId } = given;
   const em = app.db.manager;
   const known = await taskOfCommand(app, given);
-  if (known === undefined && command.argument === '' && (await startPlanned(app, given))) return;
-  const named = command.argument === '' ? undefined : await agentNamed(em, given, command.argument);
+  const { name, planFirst } = await readStart(em, given);
+  if (known === undefined && name === '' && !planFirst && (await startPlanned(app, given))) return;
+  const named = name === '' ? undefined : await agentNamed(em, given, name);
   const owner = named ?? (await agentIfUnowned(em, given, known));
   const taskId = known ?? (await createForIssue(app, given, 'ready', owner ?? (await defaultAgent(em, given))));
-  await startTask(app, { taskId, startedBy: userId, kind: 'start', owner: owner?.id, also: given.remember });
+  const planned = planFirst ? { planFirst } : {};
+  await startTask(app, {
+    taskId,
+    startedBy: userId,
+    kind: 'start',
+    owner: owner?.id,
+    ...planned,
+    also: given.remember,
+  });
+}
+
+/** Reads an agent's name, the word `plan`, or both. The name of an agent may end in `plan`. */
+async function readStart(em: EntityManager, { command, repository, userId }: GivenCommand) {
+  const name = command.argument;
+  const [, first = ''] = /^(.*?)\s*\bplan$/is.exec(name) ?? [];
+  const isWord = /(^|\s)plan$/i.test(name);
+  const isName =
+    first !== '' && (await findAgentsByName(em, name.slice(0, 200), repository.projectId, userId)).length > 0;
+  return isWord && !isName ? { name: first, planFirst: true } : { name, planFirst: false };
 }
 
 async function depend(app: App, given: GivenCommand): Promise<void> {

@@ -45,6 +45,7 @@ async function readIssues(app: App, place: Place, since: string, touched: Set<nu
         sender,
         body,
         commentId: null,
+        writtenAt: issue.created_at,
       });
     const hasRunLabel = issue.labels.some((label) => (typeof label === 'string' ? label : label.name) === runLabel);
     const person = hasRunLabel ? await labellerOf(app, place, number, runLabel) : undefined;
@@ -77,6 +78,7 @@ async function readComments(app: App, place: Place, since: string): Promise<void
       sender: comment.user as Person,
       body,
       commentId: comment.id,
+      writtenAt: comment.created_at,
     });
   }
 }

@@ -86,6 +86,7 @@ function registerIssues(probot: Probot, app: App, inPlace: InPlace): void {
       sender: personOf(sender),
       body: comment.body,
       commentId: comment.id,
+      writtenAt: comment.created_at,
     });
   });
   probot.on('issues.opened', async ({ payload }) => {
@@ -102,6 +103,7 @@ function registerIssues(probot: Probot, app: App, inPlace: InPlace): void {
       sender,
       body,
       commentId: null,
+      writtenAt: issue.created_at,
     });
     // The author added the labels that the issue was opened with.
     for (const { name } of issue.labels ?? [])

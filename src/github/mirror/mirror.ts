@@ -1,6 +1,7 @@
 import { liveStatuses } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
-import { statusComment, statusWords, waitWords } from './status-comment.ts';
+import { waitWords } from './attention-section.ts';
+import { statusComment, statusWords } from './status-comment.ts';
 import type { TaskPicture } from './task-picture.ts';
 
 export const labelOf: Record<TaskStatus, string> = {
@@ -12,8 +13,10 @@ export const labelOf: Record<TaskStatus, string> = {
   waiting_on_subtasks: 'agent:waiting',
 };
 export const failedLabel = 'agent:failed';
+/** Shown while a run waits for a person. */
+export const waitsLabel = 'agent:needs-you';
 /** The labels that only we add and remove. We leave all other labels alone. */
-export const ownLabels = new Set([...Object.values(labelOf), failedLabel]);
+export const ownLabels = new Set([...Object.values(labelOf), failedLabel, waitsLabel]);
 
 /** A check run in the form that GitHub's API expects. `conclusion` is set once the run has ended. */
 export interface WantedCheck {
@@ -34,12 +37,16 @@ export interface Wanted {
 
 /** Computes what an issue or pull request in the repository `shownIn` should show of a task. Pure. */
 export function wanted(task: TaskPicture, shownIn: { isPrivate: boolean }): Wanted {
-  const labels = [labelOf[task.status], ...(task.failure === null ? [] : [failedLabel])];
   const { status, failure, attention, notice, run, pulls } = task;
+  const labels = [
+    labelOf[status],
+    ...(failure === null ? [] : [failedLabel]),
+    ...(attention === null || attention.reason === 'model' ? [] : [waitsLabel]),
+  ];
   const essence = JSON.stringify([
     status,
     failure,
-    attention?.reason,
+    attention?.id,
     notice,
     run?.status,
     run?.kind,

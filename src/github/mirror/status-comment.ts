@@ -3,8 +3,8 @@ import { remedyFor } from '../../domain/remedies.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 import { harmlessLine } from '../../domain/text/sanitize.ts';
-import type { WaitReason } from '../../domain/waiting.ts';
 import { clipped, folded } from '../comment-parts.ts';
+import { attentionSection } from './attention-section.ts';
 import type { PictureOfRun, TaskPicture } from './task-picture.ts';
 
 /** The first line of the status comment. We find the comment again by this line and its author. */
@@ -19,23 +19,14 @@ export const statusWords: Record<TaskStatus, string> = {
   waiting_on_subtasks: '🧩 Waiting on subtasks',
 };
 
-/** What a run waits for, as the status comment and the check run say it. */
-export const waitWords: Record<WaitReason, string> = {
-  plan: '⏸️ Waiting for approval of the plan',
-  question: '⏸️ Waiting for an answer',
-  push: '⏸️ Waiting for approval of the change',
-  paused: '⏸️ Paused',
-  model: '⏸️ Waiting for the model',
-};
-const afterWait = 'The run continues when the model answers again. It fails after waiting an hour in total.';
-
 /** Renders the status comment of a task. In a public repository (`shownIn`), leaves out the names of private ones. */
 export function statusComment(task: TaskPicture, shownIn: { isPrivate: boolean }): string {
   const sections = [
     [statusMarker, `### ${statusWords[task.status]}`],
     factTable(task, shownIn),
     progress(task),
-    attention(task),
+    attentionSection(task),
+    task.cancelledBecause === null ? [] : [`> **Cancelled**: ${safe(task, task.cancelledBecause)}`],
     failure(task),
     task.notice === '' ? [] : [`> ${safe(task, task.notice, 1500)}`],
     handoff(task),
@@ -68,12 +59,6 @@ function progress(task: TaskPicture): string[] {
   if (task.run?.status !== 'running' || task.steps.length === 0) return [];
   const steps = task.steps.map(({ at, text }) => `- \`${clock(at)}\` ${safe(task, text, 200)}`);
   return [`**Now:** ${safe(task, task.steps.at(-1)?.text ?? '', 200)}`, '', ...folded('Steps', steps)];
-}
-
-function attention(task: TaskPicture): string[] {
-  if (task.attention === null) return [];
-  const { reason, text } = task.attention;
-  return [`> **${waitWords[reason]}**: ${safe(task, text)}`, ...(reason === 'model' ? [`> ${afterWait}`] : [])];
 }
 
 function failure(task: TaskPicture): string[] {

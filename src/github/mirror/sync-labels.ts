@@ -4,7 +4,7 @@ import type { MirroredRow } from '../../db/tables/github.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { IssueRef } from '../place.ts';
-import { failedLabel, labelOf, ownLabels } from './mirror.ts';
+import { failedLabel, labelOf, ownLabels, waitsLabel } from './mirror.ts';
 import { countWrite, tripBreaker } from './mirror-store.ts';
 
 /**
@@ -82,6 +82,7 @@ const described: Record<string, [string, string]> = {
   [labelOf.done]: ['0e8a16', 'Done'],
   [labelOf.waiting_on_subtasks]: ['d4c5f9', 'Waits for its subtasks'],
   [failedLabel]: ['d93f0b', 'The last run failed; the status comment says why'],
+  [waitsLabel]: ['e99695', 'The agent waits for you; the status comment says what for'],
   'agent:run': ['5319e7', 'Add this label to start an agent'],
 };
 

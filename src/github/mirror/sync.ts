@@ -5,12 +5,14 @@ import type { App, Octokit } from '../../app.ts';
 import type { MirroredRow } from '../../db/tables/github.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { taskPage } from '../../domain/task-page.ts';
+import type { Attention } from '../../domain/waiting.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { Jobs } from '../../queue/names.ts';
 import { credentialFor } from '../../repositories/credentials.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { listEvents } from '../../runs/lease/journal-store.ts';
 import { listRuns } from '../../runs/store.ts';
+import { findPlan } from '../../runs/waiting/plan-store.ts';
 import { findTask, listSubtasks, type TaskView } from '../../tasks/store.ts';
 import { listHandoffs, listPulls } from '../../tasks/work-store.ts';
 import { writesLeft } from '../app/pace-store.ts';
@@ -160,9 +162,12 @@ async function pictureOf(app: App, em: EntityManager, task: TaskView, mirrored: 
   const events = run === undefined ? [] : await listEvents(em, run.id);
   return {
     ...task,
+    attention: task.attention && { ...task.attention, ...(await pictureOfPlan(em, task.attention)) },
     agent: agent?.name ?? null,
     notice: isTripped(mirrored) ? breakerText : mirrored.notice,
     run: run ?? null,
+    cancelledBecause:
+      run?.status === 'cancelled' ? (events.findLast((e) => e.type === 'cancelled')?.text ?? null) : null,
     earlier,
     steps: events.slice(-stepsShown).map(({ at, text }) => ({ at, text })),
     subtasks: await pictureSubtasks(em, task.id),
@@ -172,6 +177,11 @@ async function pictureOf(app: App, em: EntityManager, task: TaskView, mirrored: 
     taskUrl: taskPage(app.config.BASE_URL, task.id),
     commandPrefix: app.config.COMMAND_PREFIX,
   };
+}
+
+async function pictureOfPlan(em: EntityManager, { id, reason }: Attention) {
+  const plan = reason === 'plan' ? await findPlan(em, id) : undefined;
+  return plan === undefined ? {} : { plan };
 }
 
 /** Describes the subtasks. A subtask in a repository that is no longer connected counts as private. */

@@ -1,7 +1,7 @@
 import type { PullStatus } from '../../db/tables/task.ts';
 import type { Failure, RunKind, RunStatus } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
-import type { Attention } from '../../domain/waiting.ts';
+import type { Attention, Plan } from '../../domain/waiting.ts';
 
 /** Everything about a task that the mirror may show. The mirror uses nothing else. */
 export interface TaskPicture {
@@ -12,7 +12,9 @@ export interface TaskPicture {
   branchName: string | null;
   failure: Failure | null;
   /** What the run waits for; null when it does not wait. */
-  attention: Pick<Attention, 'reason' | 'text'> | null;
+  attention: (Pick<Attention, 'id' | 'reason' | 'text' | 'options'> & { plan?: Pick<Plan, 'files' | 'checks'> }) | null;
+  /** Why the service itself cancelled the run; null when it did not. */
+  cancelledBecause: string | null;
   notice: string;
   run: PictureOfRun | null;
   /** Runs before this one, newest first. */

@@ -1,4 +1,6 @@
 import type { ProjectBudgets } from '../../domain/budget.ts';
+import type { PlanMode } from '../../domain/plan-first.ts';
+import type { PushMode } from '../../domain/push-mode.ts';
 import { RunFailed } from '../../domain/run.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
@@ -29,6 +31,10 @@ export interface RepositorySettings {
   checks: string[];
   /** Patterns of test files; undefined for the usual names. */
   tests?: string[] | undefined;
+  /** When agents propose a plan before they change anything. */
+  plan: PlanMode;
+  /** Whether a person approves a change before it is pushed. */
+  push: PushMode;
   /** Paths that agents may not change: files, folders and globs. */
   protected: string[];
   /** Files and folders that are protected by default, but that agents may change in this repository. */
@@ -54,6 +60,8 @@ export const noSettings: RepositorySettings = {
   secrets: [],
   services: [],
   checks: [],
+  plan: 'never',
+  push: 'free',
   protected: [],
   allowed: [],
   budget: {},

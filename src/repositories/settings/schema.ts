@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { planModes } from '../../domain/plan-first.ts';
 import { problemWithAllowed } from '../../domain/protected/protected-paths.ts';
+import { pushModes } from '../../domain/push-mode.ts';
 import { cache, env, image, imageAuth, network, secrets, services, tests } from './machine-keys.ts';
 import { problemWithPattern } from './patterns.ts';
 import { kindOf, listed, path, text } from './values.ts';
@@ -37,6 +39,8 @@ export const Settings = z
     services,
     checks: listed(text(2000), 20).default([]),
     tests,
+    plan: z.enum(planModes, 'must be never, always or large').default('never'),
+    push: z.enum(pushModes, 'must be free or approved').default('free'),
     protected: listed(pattern, 200).default([]),
     allowed: listed(allowed, 200).default([]),
     agent: text(200).optional(),

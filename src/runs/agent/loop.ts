@@ -1,8 +1,10 @@
 import { exhausted, type Limits, type Spent } from '../../domain/budget.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { storable } from '../../domain/text/storable.ts';
+import type { NewWait } from '../../domain/waiting.ts';
 import { type Message, type Model, messageOf, type Reply, type ReplyOptions, type ToolCall } from '../../llm/model.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';
+import { Parked } from '../waiting/parked.ts';
 import { replyTo } from './ask-model.ts';
 import type { Memory } from './context/memory.ts';
 import { cutText, type Ending, finishedWith, type Judgement, splitInto } from './ending/ending.ts';
@@ -21,8 +23,16 @@ export interface LoopContext {
   live?: Pick<ReplyOptions, 'onText' | 'onRestart'>;
   spent(): Promise<Spent>;
   memory: Memory;
-  /** Stores a turn before the next one begins. `changed` says whether a tool may have changed the workspace. */
-  keep(turn: Message[], reply: Reply, changed: boolean): Promise<void>;
+  /**
+   * Returns what people said to the agent since its last turn.
+   * @throws Parked when somebody asked the run to pause
+   */
+  hear(): Promise<Message[]>;
+  /**
+   * Stores a turn before the next one begins. `changed` says whether a tool may have changed the workspace. With a
+   * `wait`, the run waits from then on.
+   */
+  keep(turn: Message[], reply: Reply, changed: boolean, wait?: NewWait): Promise<void>;
   /** Adds an answer outside of the conversation to the cost of the run. It is not a turn. */
   bill(reply: Reply): Promise<void>;
   /** Decides whether the conversation may end like this. `messages` excludes the turn in which it ends. */
@@ -40,25 +50,27 @@ const maxCalls = 100;
  * Runs the conversation between model and tools until the model ends it or a limit is reached. Continues from the given
  * messages and appends to them. Everything that decides how it goes on is in the messages, so another worker that
  * continues with them decides the same.
- * @throws RunFailed budget, model, gave_up, rate_limit, auth; ModelAway; or the reason of the signal
+ * @throws RunFailed budget, model, gave_up, rate_limit, auth; ModelAway; Parked; or the reason of the signal
  */
 export async function converse(context: LoopContext, messages: Message[]): Promise<Ending> {
   for (;;) {
     context.signal.throwIfAborted();
+    const heard = await context.hear();
     failIfStuck(messages);
     const spent = await context.spent();
     const used = exhausted(context.limits, spent);
     if (used !== undefined) throw new RunFailed('budget', used);
-    const warning = limitWarning(context.limits, spent, messages) ?? [];
-    const asked = messages.concat(warning);
+    const remarks = [...heard, ...limitWarning(context.limits, spent, messages)];
+    const asked = messages.concat(remarks);
     const reply = await replyTo(context, asked);
     const turn = await takeTurn(context, reply);
     const judgement = turn.ending && (await context.judge(turn.ending, messages));
     answerEnding(turn, judgement);
     addRemarks(turn, reply, asked);
     // Stored text loses some characters. The next prompt must have the same text as one after a takeover.
-    const kept = storable([warning, turn.messages].flat());
-    await context.keep(kept, reply, turn.changed);
+    const kept = storable([...remarks, ...turn.messages]);
+    await context.keep(kept, reply, turn.changed, turn.wait);
+    if (turn.wait !== undefined) throw new Parked();
     messages.push(...kept);
     if (turn.reason !== undefined) throw new RunFailed('gave_up', turn.reason);
     if (turn.ending !== undefined && judgement?.accepted) return { ...turn.ending, ...judgement.evidence };
@@ -78,6 +90,8 @@ interface Turn {
   endedBy?: ToolCall;
   /** Set when the model gave up. */
   reason?: string;
+  /** What the run waits for after this turn. */
+  wait?: NewWait;
 }
 
 async function takeTurn(context: LoopContext, reply: Reply): Promise<Turn> {
@@ -98,6 +112,11 @@ function addResult({ withoutSecrets }: LoopContext, turn: Turn, call: ToolCall, 
     turn.messages.push({ role: 'tool', toolCallId: call.id, content: result.text });
     return;
   }
+  if (result.kind === 'wait') {
+    turn.wait = result.wait;
+    turn.messages.push({ role: 'tool', toolCallId: call.id, content: result.text });
+    return;
+  }
   turn.endedBy = call;
   if (result.kind === 'give_up') turn.reason = cutText(withoutSecrets(result.reason));
   else if (result.kind === 'finish') turn.ending = finishedWith(withoutSecrets(result.finish));
@@ -107,6 +126,7 @@ function addResult({ withoutSecrets }: LoopContext, turn: Turn, call: ToolCall, 
 
 async function resultOf(context: LoopContext, call: ToolCall, turn: Turn, isCut: boolean): Promise<ToolResult> {
   if (turn.endedBy !== undefined) return notRun('an earlier call in this reply ended the run');
+  if (turn.wait !== undefined) return notRun('the run waits for people first; call it again after that');
   return callTool(context, call, { isCut });
 }
 

@@ -1,4 +1,5 @@
 import type { App } from '../../app.ts';
+import { newId } from '../../db/ids.ts';
 import type { RunRow } from '../../db/tables/task.ts';
 import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
@@ -17,6 +18,9 @@ import type { Journal } from '../lease/journal.ts';
 import { insertTurn, listTurns } from '../lease/journal-store.ts';
 import { clockStart } from '../lease/run-clock.ts';
 import { addUsage, costOfDay, findRun, spentByFamily } from '../store.ts';
+import { needsApproval } from '../waiting/await-approval.ts';
+import { openHearing } from '../waiting/hearing.ts';
+import { park } from '../waiting/park.ts';
 import { allWorks, type Work } from '../work.ts';
 import { combineRepositories, type OpenRepositories, openable } from '../workspace/open-repositories.ts';
 import { packFiles, type Signals, unpackFiles } from '../workspace/workspace.ts';
@@ -24,10 +28,12 @@ import type { Assignment } from './assignment.ts';
 import { type Memory, newMemory } from './context/memory.ts';
 import type { Ending } from './ending/ending.ts';
 import { judgeEnding } from './ending/judge-ending.ts';
+import { planObjection } from './ending/judge-plan.ts';
 import { askForHandoff } from './handoff.ts';
 import { readInstructions, withNestedInstructions } from './instructions.ts';
 import { openLiveText } from './live-text.ts';
 import { converse, type LoopContext } from './loop.ts';
+import { planSections, readPlanning } from './planning.ts';
 import { openingMessages } from './prompts.ts';
 import { tellingOfLostProcesses } from './tools/lost-processes.ts';
 
@@ -45,10 +51,12 @@ export async function workInside(app: App, given: Assignment, work: Work, signal
     await repositories.reopen();
     const packed = turns.findLast((t) => t.workspace !== null)?.workspace;
     if (packed) await repositories.restore(await unpackFiles(packed));
+    work.planning = await readPlanning(app.db.manager, work);
     const known = await journal.recall<Ending>('ending');
     if (known !== undefined) return endedWith(work, known);
     briefing = await openBriefing(app, work, signals.tools);
-    const { opening, memory } = await beginning(app, given, work, repositories.host, briefing);
+    const sections = [...planSections(work.planning), ...briefing.sections];
+    const { opening, memory } = await beginning(app, given, work, repositories.host, sections);
     const { name } = given.agent;
     await journal.note('loop', turns.length > 0 ? `${name} continues after ${turns.length} turns` : `${name} begins`);
     const messages = [...withImages(opening, briefing.images), ...turns.flatMap((t) => t.messages)];
@@ -95,7 +103,7 @@ async function beginning(
   given: Assignment,
   work: Work,
   host: ToolHost,
-  { sections }: Briefing,
+  sections: string[],
 ): Promise<{ opening: Message[]; memory: Memory }> {
   const { journal } = work;
   const runId = given.run.id;
@@ -142,6 +150,8 @@ export async function openingOf(
   });
 }
 
+const saidMeanwhile = 'Somebody said something to you. Read the next message, then call finish again.';
+
 function loopContext(
   app: App,
   given: Assignment,
@@ -155,30 +165,46 @@ function loopContext(
 ): LoopContext {
   const { host } = repositories;
   const { run, task, model, limits } = given;
+  const mode = work.planning?.mode ?? 'never';
   // Reads `work.secrets` each time, because it grows when another repository is opened.
   const clean = <T>(value: T) => withoutSecrets(value, work.secrets);
   let count = turnsBefore;
+  let isEnding = false;
   const text = openLiveText(app.db, run.id, () => work.secrets);
+  const hearing = openHearing(app, run, work.journal);
   return {
     model,
     host,
-    offered: { hasShell: host.hasShell, maySplit: task.parentId === null },
+    offered: { hasShell: host.hasShell, maySplit: task.parentId === null, plan: mode },
     limits,
     memory,
     signal: signals.tools,
-    judge: (ending, messages) => judgeEnding(work, ending, messages),
+    hear: hearing.hear,
+    judge: async (ending, messages) => {
+      const unplanned = await planObjection(work, mode, ending, messages);
+      if (unplanned !== undefined) return { accepted: false, objection: unplanned };
+      const judgement = await judgeEnding(work, ending, messages);
+      isEnding = judgement.accepted && !(await hearing.hasMore());
+      return judgement.accepted && !isEnding ? { accepted: false, objection: saidMeanwhile } : judgement;
+    },
     spent: () => spentOf(app, run, task),
     note: (type, text, data = {}) => work.journal.note(type, clean(text), clean(data)),
     withoutSecrets: clean,
     bill: (reply) => work.journal.write((em) => addUsage(em, run.id, usageOf(app, given, reply), 0)),
     live: text.ofTurn(() => count),
-    keep: async (messages, reply, changed) => {
+    keep: async (messages, reply, changed, wait) => {
       await text.end();
-      const workspace = changed ? await packWorkspace(repositories) : null;
+      if (wait !== undefined) await noteRefused(work);
+      // What commands write before the plan is approved is discarded. A change that waits for approval is pushed from
+      // what is stored.
+      const isStored = mode !== 'always' && (changed || (isEnding && (await needsApproval(app, work))));
+      const workspace = isStored ? await packWorkspace(repositories) : null;
       await work.journal.write(async (em) => {
         await insertTurn(em, run.id, count, { messages, workspace });
+        await hearing.markRead(em, count);
         await addUsage(em, run.id, usageOf(app, given, reply));
-        await showTask(app, em, task.id);
+        if (wait === undefined) await showTask(app, em, task.id);
+        else await park(app, em, run, { ...wait, id: newId('wait'), seconds: null });
       });
       count += 1;
     },

@@ -6,10 +6,18 @@ import { commandTools } from './tools/command-tools.ts';
 import { editTools, severalEdits } from './tools/edit-tools.ts';
 import { endings } from './tools/endings.ts';
 import { otherTools } from './tools/other-tools.ts';
+import { peopleTools } from './tools/people-tools.ts';
 import { answered, type Offered, refused, type Tool, type ToolContext, type ToolResult } from './tools/tool.ts';
 
 /** Every tool of a run. Their names and parameters are part of the published interface, and models are tuned to them. */
-const tools: Record<string, Tool> = { ...readTools, ...editTools, ...commandTools, ...otherTools, ...endings };
+const tools: Record<string, Tool> = {
+  ...readTools,
+  ...editTools,
+  ...commandTools,
+  ...otherTools,
+  ...peopleTools,
+  ...endings,
+};
 
 /** Tools of other agents that are several tools in one. `command` says which. */
 const editors = ['str_replace_editor', 'str_replace_based_edit_tool', 'text_editor', 'file_editor', 'editor'];
@@ -23,11 +31,30 @@ const editorCommands: Record<string, string> = {
 /** Returns the tools to offer to the model. There is no shell without a working sandbox. */
 export function toolSpecs(offered: Offered): ToolSpec[] {
   const own = Object.entries(tools).filter(([, tool]) => tool.offer !== 'hidden' && isUsable(tool, offered));
-  return [...specsOf(Object.fromEntries(own)), ...(offered.others?.specs ?? [])];
+  return [...specsOf(Object.fromEntries(own)), ...otherSpecs(offered)];
 }
 
-function isUsable({ offer }: Tool, { hasShell, maySplit }: Offered): boolean {
-  return (hasShell || offer !== 'with shell') && (maySplit || offer !== 'with split');
+/** Nobody knows what the tools of other servers change, so they are not offered before a plan is approved. */
+function otherSpecs({ others, plan }: Offered): ToolSpec[] {
+  return plan === 'always' ? [] : (others?.specs ?? []);
+}
+
+function isUsable(tool: Tool, { hasShell, maySplit, plan = 'never' }: Offered): boolean {
+  switch (tool.offer) {
+    case 'with shell':
+      return hasShell;
+    case 'with split':
+      return maySplit && plan !== 'always';
+    case 'with plan':
+      return plan !== 'never';
+    default:
+      return plan !== 'always' || !isEditing(tool);
+  }
+}
+
+/** Whether a tool exists to change files. Commands may change files too, but their changes are discarded. */
+function isEditing(tool: Tool): boolean {
+  return (Object.values(editTools) as Tool[]).includes(tool);
 }
 
 /** A call that was understood: the tool that it means, and arguments that fit. */
@@ -44,7 +71,7 @@ interface Understood {
  */
 export async function callTool(context: ToolContext, call: ToolCall, { isCut = false } = {}): Promise<ToolResult> {
   const { host, offered } = context;
-  if (offered.others?.specs.some(({ name }) => name === call.name)) {
+  if (offered.others !== undefined && otherSpecs(offered).some(({ name }) => name === call.name)) {
     // These tools read their arguments themselves; they get valid JSON where there is only one reading.
     const read = readObject(call.arguments, { isCut });
     return answered(await offered.others.call(call.name, read.ok ? JSON.stringify(read.value) : call.arguments), false);
@@ -68,14 +95,21 @@ function understand(call: ToolCall, offered: Offered, isCut: boolean): Understoo
   const other = tool.redirect?.(args as never);
   const redirected = other && tools[other.name];
   if (other === undefined || redirected === undefined) return { name, tool, args };
+  if (!isUsable(redirected, offered)) return noTool(other.name, other.name, offered);
   return { name: other.name, tool: redirected, args: other.args };
 }
 
 function noTool(called: string, name: string | undefined, offered: Offered): string {
   const names = toolSpecs(offered).map((spec) => spec.name);
-  if (name !== undefined && tools[name]?.offer === 'with shell')
-    return `there is no shell here; the tools are ${names.join(', ')}`;
+  const tool = name === undefined ? undefined : tools[name];
+  if (tool?.offer === 'with shell') return `there is no shell here; the tools are ${names.join(', ')}`;
+  if (offered.plan === 'always' && (tool !== undefined || isOther(called, offered)))
+    return `a person has to approve a plan before ${called.slice(0, 100)} can be used; call propose_plan. The tools until then are ${names.join(', ')}`;
   return `there is no tool ${called.slice(0, 100)}; the tools are ${names.join(', ')}`;
+}
+
+function isOther(called: string, { others }: Offered): boolean {
+  return others?.specs.some(({ name }) => name === called) ?? false;
 }
 
 /** Translates the names of tools that depend on the arguments. */
@@ -118,9 +152,11 @@ export interface MeantCall {
   changes: boolean;
 }
 
+const everything: Offered = { hasShell: true, maySplit: true, plan: 'large' };
+
 /** Returns what a call means; undefined when it is invalid, or a call of a tool from elsewhere. */
 export function meantCall(call: ToolCall): MeantCall | undefined {
-  const understood = understand(call, { hasShell: true, maySplit: true }, false);
+  const understood = understand(call, everything, false);
   if (typeof understood === 'string') return undefined;
   const { name, tool, args } = understood;
   return { name, args: args as Given, changes: tool.changes };
@@ -128,7 +164,7 @@ export function meantCall(call: ToolCall): MeantCall | undefined {
 
 /** Describes a call in a few words for the log of the run. */
 export function describeCall(call: ToolCall): string {
-  const understood = understand(call, { hasShell: true, maySplit: true }, false);
+  const understood = understand(call, everything, false);
   if (typeof understood === 'string') return named(call.name.slice(0, 100), aboutOf(parseJson(call.arguments) ?? {}));
   const { name, tool, args } = understood;
   return named(name, tool.about?.(args as never) ?? aboutOf(args as Given));

@@ -17,6 +17,11 @@ export async function insertStep(em: EntityManager, runId: string, name: string,
   await noteProgress(em, runId);
 }
 
+/** Forgets a step, so that the run takes it again. */
+export async function deleteStep(em: EntityManager, runId: string, name: string): Promise<void> {
+  await em.query('delete from run_steps where run_id = $1 and name = $2', [runId, name]);
+}
+
 export async function listStepNames(em: EntityManager, runId: string, prefix: string): Promise<string[]> {
   const rows: { name: string }[] = await em.query(
     'select name from run_steps where run_id = $1 and starts_with(name, $2) order by at, name',

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { type RunRow, Runs } from '../../db/tables/task.ts';
 import { type Held, LeaseLost } from '../store.ts';
-import { isDue } from '../waiting/waiting-store.ts';
+import { addWait, isDue } from '../waiting/waiting-store.ts';
 
 /** A run fails after this many interruptions without progress. The pauses between them add up to five minutes. */
 export const maxInterruptions = 10;
@@ -37,7 +37,7 @@ export async function claimRun(em: EntityManager, leaseSeconds: number): Promise
   const [rows]: [{ id: string; wasRunning: boolean; isGivenBack: boolean; seconds: number }[]] = await em.query(
     `update runs set status = 'running', fence = fence + 1, started_at = coalesce(started_at, now()),
        heartbeat_at = now(), lease_until = now() + make_interval(secs => $1), not_before = null,
-       waited_seconds = waited_seconds + coalesce(extract(epoch from now() - waiting_since), 0)::int, waiting_since = null,
+       ${addWait}, waiting_since = null,
        wait_id = null, wait_reason = null, wait_text = null, wait_options = null,
        interruptions = interruptions + (was.status = 'running' and was.not_before is null)::int
      from (

@@ -4,7 +4,9 @@ import type { RunRow } from '../../db/tables/task.ts';
 import { lackOf } from '../failures.ts';
 import { runTask } from '../run-task.ts';
 import { LeaseLost } from '../store.ts';
+import { cancelExpiredWaits } from '../waiting/expire.ts';
 import { resumeDueRuns } from '../waiting/park.ts';
+import { hasExpiredWaits } from '../waiting/waiting-store.ts';
 import { openJournal } from './journal.ts';
 import { type Claim, claimRun, giveBack, handOver, hasClaimable, renewLease } from './lease-store.ts';
 import { holdHere, letGo } from './live.ts';
@@ -12,6 +14,7 @@ import { holdHere, letGo } from './live.ts';
 /** Handles the `run` job: works on runs until none is left. */
 export async function workOnRuns(app: App): Promise<void> {
   await resumeDueRuns(app);
+  await cancelExpiredWaits(app);
   while (!app.stopping.aborted) {
     const claim = await claimRun(app.db.manager, app.config.RUN_LEASE_SECONDS).catch((error) => {
       // Two workers claimed runs of the same agent at the same time. The unique index allows one; the other worker
@@ -26,12 +29,14 @@ export async function workOnRuns(app: App): Promise<void> {
 }
 
 /**
- * Queues a `run` job if a run can be claimed: a notification was lost, a lease has expired, or a wait is over.
+ * Queues a `run` job if a run can be claimed: a notification was lost, a lease has expired, or a wait is over. Also if a
+ * run has waited for too long.
  */
 export async function wakeForWaitingRuns(app: App): Promise<void> {
   const em = app.db.manager;
   // Without `unlessWaiting`, every process would add a job with each heartbeat while all workers are busy.
-  if (await hasClaimable(em)) await app.queue.send(em, 'run', {}, { unlessWaiting: true });
+  if ((await hasClaimable(em)) || (await hasExpiredWaits(em, app.config.WAIT_DAYS)))
+    await app.queue.send(em, 'run', {}, { unlessWaiting: true });
 }
 
 async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {

@@ -136,7 +136,11 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
   });
 }
 
-function pullBody(app: App, { task, repository, agent, run, checks = [] }: Work, finish: FinishArguments): string {
+function pullBody(
+  app: App,
+  { task, repository, agent, run, checks = [], unplanned = [] }: Work,
+  finish: FinishArguments,
+): string {
   const prefix = app.config.COMMAND_PREFIX;
   const isHere = task.issueRepositoryId === repository.id && task.issueNumber !== null;
   const parts = [
@@ -145,10 +149,21 @@ function pullBody(app: App, { task, repository, agent, run, checks = [] }: Work,
       ? `### Next steps\n${finish.nextSteps.map((s) => `- ${harmlessLine(s, 500, prefix)}`).join('\n')}`
       : '',
     checks.length > 0 ? `### Checks\n${checks.map(checkLine).join('\n')}` : '',
+    unplannedText(unplanned, prefix),
     isHere ? `Closes #${task.issueNumber}` : '',
     `---\nWork of the agent **${harmlessLine(agent.name, 100, prefix)}** on [${task.id}](${taskPage(app.config.BASE_URL, task.id)}), run \`${run.id}\`. A person reviews and merges.`,
   ];
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** At most this many files that the plan does not name are listed. */
+const maxUnplanned = 50;
+
+function unplannedText(paths: string[], prefix: string): string {
+  if (paths.length === 0) return '';
+  const lines = paths.slice(0, maxUnplanned).map((path) => `- ${harmlessLine(path, 300, prefix)}`);
+  const more = paths.length > maxUnplanned ? [`- and ${paths.length - maxUnplanned} more`] : [];
+  return ['### Changed files that the plan does not name', ...lines, ...more].join('\n');
 }
 
 function checkLine({ command, passed, seconds }: CheckResult): string {

@@ -10,6 +10,7 @@ import type { Journal } from '../lease/journal.ts';
 import { insertEvent } from '../lease/journal-store.ts';
 import { findRun } from '../store.ts';
 import type { ModelAway } from './model-away.ts';
+import { insertPlan } from './plan-store.ts';
 import { addModelPause, queueDueRuns, type StoredWait, setWaiting } from './waiting-store.ts';
 
 /**
@@ -35,24 +36,27 @@ export async function waitForModel(
   return undefined;
 }
 
-/** Lets a run wait, in the caller's transaction. */
-async function park(app: App, em: EntityManager, run: RunRow, wait: StoredWait): Promise<void> {
-  const pause = wait.seconds === null ? '' : ` for ${Math.ceil(wait.seconds)} s`;
-  await insertEvent(em, run.id, 'waiting', `waiting${pause}: ${wait.text}`, { reason: wait.reason });
+/** Lets a run wait, in the caller's transaction, which has locked the run. */
+export async function park(app: App, em: EntityManager, run: RunRow, wait: StoredWait): Promise<void> {
+  const { id, reason, text, options, seconds, plan } = wait;
+  const pause = seconds === null ? '' : ` for ${Math.ceil(seconds)} s`;
+  const { files, checks } = plan ?? {};
+  await insertEvent(em, run.id, 'waiting', `waiting${pause}: ${text}`, { reason, options, files, checks });
   await setWaiting(em, run.id, wait);
-  await show(app, em, run.taskId);
+  if (plan !== undefined) await insertPlan(em, { id, runId: run.id, taskId: run.taskId }, plan);
+  await showAttention(app, em, run.taskId);
 }
 
 /** Queues the runs whose wait is over, and wakes a worker if there are any. */
 export async function resumeDueRuns(app: App): Promise<void> {
   await app.db.transaction(async (em) => {
     const taskIds = await queueDueRuns(em);
-    for (const id of taskIds) await show(app, em, id);
+    for (const id of taskIds) await showAttention(app, em, id);
   });
 }
 
 /** Announces that `attention` of a task changed. */
-async function show(app: App, em: EntityManager, taskId: string): Promise<void> {
+export async function showAttention(app: App, em: EntityManager, taskId: string): Promise<void> {
   await touchTask(em, taskId);
   await showTask(app, em, taskId);
 }

@@ -54,6 +54,17 @@ export const subtasks = (id: string) =>
 export const runs = (taskId: string) =>
   queryOptions({ queryKey: ['runs', taskId], queryFn: () => api.listRuns(taskId, { limit: 100 }) });
 
+/** The files that a plan names, while its run waits for the approval of this plan. */
+export const plannedFiles = (runId: string, attentionId: string) =>
+  queryOptions({
+    queryKey: ['planned-files', attentionId],
+    queryFn: async () => {
+      const log = await api.listRunEvents(runId);
+      const files = log.findLast(({ type }) => type === 'waiting')?.data.files;
+      return Array.isArray(files) ? files.map(String) : [];
+    },
+  });
+
 export const agentsOf = (projectId: string) =>
   queryOptions({ queryKey: ['agents', projectId], queryFn: () => api.listAgents({ projectId }) });
 export const agent = (id: string) => queryOptions({ queryKey: ['agent', id], queryFn: () => api.getAgent(id) });

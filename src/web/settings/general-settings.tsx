@@ -33,6 +33,17 @@ export function GeneralSettings({ project, canEdit }: { project: Project; canEdi
           call its MCP servers.
         </FormControl.Caption>
       </FormControl>
+      <FormControl disabled={!canEdit}>
+        <Checkbox
+          checked={fields.push === 'approved'}
+          onChange={(event) => set({ push: event.target.checked ? 'approved' : 'free' })}
+        />
+        <FormControl.Label>Approve changes before they are pushed</FormControl.Label>
+        <FormControl.Caption>
+          A run that has finished waits until a member approves its change. Repositories can require this in
+          .deckhand.yml, too.
+        </FormControl.Caption>
+      </FormControl>
       {canEdit && (
         <div>
           <Button type="submit" variant="primary" loading={save.isPending}>

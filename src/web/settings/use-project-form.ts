@@ -10,6 +10,7 @@ interface ProjectFields {
   name: string;
   description: string;
   sharePrivateContext: boolean;
+  push: api.Project['push'];
 }
 
 /** Returns the state of the general settings, and the request that saves the changed fields. */
@@ -49,6 +50,6 @@ export function useProjectForm(project: api.Project) {
   };
 }
 
-function fieldsOf({ name, description, sharePrivateContext }: api.Project): ProjectFields {
-  return { name, description, sharePrivateContext };
+function fieldsOf({ name, description, sharePrivateContext, push }: api.Project): ProjectFields {
+  return { name, description, sharePrivateContext, push };
 }

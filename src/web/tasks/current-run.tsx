@@ -2,13 +2,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { Task } from '../api.ts';
 import { formatCost } from '../display/cost.ts';
-import { waitNames } from '../display/names.ts';
 import { plural } from '../display/plural.ts';
 import { RunStatus } from '../display/status-labels.tsx';
 import { StartedAgo } from '../display/times.tsx';
 import * as queries from '../live/queries.ts';
 
-/** Shows a line about the run in progress, updated with every step, and what it waits for. */
+/** Shows a line about the run in progress, updated with every step. */
 export function CurrentRun({ task }: { task: Task }) {
   const { data: [run] = [] } = useQuery(queries.runs(task.id));
   if (run === undefined) return null;
@@ -23,12 +22,6 @@ export function CurrentRun({ task }: { task: Task }) {
         </>
       )}{' '}
       · <Link to="?tab=runs">View log</Link>
-      {task.attention && (
-        <>
-          <br />
-          {waitNames[task.attention.reason]}: <bdi>{task.attention.text}</bdi>
-        </>
-      )}
     </p>
   );
 }

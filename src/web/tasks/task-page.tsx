@@ -14,6 +14,8 @@ import { ActionBar } from './actions/action-bar.tsx';
 import { CurrentRun } from './current-run.tsx';
 import { FailureNotice } from './failure-notice.tsx';
 import { OverviewTab } from './overview-tab.tsx';
+import { AttentionBox } from './waiting/attention-box.tsx';
+import { RunButtons } from './waiting/run-buttons.tsx';
 
 const LogTab = lazy(async () => ({ default: (await import('./log/log-tab.tsx')).LogTab }));
 const ChangesTab = lazy(async () => ({ default: (await import('./changes/changes-tab.tsx')).ChangesTab }));
@@ -44,7 +46,13 @@ function TaskView({ task }: { task: Task }) {
       </Heading>
       <TaskFacts task={task} />
       <FailureNotice task={task} />
-      {task.status === 'in_progress' && <CurrentRun task={task} />}
+      <AttentionBox task={task} />
+      {task.status === 'in_progress' && (
+        <>
+          <CurrentRun task={task} />
+          <RunButtons task={task} />
+        </>
+      )}
       <ActionBar task={task} />
       <Tabs tabs={tabs} label="Task" />
       <Suspense fallback={<Loading />}>

@@ -58,8 +58,9 @@ function nameOf(statements: string[]): string | undefined {
 async function open() {
   const write = { name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } };
   const command = { name: 'run_command', arguments: { command: 'cat made.txt' } };
+  const ask = { name: 'ask_person', arguments: { question: 'Which one?', options: ['this', 'that'] } };
   const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
-  const script: Said[] = [[write], [command], [finish]];
+  const script: Said[] = [[write], [command, ask], [finish]];
   const busy: Said = { status: 429, headers: { 'retry-after': '0.01' } };
   // The answers are streamed whenever the service asks for it. A run is parked once, after the client's own retries.
   const answer = (_request: ModelRequest, turn: number) =>
@@ -74,6 +75,7 @@ async function open() {
       return fault === undefined || fault === 'lost' ? fault : 'refused';
     },
   });
+  await world.service.api(world.token, 'PATCH', `/projects/${world.project.id}`, { push: 'approved' });
   world.github.fail((method, path) => due(`${method} ${path.replace(/agent%2F\w{8}|[0-9a-f]{40}|\d+/g, '#')}`));
 }
 beforeAll(open);
@@ -81,6 +83,7 @@ afterAll(() => world.close());
 
 interface Shown extends WorldTask {
   issueNumber: number;
+  attention: { id: string; reason: string } | null;
 }
 
 /** Calls the service. If it was killed, which may also happen after the run, restarts it first. */
@@ -94,6 +97,15 @@ function answerTo<T>(path: string): Promise<T> {
   });
 }
 
+/** Answers the question and approves the change. What arrived before a fault is refused the second time. */
+async function react({ id, attention }: Shown): Promise<void> {
+  if (attention === null || attention.reason === 'model') return;
+  const [verb, body] = attention.reason === 'question' ? ['answer', { text: '2' }] : ['approve', {}];
+  await world.service
+    .api(world.token, 'POST', `/tasks/${id}/${verb}`, { ...body, id: attention.id })
+    .catch(() => undefined);
+}
+
 async function play(): Promise<Shown> {
   calls = [];
   isHit = false;
@@ -102,6 +114,7 @@ async function play(): Promise<Shown> {
   return until(`the task of issue ${number} in review`, async () => {
     const all = await answerTo<Shown[]>(`/projects/${world.project.id}/tasks?limit=100`);
     const task = all.find((t) => t.issueNumber === number);
+    if (task !== undefined) await react(task);
     return task?.status === 'in_review' && task;
   });
 }
@@ -111,10 +124,14 @@ async function expectOneOfEach(task: Shown, leastWaits: 0 | 1): Promise<void> {
   expect(task.failure).toBeNull();
   const runs = await answerTo<{ id: string; status: string }[]>(`/tasks/${task.id}/runs`);
   expect(runs.map((r) => r.status)).toEqual(['succeeded']);
-  const log = await answerTo<{ type: string }[]>(`/runs/${runs[0]?.id}/events`);
-  const waits = log.filter(({ type }) => type === 'waiting').length;
-  expect(waits).toBeGreaterThanOrEqual(leastWaits);
-  expect(waits).toBeLessThanOrEqual(1);
+  const log = await answerTo<{ type: string; data: { reason?: string } }[]>(`/runs/${runs[0]?.id}/events`);
+  const waits = log.flatMap(({ type, data }) => (type === 'waiting' ? [data.reason] : []));
+  expect(waits.filter((reason) => reason !== 'model')).toEqual(['question', 'push']);
+  expect(waits.length).toBeGreaterThanOrEqual(leastWaits + 2);
+  expect(waits.length).toBeLessThanOrEqual(3);
+  // The model read the answer once, and the change was pushed as it was approved.
+  const prompt = JSON.stringify(world.model.requests.at(-1)?.messages);
+  expect(prompt.split('answers \\"Which one?\\"]\\nthat')).toHaveLength(2);
   expect((await answerTo<{ handoffs: unknown[] }>(`/tasks/${task.id}/handoffs`)).handoffs).toHaveLength(1);
   expect(await answerTo<unknown[]>(`/tasks/${task.id}/prs`)).toHaveLength(1);
   const folder = world.github.folderOf('mona/sample');

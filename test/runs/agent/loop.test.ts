@@ -50,6 +50,40 @@ describe('endings', () => {
   });
 });
 
+test('what people say is read before the next turn and stored with it', async () => {
+  const said = [[], ['Use tabs.', 'No semicolons.'], []];
+  const given = loopContext([[read('a')], [read('b')], [finish()]], {
+    hear: async () => (said[given.kept.length] ?? []).map((content) => ({ role: 'user' as const, content })),
+  });
+  await start(given);
+  expect(given.seen[1]?.messages.slice(-2).map((m) => m.content)).toEqual(said[1]);
+  expect(given.kept.map(({ turn }) => turn.map((m) => m.role))).toEqual([
+    ['assistant', 'tool'],
+    ['user', 'user', 'assistant', 'tool'],
+    ['assistant', 'tool'],
+  ]);
+  expect(given.seen[2]?.messages.slice(0, 5)).toEqual(given.seen[1]?.messages);
+});
+
+test('a question is stored with its turn and leaves the worker; later calls in the answer are not run', async () => {
+  const waits: unknown[] = [];
+  const ask = call('ask_person', { question: 'Is it hunter2?', options: ['yes', 'no'] });
+  const given = loopContext([[call('write_file', { path: 'a', content: '' }), ask, read('b'), finish()]], {
+    keep: async (turn, _reply, changed, wait) => {
+      given.kept.push({ turn, changed });
+      waits.push(wait);
+    },
+  });
+  await expect(start(given)).rejects.toThrow('the run waits');
+  expect(waits).toEqual([{ reason: 'question', text: 'Is it ***?', options: ['yes', 'no'] }]);
+  expect(given.called).toEqual(['write_file']);
+  expect(given.kept).toMatchObject([{ changed: true }]);
+  expect(given.kept[0]?.turn.slice(2).map((m) => m.content)).toEqual([
+    'The question was asked. The next message has the answer.',
+    ...Array(2).fill('not run: the run waits for people first; call it again after that'),
+  ]);
+});
+
 describe('the check of an ending', () => {
   test('an objection is sent to the model, which has to end again; the evidence becomes part of the ending', async () => {
     const lengths: number[] = [];

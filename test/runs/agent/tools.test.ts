@@ -19,7 +19,7 @@ function recorded(script: Scripted[] = [], more: Parameters<typeof loopContext>[
 
 test('the offered tools are those of the interface', () => {
   expect(names(everything)).toEqual(
-    'list_files read_file search write_file edit_file apply_patch delete_file run_command start_process read_output stop_process open_repository note_plan explore create_subtasks finish give_up'.split(
+    'list_files read_file search write_file edit_file apply_patch delete_file run_command start_process read_output stop_process open_repository note_plan explore ask_person create_subtasks finish give_up'.split(
       ' ',
     ),
   );
@@ -27,6 +27,46 @@ test('the offered tools are those of the interface', () => {
   expect(poor).not.toEqual(expect.arrayContaining(['run_command']));
   expect(poor.filter((name) => /process|output|command|subtasks/.test(name))).toEqual([]);
   for (const { description } of toolSpecs(everything)) expect(description.length).toBeLessThan(500);
+});
+
+test('until a plan is approved, no tool that changes files is offered or understood', async () => {
+  const others = { specs: [{ name: 'docs__put', description: 'd', parameters: {} }], call: async () => never() };
+  const never = () => Promise.reject(new Error('called'));
+  const planning = { ...everything, plan: 'always' as const, others };
+  expect(names(planning)).toEqual(
+    'list_files read_file search run_command start_process read_output stop_process open_repository note_plan explore ask_person propose_plan finish give_up'.split(
+      ' ',
+    ),
+  );
+  const { context, calls } = recorded([], { offered: planning });
+  const patch = '*** Begin Patch\n*** Add File: a\n+x\n*** End Patch';
+  for (const each of [
+    call('write_file', { path: 'a', content: 'x' }),
+    call('str_replace_editor', { command: 'create', path: 'a', file_text: 'x' }),
+    call('apply_patch', { patch }),
+    call('run_command', { command: `apply_patch <<'EOF'\n${patch}\nEOF` }),
+    call('create_subtasks', { subtasks: [{ title: 't', description: 'd' }] }),
+    call('docs__put', {}),
+  ])
+    expect(await callTool(context, each)).toMatchObject({
+      isInvalid: true,
+      text: expect.stringContaining('a person has to approve a plan'),
+    });
+  expect(calls).toEqual([]);
+  const offered = names({ ...everything, plan: 'large' });
+  expect(offered).toEqual(expect.arrayContaining(['propose_plan', 'write_file', 'create_subtasks']));
+});
+
+test('a plan is proposed with its files; one that names every file is refused', async () => {
+  const { context } = recorded([], { offered: { ...everything, plan: 'always' } });
+  const plan = { markdown: '# Use hunter2', files: ['src/**'], checks: ['npm test'] };
+  expect(await callTool(context, call('propose_plan', plan))).toMatchObject({
+    kind: 'wait',
+    wait: { reason: 'plan', text: '# Use ***', options: [], plan: { files: ['src/**'], checks: ['npm test'] } },
+  });
+  const everyFile = await callTool(context, call('propose_plan', { markdown: 'x', files: ['**/*'] }));
+  expect(everyFile).toMatchObject({ ok: false, text: expect.stringContaining('match every file') });
+  expect(await callTool({ ...context, offered: everything }, call('propose_plan', plan))).toMatchObject({ ok: false });
 });
 
 test('tools from elsewhere are offered beside ours, under their exact names, with readable arguments', async () => {

@@ -85,6 +85,7 @@ export function loopContext(
     limits: limitsOfService({ runMinutes: 9, runSteps: 99, runTokens: 9999, runCostUsd: 9, dayCostUsd: 9 }),
     spent: async () => ({ steps: kept.length, tokens: 0, costUsd: 0, dayCostUsd: 0, minutes: 0 }),
     memory: newMemory(),
+    hear: async () => [],
     bill: async (reply) => void billed.push(reply),
     keep: async (turn, _reply, changed) => void kept.push({ turn: [...turn], changed }),
     judge: async () => ({ accepted: true, evidence: {} }),

@@ -35,6 +35,7 @@ function task(changes: Partial<Task> = {}): Task {
     issueUrl: null,
     failure: null,
     attention: null,
+    planFirst: null,
     runCount: 0,
     createdAt: '2026-01-05T10:00:00.000Z',
     updatedAt: '2026-01-05T10:00:00.000Z',

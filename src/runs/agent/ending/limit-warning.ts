@@ -4,12 +4,12 @@ import type { Message } from '../../../llm/model.ts';
 /** Every warning begins like this, so that it is found in the conversation and not given twice. */
 export const warningOpening = '[Limits of this run] ';
 
-/** Returns the warning about the limits that are almost used up, except those the model was warned about already. */
-export function limitWarning(limits: Limits, spent: Spent, messages: Message[]): Message | undefined {
+/** Returns the warning about the limits that are almost used up, if there are any that the model was not warned about. */
+export function limitWarning(limits: Limits, spent: Spent, messages: Message[]): Message[] {
   const given = messages.flatMap((m) => (m.role === 'user' && m.content.startsWith(warningOpening) ? [m.content] : []));
   const due = nearLimits(limits, spent).filter(({ unit }) => !given.some((text) => text.includes(` ${unit} are used`)));
-  if (due.length === 0) return undefined;
+  if (due.length === 0) return [];
   const used = due.map(({ unit, used, value }) => `${used} of ${value} ${unit} are used`).join(', ');
   const content = `${warningOpening}${used}. When a limit is reached, the run ends and what you have is kept as unfinished work. Bring the change to an end now, or call finish with what works and name the rest in nextSteps.`;
-  return { role: 'user', content };
+  return [{ role: 'user', content }];
 }

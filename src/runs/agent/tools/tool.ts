@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import type { Limits, Spent } from '../../../domain/budget.ts';
+import type { PlanMode } from '../../../domain/plan-first.ts';
+import type { NewWait } from '../../../domain/waiting.ts';
 import type { Declared } from '../../../llm/calls/declaration.ts';
 import type { Model, Reply, ToolSpec } from '../../../llm/model.ts';
 import type { ToolAnswer, ToolHost } from '../../../sandbox/sandbox.ts';
@@ -13,7 +15,8 @@ export type ToolResult =
   | { kind: 'answer'; text: string; ok: boolean; changed: boolean; isInvalid?: true }
   | { kind: 'finish'; finish: FinishArguments }
   | { kind: 'give_up'; reason: string }
-  | { kind: 'split'; subtasks: NewSubtask[] };
+  | { kind: 'split'; subtasks: NewSubtask[] }
+  | { kind: 'wait'; wait: NewWait; text: string };
 
 /** Tools that come from elsewhere, such as MCP servers. They are offered beside our own under their exact names. */
 export interface OtherTools {
@@ -27,6 +30,10 @@ export interface Offered {
   hasShell: boolean;
   /** False for a subtask, which cannot be split again. */
   maySplit: boolean;
+  /**
+   * Whether the run still has to propose a plan: `always` before it changes anything, `large` before a large change.
+   */
+  plan?: PlanMode;
   others?: OtherTools;
 }
 
@@ -42,6 +49,8 @@ export interface ToolContext {
   bill(reply: Reply): Promise<void>;
   /** Adds a line to the log of the run. */
   note(type: string, text: string, data?: object): Promise<void>;
+  /** Removes the credentials from every string in a value. */
+  withoutSecrets<T>(value: T): T;
 }
 
 /** One tool of the agent: everything about it in one place. */
@@ -49,7 +58,7 @@ export interface Tool extends Declared {
   /** Whether a call may change the workspace, which is then stored before the next turn. */
   changes: boolean;
   /** `hidden` is understood but not offered: calls of other agents' tools become calls of this one. */
-  offer?: 'always' | 'with shell' | 'with split' | 'hidden';
+  offer?: 'always' | 'with shell' | 'with split' | 'with plan' | 'hidden';
   /** What a call is about, for the log of the run. */
   about?(args: never): string;
   /** Returns another call that these arguments mean; undefined for this tool. */

@@ -1,0 +1,35 @@
+import { maxUnplannedFiles, type PlanMode } from '../../../domain/plan-first.ts';
+import type { Message } from '../../../llm/model.ts';
+import { ownChangesOf, readOnce } from '../../outgoing/changes.ts';
+import { allWorks, type Work } from '../../work.ts';
+import { exchangesOf } from '../context/exchanges.ts';
+import type { Ending } from './ending.ts';
+
+const needsPlan = 'This task needs a plan that a person approved. Call propose_plan';
+const isLarge = `More than ${maxUnplannedFiles} files change, so a person approves a plan first. Call propose_plan`;
+
+/**
+ * Returns why a run may not end without a plan; undefined when it may. A run that changes nothing is told once that a
+ * plan is expected, and may then finish.
+ */
+export async function planObjection(
+  work: Work,
+  mode: PlanMode,
+  ending: Ending,
+  messages: Message[],
+): Promise<string | undefined> {
+  if (mode === 'never') return undefined;
+  const count = await countChanges(work);
+  if (mode === 'large') return count > maxUnplannedFiles ? `${isLarge}, for the whole change.` : undefined;
+  if (count > 0 || ending.subtasks !== undefined)
+    return `${needsPlan}. What commands wrote is discarded when the plan is approved.`;
+  const isTold = exchangesOf(messages).some(({ remarks }) => remarks.some((text) => text.startsWith(needsPlan)));
+  return isTold ? undefined : `${needsPlan}, or call finish again if nothing has to change.`;
+}
+
+async function countChanges(work: Work): Promise<number> {
+  const treeOf = readOnce();
+  let count = 0;
+  for (const each of allWorks(work)) count += (await ownChangesOf(each, treeOf)).length;
+  return count;
+}

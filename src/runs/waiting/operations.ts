@@ -1,0 +1,203 @@
+import type { EntityManager } from 'typeorm';
+import { mayContinue } from '../../agents/store.ts';
+import type { App } from '../../app.ts';
+import { newId } from '../../db/ids.ts';
+import type { RunRow } from '../../db/tables/task.ts';
+import { Refused } from '../../domain/machine.ts';
+import { oneLine } from '../../domain/text/sanitize.ts';
+import { assertWaits, chosenOption, type Seen, type WaitReason } from '../../domain/waiting.ts';
+import { showTask } from '../../tasks/move.ts';
+import { getTask, type TaskView } from '../../tasks/store.ts';
+import { deleteStep, insertEvent } from '../lease/journal-store.ts';
+import { findLiveRun, findRun, findStarter, lockRun } from '../store.ts';
+import { approveChange } from './held-change-store.ts';
+import { insertMessage, listUnread } from './message-store.ts';
+import { park, showAttention } from './park.ts';
+import { approvePlan } from './plan-store.ts';
+import { endWaiting, setPause } from './waiting-store.ts';
+
+/** What somebody does about the live run of a task. */
+export interface Act extends Seen {
+  taskId: string;
+  userId: string;
+  /** Called in the same transaction. */
+  also?: ((em: EntityManager) => Promise<void>) | undefined;
+}
+
+/** More messages that its agent has not read are refused, so that they do not fill its next prompt. */
+const maxUnread = 20;
+/** Characters of a question that are repeated with its answer, which the next run may read without the question. */
+const maxQuestion = 300;
+
+/**
+ * Tells the agent of a live run something. It reads it before its next turn; the run goes on waiting if it waits.
+ * @throws Refused when no run is live
+ */
+export async function sayToRun(app: App, act: Act & { text: string }): Promise<void> {
+  await onLiveRun(app, act, async (em, run, login) => {
+    if (run === null) throw new Refused('The task has no unfinished run that could hear this. Use revise or retry.');
+    await tell(em, run, act, { text: `[${login} says]\n${act.text}`, note: `${login} said: ${act.text}` });
+    await showTask(app, em, act.taskId);
+  });
+}
+
+/**
+ * Pauses a live run: at once while it is queued, before its next turn while it is running.
+ * @throws Refused when no run is live, or it waits for something else
+ */
+export async function pauseRun(app: App, act: Act): Promise<TaskView> {
+  return onLiveRun(app, act, async (em, run, login) => {
+    if (run?.waitReason === 'paused' && run.status === 'waiting') return;
+    if (run === null || run.status === 'waiting')
+      throw new Refused(
+        run === null
+          ? 'The task has no unfinished run to pause.'
+          : 'The run of this task waits already, so it cannot be paused.',
+      );
+    const text = `Paused by ${login}.`;
+    if (run.status === 'queued')
+      return park(app, em, run, { id: newId('wait'), reason: 'paused', text, options: [], seconds: null });
+    if (run.pauseText === null) await insertEvent(em, run.id, 'pausing', `${login} paused the run`, {});
+    await setPause(em, run.id, text);
+  });
+}
+
+/**
+ * Lets a paused run continue, or withdraws a pause that has not begun.
+ * @throws Refused when the run does not wait for this
+ */
+export async function resumeRun(app: App, act: Act): Promise<TaskView> {
+  return onLiveRun(app, act, async (em, run, login) => {
+    if (run?.status === 'running' && run.pauseText !== null) {
+      await insertEvent(em, run.id, 'resumed', `${login} withdrew the pause`, {});
+      return setPause(em, run.id, null);
+    }
+    const waiting = await waitingFor(em, run, ['paused'], 'be resumed', act);
+    await insertEvent(em, waiting.id, 'resumed', `${login} resumed the run`, {});
+    await goOn(app, em, waiting);
+  });
+}
+
+/**
+ * Answers the question of a run. The number of an option stands for its text.
+ * @throws Refused when the run does not wait for an answer, or there is no such option
+ */
+export async function answerRun(app: App, act: Act & { text: string }): Promise<TaskView> {
+  return onLiveRun(app, act, async (em, run, login) => {
+    const waiting = await waitingFor(em, run, ['question'], 'be answered', act);
+    const answer = chosenOption(act.text, waiting.waitOptions ?? []);
+    const text = `[${login} answers "${oneLine(waiting.waitText ?? '', maxQuestion)}"]\n${answer}`;
+    await insertMessage(em, { runId: waiting.id, text, saidBy: act.userId });
+    await insertEvent(em, waiting.id, 'answered', `${login} answered: ${answer}`, {});
+    await goOn(app, em, waiting);
+  });
+}
+
+/** Reasons to wait for which an approval or a revision is an answer. */
+const approvals: readonly WaitReason[] = ['plan', 'push'];
+
+/**
+ * Approves what a run waits with: its plan, which it then carries out, or its change, which it then pushes.
+ * @throws Refused when the run does not wait for an approval
+ */
+export async function approveRun(app: App, act: Act): Promise<TaskView> {
+  return onLiveRun(app, act, async (em, run, login) => {
+    const waiting = await waitingFor(em, run, approvals, 'be approved', act);
+    const isPlan = waiting.waitReason === 'plan';
+    if (isPlan) {
+      await approvePlan(em, waiting.waitId ?? '', act.userId);
+      const text = `[${login} approved the plan]\nCarry it out now.`;
+      await insertMessage(em, { runId: waiting.id, text, saidBy: act.userId });
+    } else await approveChange(em, waiting.id, act.userId);
+    await insertEvent(em, waiting.id, 'approved', `${login} approved the ${isPlan ? 'plan' : 'change'}`, {});
+    await goOn(app, em, waiting);
+  });
+}
+
+/** Returns whether a revision of the task would answer what its run waits for. */
+export function waitsForRevision({ attention }: Pick<TaskView, 'attention'>): boolean {
+  return attention !== null && approvals.includes(attention.reason);
+}
+
+/**
+ * Asks a run that waits for approval for another plan, or for another change.
+ * @throws Refused when the run does not wait for that
+ */
+export async function reviseWaiting(app: App, act: Act & { text: string }): Promise<TaskView> {
+  return onLiveRun(app, act, async (em, run, login) => {
+    const waiting = await waitingFor(em, run, approvals, 'be revised', act);
+    const [what, next] =
+      waiting.waitReason === 'plan'
+        ? ['another plan', 'Call propose_plan again.']
+        : ['another change', 'The change is not approved as it is. Correct it, then call finish again.'];
+    // The conversation goes on, so it has not ended.
+    if (waiting.waitReason === 'push') await deleteStep(em, waiting.id, 'ending');
+    const text = `[${login} asks for ${what}]\n${act.text}\n\n${next}`;
+    await insertMessage(em, { runId: waiting.id, text, saidBy: act.userId });
+    await insertEvent(em, waiting.id, 'revised', `${login} asked for ${what}: ${act.text}`, {});
+    await goOn(app, em, waiting);
+  });
+}
+
+/** Does something about the live run of a task, with the run locked. Returns the task. */
+async function onLiveRun(
+  app: App,
+  { taskId, userId, also }: Act,
+  work: (em: EntityManager, run: RunRow | null, login: string) => Promise<void>,
+): Promise<TaskView> {
+  return app.db.transaction(async (em) => {
+    const live = await findLiveRun(em, taskId);
+    // A run that ends locks the run first and then its task. Using the same order here prevents a deadlock.
+    if (live !== null) await lockRun(em, live.id);
+    const run = live && (await findRun(em, live.id));
+    const isLive = run !== null && run.finishedAt === null;
+    await work(em, isLive ? run : null, (await findStarter(em, userId))?.login ?? 'somebody');
+    await also?.(em);
+    return getTask(em, taskId);
+  });
+}
+
+/**
+ * Returns the run if it waits for one of the reasons and can continue.
+ * @throws Refused
+ */
+async function waitingFor(
+  em: EntityManager,
+  run: RunRow | null,
+  reasons: readonly WaitReason[],
+  action: string,
+  seen: Seen,
+): Promise<RunRow> {
+  assertWaits(attentionOf(run), reasons, action, seen);
+  if (run === null) throw new Refused('The task has no unfinished run.');
+  if (run.agentId === null || !(await mayContinue(em, run.agentId, run.projectId)))
+    throw new Refused(
+      'The project can no longer use the agent of this run, because its creator has left. Cancel the run and assign another agent.',
+    );
+  return run;
+}
+
+function attentionOf(run: RunRow | null) {
+  if (run?.status !== 'waiting' || run.waitId === null || run.waitReason === null || run.waitingSince === null)
+    return null;
+  return { id: run.waitId, reason: run.waitReason, since: run.waitingSince };
+}
+
+/** Queues a run that waits. */
+async function goOn(app: App, em: EntityManager, run: RunRow): Promise<void> {
+  await endWaiting(em, run.id);
+  await showAttention(app, em, run.taskId);
+  await app.queue.send(em, 'run', {});
+}
+
+async function tell(
+  em: EntityManager,
+  run: RunRow,
+  { userId }: Act,
+  { text, note }: { text: string; note: string },
+): Promise<void> {
+  if ((await listUnread(em, run.id)).length >= maxUnread)
+    throw new Refused(`The agent has not read the last ${maxUnread} messages yet. Wait until it has.`);
+  await insertMessage(em, { runId: run.id, text, saidBy: userId });
+  await insertEvent(em, run.id, 'said', note, {});
+}

@@ -1,0 +1,76 @@
+import { type Route, route } from '../../http/route.ts';
+import { onTask } from '../../tasks/routes.ts';
+import { Task } from '../../tasks/schemas.ts';
+import { answerRun, approveRun, pauseRun, resumeRun, sayToRun } from './operations.ts';
+import { Accepted, AnswerRun, ApproveRun, SayToRun } from './schemas.ts';
+
+const tag = 'tasks';
+const waitErrors = { 409: 'The task does not wait for this; the message says what it waits for' };
+
+/** What people do about the unfinished run of a task. */
+export const waitingRoutes: Route[] = [
+  route({
+    operationId: 'approveTask',
+    method: 'post',
+    path: '/tasks/:id/approve',
+    summary: 'Approve the plan or the change that a run waits with. The run then carries it out or pushes it',
+    tag,
+    access: onTask('member'),
+    body: ApproveRun,
+    reply: [200, Task],
+    errors: waitErrors,
+    costs: 'start',
+    handle: (app, { task, user, body }) => approveRun(app, { taskId: task.id, userId: user.id, ...body }),
+  }),
+  route({
+    operationId: 'answerTask',
+    method: 'post',
+    path: '/tasks/:id/answer',
+    summary: 'Answer the question of a run. The number of an option stands for its text',
+    tag,
+    access: onTask('member'),
+    body: AnswerRun,
+    reply: [200, Task],
+    errors: waitErrors,
+    costs: 'start',
+    handle: (app, { task, user, body }) => answerRun(app, { taskId: task.id, userId: user.id, ...body }),
+  }),
+  route({
+    operationId: 'sayToTask',
+    method: 'post',
+    path: '/tasks/:id/say',
+    summary: 'Tell the agent of an unfinished run something. It reads it before its next turn',
+    tag,
+    access: onTask('member'),
+    body: SayToRun,
+    reply: [202, Accepted],
+    errors: { 409: 'The task has no unfinished run, or its agent has not read the last 20 messages' },
+    handle: async (app, { task, user, body }) => {
+      await sayToRun(app, { taskId: task.id, userId: user.id, text: body.text });
+      return {};
+    },
+  }),
+  route({
+    operationId: 'pauseTask',
+    method: 'post',
+    path: '/tasks/:id/pause',
+    summary: 'Pause the run of a task: at once while it is queued, otherwise after the current turn of its agent',
+    tag,
+    access: onTask('member'),
+    reply: [200, Task],
+    errors: { 409: 'The task has no unfinished run, or it waits for something else' },
+    handle: (app, { task, user }) => pauseRun(app, { taskId: task.id, userId: user.id }),
+  }),
+  route({
+    operationId: 'resumeTask',
+    method: 'post',
+    path: '/tasks/:id/resume',
+    summary: 'Let a paused run continue',
+    tag,
+    access: onTask('member'),
+    reply: [200, Task],
+    errors: waitErrors,
+    costs: 'start',
+    handle: (app, { task, user }) => resumeRun(app, { taskId: task.id, userId: user.id }),
+  }),
+];

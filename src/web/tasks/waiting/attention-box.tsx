@@ -1,0 +1,164 @@
+import { Button, Heading } from '@primer/react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import * as api from '../../api.ts';
+import { Markdown } from '../../display/markdown.tsx';
+import { waitNames } from '../../display/names.ts';
+import { TimeAgo } from '../../display/times.tsx';
+import { TextDialog } from '../../forms/text-dialog.tsx';
+import * as queries from '../../live/queries.ts';
+import { useSteering } from './use-steering.ts';
+
+interface Given {
+  task: api.Task;
+  attention: api.Attention;
+}
+
+/** Shows what the run of a task waits for, and what people can do about it. */
+export function AttentionBox({ task }: { task: api.Task }) {
+  const { attention } = task;
+  if (attention === null) return null;
+  return (
+    <section className="box stack" aria-label="Waiting">
+      <div className="row">
+        <Heading as="h2" variant="small">
+          {waitNames[attention.reason]}
+        </Heading>
+        <span className="grow" />
+        <span className="muted">
+          since <TimeAgo at={attention.since} />
+        </span>
+      </div>
+      <Details task={task} attention={attention} />
+      <Answers key={attention.id} task={task} attention={attention} />
+    </section>
+  );
+}
+
+function Details({ task, attention: { id, reason, text } }: Given) {
+  switch (reason) {
+    case 'plan':
+      return (
+        <>
+          <Markdown text={text} />
+          <PlannedFiles taskId={task.id} attentionId={id} />
+        </>
+      );
+    case 'question':
+      return <Markdown text={text} />;
+    case 'push':
+      return (
+        <>
+          <Files title="Changed files" files={text.split('\n')} />
+          <Link to="?tab=diff">View changes</Link>
+        </>
+      );
+    default:
+      return (
+        <p className="wrap">
+          <bdi>{text}</bdi>
+        </p>
+      );
+  }
+}
+
+function PlannedFiles({ taskId, attentionId }: { taskId: string; attentionId: string }) {
+  const { data: [run] = [] } = useQuery(queries.runs(taskId));
+  const { data } = useQuery({ ...queries.plannedFiles(run?.id ?? '', attentionId), enabled: run !== undefined });
+  return data === undefined || data.length === 0 ? null : <Files title="Files that will change" files={data} />;
+}
+
+function Files({ title, files }: { title: string; files: string[] }) {
+  return (
+    <div>
+      <p className="strong">{title}</p>
+      <ul className="bullets">
+        {files.map((file) => (
+          <li key={file} className="wrap">
+            <code>{file}</code>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Answers({ task, attention }: Given) {
+  const { mutate, isPending } = useSteering(task);
+  const { id, reason } = attention;
+  switch (reason) {
+    case 'plan':
+    case 'push':
+      return (
+        <div className="row wrap-row">
+          <Button
+            variant="primary"
+            disabled={isPending}
+            onClick={() => mutate((taskId) => api.approveTask(taskId, { id }))}
+          >
+            {reason === 'plan' ? 'Approve plan' : 'Approve change'}
+          </Button>
+          <WordsButton
+            name="Request changes"
+            label="What should change?"
+            isDisabled={isPending}
+            onSubmit={(text) => mutate((taskId) => api.reviseTask(taskId, { text }))}
+          />
+        </div>
+      );
+    case 'question':
+      return (
+        <Choices
+          attention={attention}
+          isDisabled={isPending}
+          onAnswer={(text) => mutate((taskId) => api.answerTask(taskId, { text, id }))}
+        />
+      );
+    case 'paused':
+      return (
+        <div>
+          <Button variant="primary" disabled={isPending} onClick={() => mutate((taskId) => api.resumeTask(taskId))}>
+            Resume run
+          </Button>
+        </div>
+      );
+    default:
+      return null;
+  }
+}
+
+function Choices(props: { attention: api.Attention; isDisabled: boolean; onAnswer(text: string): void }) {
+  const { attention, isDisabled, onAnswer } = props;
+  return (
+    <div className="row wrap-row">
+      {attention.options.map((option, i) => (
+        <Button key={option} disabled={isDisabled} onClick={() => onAnswer(String(i + 1))}>
+          {option}
+        </Button>
+      ))}
+      <WordsButton
+        name={attention.options.length === 0 ? 'Answer' : 'Answer in your own words'}
+        label="Your answer"
+        isDisabled={isDisabled}
+        onSubmit={onAnswer}
+      />
+    </div>
+  );
+}
+
+/** Shows a button that opens a dialog for a text. */
+export function WordsButton(props: { name: string; label: string; isDisabled: boolean; onSubmit(text: string): void }) {
+  const { name, label, isDisabled, onSubmit } = props;
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button disabled={isDisabled} onClick={() => setOpen(true)}>
+        {name}
+      </Button>
+      {isOpen && (
+        <TextDialog title={name} label={label} isRequired onSubmit={onSubmit} onClose={() => setOpen(false)} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,21 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import * as api from '../../api.ts';
+import { notifyError } from '../../frame/notices.tsx';
+import { putTask } from '../../live/put-task.ts';
+
+/** Does something about the unfinished run of a task, and shows the task as it is then. */
+export function useSteering(task: api.Task) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (act: (id: string) => Promise<api.Task>) => act(task.id),
+    onSuccess: (changed) => {
+      putTask(client, changed);
+      void client.invalidateQueries({ queryKey: ['runs', task.id] });
+    },
+    onError: async (error) => {
+      notifyError(error);
+      // Somebody else may have acted first. Their result is shown instead.
+      putTask(client, await api.getTask(task.id).catch(() => task));
+    },
+  });
+}

@@ -1,0 +1,157 @@
+import { until } from '../../../src/demo/real-service.ts';
+import { type Face, openFace, repo, write } from '../../support/face.ts';
+import type { WorldTask } from '../../support/world.ts';
+
+interface Shown extends WorldTask {
+  attention: { id: string; reason: string; text: string; options: string[] } | null;
+}
+
+let face: Face;
+/** Holds the model's answer to this turn until it is set free. */
+let held: { turn: number; reached: () => void; free: Promise<void> } | undefined;
+beforeAll(async () => {
+  face = await openFace(async (turn) => {
+    if (held?.turn !== turn) return;
+    held.reached();
+    await held.free;
+  });
+});
+afterAll(() => face.world.close());
+
+/** Makes the model wait at a turn of the next run. */
+function holdAt(turn: number) {
+  const reached = Promise.withResolvers<void>();
+  const freed = Promise.withResolvers<void>();
+  held = { turn, reached: reached.resolve, free: freed.promise };
+  return { reached: reached.promise, free: freed.resolve };
+}
+
+const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
+const waitsFor = (number: number, reason: string) =>
+  until(`issue ${number} waiting for ${reason}`, async () => {
+    const task = (await face.taskOf(number)) as WorldTask & Partial<Shown>;
+    return task.attention?.reason === reason && (task as Shown);
+  });
+const prompts = () => JSON.stringify(face.world.model.requests.at(-1)?.messages);
+const labels = async (number: number) => (await face.world.labels(number)).filter((l) => l.startsWith('agent:')).join();
+
+test('by comments: a run hears what people say, pauses after its turn, survives a restart and resumes', async () => {
+  const { world, say, plays } = face;
+  plays([write('made.txt', 'x\n')], [{ name: 'run_command', arguments: { command: 'cat made.txt' } }], [finish]);
+  const { reached, free } = holdAt(1);
+  const number = await world.issue('/agent start');
+  await reached;
+  const spoken = await say(number, '/agent say Mind the tabs.');
+  const paused = await say(number, '/agent pause');
+  for (const { id } of [spoken, paused])
+    await until('the reaction', async () => face.reactionsTo(id).includes('rocket'));
+  free();
+  await waitsFor(number, 'paused');
+  await until('the label', async () => (await labels(number)) === 'agent:in-progress,agent:needs-you');
+  await face.told(number, 'Paused by mona.');
+  world.service.process.kill('SIGKILL');
+  await world.restart();
+  const early = await say(number, '/agent resume');
+  await until('the reaction', async () => face.reactionsTo(early.id).includes('rocket'));
+  const task = await face.settled(number, 'in_review', 1);
+  await until('the label gone', async () => (await labels(number)) === 'agent:in-review');
+  expect(prompts()).toContain('[mona says]\\nMind the tabs.');
+  expect(await face.fileOn(task.branchName ?? '', 'made.txt')).toBe('x');
+  expect(await face.statusComment(number)).toHaveLength(1);
+  const late = await say(number, '/agent say Anybody there?');
+  await until('the refusal', async () => face.reactionsTo(late.id).includes('confused'));
+  await face.told(number, /no unfinished run/);
+});
+
+test('by comments: a question with options is answered by number', async () => {
+  const { world, say, plays } = face;
+  const ask = { name: 'ask_person', arguments: { question: 'Tabs or spaces?', options: ['tabs', 'spaces'] } };
+  plays([write('asked.txt', 'x\n'), ask], [finish]);
+  const number = await world.issue('/agent start');
+  await waitsFor(number, 'question');
+  await face.told(number, /- \[ \] 2\. spaces/);
+  const wrong = await say(number, '/agent answer 7');
+  await until('the refusal', async () => face.reactionsTo(wrong.id).includes('confused'));
+  await face.told(number, 'There is no option 7');
+  const right = await say(number, '/agent answer 2');
+  await until('the reaction', async () => face.reactionsTo(right.id).includes('rocket'));
+  const task = await face.settled(number, 'in_review', 1);
+  expect(prompts()).toContain('answers \\"Tabs or spaces?\\"]\\nspaces');
+  expect(await face.fileOn(task.branchName ?? '', 'asked.txt')).toBe('x');
+  expect(await face.statusComment(number)).toHaveLength(1);
+});
+
+test('by comments: a plan is revised and approved; the pull request lists what it did not name', async () => {
+  const { world, say, plays } = face;
+  const propose = (markdown: string) => ({ name: 'propose_plan', arguments: { markdown, files: ['planned.txt'] } });
+  const sneak = { name: 'run_command', arguments: { command: 'echo x > sneaked.txt' } };
+  plays(
+    [write('early.txt', 'x\n'), sneak, propose('I will add *two* files.')],
+    [propose('I will add one file.')],
+    [write('planned.txt', 'x\n'), write('unplanned.txt', 'x\n')],
+    [finish],
+  );
+  const number = await world.issue('/agent start plan');
+  const first = await waitsFor(number, 'plan');
+  await until('the label', async () => (await labels(number)) === 'agent:in-progress,agent:needs-you');
+  await face.told(number, /I will add \*two\* files/);
+  await say(number, '/agent revise One is enough.');
+  const second = await until('another plan', async () => {
+    const task = await waitsFor(number, 'plan');
+    return task.attention?.id !== first.attention?.id && task;
+  });
+  expect(second.attention?.text).toBe('I will add one file.');
+  expect(prompts()).toContain('asks for another plan]\\nOne is enough.');
+  expect(prompts()).toContain('a person has to approve a plan');
+  await say(number, '/agent approve');
+  const task = await face.settled(number, 'in_review', 1);
+  const pull = await face.mona<{ body: string }>('GET', `${repo}/pulls/${face.pullOf(task)}`);
+  expect(pull.body).toContain('### Changed files that the plan does not name\n- unplanned.txt');
+  const { files } = await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`);
+  expect(files.map((f) => f.path)).toEqual(['planned.txt', 'unplanned.txt']);
+  expect(await face.statusComment(number)).toHaveLength(1);
+  const twice = await say(number, '/agent approve');
+  await until('the refusal', async () => face.reactionsTo(twice.id).includes('confused'));
+});
+
+test('by comments: a change waits for approval, is corrected, and exactly what was approved is pushed', async () => {
+  const { world, say, plays } = face;
+  const project = `/projects/${world.project.id}`;
+  const set = (push: string) => world.service.api(world.token, 'PATCH', project, { push });
+  await set('approved');
+  plays([write('held.txt', 'one\n')], [finish], [finish], [write('held.txt', 'two\n')], [finish]);
+  const number = await world.issue('/agent start');
+  const first = await waitsFor(number, 'push');
+  expect(first).toMatchObject({ attention: { text: 'held.txt' }, branchName: null, prUrl: null });
+  await face.told(number, '- held.txt');
+  const diff = await world.get<{ files: { path: string; hunks: { lines: string[] }[] }[] }>(`/tasks/${first.id}/diff`);
+  expect(diff.files.map((f) => [f.path, f.hunks[0]?.lines])).toEqual([['held.txt', ['+one']]]);
+  await say(number, '/agent revise Write two.');
+  await until('another change', async () => (await waitsFor(number, 'push')).attention?.id !== first.attention?.id);
+  expect(prompts()).toContain('asks for another change]\\nWrite two.');
+  await say(number, '/agent approve');
+  const task = await face.settled(number, 'in_review', 1);
+  expect(await face.fileOn(task.branchName ?? '', 'held.txt')).toBe('two');
+  const log = await world.get<{ type: string }[]>(
+    `/runs/${(await world.get<{ id: string }[]>(`/tasks/${task.id}/runs`))[0]?.id}/events`,
+  );
+  expect(log.filter(({ type }) => type === 'push')).toHaveLength(1);
+  expect(await face.statusComment(number)).toHaveLength(1);
+  await set('free');
+});
+
+test('people without write permission steer nothing', async () => {
+  const { world, say, plays, mona } = face;
+  await mona('PUT', `${repo}/collaborators/stranger`, { permission: 'pull' });
+  plays([write('other.txt', 'x\n')], [finish]);
+  const { reached, free } = holdAt(0);
+  const number = await world.issue('/agent start');
+  await reached;
+  await say(number, '/agent pause', 'stranger');
+  await say(number, '/agent say Stop!', 'stranger');
+  const last = await say(number, '/agent status');
+  await until('the reaction', async () => face.reactionsTo(last.id).includes('rocket'));
+  free();
+  await face.settled(number, 'in_review', 1);
+  expect(prompts()).not.toContain('Stop!');
+});
