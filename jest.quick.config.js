@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import everything from './jest.config.js';
 
 /** What starts a database, the service, git or a sandbox: by the names of files and of what they import. */
-const slow = /\/(demo|sandbox|git|threads|e2e|web)\/|\/(compose|db\/database)\.ts|node:child_process/;
+const slow = /\/(demo|sandbox|git|threads|e2e|web|checking)\/|\/(compose|db\/database)\.ts|node:child_process/;
 
 const root = join(import.meta.dirname, 'test');
 

@@ -1,4 +1,5 @@
 import { ModelFailed, type Reply, type ReplyOptions, type Wire } from '../../src/llm/model.ts';
+import type { ModelServer } from '../../src/llm/openai.ts';
 import { ask, key, modelsAt } from './models.ts';
 import { type Answer, type Fields, serve } from './servers/serve.ts';
 
@@ -8,17 +9,17 @@ export async function openScript() {
   const served = await serve(
     () => script.shift() ?? { status: 418, json: { error: { message: 'the script is over' } } },
   );
-  const asked = async (wire: Wire, answers: Answer[], options: ReplyOptions = {}) => {
+  const asked = async (wire: Wire, answers: Answer[], options: ReplyOptions = {}, more: Partial<ModelServer> = {}) => {
     script = answers;
     const text: string[] = [];
-    const model = modelsAt(served.url, { api: wire }).withKey('m', key);
+    const model = modelsAt(served.url, { api: wire, ...more }).withKey('m', key);
     const reply: Reply = await ask(model, { onText: (piece) => text.push(piece), ...options });
     return { reply, text };
   };
   return {
     asked,
-    failed: async (wire: Wire, answers: Answer[], options?: ReplyOptions): Promise<ModelFailed> => {
-      const failure = await asked(wire, answers, options).catch((error: unknown) => error);
+    failed: async (...given: Parameters<typeof asked>): Promise<ModelFailed> => {
+      const failure = await asked(...given).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(ModelFailed);
       return failure as ModelFailed;
     },

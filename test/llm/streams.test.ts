@@ -77,7 +77,8 @@ describe.each(['chat', 'responses'] as const)('limits of %s', (wire) => {
 
   test.each(['{"choices": 7}', 'x'])('nonsense in the stream is a clear failure: %s', async (data) => {
     const events = Array.from({ length: 5 }, () => ({ events: [`data: ${data}`] }));
-    expect((await scripted.failed(wire, events)).message).toMatch(/malformed|not JSON/);
+    // In these seconds there is time for two more tries.
+    expect((await scripted.failed(wire, events, {}, { seconds: 3 })).message).toMatch(/malformed|not JSON/);
   });
 
   test('more than 1000 calls, and an index beyond, are refused', async () => {
