@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
@@ -9,8 +8,7 @@ import { inBrowser, longestTask, openOwner, openPerson, watchBrowser } from '../
 import { planner } from '../support/stand-ins/planner.ts';
 import { isThorough } from '../support/thorough.ts';
 import { openWorld, type World } from '../support/world.ts';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+import { alive, inspect, type Seen } from './inspect.ts';
 
 let world: World;
 let page: Page;
@@ -86,35 +84,6 @@ async function show(on: Page, where: string): Promise<void> {
   await settled(on);
 }
 
-/** Returns the violations that axe finds on the page, one per line. */
-async function violations(on: Page): Promise<string[]> {
-  await on.evaluate(axe);
-  const found = await on.evaluate(
-    'axe.run(document, { resultTypes: ["violations"] }).then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 150)).join(" | ")))',
-  );
-  return found as string[];
-}
-
-/** Finds hostile input that was rendered instead of shown as text: scripts, frames, images and links with other schemes. */
-const alive = `[
-  window.hit,
-  ...document.querySelectorAll('#root script, #root iframe, #root img[src=x]'),
-  ...[...document.querySelectorAll('a')].filter((a) => !/^(https?:|\\/|#|\\?|$)/.test(a.getAttribute('href') ?? '')),
-].filter((each) => each !== undefined).map((each) => each.outerHTML ?? String(each))`;
-
-interface Seen {
-  violations: string[];
-  tooWide: string[];
-  alive: string[];
-}
-
-async function inspect(name: string, seen: Seen, withAxe: boolean): Promise<void> {
-  if (withAxe) for (const each of await violations(page)) seen.violations.push(`${name}: ${each}`);
-  const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'));
-  if (overflow > 0) seen.tooWide.push(`${name}: ${overflow} px too wide`);
-  for (const each of (await page.evaluate(alive)) as string[]) seen.alive.push(`${name}: ${each}`);
-}
-
 /** Visits all pages, wide in light colours and narrow in dark colours, and collects the data for several tests. */
 async function walk(): Promise<Seen> {
   const seen: Seen = { violations: [], tooWide: [], alive: [] };
@@ -130,7 +99,7 @@ async function walk(): Promise<Seen> {
       if (at === 0) await show(page, where);
       else await settled(page);
       // axe takes a second for each page, so it sees every other page in dark only, unless the run is thorough.
-      await inspect(`${name}, ${theme}, ${width} px`, seen, at === 0 || isThorough);
+      await inspect(page, `${name}, ${theme}, ${width} px`, seen, at === 0 || isThorough);
     }
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.emulateMedia({ colorScheme: 'light' });
