@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { proficiencies } from '../domain/agent-figures.ts';
-import { leastOutputTokens, mostOutputTokens, reasoningEfforts } from '../domain/reasoning.ts';
+import { leastOutputTokens, mostOutputTokens, reasoningEfforts } from '../domain/settings/reasoning.ts';
 import { longText, Timestamp, titleText, wholeNumber } from '../http/shapes.ts';
 
 const status = z.enum(['available', 'busy', 'offline']);

@@ -1,4 +1,4 @@
-import type { ReasoningEffort } from '../domain/reasoning.ts';
+import type { ReasoningEffort } from '../domain/settings/reasoning.ts';
 
 /** A tool call as the model wrote it. The arguments are a string that has not been parsed yet. */
 export interface ToolCall {

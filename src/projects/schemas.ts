@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { roles } from '../domain/member.ts';
-import { pushModes } from '../domain/push-mode.ts';
+import { pushModes } from '../domain/settings/push-mode.ts';
 import { longText, Timestamp, titleText } from '../http/shapes.ts';
 
 export const Me = z

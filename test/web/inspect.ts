@@ -14,7 +14,7 @@ async function violations(on: Page): Promise<string[]> {
 }
 
 /** Finds hostile input that was rendered instead of shown as text: scripts, frames, images and links with other schemes. */
-export const alive = `[
+const alive = `[
   window.hit,
   ...document.querySelectorAll('#root script, #root iframe, #root img[src=x]'),
   ...[...document.querySelectorAll('a')].filter((a) => !/^(https?:|\\/|#|\\?|$)/.test(a.getAttribute('href') ?? '')),

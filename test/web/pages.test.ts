@@ -8,7 +8,7 @@ import { inBrowser, longestTask, openOwner, openPerson, watchBrowser } from '../
 import { planner } from '../support/stand-ins/planner.ts';
 import { isThorough } from '../support/thorough.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { alive, inspect, type Seen } from './inspect.ts';
+import { inspect, type Seen } from './inspect.ts';
 
 let world: World;
 let page: Page;

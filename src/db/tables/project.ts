@@ -1,7 +1,7 @@
 import type { ProjectBudgets } from '../../domain/budget.ts';
 import type { Role } from '../../domain/member.ts';
-import type { PushMode } from '../../domain/push-mode.ts';
-import type { ReasoningEffort } from '../../domain/reasoning.ts';
+import type { PushMode } from '../../domain/settings/push-mode.ts';
+import type { ReasoningEffort } from '../../domain/settings/reasoning.ts';
 import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, time, whole } from './table.ts';
 
 export interface UserRow {

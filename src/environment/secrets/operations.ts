@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { App } from '../../app.ts';
-import { isTakenVariable, secretName } from '../../domain/environment-secret.ts';
 import { Refused } from '../../domain/machine.ts';
+import { isTakenVariable, secretName } from '../../domain/settings/environment-secret.ts';
 import { badField, notFound } from '../../errors.ts';
 import { lockProjectRow } from '../../repositories/store.ts';
 import {

@@ -1,6 +1,6 @@
 // The keys of .deckhand.yml that describe the environment of a run.
 import { z } from 'zod';
-import { isTakenVariable, secretName } from '../../domain/environment-secret.ts';
+import { isTakenVariable, secretName } from '../../domain/settings/environment-secret.ts';
 import { problemWithPattern } from './patterns.ts';
 import { kindOf, listed, path, text } from './values.ts';
 

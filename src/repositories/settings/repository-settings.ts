@@ -1,7 +1,7 @@
 import type { ProjectBudgets } from '../../domain/budget.ts';
-import type { PlanMode } from '../../domain/plan-first.ts';
-import type { PushMode } from '../../domain/push-mode.ts';
 import { RunFailed } from '../../domain/run.ts';
+import type { PlanMode } from '../../domain/settings/plan-first.ts';
+import type { PushMode } from '../../domain/settings/push-mode.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
 import { OverLimit } from '../../threads/start-thread.ts';

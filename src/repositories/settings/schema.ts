@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { planModes } from '../../domain/plan-first.ts';
 import { problemWithAllowed } from '../../domain/protected/protected-paths.ts';
-import { pushModes } from '../../domain/push-mode.ts';
+import { planModes } from '../../domain/settings/plan-first.ts';
+import { pushModes } from '../../domain/settings/push-mode.ts';
 import { cache, env, image, imageAuth, network, secrets, services, tests } from './machine-keys.ts';
 import { problemWithPattern } from './patterns.ts';
 import { kindOf, listed, path, text } from './values.ts';

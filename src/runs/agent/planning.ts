@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { type PlanMode, planModeOf } from '../../domain/plan-first.ts';
+import { type PlanMode, planModeOf } from '../../domain/settings/plan-first.ts';
 import type { Plan } from '../../domain/waiting.ts';
 import { findApprovedPlan } from '../waiting/plan-store.ts';
 import type { Work } from '../work.ts';

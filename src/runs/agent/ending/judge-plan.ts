@@ -1,4 +1,4 @@
-import { maxUnplannedFiles, type PlanMode } from '../../../domain/plan-first.ts';
+import { maxUnplannedFiles, type PlanMode } from '../../../domain/settings/plan-first.ts';
 import type { Message } from '../../../llm/model.ts';
 import { ownChangesOf, readOnce } from '../../outgoing/changes.ts';
 import { allWorks, type Work } from '../../work.ts';

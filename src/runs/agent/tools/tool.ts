@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Limits, Spent } from '../../../domain/budget.ts';
-import type { PlanMode } from '../../../domain/plan-first.ts';
+import type { PlanMode } from '../../../domain/settings/plan-first.ts';
 import type { NewWait } from '../../../domain/waiting.ts';
 import type { Declared } from '../../../llm/calls/declaration.ts';
 import type { Model, Reply, ToolSpec } from '../../../llm/model.ts';

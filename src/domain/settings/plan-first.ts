@@ -1,4 +1,4 @@
-import type { RunKind } from './run.ts';
+import type { RunKind } from '../run.ts';
 
 /** When an agent proposes a plan before it changes anything; `large` leaves small changes to the agent. */
 export const planModes = ['never', 'always', 'large'] as const;
