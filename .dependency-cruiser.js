@@ -1,5 +1,6 @@
 /** Features in their order: each may import those before it. */
 const features = [
+  'audit',
   'projects',
   'repositories',
   'environment',

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { ProbotOctokit } from 'probot';
+import type { Audit } from './audit/audit.ts';
 import type { Config, GitHubAppConfig } from './config.ts';
 import type { Database } from './db/database.ts';
 import type { SecretBox } from './db/secret-box.ts';
@@ -56,6 +57,7 @@ export interface App {
   ownSecrets: () => string[];
   log: Logger;
   db: Database;
+  audit: Audit;
   queue: Queue;
   secrets: SecretBox;
   git: GitEngine;

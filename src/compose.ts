@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { Probot, ProbotOctokit } from 'probot';
 import { migrations } from '../migrations/list.ts';
 import type { App, GitHub, Octokit } from './app.ts';
+import { openAudit } from './audit/audit.ts';
 import { type Config, ConfigError, type GitHubAppConfig, toolEnvironment } from './config.ts';
 import { clearLeftovers, makeWorkFolder, openDataFolders } from './data-folders.ts';
 import { openDatabase } from './db/database.ts';
@@ -107,6 +108,7 @@ async function build(
     ownSecrets: () => secretsOf(app, keys, url),
     log,
     db,
+    audit: openAudit(db, (text) => withoutSecrets(text, app.ownSecrets())),
     queue,
     secrets: secretBox(keys.encryptionKeys),
     git: patient(await chooseGit(config, folders.gitCache, log)),

@@ -103,6 +103,7 @@ const schema = z.object({
   KEEP_DELIVERIES: days(30),
   KEEP_RUN_EVENTS: days(90),
   KEEP_TURNS: days(30),
+  AUDIT_DAYS: days(400),
 });
 
 type Settings = z.infer<typeof schema>;

@@ -1,4 +1,5 @@
 import type { App } from './app.ts';
+import { deleteOldAuditRecords } from './audit/store.ts';
 import { deleteOldDeliveries } from './github/inbox/delivery-store.ts';
 import { deleteOldSignIns } from './github/sign-in/login-store.ts';
 import { forgetOldKeys } from './http/idempotency.ts';
@@ -11,14 +12,15 @@ const portion = 500;
 /** Time limit for one table. The rest is removed by the next sweep. */
 const patienceMs = 60_000;
 
-/** Removes rows that are older than the KEEP_ settings say; 0 days keep them forever. */
+/** Removes rows that are older than the settings say; 0 days keep them forever. */
 export async function removeOld(app: App): Promise<void> {
-  const { KEEP_DELIVERIES, KEEP_RUN_EVENTS, KEEP_TURNS } = app.config;
+  const { KEEP_DELIVERIES, KEEP_RUN_EVENTS, KEEP_TURNS, AUDIT_DAYS } = app.config;
   const em = app.db.manager;
   await inPortions(app, KEEP_DELIVERIES, (days) => deleteOldDeliveries(em, days, portion));
   await inPortions(app, KEEP_RUN_EVENTS, (days) => deleteOldEvents(em, days, portion));
   await inPortions(app, KEEP_TURNS, (days) => deleteOldTurns(em, days, portion));
   await inPortions(app, KEEP_TURNS, (days) => deleteOldContexts(em, days, portion));
+  await inPortions(app, AUDIT_DAYS, (days) => deleteOldAuditRecords(em, days, portion));
   await deleteOldSignIns(em);
   await forgetOldKeys(app.db);
   await forgetOldEvents(em);

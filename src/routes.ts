@@ -1,5 +1,6 @@
 import { mcpServerRoutes } from './agents/mcp/routes.ts';
 import { agentRoutes } from './agents/routes.ts';
+import { auditRoutes } from './audit/routes.ts';
 import { environmentSecretRoutes } from './environment/secrets/routes.ts';
 import { environmentTrialRoutes } from './environment/trial/routes.ts';
 import { githubRoutes } from './github/routes.ts';
@@ -19,6 +20,7 @@ import { taskRoutes } from './tasks/routes.ts';
 export const routes: Route[] = [
   ...projectRoutes,
   ...projectEventRoutes,
+  ...auditRoutes,
   ...repositoryRoutes,
   ...environmentSecretRoutes,
   ...environmentTrialRoutes,

@@ -90,6 +90,32 @@ test('events of a project are kept for two hours, twice as long as a client may 
   expect(await sql('select object_id from project_events')).toEqual([{ object_id: '119' }]);
 });
 
+test('records of the audit log are removed after their days, and in no other way', async () => {
+  await sql(
+    `insert into audit_records (id, at, via, action, object_type, object_id)
+     select 'audit_' || n, now() - n * interval '1 hour', 'system', 'task.start', 'task', 'task_1'
+     from unnest(array[23, 25, 399 * 24, 401 * 24]) n`,
+  );
+  await removeOld(service.app);
+  const left = async () =>
+    (await sql(`select id from audit_records where object_id = 'task_1' order by at`)).map(
+      (row: { id: string }) => row.id,
+    );
+  expect(await left()).toEqual(['audit_9576', 'audit_25', 'audit_23']);
+  for (const statement of [
+    `update audit_records set action = 'task.cancel'`,
+    'delete from audit_records',
+    'truncate audit_records',
+    `set local deckhand.audit_retention = 'on'; delete from audit_records where id = 'audit_23'`,
+  ])
+    await expect(service.app.db.transaction((em) => em.query(statement))).rejects.toThrow('append-only');
+  expect(await left()).toHaveLength(3);
+  await removeOld({ ...service.app, config: { ...service.app.config, AUDIT_DAYS: 0 } });
+  expect(await left()).toHaveLength(3);
+  await removeOld({ ...service.app, config: { ...service.app.config, AUDIT_DAYS: 1 } });
+  expect(await left()).toEqual(['audit_23']);
+});
+
 test('0 days keep rows forever', async () => {
   await sql(`update deliveries set received_at = now() - interval '9000 days'`);
   await sql(`update run_turns set at = now() - interval '9000 days'`);
@@ -108,7 +134,7 @@ test('0 days keep rows forever', async () => {
   expect(await count()).not.toBe(before);
 });
 
-test('by default deliveries and conversations are kept for 30 days, logs for 90', () => {
-  const { KEEP_DELIVERIES, KEEP_RUN_EVENTS, KEEP_TURNS } = readConfig({});
-  expect([KEEP_DELIVERIES, KEEP_RUN_EVENTS, KEEP_TURNS]).toEqual([30, 90, 30]);
+test('by default deliveries and conversations are kept for 30 days, logs for 90, the audit log for 400', () => {
+  const { KEEP_DELIVERIES, KEEP_RUN_EVENTS, KEEP_TURNS, AUDIT_DAYS } = readConfig({});
+  expect([KEEP_DELIVERIES, KEEP_RUN_EVENTS, KEEP_TURNS, AUDIT_DAYS]).toEqual([30, 90, 30, 400]);
 });

@@ -18,6 +18,7 @@ export async function createAgent(app: App, userId: string, input: z.output<type
     if (violatedUnique(error) === undefined) throw error;
     throw new Refused(`You already have an agent named ${input.name}. Choose another name.`);
   }
+  app.audit.note({ name: [null, input.name] });
   return shown(app, (await findVisibleAgent(app.db.manager, userId, id)) as AgentView);
 }
 

@@ -4,6 +4,7 @@ import type { App } from '../app.ts';
 import { violatedUnique } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
 import type { AgentRow } from '../db/tables/project.ts';
+import { changesBetween } from '../domain/audit/changes.ts';
 import { Refused } from '../domain/machine.ts';
 import { hasRole } from '../domain/member.ts';
 import { AppError, badField, notFound, requiresRole } from '../errors.ts';
@@ -55,6 +56,7 @@ export async function updateAgent(
 ): Promise<AgentView> {
   assertNewest(agent);
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+  const before = await lockAgent(app.db.manager, agent.id);
   try {
     await updateAgentRow(app.db.manager, agent.id, given);
   } catch (error) {
@@ -62,6 +64,7 @@ export async function updateAgent(
   }
   const changed = await findVisibleAgent(app.db.manager, userId, agent.id);
   if (changed === undefined) throw notFound('Agent', agent.id);
+  app.audit.note(changesBetween<AgentRow>(before, changed, Object.keys(given) as (keyof AgentRow)[]));
   return shown(app, changed);
 }
 
@@ -80,6 +83,7 @@ export async function deleteAgent(app: App, agent: AgentView): Promise<void> {
     if (await hasLiveRuns(em, agent.id))
       throw new Refused('The agent has an unfinished run. Cancel it before you delete the agent.');
     await deleteVersions(em, agent.id);
+    app.audit.note({ name: [agent.name, null] });
   });
 }
 
@@ -116,6 +120,7 @@ export async function evolveAgent(
     });
     await moveTasks(em, old.id, id);
     await moveQueuedRuns(em, old.id, id);
+    app.audit.note({ id: [old.id, id], version: [old.version, old.version + 1] });
   });
   return shown(app, (await findVisibleAgent(app.db.manager, userId, id)) as AgentView);
 }

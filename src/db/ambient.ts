@@ -20,7 +20,12 @@ export interface Ambient {
    * rolled back.
    */
   afterCommit(act: () => void): void;
+  /** Calls `act` at the end of every transaction that is not inside another one, as its last part. */
+  beforeCommit(act: LastAct): void;
 }
+
+/** The last part of a transaction. If it throws, the transaction is rolled back. */
+export type LastAct = (em: EntityManager) => Promise<void>;
 
 export type Begins = 'start' | 'first transaction';
 
@@ -37,6 +42,10 @@ export function openAmbient(source: DataSource): Ambient {
     const unit = storage.getStore();
     return unit?.isOver ? undefined : unit;
   };
+  const lastActs: LastAct[] = [];
+  const finish = async (em: EntityManager) => {
+    for (const act of lastActs) await act(em);
+  };
   const begin = async (unit: Unit): Promise<QueryRunner> => {
     unit.runner = source.createQueryRunner();
     await unit.runner.startTransaction();
@@ -48,6 +57,7 @@ export function openAmbient(source: DataSource): Ambient {
       const committed = async () => {
         if (at === 'start') await begin(unit);
         const result = await storage.run(unit, work);
+        if (unit.runner !== undefined) await finish(unit.runner.manager);
         await unit.runner?.commitTransaction();
         return result;
       };
@@ -65,7 +75,12 @@ export function openAmbient(source: DataSource): Ambient {
     },
     transaction: async (work) => {
       const unit = current();
-      if (unit === undefined) return source.transaction(work);
+      if (unit === undefined)
+        return source.transaction(async (em) => {
+          const result = await work(em);
+          await finish(em);
+          return result;
+        });
       const runner = unit.runner ?? (await begin(unit));
       return runner.manager.transaction(work);
     },
@@ -75,6 +90,9 @@ export function openAmbient(source: DataSource): Ambient {
       const unit = current();
       if (unit === undefined) act();
       else unit.afterwards.push(act);
+    },
+    beforeCommit: (act) => {
+      lastActs.push(act);
     },
   };
 }

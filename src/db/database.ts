@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { DataSource, type EntityManager, type MigrationInterface } from 'typeorm';
-import { type Begins, openAmbient } from './ambient.ts';
+import { type Begins, type LastAct, openAmbient } from './ambient.ts';
 import { PooledClient } from './client.ts';
 import { type Hear, openListener } from './listener.ts';
 import { migrationLock } from './locks.ts';
@@ -27,6 +27,8 @@ export interface Database {
   ambient(): EntityManager | undefined;
   /** Calls `act` when the writes so far are committed: immediately, except inside `together`. */
   afterCommit(act: () => void): void;
+  /** Calls `act` at the end of every transaction that is not inside another one, as its last part. */
+  beforeCommit(act: LastAct): void;
   /** Returns the name by which other processes detect whether this one is alive; see `isGone`. */
   presence(): Promise<string>;
   /**
@@ -108,6 +110,7 @@ export async function openDatabase(
     together: ambient.run,
     ambient: () => ambient.runner()?.manager,
     afterCommit: ambient.afterCommit,
+    beforeCommit: ambient.beforeCommit,
     presence: presence.name,
     prepared: async <Row extends object>(name: string, text: string, values: unknown[]) => {
       const connection: pg.Pool | pg.PoolClient = (await ambient.runner()?.connect()) ?? pool;

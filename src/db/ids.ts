@@ -18,7 +18,8 @@ export type IdPrefix =
   | 'msg'
   | 'wait'
   | 'said'
-  | 'trial';
+  | 'trial'
+  | 'audit';
 
 /** Creates an identifier such as `task_01h455vb4pex5vsknk084sn02q`. */
 export function newId(prefix: IdPrefix): string {

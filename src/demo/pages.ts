@@ -31,5 +31,6 @@ export const pagesOf = ({ base, agentId, sprintId, taskId, sessionId, repository
   environment: `${base}/repositories/${repositoryId}`,
   members: `${base}/members`,
   settings: `${base}/settings`,
+  audit: `${base}/settings/audit`,
   tokens: '/settings/tokens',
 });

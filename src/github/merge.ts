@@ -20,7 +20,10 @@ const methods = ['squash', 'merge', 'rebase'] as const;
 export async function mergeTask(app: App, taskId: string, isAgain = false): Promise<TaskView> {
   const task = await getTask(app.db.manager, taskId);
   const pulls = await listOpenPulls(app.db.manager, taskId);
-  if (isAgain && pulls.length === 0 && (await hasMergedPull(app.db.manager, taskId))) return task;
+  if (isAgain && pulls.length === 0 && (await hasMergedPull(app.db.manager, taskId))) {
+    app.audit.note({});
+    return task;
+  }
   if (task.status === 'done' || task.status === 'waiting_on_subtasks')
     throw new Refused(
       `Only a task with an open pull request can be merged; this one is ${task.status === 'done' ? 'done' : 'waiting for its subtasks'}.`,

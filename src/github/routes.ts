@@ -17,6 +17,7 @@ export const githubRoutes: Route[] = [
     summary: 'Merge the open pull requests of a task',
     tag: 'tasks',
     access: onTask('member'),
+    audit: { action: 'task.merge', object: ({ task }) => task },
     reply: [200, Task],
     errors: {
       409: 'Nothing to merge, or GitHub refused; the message says why and what is merged already',
@@ -33,6 +34,7 @@ export const githubRoutes: Route[] = [
     summary: "Recover stuck tasks of the caller's projects, and compare them with GitHub",
     tag: 'agents',
     access: anyUser,
+    audit: { action: 'reconciliation.start', made: ({ id }) => ({ id, projectId: null }) },
     reply: [200, Reconciliation],
     // Repeating this is harmless: the second call finds nothing left to recover.
     waits: 'between writes',

@@ -2,9 +2,11 @@ import type { Socket } from 'node:net';
 import type { Request, RequestHandler, Response } from 'express';
 import type { App } from '../app.ts';
 import { type Caller, findCaller } from './access/access.ts';
+import { noteResult } from './audited.ts';
 import { answerEvents, type EventStream, wantsEvents } from './events.ts';
 import { type KeptReply, takeKey } from './idempotency.ts';
 import type { Leave } from './limits/user-line.ts';
+import { answerLines, wantsLines } from './lines.ts';
 import { answerOnce, type Reply, streamOnce } from './once.ts';
 import { replyText } from './reply-text.ts';
 import { cutPage, noBody, readBody, validated } from './request.ts';
@@ -65,7 +67,7 @@ export function operation(app: App, declared: Route, { tokenIdOf, enterLine }: O
 
 async function perform(call: Call): Promise<void> {
   const { app, declared, req, res, params } = call;
-  let input = await loadInput(call);
+  const input = await loadInput(call);
   const { user } = input;
   const path = [declared.path, ...Object.values(params)].join(' ');
   const attempt = declared.method === 'post' && user ? await takeKey(app.db, req, user.id, path) : undefined;
@@ -74,13 +76,16 @@ async function perform(call: Call): Promise<void> {
   const { stream } = declared;
   if (stream !== undefined && user !== undefined && (declared.isStream || wantsEvents(req)))
     return sendEvents(call, user.id, (out) =>
-      streamOnce(app, declared, attempt, out, (kept) => stream(app, { ...input, keyed }, kept)),
+      streamOnce(app, { declared, input }, attempt, out, (kept) => stream(app, { ...input, keyed }, kept)),
     );
-  const answer = async () => toReply(call, input, await declared.handle(app, { ...input, keyed }));
-  const reload = async () => {
-    input = await loadInput(call);
+  if (declared.exports !== undefined && user !== undefined && wantsLines(req, input.query))
+    return sendLines(call, user.id, declared.exports(app, input));
+  const answer = async (given: Input) => {
+    const result = await declared.handle(app, { ...given, keyed });
+    noteResult(app, declared, given, result);
+    return toReply(call, given, result);
   };
-  sendReply(res, await answerOnce(app, declared, attempt, answer, reload));
+  sendReply(res, await answerOnce(app, declared, attempt, answer, { first: input, again: () => loadInput(call) }));
 }
 
 async function loadInput({ app, declared, req, tokenId, params }: Call): Promise<Input> {
@@ -111,6 +116,13 @@ function sendEvents(call: Call, userId: string, tell: (out: EventStream) => Prom
     if (!call.declared.isStream) out.begin();
     return tell(out);
   });
+}
+
+function sendLines(call: Call, userId: string, portions: AsyncIterable<unknown[]>): Promise<void> {
+  const { declared, res, leave } = call;
+  // Exports count as streams.
+  leave();
+  return answerLines(res, declared.reply[1], { userId, recheck: () => loadInput(call) }, portions);
 }
 
 async function toReply({ declared, req, res }: Call, input: Input, result: unknown): Promise<Reply> {

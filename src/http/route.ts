@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { App } from '../app.ts';
+import type { AuditAction } from '../domain/audit/action.ts';
 import type { Access } from './access/access.ts';
 import type { EventStream } from './events.ts';
 import type { Costs } from './limits/rate-limit.ts';
@@ -31,6 +32,22 @@ export class Repeated<T> {
 /** The input of a handler. */
 type Given<C, Q, B> = C & { query: Q; body: B; keyed?: Keyed | undefined };
 
+/** The object that a record of the audit log is about. `projectId` is null for what belongs to no project. */
+interface Subject {
+  id: string;
+  projectId: string | null;
+}
+
+/** What the audit log records of a write, beside the person, the time and what the operation notes (`app.audit`). */
+export type Audited<G, T> = { action: AuditAction } & (
+  | { object: (given: G) => Subject; made?: undefined }
+  /** For operations that create their object. */
+  | { made: (result: T, given: G) => Subject; object?: undefined }
+);
+
+/** Every route that changes something says what its record contains, so that no change goes unrecorded. */
+type Effect<G, T> = { method: 'get'; audit?: undefined } | { method: Exclude<Method, 'get'>; audit: Audited<G, T> };
+
 interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | undefined, R extends Reply> {
   /**
    * The name of the operation in OpenAPI and of its function in the generated client, such as `startTask`. Unique among
@@ -56,13 +73,15 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
   /** The additional, stricter limit that the request counts against. */
   costs?: Costs;
   /**
-   * At which point the handler waits for GitHub or a model. With an `Idempotency-Key` the reply is stored in the same
-   * transaction as the handler's writes, but no transaction may stay open during a slow call:
+   * At which point the handler waits for GitHub or a model. The record of the audit log and, with an `Idempotency-Key`,
+   * the reply are stored in the same transaction as the handler's writes, but no transaction may stay open during a slow
+   * call:
    * - undefined: it never waits. The whole handler is one transaction.
-   * - `before it writes`: the handler's first `transaction` also stores the reply, and nothing slow follows it. Statements
-   *   before it are committed one by one, so repeating them must be harmless.
-   * - `between writes`: the reply is stored afterwards, in a separate transaction. After a crash, a repeated request runs
-   *   the handler again with `keyed.isAgain`, and the handler must detect what was already done.
+   * - `before it writes`: the handler's first `transaction` also stores record and reply, and nothing slow follows it.
+   *   Statements before it are committed one by one, so repeating them must be harmless.
+   * - `between writes`: the handler's first `transaction` stores the record; the reply is stored afterwards, in a separate
+   *   transaction. After a crash, a repeated request runs the handler again with `keyed.isAgain`, and the handler must
+   *   detect what was already done.
    */
   waits?: 'before it writes' | 'between writes';
   /** The handler returns up to `limit + 1` rows; the server removes the extra row and sets the `Link` header. */
@@ -71,15 +90,20 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
   /** Handles the request instead if the caller accepts `text/event-stream`. `streams` describes the events. */
   stream?: (app: App, given: Given<C, Input<Q>, Input<B>>, out: EventStream) => Promise<void>;
   streams?: string;
+  /** Replies with all results, one per line, if the caller accepts `application/x-ndjson`. Returns them in portions. */
+  exports?: (app: App, given: Given<C, Input<Q>, Input<B>>) => AsyncIterable<unknown[]>;
   /** The route always replies with a stream. */
   isStream?: boolean;
 }
 
 /** A declared route without its type parameters. */
-export interface Route extends Omit<Declaration<object, z.ZodType, z.ZodType, Reply>, 'access' | 'handle' | 'stream'> {
+export interface Route
+  extends Omit<Declaration<object, z.ZodType, z.ZodType, Reply>, 'access' | 'handle' | 'stream' | 'exports'> {
   access: Access<object>;
   handle: (app: App, given: Given<object, unknown, unknown>) => Promise<unknown>;
   stream?: (app: App, given: Given<object, unknown, unknown>, out: EventStream) => Promise<void>;
+  exports?: (app: App, given: Given<object, unknown, unknown>) => AsyncIterable<unknown[]>;
+  audit?: Audited<object, unknown>;
 }
 
 /**
@@ -91,6 +115,6 @@ export function route<
   const R extends Reply,
   Q extends z.ZodType | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
->(declaration: Declaration<C, Q, B, R>): Route {
+>(declaration: Declaration<C, Q, B, R> & Effect<Given<C, Input<Q>, Input<B>>, Output<R>>): Route {
   return declaration as unknown as Route;
 }

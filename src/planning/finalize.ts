@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
+import type { Changes } from '../domain/audit/changes.ts';
 import { nextState } from '../domain/machine.ts';
 import { lengthProblem } from '../domain/sprint.ts';
 import { oneLine } from '../domain/text/sanitize.ts';
@@ -35,7 +36,10 @@ export async function finalizeWizard(
   return app.db.transaction(async (em) => {
     // Of two simultaneous requests, the second waits for this lock and then finds the session finalized.
     const now = await lockSession(em, session.projectId, session.id);
-    if (now.result !== null) return { made: now.result, isRepeated: true };
+    if (now.result !== null) {
+      app.audit.note({});
+      return { made: now.result, isRepeated: true };
+    }
     const status = nextState(wizardMachine, now.status, 'finalize', { isLast: false });
     const planned: PlannedTask[] = [];
     for (const task of input.tasks ?? now.tasks ?? []) {
@@ -54,6 +58,7 @@ export async function finalizeWizard(
       tasks: planned,
     });
     await updateSession(em, now, { status, result: made });
+    app.audit.note({ status: [now.status, status], ...created(made) });
     await also?.(em);
     await showPlan(app, em, now);
     await app.queue.send(em, 'prd', { projectId: now.projectId, sessionId: now.id }, { key: now.id });
@@ -69,7 +74,15 @@ export async function createPlannedSprint(
   input: z.output<typeof CreatePlannedSprint>,
 ): Promise<PlannedSprint> {
   const tasks = input.tasks.map((task) => ({ ...task, owner: task.owner ?? null, dependsOn: [] }));
-  return app.db.transaction((em) => makeSprint(app, em, projectId, userId, { ...input, tasks, issue: false }));
+  return app.db.transaction(async (em) => {
+    const made = await makeSprint(app, em, projectId, userId, { ...input, tasks, issue: false });
+    app.audit.note(created(made));
+    return made;
+  });
+}
+
+function created({ sprint, tasks }: PlannedSprint): Changes {
+  return { sprint: [null, sprint.name], tasks: [null, tasks.map(({ id }) => id).join(', ')] };
 }
 
 interface NewSprint {

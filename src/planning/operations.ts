@@ -46,6 +46,8 @@ export async function startWizard(
   const { goal, issue } = input;
   const id = await app.db.transaction(async (tx) => {
     const made = await insertSession(tx, { projectId, repositoryId, goal, createdBy: userId, steps, issue });
+    app.audit.about({ type: 'wizard', id: made, projectId });
+    app.audit.note({ goal: [null, goal] });
     await also?.(tx, made);
     return made;
   });
@@ -81,9 +83,16 @@ export async function answerWizard(app: App, session: Session, answer: Answer, a
   const steps = [...session.steps.slice(0, at), { ...step, answer: given }];
   const question = nextOwnQuestion(steps) ?? (await modelsQuestion(app, { ...session, steps, prd: null }));
   const status = after(session, 'answer', question === undefined);
+  app.audit.note({ [step.id]: [answerText(step), answerText({ ...step, answer: given })] });
   const next = question === undefined ? steps : [...steps, { ...question, answer: null }];
   await keep(app, session, { status, steps: next, prd: null, plan: null, tasks: null }, also);
   return session;
+}
+
+function answerText({ options, answer }: Step): string | null {
+  if (answer === null) return null;
+  const labels = options.filter(({ id }) => answer.selectedOptionIds.includes(id)).map(({ label }) => label);
+  return [...labels, answer.customText].filter(Boolean).join('; ');
 }
 
 async function keep(
@@ -142,6 +151,7 @@ export async function generate(app: App, session: Session, part: Part, feedback:
   const known = await withNotes(app, session);
   session.repositoryNotes = known.repositoryNotes;
   const made = await makers[part](app, model, known, feedback);
+  app.audit.note({ [part]: session[part] === null ? [null, 'written'] : ['written', 'rewritten'] });
   const dropped = { prd: { plan: null, tasks: null }, plan: { tasks: null }, tasks: {} }[part];
   await keep(app, session, { status, ...dropped, ...made });
   return session;

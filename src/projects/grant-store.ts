@@ -31,12 +31,17 @@ export async function isGranted(em: EntityManager, projectId: string, userId: st
   return rows.length > 0;
 }
 
-/** Lets an owner whom GitHub granted the role stay an owner even after they stop administering the account. */
-export async function keepOwner(em: EntityManager, projectId: string, userId: string): Promise<void> {
-  await em.query(`update members set given_role = 'owner' where project_id = $1 and user_id = $2 and is_granted`, [
-    projectId,
-    userId,
-  ]);
+/**
+ * Lets an owner whom GitHub granted the role stay an owner even after they stop administering the account. Returns
+ * false when that was decided before.
+ */
+export async function keepOwner(em: EntityManager, projectId: string, userId: string): Promise<boolean> {
+  const [, count] = await em.query(
+    `update members set given_role = 'owner'
+     where project_id = $1 and user_id = $2 and is_granted and given_role is distinct from 'owner'`,
+    [projectId, userId],
+  );
+  return count === 1;
 }
 
 /**

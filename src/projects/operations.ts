@@ -5,6 +5,7 @@ import { violatedUnique } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
 import type { ProjectRow } from '../db/tables/project.ts';
 import { shippedAgents, shippedTeam } from '../domain/agent.ts';
+import { changesBetween } from '../domain/audit/changes.ts';
 import { Refused } from '../domain/machine.ts';
 import { hasRole, type Role } from '../domain/member.ts';
 import { slug } from '../domain/text/slug.ts';
@@ -46,6 +47,7 @@ export async function createProject(
   return app.db.transaction(async (em) => {
     const project = await insertProject(em, input);
     await insertMember(em, { projectId: project.id, userId, role: 'owner', addedBy: null });
+    app.audit.note({ name: [null, project.name] });
     return viewProject(project, { role: 'owner', addedBy: null });
   });
 }
@@ -79,6 +81,7 @@ export async function updateProject(
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
     const change = { ...given, ...(budgets ? { budgets: { ...before.budgets, ...budgets } } : {}) };
     if (Object.keys(input).length > 0) await updateProjectRow(em, projectId, change as Partial<ProjectRow>);
+    app.audit.note(changesBetween(before, { ...before, ...change }, Object.keys(change) as (keyof ProjectRow)[]));
     return getProject(em, projectId, userId);
   });
 }
@@ -89,10 +92,11 @@ export async function updateProject(
  */
 export async function deleteProject(app: App, projectId: string): Promise<void> {
   await app.db.transaction(async (em) => {
-    await lockProject(em, projectId);
+    const { name } = await lockProject(em, projectId);
     if (await hasLiveRuns(em, projectId))
       throw new Refused('The project has unfinished runs. Cancel them before you delete it.');
     await deleteProjectRow(em, projectId);
+    app.audit.note({ name: [name, null] });
   });
 }
 
@@ -118,6 +122,7 @@ export async function addMember(
       if (violatedUnique(error) === undefined) throw error;
       throw new Refused(`${user.login} is already a member of the project.`);
     }
+    app.audit.note({ login: [null, user.login], role: [null, input.role] });
     return (await findMember(em, projectId, user.id)) as MemberView;
   });
 }
@@ -143,7 +148,9 @@ export async function changeRole(app: App, projectId: string, caller: Role, user
     const member = await findMember(em, projectId, userId);
     if (member === undefined) throw notFound('Member', userId);
     const mayChangeOwners = hasRole(caller, 'owner');
-    if (role === 'owner' && member.isGranted && mayChangeOwners) await keepOwner(em, projectId, userId);
+    if (role === 'owner' && member.isGranted && mayChangeOwners && (await keepOwner(em, projectId, userId)))
+      app.audit.note({ stays: [null, 'owner'] });
+    app.audit.note(changesBetween(member, { ...member, role: role ?? member.role }, ['role']));
     if (role === undefined || role === member.role) return member;
     if ((role === 'owner' || member.role === 'owner') && !mayChangeOwners) throw requiresRole('owner');
     assertOwnerRemains(owners, userId);
@@ -165,6 +172,7 @@ export async function removeMember(app: App, projectId: string, caller: { id: st
     if (member.isGranted && !isSelf) throw grantedByGitHub(member);
     if (member.isGranted) await insertDeparture(em, projectId, userId);
     await deleteMember(em, projectId, userId);
+    app.audit.note({ login: [member.login, null], role: [member.role, null] });
   });
 }
 

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { hasRole } from '../domain/member.ts';
 import { notFound, requiresRole } from '../errors.ts';
-import { type Access, anyUser, type Caller, type InProject, idOrEmpty, inProject } from '../http/access/access.ts';
+import {
+  type Access,
+  anyUser,
+  type Caller,
+  type InProject,
+  idOrEmpty,
+  inProject,
+  theProject,
+} from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { pageQuery } from '../http/shapes.ts';
 import { findMember, listMembers, type MemberView } from './member-store.ts';
@@ -93,6 +101,7 @@ export const projectRoutes: Route[] = [
     summary: 'Create an API token. Only this reply contains it',
     tag,
     access: anyUser,
+    audit: { action: 'token.create', made: ({ id }) => ({ id, projectId: null }) },
     body: CreateToken,
     reply: [201, NewApiToken],
     isSecret: true,
@@ -105,6 +114,7 @@ export const projectRoutes: Route[] = [
     summary: 'Revoke an API token with immediate effect',
     tag,
     access: onOwnToken,
+    audit: { action: 'token.revoke', object: ({ ownTokenId }) => ({ id: ownTokenId, projectId: null }) },
     reply: [204],
     handle: async (app, { user, ownTokenId }) => {
       // Another request may have revoked the token since the access check.
@@ -131,6 +141,7 @@ export const projectRoutes: Route[] = [
     summary: 'Create a project',
     tag,
     access: anyUser,
+    audit: { action: 'project.create', made: ({ id }) => ({ id, projectId: id }) },
     body: CreateProject,
     reply: [201, Project],
     handle: async (app, { user, body }) => shown(app, await createProject(app, user.id, body)),
@@ -152,6 +163,7 @@ export const projectRoutes: Route[] = [
     summary: 'Change the settings of a project',
     tag,
     access: inProject('admin'),
+    audit: { action: 'project.update', object: theProject },
     body: UpdateProject,
     reply: [200, Project],
     handle: async (app, { projectId, user, body }) => shown(app, await updateProject(app, projectId, user.id, body)),
@@ -163,6 +175,7 @@ export const projectRoutes: Route[] = [
     summary: 'Delete a project',
     tag,
     access: inProject('owner'),
+    audit: { action: 'project.delete', object: theProject },
     reply: [204],
     errors: { 409: 'The project has unfinished runs' },
     handle: (app, { projectId }) => deleteProject(app, projectId),
@@ -184,6 +197,7 @@ export const projectRoutes: Route[] = [
     summary: 'Add a member',
     tag,
     access: inProject('admin'),
+    audit: { action: 'member.add', made: ({ userId }, { projectId }) => ({ id: userId, projectId }) },
     body: AddMember,
     reply: [201, Member],
     errors: { 409: 'Already a member', 502: 'GitHub answered with an error' },
@@ -197,6 +211,7 @@ export const projectRoutes: Route[] = [
     summary: 'Change the role of a member',
     tag,
     access: onMember('admin'),
+    audit: { action: 'member.update', object: ({ member, projectId }) => ({ id: member.userId, projectId }) },
     body: UpdateMember,
     reply: [200, Member],
     errors: { 409: 'The only owner, or an owner who administers the account on GitHub' },
@@ -209,6 +224,7 @@ export const projectRoutes: Route[] = [
     summary: 'Remove a member. Members can leave by using `me` as the user',
     tag,
     access: onMember('member'),
+    audit: { action: 'member.remove', object: ({ member, projectId }) => ({ id: member.userId, projectId }) },
     reply: [204],
     errors: { 409: 'The only owner, or another owner who administers the account on GitHub' },
     handle: (app, { projectId, user, role, member }) =>

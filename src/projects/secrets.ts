@@ -12,7 +12,9 @@ function place(projectId: string, kind: SecretKind): SecretPlace {
 
 /** Encrypts and stores a project's git or model token. */
 export async function keepSecret(app: App, projectId: string, kind: SecretKind, value: string): Promise<void> {
+  const { configured } = await secretState(app, projectId, kind);
   await upsertSecret(app.db.manager, { projectId, kind, ...app.secrets.seal(value, place(projectId, kind)) });
+  app.audit.note({ [kind]: configured ? ['set', 'replaced'] : [null, 'set'] });
 }
 
 /** Returns the decrypted token, for use in this process only; undefined when none is set. */
@@ -27,7 +29,8 @@ export async function secretState(app: App, projectId: string, kind: SecretKind)
 }
 
 export async function dropSecret(app: App, projectId: string, kind: SecretKind): Promise<void> {
-  await app.db.manager.delete(ProjectSecrets, { projectId, kind });
+  const { affected } = await app.db.manager.delete(ProjectSecrets, { projectId, kind });
+  app.audit.note(affected === 0 ? {} : { [kind]: ['set', null] });
 }
 
 /** Encrypts every secret with the newest key, each in a separate transaction. Returns the number of secrets. */

@@ -1,5 +1,5 @@
 import type { SecretKind } from '../db/tables/project.ts';
-import { inProject } from '../http/access/access.ts';
+import { inProject, theProject } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { SetToken, TokenSet, TokenState } from './schemas.ts';
 import { dropSecret, keepSecret, secretState } from './secrets.ts';
@@ -26,6 +26,7 @@ function tokenRoutes(segment: string, noun: string, kind: SecretKind, name: stri
       summary: `Set the ${name}`,
       tag,
       access,
+      audit: { action: `project.set_${kind}`, object: theProject },
       body: SetToken,
       reply: [200, TokenSet],
       handle: async (app, { projectId, body }) => {
@@ -50,6 +51,7 @@ function tokenRoutes(segment: string, noun: string, kind: SecretKind, name: stri
       summary: `Remove the ${name}`,
       tag,
       access,
+      audit: { action: `project.remove_${kind}`, object: theProject },
       reply: [204],
       handle: (app, { projectId }) => dropSecret(app, projectId, kind),
     }),

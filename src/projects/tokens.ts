@@ -7,6 +7,7 @@ import { findUserByLogin, insertToken, insertUser, revokeToken, upsertUser } fro
 
 /** Creates an API token. Its secret is returned here and not stored. */
 export function mintApiToken(app: App, userId: string, name: string, days: number) {
+  app.audit.note({ name: [null, name], days: [null, days] });
   return mint(app, userId, { name, lifeMs: days * 86_400_000, isSession: false });
 }
 

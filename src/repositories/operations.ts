@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import { violatedUnique } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
+import { changesBetween } from '../domain/audit/changes.ts';
 import { Refused } from '../domain/machine.ts';
 import { badField } from '../errors.ts';
 import { GitFailed, type GitFault } from '../git/engine.ts';
@@ -46,7 +47,9 @@ export async function connectRepository(app: App, userId: string, input: z.outpu
     const isPrimary = input.isPrimary ?? !(await hasRepositories(em, input.projectId));
     await clearFlags(em, input.projectId, { primary: isPrimary, docs: input.isDocsRepo });
     try {
-      return await insertRepository(em, { ...row, ...seen, isPrimary });
+      const connected = await insertRepository(em, { ...row, ...seen, isPrimary });
+      app.audit.note({ name: [null, row.name], url: [null, row.url] });
+      return connected;
     } catch (error) {
       throw alreadyConnected(error, input) ?? error;
     }
@@ -73,6 +76,7 @@ export async function updateRepository(
     : repository;
   const seen = isMoved ? await lookUp(app, moved) : {};
   return app.db.transaction(async (em) => {
+    const before = await getRepository(em, repository.id);
     const { branch } = await findUses(em, repository.id);
     if (isMoved && branch !== null)
       throw new Refused(
@@ -95,7 +99,9 @@ export async function updateRepository(
     } catch (error) {
       throw alreadyConnected(error, { name: input.name ?? repository.name, url: moved.url }) ?? error;
     }
-    return getRepository(em, repository.id);
+    const updated = await getRepository(em, repository.id);
+    app.audit.note(changesBetween(before, updated, Object.keys(input) as (keyof typeof input)[]));
+    return updated;
   });
 }
 
@@ -110,6 +116,7 @@ export async function disconnectRepository(app: App, repository: RepositoryRow):
     if (open)
       throw new Refused('A task of this repository has an open pull request. Merge or close it before you disconnect.');
     await deleteRepositoryRow(em, repository.id);
+    app.audit.note({ name: [repository.name, null], url: [repository.url, null] });
   });
 }
 

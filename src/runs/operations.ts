@@ -1,10 +1,11 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
+import { changesBetween } from '../domain/audit/changes.ts';
 import { Refused } from '../domain/machine.ts';
 import type { RunKind } from '../domain/run.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } from '../tasks/revision-store.ts';
-import { getTask, setTaskFields, type TaskView } from '../tasks/store.ts';
+import { getTask, hasLiveRunBelow, setTaskFields, type TaskView } from '../tasks/store.ts';
 import { abortHere } from './lease/live.ts';
 import { repositoryFor, startProblem } from './start-problem.ts';
 import { endRun, findLiveRun, insertRun, listLiveSubtasks, lockForCancel, lockRun } from './store.ts';
@@ -30,18 +31,42 @@ interface Starting {
  * missing
  */
 export async function startTask(app: App, starting: Starting): Promise<TaskView> {
-  const { taskId, kind, owner, planFirst } = starting;
   const problem = await startProblem(app, starting);
-  return app.db.transaction(async (em) => {
-    if (owner !== undefined) await setTaskFields(em, taskId, { owner });
-    if (planFirst !== undefined) await setTaskFields(em, taskId, { planFirst });
-    // If the task's state forbids the start, report that rather than other problems.
-    await moveTask(app, em, taskId, kind);
-    if (problem !== undefined) throw problem;
-    await queueRun(app, em, taskId, starting);
-    await starting.also?.(em);
-    return getTask(em, taskId);
+  return app.db.transaction((em) => startTaskIn(app, em, starting, problem));
+}
+
+/**
+ * Starts or retries a task, like `startTask`, in the caller's transaction. `problem` is what `startProblem` returned.
+ * @throws Refused when the task's state forbids it; `problem`
+ */
+export async function startTaskIn(
+  app: App,
+  em: EntityManager,
+  starting: Starting,
+  problem: Error | undefined,
+): Promise<TaskView> {
+  const { taskId, kind, owner, planFirst, instructions } = starting;
+  await setGiven(app, em, taskId, {
+    ...(owner === undefined ? {} : { owner }),
+    ...(planFirst === undefined ? {} : { planFirst }),
   });
+  // If the task's state forbids the start, report that rather than other problems.
+  await moveTask(app, em, taskId, kind);
+  if (problem !== undefined) throw problem;
+  await queueRun(app, em, taskId, starting);
+  if (instructions) app.audit.note({ instructions: [null, instructions] });
+  await starting.also?.(em);
+  return getTask(em, taskId);
+}
+
+/** Sets fields of a task, and notes those that change. */
+async function setGiven(app: App, em: EntityManager, taskId: string, fields: { owner?: string; planFirst?: boolean }) {
+  const names = Object.keys(fields) as (keyof typeof fields)[];
+  if (names.length === 0) return;
+  const { owner, planFirst } = await getTask(em, taskId);
+  const before: { owner: string | null; planFirst: boolean | null } = { owner, planFirst };
+  await setTaskFields(em, taskId, fields);
+  app.audit.note(changesBetween(before, { ...before, ...fields }, names));
 }
 
 /**
@@ -91,6 +116,7 @@ export async function reviseTask(
     // A run that ends locks the run first and then its task. Using the same order here prevents a deadlock.
     if (live !== null) await lockRun(em, live.id);
     const isNew = await insertRevision(em, revision);
+    app.audit.note(isNew ? { request: [null, revision.text] } : {});
     const isLive = live !== null && (await findLiveRun(em, taskId)) !== null;
     if (isNew && !isLive) {
       await moveTask(app, em, taskId, 'revise');
@@ -112,10 +138,14 @@ export async function followRevisions(app: App, em: EntityManager, taskId: strin
 /**
  * Cancels the live run of a task, or those of its subtasks while it waits for them. The branch stays. A push that is
  * under way gets a few seconds to finish before it is aborted; the remote may accept it even then. No push begins
- * afterwards.
+ * afterwards. `isAgain` means that an earlier attempt was interrupted; then it is a success if nothing is left to cancel.
  * @throws Refused when there is no live run
  */
-export async function cancelTask(app: App, taskId: string): Promise<TaskView> {
+export async function cancelTask(app: App, taskId: string, isAgain = false): Promise<TaskView> {
+  if (isAgain && !(await hasLiveRunBelow(app.db.manager, taskId))) {
+    app.audit.note({});
+    return getTask(app.db.manager, taskId);
+  }
   if ((await getTask(app.db.manager, taskId)).status === 'waiting_on_subtasks') return cancelSubtasks(app, taskId);
   const run = await findLiveRun(app.db.manager, taskId);
   const task = await app.db.transaction(async (em) => {

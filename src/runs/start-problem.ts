@@ -21,10 +21,16 @@ export async function startProblem(
   app: App,
   { taskId, owner }: { taskId: string; owner?: string | undefined },
 ): Promise<Refused | AppError | undefined> {
+  const task = await getTask(app.db.manager, taskId);
+  return startProblemOf(app, { ...task, owner: owner ?? task.owner });
+}
+
+type Startable = Pick<TaskView, 'owner' | 'projectId' | 'repositoryId' | 'issueRepositoryId'>;
+
+/** Does the same as `startProblem` for a task that need not exist yet. */
+export async function startProblemOf(app: App, task: Startable): Promise<Refused | AppError | undefined> {
   const em = app.db.manager;
-  const task = await getTask(em, taskId);
-  const agentId = owner ?? task.owner;
-  const agent = agentId === null ? null : await findAgent(em, agentId);
+  const agent = task.owner === null ? null : await findAgent(em, task.owner);
   const repository = await repositoryFor(em, task);
   if (agent === null || repository === null) return undefined;
   if (await wouldReveal(app, task, repository))
@@ -45,12 +51,12 @@ export async function startProblem(
 /**
  * Finds the repository that a run of the task would work on: the task's own, otherwise the primary one of its project.
  */
-export async function repositoryFor(em: EntityManager, task: TaskView): Promise<RepositoryRow | null> {
+export async function repositoryFor(em: EntityManager, task: Startable): Promise<RepositoryRow | null> {
   return task.repositoryId === null ? findPrimary(em, task.projectId) : findRepository(em, task.repositoryId);
 }
 
 /** Returns whether a public issue would show what a run reads in a private repository. */
-async function wouldReveal(app: App, task: TaskView, repository: RepositoryRow): Promise<boolean> {
+async function wouldReveal(app: App, task: Startable, repository: RepositoryRow): Promise<boolean> {
   if (task.issueRepositoryId === null) return false;
   const ofIssue = await findRepository(app.db.manager, task.issueRepositoryId);
   return ofIssue !== null && !mayReveal(repository, ofIssue, await findProject(app.db.manager, task.projectId));

@@ -12,9 +12,12 @@ export const sprintRunRoutes: Route[] = [
     summary: 'Cancel a sprint and its runs. Its unfinished tasks are removed from it',
     tag: 'sprints',
     access: onSprint('member'),
+    audit: { action: 'sprint.cancel', object: ({ sprint }) => sprint },
     reply: [200, Sprint],
     errors: { 409: 'The sprint is not active' },
-    handle: (app, { sprint }) => cancelSprint(app, sprint.id),
+    // Each run is cancelled in a transaction of its own, which may wait for a push that is under way.
+    waits: 'between writes',
+    handle: (app, { sprint, keyed }) => cancelSprint(app, sprint.id, keyed?.isAgain),
   }),
   route({
     operationId: 'deleteSprint',
@@ -23,9 +26,11 @@ export const sprintRunRoutes: Route[] = [
     summary: 'Delete a sprint but keep its tasks. Deleting an active sprint requires `force=true` and the admin role',
     tag: 'sprints',
     access: onSprint('member'),
+    audit: { action: 'sprint.delete', object: ({ sprint }) => sprint },
     query: DeleteSprint,
     reply: [204],
     errors: { 409: 'The sprint is active' },
+    waits: 'between writes',
     handle: (app, { sprint, role, query }) => deleteSprint(app, sprint, role, query.force),
   }),
 ];

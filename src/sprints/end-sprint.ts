@@ -18,14 +18,20 @@ import {
 } from './store.ts';
 
 /**
- * Cancels a sprint and its runs. Removes its unfinished tasks from it.
+ * Cancels a sprint and its runs. Removes its unfinished tasks from it. `isAgain` means that an earlier attempt was
+ * interrupted; jobs cancel the runs that it left.
  * @throws Refused unless it is active
  */
-export async function cancelSprint(app: App, sprintId: string): Promise<SprintView> {
+export async function cancelSprint(app: App, sprintId: string, isAgain = false): Promise<SprintView> {
   const live = await app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, sprintId);
+    if (isAgain && sprint.status === 'cancelled') {
+      app.audit.note({});
+      return [];
+    }
     const unfinished = await lockUnfinished(em, sprintId);
     await setSprintStatus(em, sprintId, sprintAfter(sprint.status, 'cancel'));
+    app.audit.note({ status: [sprint.status, 'cancelled'] });
     await showSprint(app, em, sprintId);
     await moveToSprint(em, unfinished, null);
     return queueCancels(app, em, unfinished);
@@ -47,6 +53,7 @@ export async function deleteSprint(app: App, { id }: SprintView, role: Role, isF
     const unfinished = await lockUnfinished(em, id);
     await showSprint(app, em, id);
     await deleteSprintRow(em, id);
+    app.audit.note({ name: [sprint.name, null] });
     return isActive ? queueCancels(app, em, unfinished) : [];
   });
   for (const { taskId, runId } of live) await cancelSprintRun(app, taskId, runId);

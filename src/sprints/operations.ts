@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
+import { changesBetween } from '../domain/audit/changes.ts';
 import { nextState, Refused } from '../domain/machine.ts';
 import {
   lengthProblem,
@@ -49,6 +50,7 @@ export async function createSprint(
 ): Promise<SprintView> {
   const id = newId('sprint');
   await insertSprint(app.db.manager, { id, projectId, ...input });
+  app.audit.note({ name: [null, input.name] });
   return getSprint(app.db.manager, id);
 }
 
@@ -61,11 +63,14 @@ export async function updateSprint(app: App, id: string, input: z.output<typeof 
     const sprint = await lockSprint(em, id);
     const problem = lengthProblem(sprint.startDay, input.endDate ?? sprint.endDay);
     if (problem !== undefined) throw badField('endDate', `endDate: ${problem}`);
-    if (Object.values(input).every((value) => value === undefined)) return sprint;
-    sprintAfter(sprint.status, 'change');
-    await updateSprintRow(em, id, input);
-    await showSprint(app, em, id);
-    return getSprint(em, id);
+    if (Object.values(input).some((value) => value !== undefined)) {
+      sprintAfter(sprint.status, 'change');
+      await updateSprintRow(em, id, input);
+      await showSprint(app, em, id);
+    }
+    const updated = await getSprint(em, id);
+    app.audit.note(changesBetween(sprint, updated, ['name', 'goal', 'startDay', 'endDay']));
+    return updated;
   });
 }
 
@@ -85,6 +90,7 @@ export async function startSprint(
     await lockProjectRow(em, sprint.projectId);
     const otherActive = (await findActiveSprint(em, sprint.projectId))?.id;
     await setSprintStatus(em, id, sprintAfter(sprint.status, 'start', { otherActive }), userId);
+    app.audit.note({ status: [sprint.status, 'active'] });
     await advanceSprints(app, em, sprint.projectId);
     await showSprint(app, em, id);
     await also?.(em);
@@ -105,6 +111,7 @@ export async function completeSprint(app: App, id: string, unfinished: string | 
     const open = await lockUnfinished(em, id);
     const facts = { unfinishedTasks: open, carriesOver: unfinished !== undefined };
     await setSprintStatus(em, id, sprintAfter(sprint.status, 'complete', facts));
+    app.audit.note({ status: [sprint.status, 'completed'], unfinished: [null, unfinished] });
     await storeDigest(em, await getSprint(em, id), open, app.config.BASE_URL);
     await showSprint(app, em, id);
     await moveToSprint(em, open, target);
@@ -152,6 +159,8 @@ export async function addTasks(
         `Task ${withoutParent.id} is a subtask and moves with its parent. Add the parent ${withoutParent.parentId} instead.`,
       );
     await moveToSprint(em, taskIds, id);
+    const added = taskIds.filter((taskId) => known.get(taskId)?.sprintId !== id);
+    app.audit.note(added.length === 0 ? {} : { tasks: [null, added.join(', ')] });
     for (const taskId of taskIds) await showTask(app, em, taskId);
     await advanceSprints(app, em, sprint.projectId);
     return getTasks(em, taskIds);
@@ -173,6 +182,7 @@ export async function removeTask(app: App, id: string, taskId: string): Promise<
         `Task ${taskId} is a subtask and moves with its parent. Remove the parent ${task.parentId} instead.`,
       );
     await moveToSprint(em, [taskId], null);
+    app.audit.note({ tasks: [taskId, null] });
     await showTask(app, em, taskId);
   });
 }

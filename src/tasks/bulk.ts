@@ -13,7 +13,11 @@ type NewTask = z.output<typeof CreateTasks>['tasks'][number];
  * @throws AppError 400 naming each field that is wrong
  */
 export async function createTasks(app: App, projectId: string, userId: string, tasks: NewTask[]): Promise<TaskView[]> {
-  return app.db.transaction((em) => createTasksIn(app, em, projectId, userId, tasks));
+  return app.db.transaction(async (em) => {
+    const created = await createTasksIn(app, em, projectId, userId, tasks);
+    app.audit.note({ tasks: [null, created.map(({ id }) => id).join(', ')] });
+    return created;
+  });
 }
 
 /** Creates several tasks, like `createTasks`, in the caller's transaction. */

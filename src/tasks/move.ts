@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
+import type { Changes } from '../domain/audit/changes.ts';
 import { decide, nextState, Refused } from '../domain/machine.ts';
 import type { Failure } from '../domain/run.ts';
 import { type TaskEvent, type TaskFacts, type TaskStatus, taskMachine } from '../domain/task.ts';
@@ -22,7 +23,7 @@ export async function moveTask(app: App, em: EntityManager, taskId: string, even
   const facts = await factsOf(app, em, taskId, move);
   if (facts === undefined) throw new Refused('The task was deleted. Reload to see the tasks that exist.');
   const to = nextState(taskMachine, facts.status, event, facts);
-  return swap(app, em, taskId, facts, to, move.failure ?? null);
+  return swap(app, em, taskId, facts, { event, to, failure: move.failure ?? null });
 }
 
 /**
@@ -34,7 +35,7 @@ export async function tryMoveTask(app: App, em: EntityManager, taskId: string, e
   if (facts === undefined) return undefined;
   const outcome = decide(taskMachine, facts.status, event, facts);
   if (outcome.kind !== 'moves') return undefined;
-  return swap(app, em, taskId, facts, outcome.to, move.failure ?? null);
+  return swap(app, em, taskId, facts, { event, to: outcome.to, failure: move.failure ?? null });
 }
 
 /** Queues the job that makes GitHub show the state of a task. */
@@ -70,11 +71,12 @@ async function swap(
   em: EntityManager,
   taskId: string,
   { status: from, parentId, projectId }: { status: TaskStatus; parentId: string | null; projectId: string },
-  to: TaskStatus,
-  failure: Failure | null,
+  { event, to, failure }: { event: TaskEvent; to: TaskStatus; failure: Failure | null },
 ): Promise<TaskStatus> {
   if (!(await swapStatus(em, taskId, from, to, failure)))
     throw new Refused('The status of the task changed at the same moment. Reload and try again.');
+  const why: Changes = failure === null ? {} : { failure: [null, failure.category] };
+  await app.audit.noteMove(em, { taskId, projectId, event, changes: { status: [from, to], ...why } });
   if (from === 'done' || from === 'waiting_on_subtasks') await discountSettledPulls(em, taskId);
   if (to === 'done') await dropWaitingRevisions(em, taskId);
   await showTask(app, em, taskId);

@@ -41,6 +41,7 @@ export async function createTask(
     if (problems.length > 0) throw badRequest(problems);
     const { issue, ...task } = input;
     const id = await insertTask(app, em, projectId, { ...task, wantsIssue: issue, createdBy: userId });
+    app.audit.note({ title: [null, task.title], status: [null, task.status], owner: [null, task.owner] });
     return getTask(em, id);
   });
 }

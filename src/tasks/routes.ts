@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { accessTo, inProject } from '../http/access/access.ts';
+import { accessTo, inProject, theProject } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { createTasks } from './bulk.ts';
 import { chatAboutTask } from './chat.ts';
@@ -43,6 +43,7 @@ export const taskRoutes: Route[] = [
     summary: 'Create a task',
     tag,
     access: inProject('member'),
+    audit: { action: 'task.create', made: ({ id, projectId }) => ({ id, projectId }) },
     body: CreateTask,
     reply: [201, Task],
     handle: (app, { projectId, user, body }) => createTask(app, projectId, user.id, body),
@@ -54,6 +55,7 @@ export const taskRoutes: Route[] = [
     summary: 'Create several tasks, all or none',
     tag,
     access: inProject('member'),
+    audit: { action: 'project.create_tasks', object: theProject },
     body: CreateTasks,
     reply: [201, z.array(Task)],
     handle: (app, { projectId, user, body }) => createTasks(app, projectId, user.id, body.tasks),
@@ -97,6 +99,7 @@ export const taskRoutes: Route[] = [
     summary: 'Change a task',
     tag,
     access: onTask('member'),
+    audit: { action: 'task.update', object: ({ task }) => task },
     body: UpdateTask,
     reply: [200, Task],
     errors: { 409: 'A run is live, a branch exists, or the task cannot move to this status' },
@@ -109,6 +112,7 @@ export const taskRoutes: Route[] = [
     summary: 'Delete a task and its subtasks',
     tag,
     access: onTask('member'),
+    audit: { action: 'task.delete', object: ({ task }) => task },
     reply: [204],
     errors: { 409: 'The task or one of its subtasks has a live run' },
     handle: (app, { task }) => deleteTask(app, task),
@@ -130,6 +134,7 @@ export const taskRoutes: Route[] = [
     summary: 'Add a subtask; the task then waits for its subtasks',
     tag,
     access: onTask('member'),
+    audit: { action: 'task.add_subtask', object: ({ task }) => task },
     body: CreateSubtask,
     reply: [201, Task],
     errors: { 409: 'The task is a subtask itself, or its status forbids it' },
@@ -172,6 +177,7 @@ export const taskRoutes: Route[] = [
     summary: 'Chat with the agent of a task. The agent can read the repository but changes nothing',
     tag,
     access: onTask('member'),
+    audit: { action: 'task.chat', object: ({ task }) => task },
     body: ChatMessage,
     reply: [200, TaskReply],
     errors: { 502: 'The model answered with an error', 503: 'No model is configured' },

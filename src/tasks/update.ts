@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { Tasks } from '../db/tables/task.ts';
+import { changesBetween } from '../domain/audit/changes.ts';
 import { Refused } from '../domain/machine.ts';
 import type { TaskEvent, TaskStatus } from '../domain/task.ts';
 import { badField, badRequest } from '../errors.ts';
@@ -49,7 +50,9 @@ export async function updateTask(app: App, taskId: string, userId: string, input
     if (status !== undefined && status !== task.status) await moveByHand(app, em, task, status);
     await showTask(app, em, taskId);
     await advanceSprints(app, em, task.projectId);
-    return getTask(em, taskId);
+    const updated = await getTask(em, taskId);
+    app.audit.note(changesBetween(task, updated, Object.keys(input) as (keyof Update)[]));
+    return updated;
   });
 }
 
@@ -122,6 +125,7 @@ export async function addSubtask(
       parentId,
       createdBy: userId,
     });
+    app.audit.note({ subtask: [null, id], subtaskTitle: [null, input.title] });
     await also?.(em);
     return getTask(em, id);
   });
@@ -143,6 +147,7 @@ export async function deleteTask(app: App, task: TaskView): Promise<void> {
     if (await hasLiveRunBelow(em, task.id))
       throw new Refused('The task or one of its subtasks has an unfinished run. Cancel it before you delete the task.');
     await em.delete(Tasks, { id: task.id });
+    app.audit.note({ title: [task.title, null] });
     await advanceSprints(app, em, task.projectId);
     if (task.parentId !== null) await joinParent(app, em, task.parentId);
   });

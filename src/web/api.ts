@@ -84,6 +84,25 @@ export type Member = {
     role: "member" | "admin" | "owner";
     createdAt: string;
 };
+export type AuditRecord = {
+    id: string;
+    at: string;
+    /** null when the system did it */
+    actor: {
+        id: string;
+        login: string;
+    } | null;
+    via: "token" | "session" | "comment" | "label" | "review" | "system";
+    action: string;
+    "object": {
+        "type": string;
+        id: string;
+    };
+    /** the changed fields, each with its values before and after; texts are cut at 200 characters */
+    detail: {
+        [key: string]: (string | number | boolean | null)[];
+    };
+};
 export type Repository = {
     id: string;
     projectId: string;
@@ -1174,6 +1193,43 @@ export function followProject(projectId: string, opts?: Oazapfts.RequestOpts) {
         status: 503;
         data: ErrorReply;
     }>(`/projects/${encodeURIComponent(projectId)}/events`, {
+        ...opts
+    }));
+}
+/**
+ * List the changes of a project and who made them, newest first
+ */
+export function listAuditRecords(projectId: string, { limit, offset, format }: {
+    limit?: number;
+    offset?: number;
+    format?: "json" | "ndjson";
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: AuditRecord[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/audit${QS.query(QS.explode({
+        limit,
+        offset,
+        format
+    }))}`, {
         ...opts
     }));
 }

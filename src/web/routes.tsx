@@ -40,6 +40,10 @@ export const routes: RouteObject[] = [
             lazy: async () => ({ Component: (await import('./settings/settings-page.tsx')).SettingsPage }),
           },
           {
+            path: 'settings/audit',
+            lazy: async () => ({ Component: (await import('./audit/audit-page.tsx')).AuditPage }),
+          },
+          {
             path: 'repositories',
             lazy: async () => ({ Component: (await import('./settings/repositories-page.tsx')).RepositoriesPage }),
           },

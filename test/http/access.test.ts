@@ -78,7 +78,7 @@ test('an object, a project in the path, in the body or in the query admits membe
 test('a rule hands on the caller, the role and what it found', async () => {
   const asked = { tokenId: tokens.admin ?? '', params: { id: taskId, projectId }, body: { projectId: 7 }, query: {} };
   const user = await findCaller(service.app.db, asked.tokenId);
-  expect(user).toEqual({ id: expect.stringMatching(/^user_/), login: 'admin', tokenId: asked.tokenId });
+  expect(user).toEqual({ id: expect.stringMatching(/^user_/), login: 'admin', tokenId: asked.tokenId, via: 'token' });
   expect(await onTask('member').load(service.app, asked)).toMatchObject({ user, role: 'admin', task: { id: taskId } });
   expect(await inProject('member').load(service.app, asked)).toEqual({ user, role: 'admin', projectId });
   // The body's own validation refuses a projectId that is not text.

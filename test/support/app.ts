@@ -85,7 +85,7 @@ export async function openTestApp(settings: Record<string, string> = {}, templat
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
       const text = await response.text();
-      const isJson = response.headers.get('content-type')?.includes('json');
+      const isJson = response.headers.get('content-type')?.startsWith('application/json');
       return {
         status: response.status,
         headers: response.headers,

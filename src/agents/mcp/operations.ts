@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { App } from '../../app.ts';
+import type { Changes } from '../../domain/audit/changes.ts';
 import { badRequest, type Problem } from '../../errors.ts';
 import { serverUrlProblem } from '../../git/remote-url.ts';
 import { lockProject } from '../../projects/store.ts';
@@ -51,8 +52,23 @@ export async function setMcpServers(app: App, projectId: string, given: Given): 
     });
     if (missing.length > 0) throw badRequest(missing);
     await replaceMcpServers(em, projectId, servers);
-    return listMcpServers(em, projectId);
+    const after = await listMcpServers(em, projectId);
+    app.audit.note(serverChanges(before, after, given));
+    return after;
   });
+}
+
+/** Returns what the audit log says of a change. Addresses may contain credentials, so only their hosts are named. */
+function serverChanges(before: StoredMcpServer[], after: StoredMcpServer[], given: Given): Changes {
+  const settings = (servers: StoredMcpServer[]) =>
+    JSON.stringify(
+      servers.map(({ name, url, tools, headers }) => [name, url, tools, headers.map((h) => h.name).sort()]),
+    );
+  const hasNewValue = given.some(({ headers }) => headers.some(({ value }) => value));
+  if (settings(before) === settings(after) && !hasNewValue) return {};
+  const named = (servers: StoredMcpServer[]) =>
+    servers.map(({ name, url }) => `${name} (${new URL(url).host})`).join(', ');
+  return { servers: [named(before), named(after)] };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inProject } from '../../http/access/access.ts';
+import { inProject, theProject } from '../../http/access/access.ts';
 import { type Route, route } from '../../http/route.ts';
 import { setMcpServers } from './operations.ts';
 import { McpServer, SetMcpServers } from './schemas.ts';
@@ -26,6 +26,7 @@ export const mcpServerRoutes: Route[] = [
     summary: 'Replace the MCP servers of a project. A header without a value keeps the one it had',
     tag,
     access: inProject('admin'),
+    audit: { action: 'project.set_mcp_servers', object: theProject },
     body: SetMcpServers,
     reply: [200, z.array(McpServer)],
     handle: (app, { projectId, body }) => setMcpServers(app, projectId, body),

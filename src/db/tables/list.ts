@@ -1,3 +1,4 @@
+import { AuditRecords } from './audit.ts';
 import { EnvironmentSecrets, EnvironmentTrials } from './environment.ts';
 import {
   Compared,
@@ -70,4 +71,5 @@ export const tables = [
   Reconciliations,
   ReconciledProjects,
   RecoveredTasks,
+  AuditRecords,
 ];

@@ -35,10 +35,12 @@ export async function setSecret(app: App, projectId: string, name: string, value
   await app.db.transaction(async (em) => {
     await lockProjectRow(em, projectId);
     const known = await listSecrets(em, projectId);
-    if (known.length >= maxSecrets && !known.some((each) => each.name === name))
+    const isKnown = known.some((each) => each.name === name);
+    if (known.length >= maxSecrets && !isKnown)
       throw new Refused(`The project has ${maxSecrets} environment secrets, which is the limit. Delete one first.`);
     const sealed = app.secrets.seal(value, placeOf({ projectId, name }));
     await upsertSecret(em, { projectId, name, ...sealed, version: randomUUID() });
+    app.audit.note({ value: isKnown ? ['set', 'replaced'] : [null, 'set'] });
   });
 }
 
@@ -46,6 +48,7 @@ export async function setSecret(app: App, projectId: string, name: string, value
 export async function removeSecret(app: App, projectId: string, name: string): Promise<void> {
   const isDeleted = secretName.test(name) && (await deleteSecret(app.db.manager, { projectId, name }));
   if (!isDeleted) throw notFound('Environment secret', name.slice(0, 100));
+  app.audit.note({ value: ['set', null] });
 }
 
 /** Returns the environment secrets of a project with their values. */

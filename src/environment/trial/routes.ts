@@ -14,6 +14,7 @@ export const environmentTrialRoutes: Route[] = [
     summary: 'Try set-up and checks on the default branch, without an agent',
     tag,
     access: onRepository('member'),
+    audit: { action: 'repository.try_environment', object: ({ repository }) => repository },
     reply: [202, StartedTrial],
     errors: { 409: 'A trial of this repository is running' },
     costs: 'start',

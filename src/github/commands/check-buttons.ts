@@ -23,8 +23,15 @@ export async function takeButton(
   const user = await upsertUser(app.db.manager, writer);
   let said = '';
   try {
-    if (about.button === 'retry') await startTask(app, { taskId, startedBy: user.id, kind: 'retry' });
-    else if (about.button === 'cancel') await cancelTask(app, taskId);
+    const { projectId } = repository;
+    // A button is a shorthand for a command.
+    const act = { userId: user.id, via: 'comment', object: { type: 'task', id: taskId, projectId } } as const;
+    if (about.button === 'retry')
+      await app.audit.during({ ...act, action: 'task.retry' }, () =>
+        startTask(app, { taskId, startedBy: user.id, kind: 'retry' }),
+      );
+    else if (about.button === 'cancel')
+      await app.audit.during({ ...act, action: 'task.cancel' }, () => cancelTask(app, taskId));
   } catch (error) {
     if (!(error instanceof Refused || error instanceof AppError)) throw error;
     said = `😕 ${about.button === 'retry' ? 'Retry' : 'Cancel'} was refused: ${error.message}`;

@@ -1,6 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
+import type { Act } from '../../audit/audit.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
+import type { AuditAction } from '../../domain/audit/action.ts';
 import { Refused } from '../../domain/machine.ts';
 import type { Command } from '../../domain/text/commands.ts';
 import type { RepoName } from '../../git/remote-url.ts';
@@ -18,6 +20,8 @@ export interface GivenCommand {
   at: { octokit: Octokit; name: RepoName };
   repository: RepositoryRow;
   userId: string;
+  /** The label `agent:run` is the command `start`. */
+  via: 'comment' | 'label';
   /**
    * Records the command as handled. Call it in the transaction that carries the command out, so that both are stored or
    * neither.
@@ -51,6 +55,19 @@ export async function taskOfPlace(
  */
 export function taskOfCommand(app: App, { repository, source }: GivenCommand): Promise<string | undefined> {
   return taskOfPlace(app, repository.id, source.issue.number, source.issue.isPull);
+}
+
+/** Returns what the audit log says of a command: it is about the task of the issue, otherwise about the issue. */
+export async function auditedAct(app: App, given: GivenCommand, action: AuditAction): Promise<Act> {
+  const { userId, via, repository, at, source } = given;
+  const { projectId } = repository;
+  const taskId = await taskOfCommand(app, given);
+  const issueId = `${at.name.owner}/${at.name.repo}#${source.issue.number}`;
+  const object =
+    taskId === undefined
+      ? ({ type: 'issue', id: issueId, projectId } as const)
+      : ({ type: 'task', id: taskId, projectId } as const);
+  return { userId, via, action, object };
 }
 
 /**

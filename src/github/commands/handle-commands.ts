@@ -91,6 +91,7 @@ export async function handleLabel(app: App, place: Place, number: number, user: 
     at: { octokit, name },
     repository,
     userId: user.id,
+    via: 'label',
     remember: async () => {},
   };
   const refusal = await refusalOf(() => carryOut(app, given));
@@ -153,7 +154,8 @@ function givenCommand(
   const remember = (em: EntityManager) => insertHandledCommand(em, key);
   const { commentId } = source;
   const writtenAt = new Date(source.writtenAt);
-  return { command, source, commentId, writtenAt, at: { octokit, name }, repository, userId, remember };
+  const at = { octokit, name };
+  return { command, source, commentId, writtenAt, at, repository, userId, via: 'comment', remember };
 }
 
 /** Carries out a command. Returns the reason when it is refused, otherwise undefined. Other failures are thrown. */

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
+import type { AuditAction } from '../../domain/audit/action.ts';
 import { Refused } from '../../domain/machine.ts';
 import { oneLine, plain } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
@@ -38,6 +39,7 @@ export async function plan(app: App, given: GivenCommand): Promise<void> {
     );
     return;
   }
+  app.audit.about({ type: 'wizard', id: known.id, projectId: known.projectId });
   if (argument !== '') {
     if (known.status !== 'tasks_ready')
       throw new Refused('There is no plan to rewrite yet. Answer the open questions first.');
@@ -55,7 +57,7 @@ async function continueLater(app: App, given: GivenCommand, em: EntityManager, s
 
 /** Answers the open question. After the last answer, the plan is written. */
 export async function answerPlan(app: App, given: GivenCommand): Promise<void> {
-  const session = await sessionOf(app, given);
+  const session = await sessionOf(app, given, 'wizard.answer');
   const step = currentStep(session);
   if (step === undefined) throw new Refused('The plan has no open question.');
   const text = given.command.argument;
@@ -73,7 +75,7 @@ export async function answerPlan(app: App, given: GivenCommand): Promise<void> {
 
 /** Creates the sprint of the plan. */
 export async function approvePlan(app: App, given: GivenCommand): Promise<void> {
-  await finalizeWizard(app, await sessionOf(app, given), given.userId, {}, given.remember);
+  await finalizeWizard(app, await sessionOf(app, given, 'wizard.finalize'), given.userId, {}, given.remember);
 }
 
 /** Starts the sprint of the issue's most recently approved plan. Returns false when the issue has no such plan. */
@@ -83,7 +85,9 @@ export async function startPlanned(app: App, given: GivenCommand): Promise<boole
   if (made?.result == null) return false;
   if ((await findOpenSession(app, given)) !== undefined)
     throw new Refused('This issue has an open plan. Approve it before you start.');
-  await startSprint(app, made.result.sprint.id, given.userId, given.remember);
+  const { id } = made.result.sprint;
+  app.audit.about({ type: 'sprint', id, projectId: made.projectId }, 'sprint.start');
+  await startSprint(app, id, given.userId, given.remember);
   return true;
 }
 
@@ -104,10 +108,11 @@ export async function hasPlan(app: App, given: GivenCommand): Promise<boolean> {
 }
 
 /** @throws Refused when the issue has no plan */
-async function sessionOf(app: App, given: GivenCommand): Promise<Session> {
+async function sessionOf(app: App, given: GivenCommand, action: AuditAction): Promise<Session> {
   const session = await findSession(app, given);
   if (session === undefined)
     throw new Refused(`This issue has no plan. Use \`plan\` before \`${given.command.verb}\`.`);
+  app.audit.about({ type: 'wizard', id: session.id, projectId: session.projectId }, action);
   return session;
 }
 

@@ -52,6 +52,7 @@ export const runVerbs = {
   say: {
     takes: '<text>',
     does: 'tells the working agent something',
+    audit: 'task.say',
     act: async (app: App, given: GivenCommand) =>
       sayToRun(app, {
         ...(await actOf(app, given)),
@@ -61,14 +62,16 @@ export const runVerbs = {
   pause: {
     takes: '',
     does: 'pauses the run',
+    audit: 'task.pause',
     act: async (app: App, given: GivenCommand) => pauseRun(app, await actOf(app, given)),
   },
   resume: {
     takes: '',
     does: 'lets a paused run continue',
+    audit: 'task.resume',
     act: async (app: App, given: GivenCommand) => resumeRun(app, await actOf(app, given)),
   },
-};
+} as const;
 
 async function actOf(app: App, given: GivenCommand): Promise<Act> {
   const { userId, writtenAt, remember } = given;

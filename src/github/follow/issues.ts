@@ -82,17 +82,20 @@ const byLabel = { [labelOf.ready]: 'to_ready', [labelOf.backlog]: 'to_backlog' }
 export async function obeyLabel(
   app: App,
   { repository }: Place,
-  about: { taskId: string; number: number; label: string },
+  about: { taskId: string; number: number; label: string; userId: string },
 ): Promise<void> {
-  const { taskId, number, label } = about;
+  const { taskId, number, label, userId } = about;
   const event = Object.hasOwn(byLabel, label) ? byLabel[label] : undefined;
   if (event !== undefined)
     try {
-      await app.db.transaction(async (em) => {
-        if (labelOf[(await getTask(em, taskId)).status] === label) return;
-        await moveTask(app, em, taskId, event);
-        await setNotice(em, taskId, repository.id, number, '');
-      });
+      const object = { type: 'task', id: taskId, projectId: repository.projectId } as const;
+      await app.audit.during({ userId, via: 'label', action: 'task.update', object }, () =>
+        app.db.transaction(async (em) => {
+          if (labelOf[(await getTask(em, taskId)).status] === label) return app.audit.note({});
+          await moveTask(app, em, taskId, event);
+          await setNotice(em, taskId, repository.id, number, '');
+        }),
+      );
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       const said = `😕 The label ${label} was refused: ${error.message}`;

@@ -60,7 +60,8 @@ async function followStatusLabel(
   const key = put && `label ${place.repository.githubId}/${put.eventId}`;
   const wasObeyed = key !== undefined && (await wasCommandHandled(app.db.manager, key));
   if (writer === undefined || wasObeyed) return recheckTask(app, taskId);
-  await obeyLabel(app, place, { taskId, number, label });
+  const { id: userId } = await upsertUser(app.db.manager, writer);
+  await obeyLabel(app, place, { taskId, number, label, userId });
   if (key !== undefined) await insertHandledCommand(app.db.manager, key);
 }
 

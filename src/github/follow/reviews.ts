@@ -42,13 +42,16 @@ export async function takeReview(app: App, place: Place, pull: PullRequestRow, r
   ];
   const user = await upsertUser(app.db.manager, reviewer);
   try {
-    await reviseTask(app, {
-      taskId: pull.taskId,
-      source: 'review',
-      cause: reviewCause(pull, reviewId),
-      text: text.filter((part) => part.trim() !== '').join('\n\n'),
-      askedBy: user.id,
-    });
+    const object = { type: 'task', id: pull.taskId, projectId: place.repository.projectId } as const;
+    await app.audit.during({ userId: user.id, via: 'review', action: 'task.revise', object }, () =>
+      reviseTask(app, {
+        taskId: pull.taskId,
+        source: 'review',
+        cause: reviewCause(pull, reviewId),
+        text: text.filter((part) => part.trim() !== '').join('\n\n'),
+        askedBy: user.id,
+      }),
+    );
   } catch (error) {
     if (!(error instanceof Refused || error instanceof AppError)) throw error;
     const said = `😕 The review by ${reviewer.login} could not start a revision: ${error.message}`;

@@ -8,6 +8,8 @@ export interface Caller {
   id: string;
   login: string;
   tokenId: string;
+  /** A session is the token of a browser that signed in. */
+  via: 'token' | 'session';
 }
 
 /** The parts of a request that an access rule reads. They have not been validated yet. */
@@ -32,15 +34,17 @@ export interface Access<C> {
 }
 
 const liveToken = 'tok.id = $1 and tok.revoked_at is null and tok.expires_at > now()';
-const caller = 'u.id as "callerId", u.login as "callerLogin"';
+const caller = 'u.id as "callerId", u.login as "callerLogin", tok.is_session as "callerIsSession"';
 interface CallerColumns {
   callerId: string;
   callerLogin: string;
+  callerIsSession: boolean;
   callerRole: Role | null;
 }
 
 function callerOf(row: CallerColumns, tokenId: string): Caller {
-  return { id: row.callerId, login: row.callerLogin, tokenId };
+  const via = row.callerIsSession ? 'session' : 'token';
+  return { id: row.callerId, login: row.callerLogin, tokenId, via };
 }
 
 /** Finds the caller that a live token belongs to. @throws AppError 401 */
@@ -122,6 +126,11 @@ export function inProject(role: Role): Access<InProject> {
     names: 'projectId',
     load: (app, { tokenId, params }) => enterProject(app.db, tokenId, params.projectId ?? '', role),
   };
+}
+
+/** The object of an operation on the project itself, for its audit record. */
+export function theProject({ projectId }: Pick<InProject, 'projectId'>) {
+  return { id: projectId, projectId };
 }
 
 /** Does the same as `inProject` for a `projectId` in the body. If it is missing, the body's validation reports that. */

@@ -149,9 +149,17 @@ function failures({ access, method, errors = {} }: Route): ZodOpenApiOperationOb
   return { ...Object.fromEntries(codes.map((code) => [code, sharedResponses[code]])), ...Object.fromEntries(own) };
 }
 
-function contentOf({ isStream, streams }: Route, shape: z.ZodType) {
+function contentOf({ isStream, streams, exports }: Route, shape: z.ZodType) {
   return {
     ...(isStream ? {} : { 'application/json': { schema: shape } }),
+    ...(exports === undefined
+      ? {}
+      : {
+          'application/x-ndjson': {
+            schema: z.string().meta({ description: 'all results, one per line, whatever `limit` and `offset` are' }),
+            example: '{}\n{}\n',
+          },
+        }),
     ...(streams === undefined
       ? {}
       : {

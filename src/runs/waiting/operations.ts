@@ -37,6 +37,7 @@ export async function sayToRun(app: App, act: Act & { text: string }): Promise<v
   await onLiveRun(app, act, async (em, run, login) => {
     if (run === null) throw new Refused('The task has no unfinished run that could hear this. Use revise or retry.');
     await tell(em, run, act, { text: `[${login} says]\n${act.text}`, note: `${login} said: ${act.text}` });
+    app.audit.note({ said: [null, act.text] });
     await showTask(app, em, act.taskId);
   });
 }
@@ -47,17 +48,19 @@ export async function sayToRun(app: App, act: Act & { text: string }): Promise<v
  */
 export async function pauseRun(app: App, act: Act): Promise<TaskView> {
   return onLiveRun(app, act, async (em, run, login) => {
-    if (run?.waitReason === 'paused' && run.status === 'waiting') return;
+    if (run?.waitReason === 'paused' && run.status === 'waiting') return app.audit.note({});
     if (run === null || run.status === 'waiting')
       throw new Refused(
         run === null
           ? 'The task has no unfinished run to pause.'
           : 'The run of this task waits already, so it cannot be paused.',
       );
+    const isNew = run.pauseText === null;
+    app.audit.note(isNew ? { paused: [false, true] } : {});
     const text = `Paused by ${login}.`;
     if (run.status === 'queued')
       return park(app, em, run, { id: newId('wait'), reason: 'paused', text, options: [], seconds: null });
-    if (run.pauseText === null) await insertEvent(em, run.id, 'pausing', `${login} paused the run`, {});
+    if (isNew) await insertEvent(em, run.id, 'pausing', `${login} paused the run`, {});
     await setPause(em, run.id, text);
   });
 }
@@ -70,6 +73,7 @@ export async function resumeRun(app: App, act: Act): Promise<TaskView> {
   return onLiveRun(app, act, async (em, run, login) => {
     if (run?.status === 'running' && run.pauseText !== null) {
       await insertEvent(em, run.id, 'resumed', `${login} withdrew the pause`, {});
+      app.audit.note({ paused: [true, false] });
       return setPause(em, run.id, null);
     }
     const waiting = await waitingFor(em, run, ['paused'], 'be resumed', act);
@@ -88,6 +92,7 @@ export async function answerRun(app: App, act: Act & { text: string }): Promise<
     const answer = chosenOption(act.text, waiting.waitOptions ?? []);
     const text = `[${login} answers "${oneLine(waiting.waitText ?? '', maxQuestion)}"]\n${answer}`;
     await insertMessage(em, { runId: waiting.id, text, saidBy: act.userId });
+    app.audit.note({ answer: [null, answer] });
     await insertEvent(em, waiting.id, 'answered', `${login} answered: ${answer}`, {});
     await goOn(app, em, waiting);
   });
@@ -134,6 +139,7 @@ export async function reviseWaiting(app: App, act: Act & { text: string }): Prom
     if (waiting.waitReason === 'push') await deleteStep(em, waiting.id, 'ending');
     const text = `[${login} asks for ${what}]\n${act.text}\n\n${next}`;
     await insertMessage(em, { runId: waiting.id, text, saidBy: act.userId });
+    app.audit.note({ request: [null, act.text] });
     await insertEvent(em, waiting.id, 'revised', `${login} asked for ${what}: ${act.text}`, {});
     await goOn(app, em, waiting);
   });
@@ -186,6 +192,7 @@ function attentionOf(run: RunRow | null) {
 /** Queues a run that waits. */
 async function goOn(app: App, em: EntityManager, run: RunRow): Promise<void> {
   await endWaiting(em, run.id);
+  app.audit.note({ attention: [run.waitReason, null] });
   await showAttention(app, em, run.taskId);
   await app.queue.send(em, 'run', {});
 }

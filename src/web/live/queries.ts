@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import * as api from '../api.ts';
 import { statusOf } from './errors.ts';
 
@@ -99,6 +99,19 @@ export const wizard = (projectId: string, sessionId: string) =>
   queryOptions({
     queryKey: ['wizard', sessionId],
     queryFn: () => api.getWizard(projectId, sessionId),
+  });
+
+/** Records of the audit log that are fetched at once. */
+const auditPageSize = 50;
+
+/** The audit log. A record that moves to the next page, because newer ones have come, is included once. */
+export const auditRecords = (projectId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['audit', projectId],
+    queryFn: ({ pageParam: offset }) => api.listAuditRecords(projectId, { limit: auditPageSize, offset }),
+    initialPageParam: 0,
+    getNextPageParam: (last, pages) => (last.length < auditPageSize ? undefined : pages.length * auditPageSize),
+    select: ({ pages }) => [...new Map(pages.flat().map((record) => [record.id, record])).values()],
   });
 
 const pageSize = 100;

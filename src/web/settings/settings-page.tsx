@@ -1,8 +1,9 @@
 import { Heading } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from 'react-router';
+import { Link, useParams } from 'react-router';
 import * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
+import { Section } from '../display/section.tsx';
 import { usePageTitle } from '../frame/use-page-title.ts';
 import * as queries from '../live/queries.ts';
 import { DeleteProject } from './delete-project.tsx';
@@ -50,6 +51,11 @@ function ProjectSettings({ project }: { project: api.Project }) {
           />
           <McpServers projectId={id} />
           <EnvironmentSecrets projectId={id} />
+          <Section title="Audit log">
+            <p>
+              <Link to={`/projects/${id}/settings/audit`}>See who changed what</Link>
+            </p>
+          </Section>
         </>
       )}
       {role === 'owner' && <DeleteProject project={project} />}

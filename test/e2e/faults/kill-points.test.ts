@@ -134,6 +134,11 @@ async function expectOneOfEach(task: Shown, leastWaits: 0 | 1): Promise<void> {
   expect(prompt.split('answers \\"Which one?\\"]\\nthat')).toHaveLength(2);
   expect((await answerTo<{ handoffs: unknown[] }>(`/tasks/${task.id}/handoffs`)).handoffs).toHaveLength(1);
   expect(await answerTo<unknown[]>(`/tasks/${task.id}/prs`)).toHaveLength(1);
+  const audit = await answerTo<{ action: string; object: { id: string } }[]>(
+    `/projects/${world.project.id}/audit?limit=100`,
+  );
+  const actions = audit.filter(({ object }) => object.id === task.id).map(({ action }) => action);
+  expect(actions).toEqual(['task.propose', 'task.start']);
   const folder = world.github.folderOf('mona/sample');
   const branches = gitOut(
     folder,

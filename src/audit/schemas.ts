@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { vias } from '../domain/audit/action.ts';
+import { pageQuery, Timestamp } from '../http/shapes.ts';
+
+const Value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+
+export const AuditRecord = z
+  .object({
+    id: z.string(),
+    at: Timestamp,
+    actor: z
+      .object({ id: z.string(), login: z.string() })
+      .nullable()
+      .meta({ description: 'null when the system did it' }),
+    via: z.enum(vias),
+    action: z.string().meta({ example: 'task.start' }),
+    object: z.object({ type: z.string().meta({ example: 'task' }), id: z.string() }),
+    detail: z.record(z.string(), z.array(Value).length(2)).meta({
+      description: 'the changed fields, each with its values before and after; texts are cut at 200 characters',
+      example: { status: ['ready', 'in_progress'] },
+    }),
+  })
+  .meta({ id: 'AuditRecord' });
+
+export const AuditQuery = z.strictObject({
+  ...pageQuery,
+  format: z
+    .enum(['json', 'ndjson'])
+    .default('json')
+    .meta({ description: '`ndjson` has the same effect as `Accept: application/x-ndjson`, for links' }),
+});

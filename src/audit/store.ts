@@ -1,0 +1,62 @@
+import type { EntityManager } from 'typeorm';
+import { newId } from '../db/ids.ts';
+import type { AuditRecordRow } from '../db/tables/audit.ts';
+import { storableJson } from '../domain/text/storable.ts';
+
+type NewRecord = Pick<
+  AuditRecordRow,
+  'projectId' | 'actorId' | 'via' | 'action' | 'objectType' | 'objectId' | 'detail'
+>;
+
+export async function insertAuditRecord(em: EntityManager, record: NewRecord): Promise<void> {
+  const { projectId, actorId, via, action, objectType, objectId, detail } = record;
+  await em.query(
+    `insert into audit_records (id, project_id, actor_id, actor_login, via, action, object_type, object_id, detail)
+     values ($1, $2, $3, (select login from users where id = $3), $4, $5, $6, $7, $8)`,
+    [newId('audit'), projectId, actorId, via, action, objectType, objectId, storableJson(detail)],
+  );
+}
+
+/** A record as the API returns it. */
+export interface AuditRecordView extends Pick<AuditRecordRow, 'id' | 'number' | 'at' | 'via' | 'action' | 'detail'> {
+  actor: { id: string; login: string } | null;
+  object: { type: string; id: string };
+}
+
+const columns = `id, number::float8 as number, at, via, action, detail,
+  case when actor_id is not null then json_build_object('id', actor_id, 'login', coalesce(actor_login, '')) end as actor,
+  json_build_object('type', object_type, 'id', object_id) as object`;
+
+/** Returns one record more than the limit, if there are more. */
+export async function listAuditRecords(
+  em: EntityManager,
+  projectId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<AuditRecordView[]> {
+  return em.query(
+    `select ${columns} from audit_records where project_id = $1 order by number desc limit $2 + 1 offset $3`,
+    [projectId, limit, offset],
+  );
+}
+
+/** Records that are read with one statement. */
+const portion = 500;
+
+/** Reads the records of a project in portions, newest first. Does not return records that are added in the meantime. */
+export async function* readAuditRecords(em: EntityManager, projectId: string): AsyncGenerator<AuditRecordView[]> {
+  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+    const records: AuditRecordView[] = await em.query(
+      `select ${columns} from audit_records where project_id = $1 and number < $2 order by number desc limit $3`,
+      [projectId, before, portion],
+    );
+    if (records.length > 0) yield records;
+    if (records.length < portion) return;
+    before = records.at(-1)?.number ?? 0;
+  }
+}
+
+/** Deletes the oldest records that are older than this many days, at most `most`. Returns their number. */
+export async function deleteOldAuditRecords(em: EntityManager, days: number, most: number): Promise<number> {
+  const [row] = await em.query('select delete_old_audit_records($1, $2) as deleted', [days, most]);
+  return row.deleted;
+}

@@ -1,0 +1,65 @@
+import type { EntityManager } from 'typeorm';
+import { findAgentsByName } from '../../agents/store.ts';
+import type { AgentRow } from '../../db/tables/project.ts';
+import { defaultAgentName } from '../../domain/agent.ts';
+import { Refused } from '../../domain/machine.ts';
+import { RunFailed } from '../../domain/run.ts';
+import { oneLine } from '../../domain/text/sanitize.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { parseSettings, settingsFile } from '../../repositories/settings/repository-settings.ts';
+import { getTask } from '../../tasks/store.ts';
+import type { GivenCommand } from './given-command.ts';
+
+/** Finds the agent that a command names. @throws Refused when there is none or more than one */
+export async function agentNamed(
+  em: EntityManager,
+  { repository, userId }: GivenCommand,
+  name: string,
+): Promise<AgentRow> {
+  const found = await findAgentsByName(em, name.slice(0, 200), repository.projectId, userId);
+  const [agent] = found;
+  const shown = oneLine(name, 60);
+  if (agent === undefined) throw new Refused(`This project has no agent named ${shown}.`);
+  if (found.length > 1) throw new Refused(`${found.length} agents are named ${shown}. Rename all but one.`);
+  return agent;
+}
+
+/** Returns the agent named in the repository's settings file, otherwise the built-in Developer. */
+export async function defaultAgent(em: EntityManager, given: GivenCommand): Promise<AgentRow> {
+  const { octokit, name } = given.at;
+  const path = 'GET /repos/{owner}/{repo}/contents/{path}';
+  const file = await octokit.request(path, { ...name, path: settingsFile }).then(
+    ({ data }) => data,
+    (error) => {
+      if (isRefusedWith(error, 403, 404)) return undefined;
+      throw error;
+    },
+  );
+  const content = file !== undefined && 'content' in file ? file.content : '';
+  const settings = await parseSettings(Buffer.from(content, 'base64')).catch((error) => {
+    // The settings file is invalid. The run will fail and give the reason.
+    if (error instanceof RunFailed) return undefined;
+    throw error;
+  });
+  return agentNamed(em, given, settings?.agent ?? defaultAgentName);
+}
+
+/** Returns the agent for a task without an owner. Returns undefined when the task has an owner. */
+export async function agentIfUnowned(
+  em: EntityManager,
+  given: GivenCommand,
+  taskId: string | undefined,
+): Promise<AgentRow | undefined> {
+  const isOwned = taskId !== undefined && (await getTask(em, taskId)).owner !== null;
+  return isOwned ? undefined : defaultAgent(em, given);
+}
+
+/** Reads an agent's name, the word `plan`, or both. The name of an agent may end in `plan`. */
+export async function readStart(em: EntityManager, { command, repository, userId }: GivenCommand) {
+  const name = command.argument;
+  const [, first = ''] = /^(.*?)\s*\bplan$/is.exec(name) ?? [];
+  const isWord = /(^|\s)plan$/i.test(name);
+  const isName =
+    first !== '' && (await findAgentsByName(em, name.slice(0, 200), repository.projectId, userId)).length > 0;
+  return isWord && !isName ? { name: first, planFirst: true } : { name, planFirst: false };
+}

@@ -1,0 +1,83 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../../app.ts';
+import type { AgentRow } from '../../db/tables/project.ts';
+import { Refused } from '../../domain/machine.ts';
+import { oneLine, plain } from '../../domain/text/sanitize.ts';
+import { AppError } from '../../errors.ts';
+import { startTaskIn } from '../../runs/operations.ts';
+import { startProblemOf } from '../../runs/start-problem.ts';
+import { insertTask } from '../../tasks/operations.ts';
+import { findTaskOfIssue, lockIssue } from '../store.ts';
+import { auditedAct, type GivenCommand } from './given-command.ts';
+
+/** Creates the task of an issue, or returns the existing one. Two simultaneous commands create one task. */
+export function createForIssue(
+  app: App,
+  given: GivenCommand,
+  status: 'backlog' | 'ready',
+  agent: AgentRow | undefined,
+): Promise<string> {
+  return app.db.transaction(async (em) => {
+    const taskId = await createForIssueIn(app, em, given, status, agent);
+    if (status === 'backlog') await given.remember(em);
+    return taskId;
+  });
+}
+
+async function createForIssueIn(
+  app: App,
+  em: EntityManager,
+  { source, repository, userId }: GivenCommand,
+  status: 'backlog' | 'ready',
+  agent: AgentRow | undefined,
+): Promise<string> {
+  const { issue } = source;
+  const { projectId } = repository;
+  await lockIssue(em, repository.id, issue.number);
+  const existing = await findTaskOfIssue(em, repository.id, issue.number);
+  const title = oneLine(plain(issue.title), 200) || `Issue ${issue.number}`;
+  const id =
+    existing ??
+    (await insertTask(app, em, projectId, {
+      title,
+      // The issue's text at the time of the command. Later edits, which nobody may have reviewed, never reach the
+      // agent.
+      description: plain(issue.body).slice(0, 50_000),
+      status,
+      owner: agent?.id,
+      repositoryId: repository.id,
+      createdBy: userId,
+      issue: { repositoryId: repository.id, number: issue.number, url: issue.url },
+    }));
+  app.audit.about({ type: 'task', id, projectId });
+  app.audit.note(
+    existing === undefined ? { title: [null, title], status: [null, status], owner: [null, agent?.id] } : {},
+  );
+  return id;
+}
+
+/**
+ * Creates the task of an issue and starts it, in one transaction. If it cannot start, it is only created, so that people
+ * see the task and its problem.
+ */
+export async function createAndStart(
+  app: App,
+  given: GivenCommand,
+  { agent, ...setting }: { agent: AgentRow; planFirst?: boolean },
+): Promise<void> {
+  const { id: repositoryId, projectId } = given.repository;
+  const task = { owner: agent.id, projectId, repositoryId, issueRepositoryId: repositoryId };
+  const problem = await startProblemOf(app, task);
+  try {
+    await app.db.transaction(async (em) => {
+      const taskId = await createForIssueIn(app, em, given, 'ready', agent);
+      const starting = { taskId, startedBy: given.userId, kind: 'start', ...setting, also: given.remember } as const;
+      await startTaskIn(app, em, starting, problem);
+    });
+  } catch (error) {
+    if (!(error instanceof Refused || error instanceof AppError)) throw error;
+    const act = await auditedAct(app, given, 'task.create');
+    await app.audit.during(act, () => createForIssue(app, given, 'ready', agent));
+    throw error;
+  }
+}

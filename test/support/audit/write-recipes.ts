@@ -1,0 +1,155 @@
+import type { Workshop } from './workshop.ts';
+
+/** A request that succeeds and changes something. */
+interface Request {
+  path: string;
+  body?: unknown;
+}
+
+/**
+ * For each route that changes something, by its `operationId`: prepares what the operation needs and returns a request.
+ * A new route needs a recipe here, because the test of the audit log performs every write once.
+ */
+export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> | Request> = {
+  createToken: () => ({ path: '/me/tokens', body: { name: 't' } }),
+  revokeToken: async ({ ask }) => ({ path: `/me/tokens/${(await ask('POST', '/me/tokens', { name: 't' })).id}` }),
+  createProject: () => ({ path: '/projects', body: { name: 'Another' } }),
+  updateProject: ({ project }) => ({ path: `/projects/${project}`, body: { description: 'changed' } }),
+  deleteProject: async ({ newProject }) => ({ path: `/projects/${(await newProject()).project}` }),
+  addMember: ({ project }) => ({ path: `/projects/${project}/members`, body: { login: 'added', role: 'member' } }),
+  updateMember: async (shop) => ({ path: await memberPath(shop, 'promoted'), body: { role: 'admin' } }),
+  removeMember: async (shop) => ({ path: await memberPath(shop, 'removed') }),
+  setGitToken: ({ project }) => ({ path: `/projects/${project}/git-token`, body: { token: 'ghp_other' } }),
+  removeGitToken: async ({ newProject }) => ({ path: `/projects/${(await newProject()).project}/git-token` }),
+  setModelToken: async ({ newProject }) => ({
+    path: `/projects/${(await newProject()).project}/model-token`,
+    body: { token: 'sk-other' },
+  }),
+  removeModelToken: async ({ newProject, ask }) => {
+    const path = `/projects/${(await newProject()).project}/model-token`;
+    await ask('POST', path, { token: 'sk-other' });
+    return { path };
+  },
+  setMcpServers: ({ project }) => ({
+    path: `/projects/${project}/mcp-servers`,
+    body: [{ name: 'tracker', url: 'https://mcp.example.com/mcp' }],
+  }),
+  setEnvironmentSecret: ({ project }) => ({
+    path: `/projects/${project}/environment-secrets/NPM_TOKEN`,
+    body: { value: 'a value of a secret' },
+  }),
+  removeEnvironmentSecret: async ({ project, ask }) => {
+    const path = `/projects/${project}/environment-secrets/OLD_TOKEN`;
+    await ask('PUT', path, { value: 'a value of a secret' });
+    return { path };
+  },
+  startEnvironmentTrial: async ({ newProject }) => ({
+    path: `/repositories/${(await newProject()).repository}/environment`,
+  }),
+  connectRepository: ({ project, github }) => ({
+    path: '/repositories',
+    body: { projectId: project, name: 'second', url: `${github.url}/a/second` },
+  }),
+  updateRepository: ({ repository }) => ({ path: `/repositories/${repository}`, body: { defaultBranch: 'trunk' } }),
+  disconnectRepository: async ({ newProject }) => ({ path: `/repositories/${(await newProject()).repository}` }),
+  validateRepository: ({ repository }) => ({ path: `/repositories/${repository}/validate` }),
+  createAgent: () => ({ path: '/agents', body: { name: 'mine' } }),
+  updateAgent: async (shop) => ({ path: await agentPath(shop), body: { description: 'changed' } }),
+  deleteAgent: async (shop) => ({ path: await agentPath(shop) }),
+  resetAgentHealth: async (shop) => ({ path: `${await agentPath(shop)}/health/reset` }),
+  evolveAgent: async (shop) => ({ path: `${await agentPath(shop)}/evolve`, body: { improvements: ['x'] } }),
+  createTask: ({ project }) => ({ path: `/projects/${project}/tasks`, body: { title: 'new' } }),
+  createTasks: ({ project }) => ({
+    path: `/projects/${project}/tasks/bulk`,
+    body: { tasks: [{ title: 'one' }, { title: 'two' }] },
+  }),
+  updateTask: async ({ newTask }) => ({ path: `/tasks/${await newTask()}`, body: { title: 'other', status: 'ready' } }),
+  deleteTask: async ({ newTask }) => ({ path: `/tasks/${await newTask()}` }),
+  createSubtask: async ({ newTask }) => ({ path: `/tasks/${await newTask()}/subtasks`, body: { title: 'part' } }),
+  chatAboutTask: async ({ newTask }) => ({ path: `/tasks/${await newTask()}/chat`, body: { message: 'Why?' } }),
+  startTask: async ({ newTask }) => ({ path: `/tasks/${await newTask()}/start` }),
+  retryTask: async ({ startedTask, ask }) => {
+    const task = await startedTask();
+    await ask('POST', `/tasks/${task}/cancel`);
+    return { path: `/tasks/${task}/retry`, body: { text: 'once more' } };
+  },
+  reviseTask: async ({ reviewedTask }) => ({
+    path: `/tasks/${(await reviewedTask()).task}/revise`,
+    body: { text: 'rename it' },
+  }),
+  cancelTask: async ({ startedTask }) => ({ path: `/tasks/${await startedTask()}/cancel` }),
+  approveTask: async ({ waitingTask }) => ({ path: `/tasks/${await waitingTask('plan')}/approve` }),
+  answerTask: async ({ waitingTask }) => ({
+    path: `/tasks/${await waitingTask('question')}/answer`,
+    body: { text: 'yes' },
+  }),
+  sayToTask: async ({ startedTask }) => ({ path: `/tasks/${await startedTask()}/say`, body: { text: 'hurry' } }),
+  pauseTask: async ({ startedTask }) => ({ path: `/tasks/${await startedTask()}/pause` }),
+  resumeTask: async ({ waitingTask }) => ({ path: `/tasks/${await waitingTask('paused')}/resume` }),
+  mergeTask: async ({ reviewedTask }) => ({ path: `/tasks/${(await reviewedTask()).task}/merge` }),
+  reconcileTasks: () => ({ path: '/agents/pool/reconcile' }),
+  createSprint: ({ project }) => ({
+    path: `/projects/${project}/sprints`,
+    body: { name: 'S', startDate: '2026-01-01', endDate: '2026-01-14' },
+  }),
+  updateSprint: async ({ newSprint }) => ({ path: `/sprints/${await newSprint()}`, body: { goal: 'changed' } }),
+  startSprint: async ({ newProject, newSprint }) => ({
+    path: `/sprints/${await newSprint((await newProject()).project)}/start`,
+  }),
+  completeSprint: async ({ activeSprint }) => ({ path: `/sprints/${await activeSprint()}/complete` }),
+  cancelSprint: async ({ activeSprint }) => ({ path: `/sprints/${await activeSprint()}/cancel` }),
+  deleteSprint: async ({ newSprint }) => ({ path: `/sprints/${await newSprint()}` }),
+  chatAboutSprint: async ({ newSprint }) => ({
+    path: `/sprints/${await newSprint()}/chat-with-dev-lead`,
+    body: { message: 'How far are we?' },
+  }),
+  addSprintTask: async ({ newSprint, newTask }) => ({
+    path: `/sprints/${await newSprint()}/tasks`,
+    body: { taskId: await newTask() },
+  }),
+  addSprintTasks: async ({ newSprint, newTask }) => ({
+    path: `/sprints/${await newSprint()}/tasks/bulk`,
+    body: { taskIds: [await newTask(), await newTask()] },
+  }),
+  removeSprintTask: async ({ newSprint, newTask }) => {
+    const sprintId = await newSprint();
+    return { path: `/sprints/${sprintId}/tasks/${await newTask({ sprintId })}` };
+  },
+  startWizard: (shop) => ({ path: `${wizard(shop)}/initialize`, body: { goal: 'Greet everybody' } }),
+  answerWizard: async (shop) => ({
+    path: `${wizard(shop)}/${await shop.newSession()}/answer`,
+    body: { answer: { stepId: 'users', customText: 'teams' } },
+  }),
+  generatePrd: async (shop) => {
+    const sessionId = await shop.newSession(['prd']);
+    return { path: `${wizard(shop)}/generate-prd`, body: { sessionId, feedback: 'shorter' } };
+  },
+  generatePlan: async (shop) => ({
+    path: `${wizard(shop)}/generate-plan`,
+    body: { sessionId: await shop.newSession(['prd']) },
+  }),
+  generateTasks: async (shop) => ({
+    path: `${wizard(shop)}/generate-tasks`,
+    body: { sessionId: await shop.newSession(['prd', 'plan']) },
+  }),
+  createPlannedSprint: (shop) => ({
+    path: `${wizard(shop)}/create-sprint`,
+    body: { name: 'S', tasks: [{ title: 't' }] },
+  }),
+  finalizeWizard: async (shop) => ({
+    path: `${wizard(shop)}/${await shop.newSession(['prd', 'plan', 'tasks'])}/finalize`,
+  }),
+};
+
+const wizard = ({ project }: Workshop) => `/projects/${project}/wizard`;
+
+async function memberPath({ project, ask }: Workshop, login: string): Promise<string> {
+  const path = `/projects/${project}/members`;
+  const { userId } = await ask<{ userId: string }>('POST', path, { login, role: 'member' });
+  return `${path}/${userId}`;
+}
+
+/** Returns the path of the first agent of a new project. */
+async function agentPath({ newProject }: Workshop): Promise<string> {
+  return `/agents/${(await newProject()).agent}`;
+}
