@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startModel } from '../src/demo/model/model.ts';
-import { type RunningService, startService, until } from '../src/demo/real-service.ts';
+import { startService } from '../src/demo/real-service.ts';
 import { median, say } from './figures.ts';
 import { settingsWithoutApp } from './settings.ts';
 import { serve } from './small-github.ts';
+import { prepareTasks } from './tasks.ts';
 
 const files = 4000;
 const rounds = 5;
@@ -33,7 +34,8 @@ export async function largeRepositorySpeed(databaseUrl: string): Promise<void> {
   );
   const dir = await mkdtemp(join(root, 'deckhand-bench-large-'));
   await chmod(dir, 0o711);
-  const host = await serve(await fill(dir));
+  const bare = await fill(dir);
+  const host = await serve(() => bare);
   const write = { name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } };
   const model = await startModel([[write], [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }]]);
   const dataDir = join(dir, 'data');
@@ -42,7 +44,7 @@ export async function largeRepositorySpeed(databaseUrl: string): Promise<void> {
   );
   const url = `${host.url}/mona/large`;
   try {
-    const runTask = await prepareTasks(service, url);
+    const runTask = await prepareTasks(service, url, 'Large');
     const [script, cold, warm]: [number[], number[], number[]] = [[], [], []];
     for (let i = 0; i < rounds; i++) {
       script.push(await byScript(dir, url, i));
@@ -57,27 +59,6 @@ export async function largeRepositorySpeed(databaseUrl: string): Promise<void> {
     host.close();
     await rm(dir, { recursive: true, force: true });
   }
-}
-
-/** Connects the repository to a new project. Returns a function that runs one task there and returns the run's time. */
-async function prepareTasks(service: RunningService, url: string): Promise<() => Promise<number>> {
-  const token = await service.token('bench');
-  const call = <T>(method: string, path: string, body?: object) => service.api<T>(token, method, path, body);
-  const project = await call<{ id: string }>('POST', '/projects', { name: 'Large' });
-  await call('POST', `/projects/${project.id}/git-token`, { token: 'any' });
-  await call('POST', '/repositories', { projectId: project.id, name: 'large', url });
-  const [agent] = await call<{ id: string }[]>('GET', '/agents');
-  const owner = agent?.id;
-  return async () => {
-    const task = await call<{ id: string }>('POST', `/projects/${project.id}/tasks`, { title: 'Large', owner });
-    await call('POST', `/tasks/${task.id}/start`);
-    const run = await until('the run', async () => {
-      const [found] = await call<Ended[]>('GET', `/tasks/${task.id}/runs`);
-      if (found?.status === 'failed') throw new Error(JSON.stringify(found.failure));
-      return found?.status === 'succeeded' && found;
-    });
-    return Date.parse(run.finishedAt) - Date.parse(run.startedAt);
-  };
 }
 
 /** Deletes the git cache. It is in one of two folders, like the workspaces (docs/operations.md, "The sandbox"). */
@@ -96,13 +77,6 @@ function report(script: number[], cold: number[], warm: number[]): void {
   say(`git by script    median ${median(script).toFixed(0)} ms for clone --depth 1 and push, ${files} files`);
   say(`a run, cold      ${line(cold, 1.5)}`);
   say(`a run, cached    ${line(warm, 0.7)}`);
-}
-
-interface Ended {
-  status: string;
-  startedAt: string;
-  finishedAt: string;
-  failure: object | null;
 }
 
 /** Creates the repository. Returns the folder of its bare copy. */

@@ -2,10 +2,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serveGit } from '../src/demo/github/git-server.ts';
 
-/** Serves a git repository, and the part of GitHub's API that opening a pull request needs. */
-export async function serve(bare: string) {
+/** Serves bare git repositories by name, and the part of GitHub's API that opening a pull request needs. */
+export async function serve(bareOf: (name: string) => string | undefined) {
   let number = 0;
-  const git = { find: async () => bare, beforeAdvertising: async () => {}, afterPush: async () => {} };
+  const git = {
+    find: async (name: string) => bareOf(name),
+    beforeAdvertising: async () => {},
+    afterPush: async () => {},
+  };
   const server = createServer(async (req, res) => {
     if (await serveGit(git, req, res)) return;
     const pull = {

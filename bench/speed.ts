@@ -12,7 +12,7 @@ import { issue, script } from '../src/demo/model/story.ts';
 import { type RunningService, startService, until } from '../src/demo/real-service.ts';
 import { demoSettings, freePort } from '../src/demo/settings.ts';
 import { seedCrowd } from './crowd.ts';
-import { egressSpeed } from './egress.ts';
+import { environmentSpeed } from './environment/speed.ts';
 import { median, percentile, say } from './figures.ts';
 import { largeRepositorySpeed } from './large-repository.ts';
 import { againstTwin, paced, underCrowd } from './reads.ts';
@@ -64,7 +64,7 @@ export async function speed(): Promise<void> {
     await runSpeed(service, token, projectId);
     await largeRepositorySpeed(await emptyDatabase(postgres.url, 'large'));
     await twoWorkerSpeed(await emptyDatabase(postgres.url, 'two'));
-    await egressSpeed();
+    await environmentSpeed();
   } finally {
     twin.disconnect();
     await service.stop();

@@ -19,7 +19,7 @@ const agents = 20;
 export async function twoWorkerSpeed(databaseUrl: string): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'deckhand-bench-two-'));
   await makeSampleRepository(join(dir, 'bare.git'), dir);
-  const host = await serve(join(dir, 'bare.git'));
+  const host = await serve(() => join(dir, 'bare.git'));
   const write = { name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } };
   const model = await startModel([[write], [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }]]);
   const start = async (role: 'web' | 'worker', name: string) => {

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
+import { RunFailed } from '../domain/run.ts';
 import { removeTree } from '../sandbox/remove-tree.ts';
 import type { Confinement } from '../sandbox/sandbox.ts';
 import type { RefusedHost } from './equipment.ts';
 import { takeImage } from './image.ts';
-import { type Packed, pack, unpack } from './keep/archive.ts';
-import { keptStore } from './keep/kept-store.ts';
+import { DamagedArchive, type Packed, pack, unpack } from './keep/archive.ts';
+import { type Kept, keptStore } from './keep/kept-store.ts';
 import { moveInto } from './keep/place.ts';
 import { inTurn } from './keep/turns.ts';
 import { planSetup, type SetupPlan } from './plan-setup.ts';
@@ -97,39 +98,60 @@ function toldOf({ how, commands }: Pick<Ready, 'how' | 'commands'>, { settings }
 }
 
 async function makeReady(room: Room, plan: SetupPlan, files: EnvironmentFiles, isTrial: boolean): Promise<Ready> {
-  const { app, signal } = room;
-  const store = keptStore(app.keptDir);
   // A trial shows whether set-up works now, so it always runs.
-  const kept = isTrial ? undefined : await store.take(plan.key, files.archive);
-  if (kept !== undefined) {
-    try {
-      await files.stage(kept, signal);
-      return { how: 'restored', commands: [], refused: [] };
-    } catch (error) {
-      signal.throwIfAborted();
-      app.log.warn({ err: error, key: plan.key }, 'a kept environment was damaged');
-      await room.note('setup', `the kept environment is damaged (${(error as Error).message}); setting up again`);
-      await store.remove(plan.key);
-      await files.clear();
-    }
-  }
+  if (!isTrial && (await restore(room, plan, files))) return { how: 'restored', commands: [], refused: [] };
   const began = performance.now();
   const made = await setUp(room, plan, files.making);
   const { commands, refused } = made;
   if (made.failed.length > 0) return { how: 'failed', commands, refused };
   const seconds = (performance.now() - began) / 1000;
+  // The checks of this run get it from the archive too.
+  const packed = await files
+    .keep(made.names, room.signal)
+    .catch((error) => failed(room, 'what set-up made could not be packed', error));
+  await keep(room, plan.key, files.archive, { ...packed, seconds });
+  await files.stageMade(made.names);
+  return { how: 'set up', commands, refused };
+}
+
+/** Unpacks what an earlier set-up made. Returns false if there is nothing, or if it was damaged. */
+async function restore(room: Room, plan: SetupPlan, files: EnvironmentFiles): Promise<boolean> {
+  const { app, signal } = room;
+  const store = keptStore(app.keptDir);
   try {
-    const packed = await files.keep(made.names, signal);
-    await store.add(plan.key, files.archive, { ...packed, seconds });
+    const kept = await store.take(plan.key, files.archive);
+    if (kept === undefined) return false;
+    await files.stage(kept, signal);
+    return true;
+  } catch (error) {
+    if (!(error instanceof DamagedArchive)) return failed(room, 'the kept environment could not be unpacked', error);
+    app.log.warn({ err: error, key: plan.key }, 'a kept environment was damaged');
+    await room.note('setup', `the kept environment is damaged (${error.message}); setting up again`);
+    await store.remove(plan.key);
+    await files.clear();
+    return false;
+  }
+}
+
+/** Keeps an archive for later runs. Without it, they have to set up again, but this run can go on. */
+async function keep({ app, signal, note }: Room, key: string, archive: string, kept: Kept): Promise<void> {
+  try {
+    await keptStore(app.keptDir).add(key, archive, kept);
     await trim(app);
   } catch (error) {
     signal.throwIfAborted();
-    // The run can go on. Only later runs have to set up again.
     app.log.warn({ err: error }, 'an environment could not be kept');
-    await room.note('setup', `the environment could not be kept: ${(error as Error).message}`);
+    await note('setup', `the environment could not be kept: ${(error as Error).message}`);
   }
-  await files.stageMade(made.names);
-  return { how: 'set up', commands, refused };
+}
+
+/** Fails the run because of an error with the files of its environment. */
+function failed({ signal }: Room, what: string, error: unknown): never {
+  signal.throwIfAborted();
+  const { code, message } = error as NodeJS.ErrnoException;
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT';
+  const why = isFull ? "the worker's disk is full; free some space there or lower ENVIRONMENT_CACHE_GB" : message;
+  throw new RunFailed('setup', `${what}: ${why}`);
 }
 
 /** Deletes the least recently used results. Images get at most half of the space, so that results keep the rest. */

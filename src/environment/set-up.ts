@@ -1,9 +1,12 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RunFailed } from '../domain/run.ts';
+import type { Checkout } from '../git/engine.ts';
+import { UnfitWorkTree } from '../git/work-tree/unfit-work-tree.ts';
 import type { Machine } from '../sandbox/sandbox.ts';
 import { openEquipped, type RefusedHost } from './equipment.ts';
 import { findSecret } from './keep/find-secret.ts';
+import { makeReadable } from './keep/readable.ts';
 import type { SetupPlan } from './plan-setup.ts';
 import type { CommandResult, Room } from './room.ts';
 import { runCommands } from './run-commands.ts';
@@ -53,9 +56,20 @@ export async function setUp(room: Room, plan: SetupPlan, folder: string): Promis
   const failed = commands.filter(({ exitCode }) => exitCode !== 0);
   const [first] = failed;
   if (first !== undefined && !plan.isDetected) throw new RunFailed('setup', failureText(first));
-  const names = [...(await checkout.ignoredIn(work, tree)).map((path) => `work/${path}`), 'work.home'];
+  await makeReadable(folder);
+  const names = await resultsIn(checkout, work, tree);
   await assertNoSecret(folder, names, plan);
   return { commands, failed, names, refused };
+}
+
+/** Returns the names of what set-up made that is kept. @throws RunFailed `setup` */
+async function resultsIn(checkout: Checkout, work: string, tree: string): Promise<string[]> {
+  const ignored = await checkout.ignoredIn(work, tree).catch((error) => {
+    throw error instanceof UnfitWorkTree ? new RunFailed('setup', `after set-up, ${error.message}`) : error;
+  });
+  // No program can be told a name that is not UTF-8, so what has such a name is not kept.
+  const named = ignored.filter((path) => !path.includes('\ufffd'));
+  return [...named.map((path) => `work/${path}`), 'work.home'];
 }
 
 async function runSetup(room: Room, plan: SetupPlan, machine: Machine, signal: AbortSignal): Promise<CommandResult[]> {

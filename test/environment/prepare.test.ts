@@ -1,110 +1,25 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RepositoryRow } from '../../src/db/tables/project.ts';
 import { addRefused, refusedText } from '../../src/environment/equipment.ts';
-import { openFresh } from '../../src/environment/fresh.ts';
-import { type Environment, prepareEnvironment } from '../../src/environment/prepare.ts';
-import type { Room } from '../../src/environment/room.ts';
+import { prepareEnvironment } from '../../src/environment/prepare.ts';
 import { setSecret } from '../../src/environment/secrets/operations.ts';
-import type { Checkout } from '../../src/git/engine.ts';
-import { openCheckout } from '../../src/repositories/checkout.ts';
-import { noSettings, type RepositorySettings } from '../../src/repositories/settings/repository-settings.ts';
-import type { Confinement } from '../../src/sandbox/sandbox.ts';
-import { openTestApp, type TestApp } from '../support/app.ts';
-import { gitOut, serveSampleRepository } from '../support/git.ts';
+import { failsWith, openStage, type Scene, type Stage } from './stage.ts';
 
 /** Each test starts a dozen sandboxes, which takes long on a busy machine. */
 const slowMs = 180_000;
 
-let service: TestApp;
-let token: string;
-let host: Awaited<ReturnType<typeof serveSampleRepository>>;
-let projectId: string;
-let checkout: Checkout;
-let base: string;
-let log: string[];
-const opened: (() => Promise<unknown>)[] = [];
-
+let stage: Stage;
+let scene: Scene;
 beforeAll(async () => {
-  service = await openTestApp({ ALLOW_PRIVATE_HOSTS: 'true' });
-  // As root, services whose data folders are private share a folder.
-  service.app.keptDir = join(mkdtempSync(join(tmpdir(), 'deckhand-kept-')), 'environments');
-  token = await service.token('octocat');
-  host = await serveSampleRepository();
-  push({ '.gitignore': 'deps/\nleft\n', '.nvmrc': '24\n' });
+  stage = await openStage();
 });
-afterAll(async () => {
-  await service.close();
-  host.close();
-  rmSync(join(service.app.keptDir, '..'), { recursive: true });
-});
+afterAll(() => stage.close());
 beforeEach(async () => {
-  projectId = (await service.call('POST', '/projects', { token, body: { name: 'One' } })).body.id;
-  const open = await openCheckout(service.app, { url: host.url, token: 'good-token' }, new AbortController().signal);
-  checkout = open.checkout;
-  opened.push(open.remove);
-  base = (await checkout.fetch('main')) ?? '';
-  await checkout.checkout(base);
-  log = [];
+  scene = await stage.begin();
 });
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
+afterEach(() => scene.end());
 
-function push(files: Record<string, string>): void {
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(join(host.work, path, '..'), { recursive: true });
-    writeFileSync(join(host.work, path), content);
-  }
-  gitOut(host.work, 'add', '-A');
-  gitOut(host.work, 'commit', '-q', '-m', 'more');
-  gitOut(host.work, 'push', '-q', host.bare, 'main');
-}
-
-const room = (settings: Partial<RepositorySettings>, signal = AbortSignal.timeout(60_000)): Room => ({
-  app: service.app,
-  repository: { id: 'repo_1', projectId } as RepositoryRow,
-  checkout,
-  // Without the default hosts, for which the configuration of this machine's tools is read.
-  settings: { ...noSettings, network: { setup: [], agent: [] }, ...settings },
-  signal,
-  note: async (type, text) => void log.push(`${type}: ${text}`),
-});
-
-async function prepare(settings: Partial<RepositorySettings>, isTrial = false): Promise<Environment> {
-  const environment = await prepareEnvironment(room(settings), base, { isTrial });
-  opened.push(environment.remove);
-  return environment;
-}
-
-/** Places an environment into a new workspace, and returns its folder. */
-async function placed(environment: Environment): Promise<string> {
-  const work = join(mkdtempSync(join(service.app.workDir, 'placed-')), 'work');
-  const confinement = await confine();
-  await environment.placeInto(work, confinement);
-  return work;
-}
-
-async function confine(): Promise<Confinement> {
-  const confinement = await service.app.sandbox.confine(new AbortController().signal);
-  opened.push(confinement.close);
-  return confinement;
-}
-
-const kept = () => (existsSync(service.app.keptDir) ? readdirSync(service.app.keptDir).length : 0);
 const text = (path: string) => readFileSync(path, 'utf8');
-const failsWith = (message: RegExp) => ({ failure: { category: 'setup', message: expect.stringMatching(message) } });
 
 const setup = [
   'mkdir deps && date +%N > deps/made && cp README.md deps/copy && ln -s made deps/link && chmod 600 deps/copy',
@@ -114,32 +29,32 @@ const setup = [
 test(
   'set-up runs once, from the files of the commit; what git ignores and the home folder are kept and restored',
   async () => {
-    writeFileSync(join(checkout.workTree, 'README.md'), 'what an agent wrote');
+    writeFileSync(join(scene.checkout.workTree, 'README.md'), 'what an agent wrote');
     const settings = { setup, env: { MODE: 'quiet' } };
-    const first = await prepare(settings);
+    const first = await scene.prepare(settings);
     expect([first.how, first.commands.map(({ exitCode }) => exitCode)]).toEqual(['set up', [0, 0]]);
-    expect(log).toEqual([
+    expect(scene.log).toEqual([
       `setup: $ ${setup[0]}`,
       expect.stringMatching(/: exit code 0, \d+ s$/),
       `setup: $ ${setup[1]}`,
       'setup: /work\nmode quiet',
       expect.stringMatching(/: exit code 0, \d+ s$/),
     ]);
-    const one = await placed(first);
+    const one = await scene.placed(first);
     expect(readdirSync(one)).toEqual(['deps']);
-    expect(text(join(one, 'deps/copy'))).toBe(text(join(host.work, 'README.md')));
+    expect(text(join(one, 'deps/copy'))).toBe(text(join(stage.host.work, 'README.md')));
     expect(text(`${one}.home/.cache-of-tool`)).toBe('cached\n');
     expect(statSync(join(one, 'deps/copy')).mode & 0o777).toBe(0o600);
     if (process.getuid?.() === 0) expect(statSync(join(one, 'deps/copy')).uid).toBeGreaterThan(1000);
-    log = [];
-    const second = await prepare(settings);
+    scene.log.length = 0;
+    const second = await scene.prepare(settings);
     expect([second.how, second.commands]).toEqual(['restored', []]);
-    expect(log).toEqual([expect.stringMatching(/^setup: restored the environment in [\d.]+ s$/)]);
+    expect(scene.log).toEqual([expect.stringMatching(/^setup: restored the environment in [\d.]+ s$/)]);
     // The same environment can be placed more than once.
-    for (const work of [await placed(second), await placed(second)])
+    for (const work of [await scene.placed(second), await scene.placed(second)])
       expect(text(join(work, 'deps/link'))).toBe(text(join(one, 'deps/made')));
-    expect((await prepare({ ...settings, env: { MODE: 'loud' } })).how).toBe('set up');
-    expect((await prepare(settings, true)).how).toBe('set up');
+    expect((await scene.prepare({ ...settings, env: { MODE: 'loud' } })).how).toBe('set up');
+    expect((await scene.prepare(settings, true)).how).toBe('set up');
   },
   slowMs,
 );
@@ -147,14 +62,14 @@ test(
 test(
   'a configured set-up that fails ends the run with the end of its output, and nothing is kept',
   async () => {
-    const before = kept();
-    const failing = prepare({ setup: ['mkdir deps', 'echo no such package >&2; exit 3', 'touch deps/never'] });
+    const before = stage.kept();
+    const failing = scene.prepare({ setup: ['mkdir deps', 'echo no such package >&2; exit 3', 'touch deps/never'] });
     await expect(failing).rejects.toMatchObject(
       failsWith(/^set-up failed: "echo no such.*" ended with exit code 3\nno such package$/s),
     );
-    expect(log).toContain('setup: no such package');
-    expect(log.join()).not.toContain('never');
-    expect(kept()).toBe(before);
+    expect(scene.log).toContain('setup: no such package');
+    expect(scene.log.join()).not.toContain('never');
+    expect(stage.kept()).toBe(before);
   },
   slowMs,
 );
@@ -162,21 +77,21 @@ test(
 test(
   'when a detected set-up fails, the prompt says so, and nothing of it is kept or used',
   async () => {
-    push({ 'package.json': '{"name":"x","version":"1.0.0"}', 'package-lock.json': 'damaged' });
-    base = (await checkout.fetch('main')) ?? '';
-    const before = kept();
-    const environment = await prepare({});
-    push({ 'package-lock.json': '{}' });
+    stage.push({ 'package.json': '{"name":"x","version":"1.0.0"}', 'package-lock.json': 'damaged' });
+    await scene.fetch();
+    const before = stage.kept();
+    const environment = await scene.prepare({});
+    stage.push({ 'package-lock.json': '{}' });
     expect(environment.how).toBe('failed');
     expect(environment.told).toMatch(/could not be installed.*"npm ci" ended with exit code 1/s);
-    expect([readdirSync(join(await placed(environment), '..')), kept()]).toEqual([[], before]);
+    expect([readdirSync(join(await scene.placed(environment), '..')), stage.kept()]).toEqual([[], before]);
   },
   slowMs,
 );
 
 describe('secrets', () => {
   const value = 'npm_canary-of-the-set-up 0123456789';
-  beforeEach(() => setSecret(service.app, projectId, 'NPM_TOKEN', value));
+  beforeEach(() => setSecret(stage.app, scene.projectId, 'NPM_TOKEN', value));
   const named = { secrets: ['NPM_TOKEN'] };
 
   test(
@@ -184,18 +99,17 @@ describe('secrets', () => {
     async () => {
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell must not replace it either
       const use = 'test -n "$NPM_TOKEN" && echo "$NPM_TOKEN" && mkdir deps && echo \'token=${NPM_TOKEN}\' > ~/.npmrc';
-      const environment = await prepare({ ...named, setup: [use] });
+      const environment = await scene.prepare({ ...named, setup: [use] });
       expect(environment.commands[0]?.output).toContain('[a credential was removed]');
-      expect(JSON.stringify([log, environment.commands])).not.toContain('canary');
-      const fresh = await openFresh(environment, await checkout.treeOf(base));
-      opened.push(fresh.close);
+      expect(JSON.stringify([scene.log, environment.commands])).not.toContain('canary');
+      const fresh = await scene.fresh(environment);
       const { output } = await fresh.machine.run('env; cat ~/.npmrc; ls -d deps', { seconds: 60 });
       expect(output).toMatch(/token=\$\{NPM_TOKEN\}\ndeps\n$/);
       expect(output).not.toContain('canary');
       // A new value is another key.
-      expect((await prepare({ ...named, setup: [use] })).how).toBe('restored');
-      await setSecret(service.app, projectId, 'NPM_TOKEN', 'another value');
-      expect((await prepare({ ...named, setup: [use] })).how).toBe('set up');
+      expect((await scene.prepare({ ...named, setup: [use] })).how).toBe('restored');
+      await setSecret(stage.app, scene.projectId, 'NPM_TOKEN', 'another value');
+      expect((await scene.prepare({ ...named, setup: [use] })).how).toBe('set up');
     },
     slowMs,
   );
@@ -206,10 +120,10 @@ describe('secrets', () => {
   ])(
     'left %s fail the run, and nothing is kept',
     async (_name, command, file) => {
-      const before = kept();
+      const before = stage.kept();
       const message = new RegExp(`^set-up left the value of the secret NPM_TOKEN in ${file}, `);
-      await expect(prepare({ ...named, setup: [command] })).rejects.toMatchObject(failsWith(message));
-      expect(kept()).toBe(before);
+      await expect(scene.prepare({ ...named, setup: [command] })).rejects.toMatchObject(failsWith(message));
+      expect(stage.kept()).toBe(before);
     },
     slowMs,
   );
@@ -217,7 +131,7 @@ describe('secrets', () => {
   test(
     'that the project lacks fail the run',
     async () => {
-      const lacking = prepare({ secrets: ['OTHER'], setup: ['true'] });
+      const lacking = scene.prepare({ secrets: ['OTHER'], setup: ['true'] });
       await expect(lacking).rejects.toMatchObject(failsWith(/names the secret OTHER, which the project does not have/));
     },
     slowMs,
@@ -228,16 +142,16 @@ test(
   'a kept result that was damaged is made again',
   async () => {
     const settings = { setup: ['mkdir deps && touch deps/x'] };
-    await prepare(settings);
+    await scene.prepare(settings);
     for (const damage of [
       (file: string) => writeFileSync(file, 'x'.repeat(statSync(file).size)),
       (file: string) => truncateSync(file, 10),
     ]) {
-      const { plan } = await prepare(settings);
-      damage(join(service.app.keptDir, `${plan.key}.tar.zst`));
-      const again = await prepare(settings);
+      const { plan } = await scene.prepare(settings);
+      damage(join(stage.app.keptDir, `${plan.key}.tar.zst`));
+      const again = await scene.prepare(settings);
       expect(again.how).toBe('set up');
-      expect(readdirSync(join(await placed(again), 'deps'))).toEqual(['x']);
+      expect(readdirSync(join(await scene.placed(again), 'deps'))).toEqual(['x']);
     }
   },
   slowMs,
@@ -246,14 +160,14 @@ test(
 test(
   'where results cannot be kept, the run goes on and the log says so',
   async () => {
-    const { keptDir } = service.app;
-    service.app.keptDir = join(host.bare, 'HEAD');
+    const { keptDir } = stage.app;
+    stage.app.keptDir = join(stage.host.bare, 'HEAD');
     try {
-      const environment = await prepare({ setup: ['mkdir deps && touch deps/unkept'] });
-      expect(readdirSync(join(await placed(environment), 'deps'))).toEqual(['unkept']);
-      expect(log.at(-1)).toMatch(/^setup: the environment could not be kept: /);
+      const environment = await scene.prepare({ setup: ['mkdir deps && touch deps/unkept'] });
+      expect(readdirSync(join(await scene.placed(environment), 'deps'))).toEqual(['unkept']);
+      expect(scene.log.at(-1)).toMatch(/^setup: the environment could not be kept: /);
     } finally {
-      service.app.keptDir = keptDir;
+      stage.app.keptDir = keptDir;
     }
   },
   slowMs,
@@ -263,12 +177,12 @@ test(
   'two runs with the same key set up once; a run that stops leaves the turn to the other',
   async () => {
     const settings = { setup: ['mkdir deps && sleep 0.5 && date +%N > deps/once'] };
-    const both = await Promise.all([prepare(settings), prepare(settings)]);
+    const both = await Promise.all([scene.prepare(settings), scene.prepare(settings)]);
     expect(both.map(({ how }) => how).sort()).toEqual(['restored', 'set up']);
     const stop = new AbortController();
     const slow = { setup: ['mkdir deps && test -e /tmp/no-such || sleep 1'] };
-    const stopped = prepareEnvironment(room(slow, stop.signal), base);
-    const other = prepare(slow);
+    const stopped = prepareEnvironment(scene.room(slow, stop.signal), scene.base);
+    const other = scene.prepare(slow);
     stop.abort(new Error('stopped'));
     await expect(stopped).rejects.toThrow('stopped');
     expect((await other).how).toBe('set up');
@@ -281,14 +195,13 @@ test(
   async () => {
     const ask = (host: string) => `node -e "fetch('https://${host}').catch(({ cause }) => console.log(cause.message))"`;
     const settings = { setup: [`${ask('a.example')}; ${ask('a.example')}`] };
-    const environment = await prepare(settings);
+    const environment = await scene.prepare(settings);
     expect(environment.refused).toEqual([{ host: 'a.example', times: 2 }]);
-    expect(log).toContain('network: host a.example is not allowed; add it to network.setup in .deckhand.yml');
-    const fresh = await openFresh(environment, await checkout.treeOf(base));
-    opened.push(fresh.close);
+    expect(scene.log).toContain('network: host a.example is not allowed; add it to network.setup in .deckhand.yml');
+    const fresh = await scene.fresh(environment);
     await fresh.machine.run(ask('b.example'), { seconds: 60 });
     expect(fresh.refused()).toEqual([{ host: 'b.example', times: 1 }]);
-    expect(log).toContain('network: host b.example is not allowed; add it to network.agent in .deckhand.yml');
+    expect(scene.log).toContain('network: host b.example is not allowed; add it to network.agent in .deckhand.yml');
     expect(refusedText(addRefused(environment.refused, fresh.refused(), fresh.refused()))).toBe(
       'refused: a.example, 2 times; b.example, 2 times',
     );
@@ -297,26 +210,10 @@ test(
 );
 
 test(
-  'services run beside the agent and the checks; one that is not up fails with its output',
-  async () => {
-    const server = `node -e "require('node:http').createServer((_, res) => res.end('served')).listen(8123)"`;
-    const ask = `node -e "fetch('http://localhost:8123').then((r) => r.text()).then(console.log)"`;
-    const environment = await prepare({ services: [{ run: server, port: 8123 }] });
-    expect(environment.told).toContain('(port 8123)');
-    const fresh = await openFresh(environment, await checkout.treeOf(base));
-    opened.push(fresh.close);
-    expect((await fresh.machine.run(ask, { seconds: 60 })).output).toBe('served\n');
-    const broken = await prepare({ services: [{ run: 'echo cannot listen; exit 1', port: 8123 }] });
-    await expect(openFresh(broken, await checkout.treeOf(base))).rejects.toMatchObject(failsWith(/cannot listen/));
-  },
-  slowMs,
-);
-
-test(
   'daemons of set-up end with it',
   async () => {
     const mark = `7${Date.now()}`;
-    await prepare({ setup: [`setsid -f sleep ${mark}; (trap "" TERM; sleep ${mark}) & disown; true`] });
+    await scene.prepare({ setup: [`setsid -f sleep ${mark}; (trap "" TERM; sleep ${mark}) & disown; true`] });
     const running = readdirSync('/proc').filter((pid) => {
       try {
         return /^\d+$/.test(pid) && text(`/proc/${pid}/cmdline`).includes(mark);
@@ -328,55 +225,3 @@ test(
   },
   slowMs,
 );
-
-describe('a fresh place', () => {
-  const settings = { setup: ['mkdir deps && cp .nvmrc deps/version && echo "secret: $NPM_TOKEN" >> deps/version'] };
-
-  const treeWith = async (files: Record<string, string>) => {
-    for (const [path, content] of Object.entries(files)) writeFileSync(join(checkout.workTree, path), content);
-    return checkout.snapshot();
-  };
-  const looksLike = async (environment: Environment, tree: string, command: string) => {
-    const fresh = await openFresh(environment, tree);
-    opened.push(fresh.close);
-    const { output } = await fresh.machine.run(command, { seconds: 60 });
-    return { output, failed: fresh.failed };
-  };
-
-  test(
-    'has the change, the environment as set-up left it, and nothing of the agent',
-    async () => {
-      const environment = await prepare({ ...settings, env: { MODE: 'check' } });
-      const work = await placed(environment);
-      writeFileSync(join(work, 'deps/version'), 'changed by the agent');
-      const tree = await treeWith({ 'README.md': 'changed\n' });
-      writeFileSync(join(checkout.workTree, 'left'), 'ignored');
-      const { output } = await looksLike(environment, tree, 'cat README.md deps/version; echo $MODE; ls; ls -A ~');
-      expect(output).toMatch(/^changed\n24\nsecret: \ncheck\nREADME.md\ndeps\n/);
-      expect(output).not.toContain('left');
-    },
-    slowMs,
-  );
-
-  test(
-    'is set up again where the change alters a file that decides about set-up; nothing of that is kept',
-    async () => {
-      await setSecret(service.app, projectId, 'NPM_TOKEN', 'canary of the set-up');
-      const named = {
-        ...settings,
-        secrets: ['NPM_TOKEN'],
-        setup: settings.setup.map((c) => `${c}; sed -i /canary/d deps/version`),
-      };
-      const environment = await prepare({ ...named, env: { MODE: 'check' } });
-      const before = kept();
-      const { output } = await looksLike(environment, await treeWith({ '.nvmrc': '26\n' }), 'cat deps/version');
-      expect(output).toBe('26\nsecret: \n');
-      expect(kept()).toBe(before);
-      const failing = { ...named, setup: ['grep 24 .nvmrc'] };
-      const fine = await prepare({ ...failing, env: { MODE: 'check' } });
-      const { failed } = await looksLike(fine, await treeWith({ '.nvmrc': '27\n' }), 'true');
-      expect(failed).toMatchObject({ command: 'grep 24 .nvmrc', exitCode: 1 });
-    },
-    slowMs,
-  );
-});

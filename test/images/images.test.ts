@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeTree } from '../../src/sandbox/remove-tree.ts';
+import { isThorough } from '../support/thorough.ts';
 import { file, type MadeImage, makeImage, smallSystem } from './stand-ins/made-image.ts';
 import { imagePlace } from './stand-ins/place.ts';
 
@@ -101,3 +102,21 @@ ifPossible('a cancelled pull leaves nothing', async () => {
   await expect(taking).rejects.toThrow('cancelled');
   expect(entriesKept()).toEqual([]);
 });
+
+const ifThorough = isThorough ? ifPossible : test.skip;
+ifThorough(
+  'an image of 200,000 files is pulled, and is ready soon when it is used again',
+  async () => {
+    const many = Array.from({ length: 200_000 }, (_, i) => file(`n/${i}`, ''));
+    const registry = await serve({ 'app:1': makeImage([system, many]) });
+    const images = await openImages({ megabytes: 4096 });
+    const signal = AbortSignal.timeout(900_000);
+    const first = await take(images, `${registry.host}/app:1`, { signal });
+    expect(readdirSync(join(first.root, 'n')).length).toBe(200_000);
+    first.release();
+    const began = performance.now();
+    await take(images, `${registry.host}/app:1`, { signal });
+    expect(performance.now() - began).toBeLessThan(30_000);
+  },
+  900_000,
+);

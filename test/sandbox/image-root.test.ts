@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { imageSystem } from '../../src/sandbox/machine/image-system.ts';
-import { openPlays, outputOf, run, users } from './plays.ts';
+import { openPlays, outputOf, run, see, start, users } from './plays.ts';
 
 const { root, play, close } = openPlays();
 afterAll(close);
@@ -115,3 +115,66 @@ test('an image without a shell gives commands a clear end', async () => {
   const played = await play([], [run('true')], { settings: { root: { root: image, env: {} } } });
   expect(played?.answers.map(outputOf) ?? []).toEqual(played && ['bwrap: execvp /bin/sh: No such file or directory\n']);
 });
+
+/** A program that asks its C library who it is, and where names lead. */
+const asker = `
+#include <netdb.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+  struct passwd *user = getpwuid(getuid());
+  struct addrinfo *found;
+  printf("%s %s\\n", user ? user->pw_name : "nobody", user ? user->pw_dir : "nowhere");
+  printf("localhost: %s\\n", getaddrinfo("localhost", "80", 0, &found) ? "unknown" : "known");
+  printf("unknown.example: %s\\n", getaddrinfo("unknown.example", "80", 0, &found) ? "unknown" : "known");
+}
+`;
+
+/** Creates the root of an image with another C library and loader than this machine's; a text says what is missing. */
+function makeMuslImage(): { image: string } | string {
+  const busybox = ['/usr/bin/busybox', '/bin/busybox'].find((path) => existsSync(path));
+  // ldd fails for a program that needs no loader.
+  if (busybox === undefined || spawnSync('ldd', [busybox]).status === 0) return 'busybox-static is not installed';
+  const [source, program] = [join(root, 'asker.c'), join(root, 'asker')];
+  writeFileSync(source, asker);
+  const { status } = spawnSync('musl-gcc', ['-o', program, source]);
+  if (status !== 0) return 'musl-gcc is not installed (musl-tools), or does not work (gcc)';
+  const [loader] = /\/lib\/ld-musl-[\w-]+\.so\.1/.exec(readFileSync(program, 'latin1')) ?? [];
+  if (loader === undefined) return 'musl-gcc made a program without a loader';
+  const applets = ['sh', 'cat', 'ls', 'sleep'];
+  const image = makeImage(Object.fromEntries(applets.map((name) => [`bin/${name}`, '->busybox'])), []);
+  for (const [from, to] of [
+    [busybox, 'bin/busybox'],
+    [program, 'usr/bin/asker'],
+    [loader, loader],
+  ] as const) {
+    mkdirSync(dirname(join(image, to)), { recursive: true });
+    copyFileSync(from, join(image, to));
+  }
+  return { image };
+}
+
+const musl = makeMuslImage();
+if (typeof musl === 'string') console.warn(`images with musl are not tested: ${musl}`);
+
+(typeof musl === 'string' ? test.skip : test).each(users)(
+  'commands of %s run on an image with musl',
+  async (_who, as) => {
+    if (typeof musl === 'string') return;
+    const calls = [
+      run('asker; echo "$USER $HOME $SHELL"; ls /lib /usr'),
+      run('cat a.txt; echo x > new.txt; echo y > ~/new; cat new.txt ~/new'),
+      start('server', 'echo up; sleep 60'),
+      see('server', 'up'),
+      { run: 'one', tool: 'stop_process', args: { name: 'server' } },
+    ];
+    const played = await play(as, calls, { settings: { root: { root: musl.image, env: {} } } });
+    if (played === undefined) return;
+    const [asked, wrote, , server] = played.answers.map(outputOf);
+    expect(asked).toMatch(
+      /^agent \/home\/agent\nlocalhost: known\nunknown\.example: unknown\nagent \/home\/agent \/bin\/sh\n\/lib:\nld-musl-\S+\n\n\/usr:\nbin\n$/,
+    );
+    expect([wrote, server]).toEqual(['one\nx\ny\n', 'up\n']);
+  },
+);

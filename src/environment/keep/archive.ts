@@ -5,6 +5,9 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 
+/** An archive whose content has changed since it was packed. */
+export class DamagedArchive extends Error {}
+
 const brokenPipe = new Set(['EPIPE', 'ERR_STREAM_PREMATURE_CLOSE']);
 
 export interface Packed {
@@ -43,11 +46,11 @@ export async function pack(folder: string, names: string[], target: string, sign
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Unpacks an archive into an empty folder. @throws Error for a damaged archive, before anything of it is unpacked */
+/** Unpacks an archive into an empty folder. @throws DamagedArchive before anything of it is unpacked */
 export async function unpack(archive: string, { sha256 }: Packed, folder: string, signal: AbortSignal): Promise<void> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(archive, { highWaterMark: chunkSize }), hash, { signal });
-  if (hash.digest('hex') !== sha256) throw new Error('its checksum is wrong');
+  if (hash.digest('hex') !== sha256) throw new DamagedArchive('its checksum is wrong');
   const child = tar(['--extract', '--preserve-permissions', '--no-same-owner', `--directory=${folder}`], signal);
   const ended = endOf(child);
   if (child.stdin === null) throw new Error('tar has no input');
@@ -69,7 +72,10 @@ function outputOf({ stdout }: ChildProcess): NonNullable<ChildProcess['stdout']>
   return stdout;
 }
 
-/** Resolves when tar has succeeded. */
+/** What tar says when the disk is full; the last of them about a file of which it wrote only a part. */
+const fullDisk = /No space left on device|Disk quota exceeded|Wrote only \d+ of/;
+
+/** Resolves when tar has succeeded. @throws Error with the code `ENOSPC` when the disk is full */
 function endOf(child: ChildProcess): Promise<void> {
   let said = '';
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -77,8 +83,10 @@ function endOf(child: ChildProcess): Promise<void> {
   });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', (code, by) =>
-      code === 0 ? resolve() : reject(new Error(`tar ended with ${by ?? code}: ${said.trim().split('\n', 1)[0]}`)),
-    );
+    child.once('close', (code, by) => {
+      if (code === 0) return resolve();
+      const error = new Error(`tar ended with ${by ?? code}: ${said.trim().split('\n', 1)[0]}`);
+      reject(fullDisk.test(said) ? Object.assign(error, { code: 'ENOSPC' }) : error);
+    });
   });
 }

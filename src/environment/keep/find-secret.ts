@@ -1,6 +1,5 @@
 import { constants } from 'node:fs';
 import { lstat, open, readdir, readlink } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { formsOf } from '../../domain/secrets/secret-forms.ts';
 
@@ -12,6 +11,8 @@ export interface FoundSecret {
 
 /** Bytes searched before yielding to the event loop, which takes a few milliseconds for a few secrets. */
 const portion = 262_144;
+
+const [slash, newline] = [Buffer.from('/'), Buffer.from('\n')] as const;
 
 /**
  * Searches files, links and names below these names of a folder for the values of secrets, also in base64 and hex and
@@ -27,16 +28,19 @@ export async function findSecret(
     formsOf([value]).map((form) => ({ name, form: flat(Buffer.from(form)) })),
   );
   if (needles.length === 0) return undefined;
-  const waiting = [...names].reverse();
+  // Set-up may have made names that are not UTF-8, so paths are bytes.
+  const root = Buffer.from(`${folder}/`);
+  const waiting = names.map((name) => Buffer.from(name)).reverse();
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    const full = join(folder, path);
+    const full = Buffer.concat([root, path]);
     const stats = await lstat(full);
-    const target = stats.isSymbolicLink() ? await readlink(full) : '';
+    const target = stats.isSymbolicLink() ? await readlink(full, 'buffer') : Buffer.alloc(0);
     const name =
-      searched(flat(Buffer.from(`${path}\n${target}`)), needles) ??
+      searched(flat(Buffer.concat([path, newline, target])), needles) ??
       (stats.isFile() ? await searchFile(full, needles) : undefined);
-    if (name !== undefined) return { name, path };
-    if (stats.isDirectory()) for (const inside of await readdir(full)) waiting.push(`${path}/${inside}`);
+    if (name !== undefined) return { name, path: path.toString() };
+    if (stats.isDirectory())
+      for (const inside of await readdir(full, 'buffer')) waiting.push(Buffer.concat([path, slash, inside]));
   }
   return undefined;
 }
@@ -51,7 +55,7 @@ function searched(bytes: Buffer, needles: Needle[]): string | undefined {
   return needles.find(({ form }) => bytes.includes(form))?.name;
 }
 
-async function searchFile(path: string, needles: Needle[]): Promise<string | undefined> {
+async function searchFile(path: Buffer, needles: Needle[]): Promise<string | undefined> {
   const longest = Math.max(...needles.map(({ form }) => form.length));
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {

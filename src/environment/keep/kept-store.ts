@@ -57,8 +57,8 @@ export function keptStore(folder: string): KeptStore {
         await remove(key);
         return undefined;
       }
-      await linkOrCopy(archiveOf(key), path);
-      await utimes(factsOf(key), new Date(), new Date());
+      if (!(await isTaken(archiveOf(key), path))) return undefined;
+      await utimes(factsOf(key), new Date(), new Date()).catch(() => {});
       return kept;
     },
     add: async (key, archive, kept) => {
@@ -85,6 +85,17 @@ export function keptStore(folder: string): KeptStore {
       }
     },
   };
+}
+
+/** Returns false if another worker has just deleted the archive. */
+async function isTaken(archive: string, path: string): Promise<boolean> {
+  try {
+    await linkOrCopy(archive, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
 }
 
 /** A link takes no time. Another file system needs a copy. */

@@ -22,6 +22,12 @@ export interface ConfinementOptions {
   cgroups: CgroupTree | undefined;
 }
 
+/**
+ * How many more processes than a run may have the kernel lets it start, so that the watchdog finds too many and ends the
+ * run. Otherwise a fork bomb would go on at the kernel's limit, which also counts processes that the watchdog does not.
+ */
+const spareProcesses = 64;
+
 /** Gives a run its own user (if the service is root), a cgroup (where possible) and a watchdog. */
 export async function confine(options: ConfinementOptions, signal: AbortSignal): Promise<Confinement> {
   const { files, limits, hasSandbox, cgroups } = options;
@@ -36,7 +42,8 @@ export async function confine(options: ConfinementOptions, signal: AbortSignal):
   const end = (why: RunFailed) => exceeded.abort(why);
   const watch = watchRun({ limits, sandboxes, folders: counted.all, exceeded: group?.exceeded, end });
   const who = user === undefined ? {} : { uid: user.uid, gid: user.uid };
-  const parts: SandboxParts = { ...files, who, limits, sandboxes, enter: group?.enter };
+  const enforced = { ...limits, processes: limits.processes + spareProcesses };
+  const parts: SandboxParts = { ...files, who, limits: enforced, sandboxes, enter: group?.enter };
   const ended = AbortSignal.any([signal, exceeded.signal]);
   const place = { parts, signal: ended, counted, watch };
   return {

@@ -1,0 +1,59 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findSecret } from '../../src/environment/keep/find-secret.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'deckhand-secrets-'));
+afterEach(() => {
+  for (const name of ['work', 'outside']) rmSync(join(root, name), { recursive: true, force: true });
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+const write = (path: string, content: string | Buffer = '') => {
+  mkdirSync(join(root, path, '..'), { recursive: true });
+  writeFileSync(join(root, path), content);
+};
+const oddName = Buffer.concat([Buffer.from(`${root}/work/`), Buffer.of(0xff)]);
+
+const value = 'npm_s3cret/value with+spaces';
+const secrets = [
+  { name: 'OTHER', value: 'never written anywhere' },
+  { name: 'NPM_TOKEN', value },
+];
+const base64 = Buffer.from(`user:${value}`).toString('base64');
+const find = () => findSecret(root, ['work'], secrets);
+test.each<[string, () => void]>([
+  ['as it is', () => write('work/deep/er/file', `token=${value}\n`)],
+  ['in base64, at any offset', () => write('work/file', `Basic ${base64}`)],
+  ['in base64 over several lines', () => write('work/file', base64.replace(/(.{20})/g, '$1\n'))],
+  ['in hex', () => write('work/file', Buffer.from(value).toString('hex').toUpperCase())],
+  ['in UTF-16', () => write('work/file', Buffer.from(value, 'utf16le'))],
+  ['across the border of two portions', () => write('work/file', `${'x'.repeat(262_144 - 10)}${value}`)],
+  ['in the name of a folder', () => write(`work/${base64.replaceAll('/', '_')}/x`)],
+  [
+    'below a name that is not UTF-8',
+    () => {
+      mkdirSync(oddName, { recursive: true });
+      writeFileSync(Buffer.concat([oddName, Buffer.from('/file')]), value);
+    },
+  ],
+  [
+    'in the target of a link',
+    () => {
+      mkdirSync(join(root, 'work'));
+      symlinkSync(`/a/${value}`, join(root, 'work/file'));
+    },
+  ],
+])('a secret is found %s', async (_name, put) => {
+  put();
+  expect(await find()).toMatchObject({ name: 'NPM_TOKEN' });
+});
+
+test('a secret is not looked for through links, in pipes and outside the names', async () => {
+  write('outside', value);
+  write('work/fine', 'x'.repeat(600_000));
+  symlinkSync('../outside', join(root, 'work/link'));
+  expect(await find()).toBeUndefined();
+  expect(await findSecret(root, ['outside'], [])).toBeUndefined();
+  expect(await findSecret(root, ['outside'], secrets)).toEqual({ name: 'NPM_TOKEN', path: 'outside' });
+});
