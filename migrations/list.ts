@@ -19,6 +19,7 @@ import { Waiting1765152000000 } from './0018-waiting.ts';
 import { McpServers1765238400000 } from './0019-mcp-servers.ts';
 import { Environments1765324800000 } from './0020-environments.ts';
 import { PeopleInCommand1765411200000 } from './0021-people-in-command.ts';
+import { Proofs1765756800000 } from './0025-proofs.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -43,4 +44,5 @@ export const migrations = [
   McpServers1765238400000,
   Environments1765324800000,
   PeopleInCommand1765411200000,
+  Proofs1765756800000,
 ];

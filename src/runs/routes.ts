@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { RunRow } from '../db/tables/task.ts';
+import { notFound } from '../errors.ts';
 import { accessTo } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { pageQuery } from '../http/shapes.ts';
@@ -8,7 +9,8 @@ import { Task } from '../tasks/schemas.ts';
 import { followRun } from './follow-run.ts';
 import { listEvents } from './lease/journal-store.ts';
 import { cancelTask, reviseTask, startTask } from './operations.ts';
-import { RetryTask, ReviseTask, Run, RunEvent } from './schemas.ts';
+import { findProof } from './proof/store.ts';
+import { Proof, RetryTask, ReviseTask, Run, RunEvent } from './schemas.ts';
 import { listRuns, runColumns } from './store.ts';
 import { reviseWaiting, waitsForRevision } from './waiting/operations.ts';
 
@@ -86,6 +88,20 @@ export const runRoutes: Route[] = [
     reply: [200, Task],
     errors: { 409: 'The task has no live run' },
     handle: (app, { task }) => cancelTask(app, task.id),
+  }),
+  route({
+    operationId: 'getTaskProof',
+    method: 'get',
+    path: '/tasks/:id/proof',
+    summary: 'Get what the tests of a task prove about its latest change',
+    tag,
+    access: onTask('member'),
+    reply: [200, Proof],
+    handle: async (app, { task }) => {
+      const proof = await findProof(app.db.manager, task.id);
+      if (proof === undefined) throw notFound('Proof of task', task.id);
+      return proof;
+    },
   }),
   route({
     operationId: 'listRuns',

@@ -26,6 +26,7 @@ test.each([
   ],
   ['checks: &c [npm test]\nsetup: *c', { setup: ['npm test'], checks: ['npm test'] }],
   ['agent: yes', { agent: 'yes' }],
+  ['proof: required', { proof: 'required' }],
   [
     'image: registry.example.org/tools:1.2@sha256:ab\nimageAuth: { username: U, password: P_1 }',
     { image: 'registry.example.org/tools:1.2@sha256:ab', imageAuth: { username: 'U', password: 'P_1' } },
@@ -59,6 +60,7 @@ test.each([
   ['budget: { steps: -1 }', 'line 1: budget.steps: must be more than 0'],
   ['budget: { steps: "9" }', 'line 1: budget.steps: must be a number, not text'],
   ['plan: allways', 'line 1: plan: must be never, always or large'],
+  ['proof: always', 'line 1: proof: must be optional or required'],
   ['budget: 5', 'line 1: budget: must contain limits such as { minutes: 20 }, not the number 5'],
   ['image: "a b"', expect.stringMatching(/^line 1: image: must be the reference of an image/)],
   ['imageAuth: { username: U, password: P }', 'line 1: imageAuth: needs the key image beside it'],
