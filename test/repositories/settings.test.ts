@@ -106,7 +106,7 @@ test.each([
   ['agent: ""', 'line 1: agent: must not be empty'],
   ['setup: a\nsetup: b', 'line 2: the key "setup" occurs twice'],
   ['budget: { steps: 1, steps: 2 }', 'line 1: the key "steps" occurs twice'],
-  ['__proto__: { setup: x }', 'line 1: there is no key "__proto__"; did you mean "secrets"?'],
+  ['__proto__: { setup: x }', 'line 1: there is no key "__proto__"; did you mean "proof"?'],
   ['constructor: x', 'line 1: there is no key "constructor"; did you mean "network"?'],
   ['setup: &s [x]\n<<: *s', 'line 2: merge keys (<<) are not supported'],
   ['setup: !!js/function x', 'line 1: tags such as !!binary are not supported'],
