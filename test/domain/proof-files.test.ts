@@ -31,8 +31,8 @@ test.each([
 ])('%s is usually no test', (path) => expect(isUsualTestFile(path)).toBe(false));
 
 test('a renamed test keeps most of its lines, apart from what it imports', () => {
-  const old = ["import { f } from '../f.js';", '', "test('f', () => {", '  assert.equal(f(), 1);', '});'];
-  const imports = ["-import { f } from '../f.js';", "+import { f } from '../../f.js';"];
+  const old = ['import { f } from "../f.js";', '', "test('f', () => {", '  assert.equal(f(), 1);', '});'];
+  const imports = ['-import { f } from "../f.js";', '+import { f } from "../../f.js";'];
   expect(keepsMost(old, [])).toBe(true);
   expect(keepsMost(old, [...imports, "+test('more');"])).toBe(true);
   expect(keepsMost(old, [...imports, '-  assert.equal(f(), 1);', '+    assert.equal(f(), 1);'])).toBe(true);

@@ -42,7 +42,7 @@ const styles: Style[] = [
 const codeOf = (name: string, body: string) => `export const ${name} = ${body};\n`;
 const testOf = (name: string, ...tests: string[]) =>
   [
-    `import assert from 'node:assert/strict';\nimport test from 'node:test';\nimport { ${name} } from '../src/${name}.js';\n`,
+    `import assert from 'node:assert/strict';\nimport test from 'node:test';\nimport { ${name} } from "../src/${name}.js";\n`,
     ...tests,
   ].join('\n');
 const expects = (title: string, [expression, expected]: [string, string], call = 'test') =>
@@ -53,9 +53,9 @@ function changesOf(subject: Subject, style: Style): Record<string, Files> {
   const { name, good, breaking, old, keeps, wants, holds, printed } = subject;
   const [code, tests, more] = [`src/${name}.js`, `test/${name}.test.js`, `test/${name}-more.test.js`];
   const [keeping, wanting] = [expects('keeps', keeps), expects('wants', wants)];
-  const withTable = `import cases from './fixtures/cases.json' with { type: 'json' };\ntest('cases', () => assert.deepEqual([${wants[0]}], cases));\n`;
+  const withTable = `import cases from "./fixtures/cases.json" with { type: 'json' };\ntest('cases', () => assert.deepEqual([${wants[0]}], cases));\n`;
   const helper = `import assert from 'node:assert/strict';\nexport const same = (a, b) => assert.deepEqual(a, b);\n`;
-  const helped = `import { same } from './helper.js';\ntest('wants', () => same(${wants[0]}, ${wants[1]}));\n`;
+  const helped = `import { same } from "./helper.js";\ntest('wants', () => same(${wants[0]}, ${wants[1]}));\n`;
   const done = { [code]: codeOf(name, good) };
   const broken = { [code]: codeOf(name, breaking) };
   return {

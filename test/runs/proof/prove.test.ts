@@ -29,7 +29,7 @@ describe('a hundred scripted changes, half of them cheating', () => {
 
 const code = (body: string) => `export const f = ${body};\n`;
 const test1 = (assertion: string) =>
-  `import assert from 'node:assert/strict';\nimport test from 'node:test';\nimport { f } from '../src/f.js';\ntest('f', () => { assert.${assertion}; });\n`;
+  `import assert from 'node:assert/strict';\nimport test from 'node:test';\nimport { f } from "../src/f.js";\ntest('f', () => { assert.${assertion}; });\n`;
 const base = {
   'package.json': '{"type":"module"}',
   'src/f.js': code('() => 1'),
