@@ -15,7 +15,7 @@ openRepository();
 
 describe('a hundred scripted changes, half of them cheating', () => {
   testSome(
-    8,
+    6,
     corpus.map((each) => [each.name, each] as [string, typeof each]),
   )(
     '%s',
