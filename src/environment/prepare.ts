@@ -168,6 +168,7 @@ async function openFiles(app: App) {
   const [making, staged, archive] = [join(folder, 'making'), join(folder, 'staged'), join(folder, 'kept.tar.zst')];
   let packed: Packed | undefined;
   let isStaged = false;
+  let lastPlaced: Promise<unknown> = Promise.resolve();
   await mkdir(folder, { recursive: true, mode: 0o711 });
   const stage = async (kept: Packed, signal: AbortSignal) => {
     // Nobody but the service enters it until its files belong to a run.
@@ -175,6 +176,17 @@ async function openFiles(app: App) {
     await unpack(archive, kept, staged, signal);
     packed = kept;
     isStaged = true;
+  };
+  const place = async (workTree: string, confinement: Pick<Confinement, 'own'>, signal: AbortSignal) => {
+    if (!isStaged && packed !== undefined) await stage(packed, signal);
+    if (!isStaged) return;
+    const [work, home] = [join(staged, 'work'), join(staged, 'work.home')];
+    await mkdir(work, { recursive: true });
+    await moveInto(work, workTree);
+    await moveInto(home, `${workTree}.home`);
+    await removeTree(staged);
+    isStaged = false;
+    for (const each of [workTree, `${workTree}.home`]) await confinement.own(each);
   };
   return {
     archive,
@@ -194,16 +206,11 @@ async function openFiles(app: App) {
       await removeTree(making);
       isStaged = true;
     },
-    placeInto: async (workTree: string, confinement: Pick<Confinement, 'own'>, signal: AbortSignal) => {
-      if (!isStaged && packed !== undefined) await stage(packed, signal);
-      if (!isStaged) return;
-      const [work, home] = [join(staged, 'work'), join(staged, 'work.home')];
-      await mkdir(work, { recursive: true });
-      await moveInto(work, workTree);
-      await moveInto(home, `${workTree}.home`);
-      await removeTree(staged);
-      isStaged = false;
-      for (const each of [workTree, `${workTree}.home`]) await confinement.own(each);
+    /** One place after the other, because all of them are filled from the same staged files. */
+    placeInto: (workTree: string, confinement: Pick<Confinement, 'own'>, signal: AbortSignal): Promise<void> => {
+      const placed = lastPlaced.then(() => place(workTree, confinement, signal));
+      lastPlaced = placed.catch(() => {});
+      return placed;
     },
     remove: () =>
       removeTree(folder).catch((error) => app.log.warn({ err: error, folder }, 'could not remove an environment')),

@@ -68,6 +68,13 @@ export interface Change {
   newOid: string;
 }
 
+/** A file to put into a tree. With the mode `000000` it is removed, if it is there. */
+export interface FileInTree {
+  path: string;
+  mode: string;
+  oid: string;
+}
+
 export interface Person {
   name: string;
   email: string;
@@ -122,6 +129,8 @@ export interface Checkout {
   listFolder(commit: string, path: string): Promise<string[]>;
   /** Returns all files of a commit, by path. Folders have no entries. */
   files(commit: string): Promise<Map<string, { mode: string; oid: string }>>;
+  /** Writes a tree in which some files of another one are replaced, and returns its id. */
+  replaceFiles(tree: string, files: FileInTree[]): Promise<string>;
   /** Writes the files of a tree into an empty folder. The work tree and the index of the checkout stay as they are. */
   export(tree: string, folder: string): Promise<void>;
   /**

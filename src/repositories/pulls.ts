@@ -16,6 +16,8 @@ interface WantedPull {
   title: string;
   body: string;
   draft: boolean;
+  /** Turns an open pull request back into a draft. Otherwise a person's decision that it is ready stays. */
+  turnsDraft?: boolean;
   /** Aborted when the calling worker loses the lease of its run. */
   signal?: AbortSignal;
 }
@@ -24,21 +26,26 @@ interface WantedPull {
  * Finds the open pull request of a branch, or creates one. Ignores pull requests from a fork's branch of the same name.
  * If GitHub's response to the creation is lost, calling this again finds the pull request.
  */
-export async function ensurePull(octokit: Octokit, { signal, ...wanted }: WantedPull): Promise<OpenedPull> {
+export async function ensurePull(
+  octokit: Octokit,
+  { signal, turnsDraft = false, ...wanted }: WantedPull,
+): Promise<OpenedPull> {
   const request = signal === undefined ? {} : { signal };
   const found = await findPull(octokit, wanted, request);
-  if (found !== undefined) return found.status === 'draft' && !wanted.draft ? markReady(octokit, found) : found;
+  if (found?.status === 'draft' && !wanted.draft) return setDraft(octokit, found, false);
+  if (found?.status === 'open' && turnsDraft) return setDraft(octokit, found, true);
+  if (found !== undefined) return found;
   const { data } = await octokit.request('POST /repos/{owner}/{repo}/pulls', { ...wanted, request });
   return { number: data.number, url: data.html_url, status: data.draft ? 'draft' : 'open', headSha: data.head.sha };
 }
 
-/** Marks a draft as ready for review, which only GitHub's GraphQL API can do. */
-async function markReady(octokit: Octokit, pull: FoundPull): Promise<OpenedPull> {
-  await octokit.graphql(
-    'mutation ($id: ID!) { markPullRequestReadyForReview(input: { pullRequestId: $id }) { clientMutationId } }',
-    { id: pull.nodeId },
-  );
-  return { ...pull, status: 'open' };
+/** Marks a draft as ready for review, or the reverse, which only GitHub's GraphQL API can do. */
+async function setDraft(octokit: Octokit, pull: FoundPull, isDraft: boolean): Promise<OpenedPull> {
+  const act = isDraft ? 'convertPullRequestToDraft' : 'markPullRequestReadyForReview';
+  await octokit.graphql(`mutation ($id: ID!) { ${act}(input: { pullRequestId: $id }) { clientMutationId } }`, {
+    id: pull.nodeId,
+  });
+  return { ...pull, status: isDraft ? 'draft' : 'open' };
 }
 
 interface FoundPull extends OpenedPull {

@@ -9,6 +9,7 @@ import { followRevisions } from './operations.ts';
 import { changesOf, readOnce, type TreeOf } from './outgoing/changes.ts';
 import { objections, rejection } from './outgoing/objection.ts';
 import { findUnplanned } from './outgoing/planned-files.ts';
+import { isDraft, storeProof } from './proof/show.ts';
 import { linkPulls, proposeWork, pushWork } from './publish/publish.ts';
 import { type CheckResult, firstFailure } from './publish/verify.ts';
 import { splitTask } from './split.ts';
@@ -29,7 +30,9 @@ export async function conclude(app: App, work: Work, ending: Ending): Promise<vo
   const treeOf = ending.treeOf ?? readOnce();
   const changed = await changedWorks(work, treeOf);
   if (changed.length > 0) {
+    giveEvidence(work, ending);
     await assertFit(work, treeOf, checks);
+    await storeProof(work);
     await findUnplanned(work, treeOf);
     await awaitApproval(app, work, changed, treeOf);
     for (const each of changed) await pushWork(app, each, await treeOf(each), finish.prTitle || task.title);
@@ -37,8 +40,7 @@ export async function conclude(app: App, work: Work, ending: Ending): Promise<vo
   if (subtasks !== undefined) return succeed(app, work, finish, (em) => splitTask(app, em, work.run, task, subtasks));
   const proposed = await worksToPropose(work, changed);
   if (proposed.length > 0) {
-    giveChecks(work, checks);
-    for (const each of proposed) await proposeWork(app, each, finish, false);
+    for (const each of proposed) await proposeWork(app, each, finish, await isDraft(app, each));
     if (proposed.length > 1) await linkPulls(app, work);
   }
   if (proposed.length > 0 || (await hasOpenPull(app.db.manager, task.id)))
@@ -65,8 +67,6 @@ async function assertFit(work: Work, treeOf: TreeOf, checks: CheckResult[]): Pro
   if (found !== undefined) throw rejection(found);
   const failing = firstFailure(checks);
   if (failing === undefined) return;
-  // A draft pull request shows the results even though the run fails.
-  giveChecks(work, checks);
   throw new RunFailed('checks', `${failing.command} still fails: ${failing.output.trim().slice(-500)}`);
 }
 
@@ -81,10 +81,16 @@ async function worksToPropose(work: Work, changed: Work[]): Promise<Work[]> {
   return isAhead ? [...new Set([work, ...changed])] : changed;
 }
 
-/** Gives each repository the results of its checks, which its pull request shows. */
-function giveChecks(work: Work, checks: CheckResult[]): void {
-  for (const each of allWorks(work))
+/**
+ * Gives each repository the results of its checks and its proof, which its pull request shows. A draft shows them even
+ * though the run fails.
+ */
+function giveEvidence(work: Work, { checks = [], proofs = [] }: Ending): void {
+  for (const each of allWorks(work)) {
     each.checks = checks.filter(({ repositoryId = work.repository.id }) => repositoryId === each.repository.id);
+    const own = proofs.find(({ repositoryId }) => repositoryId === each.repository.id);
+    if (own !== undefined) each.proof = own.proof;
+  }
 }
 
 async function moveToReview(app: App, em: EntityManager, taskId: string): Promise<void> {

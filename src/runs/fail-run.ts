@@ -10,6 +10,7 @@ import { refreshRemote } from './open-work.ts';
 import { readOnce } from './outgoing/changes.ts';
 import { objections } from './outgoing/objection.ts';
 import { findUnplanned } from './outgoing/planned-files.ts';
+import { storeFailedProof } from './proof/show.ts';
 import { proposeWork, pushWork } from './publish/publish.ts';
 import { endRun } from './store.ts';
 import { needsApproval } from './waiting/await-approval.ts';
@@ -73,7 +74,9 @@ async function keepWork(app: App, work: Work, failure: Failure, isShown: boolean
       return;
     }
     await findUnplanned(work, treeOf);
-    for (const each of await changedWorks(work, treeOf)) {
+    const changed = await changedWorks(work, treeOf);
+    if (changed.length > 0) await storeFailedProof(work);
+    for (const each of changed) {
       await pushWork(app, each, await treeOf(each), `Work in progress: ${work.task.title}`);
       if (isShown) await proposeWork(app, each, { summary: `Unfinished: ${failure.message}.`, nextSteps: [] }, true);
     }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { RunRow } from '../db/tables/task.ts';
+import { notFound } from '../errors.ts';
 import { accessTo } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { pageQuery } from '../http/shapes.ts';
@@ -8,7 +9,8 @@ import { Task } from '../tasks/schemas.ts';
 import { followRun } from './follow-run.ts';
 import { listEvents } from './lease/journal-store.ts';
 import { cancelTask, reviseTask, startTask } from './operations.ts';
-import { RetryTask, ReviseTask, Run, RunEvent } from './schemas.ts';
+import { findProof } from './proof/store.ts';
+import { Proof, RetryTask, ReviseTask, Run, RunEvent } from './schemas.ts';
 import { listRuns, runColumns } from './store.ts';
 import { reviseWaiting, waitsForRevision } from './waiting/operations.ts';
 
@@ -92,6 +94,20 @@ export const runRoutes: Route[] = [
     // Each run is cancelled in a transaction of its own, which may wait for a push that is under way.
     waits: 'between writes',
     handle: (app, { task, keyed }) => cancelTask(app, task.id, keyed?.isAgain),
+  }),
+  route({
+    operationId: 'getTaskProof',
+    method: 'get',
+    path: '/tasks/:id/proof',
+    summary: 'Get what the tests of a task prove about its latest change',
+    tag,
+    access: onTask('member'),
+    reply: [200, Proof],
+    handle: async (app, { task }) => {
+      const proof = await findProof(app.db.manager, task.id);
+      if (proof === undefined) throw notFound('Proof of task', task.id);
+      return proof;
+    },
   }),
   route({
     operationId: 'listRuns',

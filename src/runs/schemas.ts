@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { proofStatuses } from '../domain/proof/proof.ts';
 import { runKinds, runStatuses } from '../domain/run.ts';
 import { longText, Timestamp, titleText } from '../http/shapes.ts';
 import { Failure } from '../tasks/schemas.ts';
@@ -23,6 +24,23 @@ export const Run = z
     costUsd: z.number().nullable(),
   })
   .meta({ id: 'Run' });
+
+export const Proof = z
+  .object({
+    status: z.enum(proofStatuses),
+    newTestsFailOnBase: z
+      .boolean()
+      .nullable()
+      .meta({ description: "whether the checks fail on the base's code with the tests of the change" }),
+    oldTestsPass: z
+      .boolean()
+      .nullable()
+      .meta({ description: 'whether the checks pass on the code of the change with the tests of the base' }),
+    testsChanged: z.array(z.string()).meta({ description: 'test files that were added, changed or renamed' }),
+    testsRemoved: z.array(z.string()),
+    reason: z.string().nullable().meta({ description: 'why the change is not proved' }),
+  })
+  .meta({ id: 'Proof' });
 
 export const RetryTask = z.strictObject({ text: longText(10_000).optional() });
 

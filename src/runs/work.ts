@@ -1,5 +1,6 @@
 import type { AgentRow, RepositoryRow } from '../db/tables/project.ts';
 import type { RunRow } from '../db/tables/task.ts';
+import type { Proof } from '../domain/proof/proof.ts';
 import type { Failure } from '../domain/run.ts';
 import type { RefusedHost } from '../environment/equipment.ts';
 import type { Environment } from '../environment/prepare.ts';
@@ -45,6 +46,8 @@ export interface Work extends Workspace {
   unplanned?: string[];
   /** The results of the repository's checks, once the agent has finished. */
   checks?: CheckResult[];
+  /** What the tests of the change prove, once the checks have passed. */
+  proof?: Proof;
 }
 
 /** Returns the repository of the task, then the others in the order in which they were opened. */

@@ -429,6 +429,18 @@ export type PlannedSprint = {
         title: string;
     }[];
 };
+export type Proof = {
+    status: "proved" | "unproved" | "weakened" | "no_tests" | "not_run";
+    /** whether the checks fail on the base's code with the tests of the change */
+    newTestsFailOnBase: boolean | null;
+    /** whether the checks pass on the code of the change with the tests of the base */
+    oldTestsPass: boolean | null;
+    /** test files that were added, changed or renamed */
+    testsChanged: string[];
+    testsRemoved: string[];
+    /** why the change is not proved */
+    reason: string | null;
+};
 export type Run = {
     id: string;
     taskId: string;
@@ -4150,6 +4162,35 @@ export function cancelTask(id: string, { idempotencyKey }: {
         headers: oazapfts.mergeHeaders(opts?.headers, {
             "Idempotency-Key": idempotencyKey
         })
+    }));
+}
+/**
+ * Get what the tests of a task prove about its latest change
+ */
+export function getTaskProof(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Proof;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/proof`, {
+        ...opts
     }));
 }
 /**

@@ -92,6 +92,52 @@ test('/agent setup tries set-up and checks, and answers in the one comment of th
   await push('main', '.deckhand.yml', '{}\n');
 });
 
+test('the pull request says what the tests prove; weakened tests are told once, and turn it into a draft', async () => {
+  const { world, plays, push, settled, mona, pullOf, say, told: shows } = face;
+  await push('main', '.deckhand.yml', 'checks: node --test\nproof: required\n');
+  const code = (body: string) => write('src/slugify.js', `export const slugify = (text) => ${body};\n`);
+  const test = (path: string, from: string, to: string) =>
+    write(
+      path,
+      `import assert from 'node:assert/strict';\nimport { test } from 'node:test';\nimport { slugify } from '../src/slugify.js';\ntest('more', () => assert.equal(slugify('${from}'), '${to}'));\n`,
+    );
+  const good = "text.toLowerCase().replace('&', 'and').replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '')";
+  plays([code(good), test('test/more.test.js', 'a & b', 'a-and-b'), finish], [finish]);
+  const number = await world.issue('/agent start');
+  const task = await settled(number, 'in_review', 1);
+  const proof = () => world.get(`/tasks/${task.id}/proof`);
+  const pull = () => mona<{ draft: boolean; body: string }>('GET', `${repo}/pulls/${pullOf(task)}`);
+  expect(await proof()).toEqual({
+    status: 'proved',
+    newTestsFailOnBase: true,
+    oldTestsPass: true,
+    testsChanged: ['test/more.test.js'],
+    testsRemoved: [],
+    reason: null,
+  });
+  expect(await pull()).toMatchObject({ draft: false, body: expect.stringContaining('✅ Proved by its tests') });
+  await shows(number, /✅ Proved by its tests/);
+
+  const loose = test('test/slugify.test.js', 'Hello, world', 'helloworld');
+  plays(
+    [code("text.toLowerCase().replace('&', 'and').replace(/[^a-z&-]/g, '')"), loose],
+    [test('test/more.test.js', '&', 'and'), finish],
+    [finish],
+    [finish],
+  );
+  await say(number, '/agent revise no dashes');
+  expect(await settled(number, 'in_review', 2)).toMatchObject({ failure: null });
+  expect(told(face).split('The earlier tests fail with your change.')).toHaveLength(2);
+  expect(await proof()).toMatchObject({ status: 'weakened', newTestsFailOnBase: true, oldTestsPass: false });
+  const after = await pull();
+  expect([after.draft, after.body.match(/Proved by|⚠️ Tests were weakened/g)]).toEqual([
+    true,
+    ['⚠️ Tests were weakened'],
+  ]);
+  await shows(number, /⚠️ Tests were weakened: the earlier tests fail with this change/);
+  await push('main', '.deckhand.yml', '{}\n');
+});
+
 const remove = (path: string) => ({ name: 'delete_file', arguments: { path } });
 
 test('files that CI and git execute are protected by default, others by the base branch, however they are changed', async () => {

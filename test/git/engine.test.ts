@@ -170,4 +170,31 @@ forEachEngine((given) => {
     expect(await checkout.fetchCommit(fork)).toBe(true);
     expect(await checkout.fetchCommit('1'.repeat(40))).toBe(false);
   });
+
+  test('replaces files of a tree: changed, added, removed, and a folder in place of a file', async () => {
+    const { checkout, base } = await given.open();
+    const files = await checkout.files(base);
+    const readme = files.get('README.md') ?? { mode: '', oid: '' };
+    const none = { mode: '000000', oid: '0'.repeat(40) };
+    const tree = await checkout.replaceFiles(await checkout.treeOf(base), [
+      { path: 'package.json/inner.md', ...readme },
+      { path: 'package.json', ...none },
+      { path: 'src/slugify.js', ...none },
+      { path: 'never/there.md', ...none },
+      { path: 'a b/ü"\n.sh', oid: readme.oid, mode: '100755' },
+      { path: 'link', oid: readme.oid, mode: '120000' },
+    ]);
+    const now = await checkout.files(tree);
+    const wanted = new Map([...files].filter(([path]) => !['package.json', 'src/slugify.js'].includes(path)));
+    for (const [path, mode] of [
+      ['package.json/inner.md', '100644'],
+      ['a b/ü"\n.sh', '100755'],
+      ['link', '120000'],
+    ] as const)
+      wanted.set(path, { mode, oid: readme.oid });
+    expect(new Map([...now].sort())).toEqual(new Map([...wanted].sort()));
+    // Neither the work tree nor what a snapshot begins from has changed.
+    expect(await checkout.snapshot()).toBe(await checkout.treeOf(base));
+    expect(await checkout.replaceFiles(tree, [])).toBe(tree);
+  });
 });

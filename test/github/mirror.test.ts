@@ -25,6 +25,7 @@ const picture: TaskPicture = {
   subtasks: [],
   pulls: [{ url: 'https://github.com/o/r/pull/2', number: 2, repositoryName: 'r', status: 'open', isPrivate: true }],
   handoff: { summary: 'Did it.', nextSteps: ['then that'] },
+  proof: null,
   costUsd: 0.123,
   taskUrl: 'http://x/tasks/task_1',
   commandPrefix: '/agent',
@@ -53,6 +54,15 @@ test('the comment shows status, agent, run, pull request, cost and handoff', () 
     'next: then that',
   ])
     expect(comment).toContain(part);
+});
+
+test('what the tests prove stands in the comment and in the check run as one sentence', () => {
+  const { comment, check } = wanted({ ...picture, proof: { status: 'proved', reason: null } }, secret);
+  for (const text of [comment, check.summary]) expect(text).toMatch(/^✅ Proved by its tests: they fail without.*\.$/m);
+  const reason = 'test/a.js <!-- @octocat\n/agent merge decides how the tests run';
+  const doubted = wanted({ ...picture, proof: { status: 'unproved', reason } }, secret).comment;
+  expect(doubted).toMatch(/^Not proved by its tests: test\/a.js .* decides how the tests run\.$/m);
+  expect(doubted).not.toMatch(/@octocat|^\/agent merge/m);
 });
 
 test('a comment in a public repository names no private one', () => {

@@ -70,7 +70,7 @@ function eyesOf(world: World) {
 }
 
 /** Returns functions for people's actions on GitHub. */
-function handsOf({ github }: World) {
+export function handsOf({ github }: World) {
   const as =
     (login: string) =>
     <T = unknown>(method: string, path: string, body?: object) =>

@@ -116,6 +116,30 @@ const Diffs = table<DiffRow>('diffs', {
   at: madeNow(),
 });
 
+/** What the tests of a run's change prove. */
+export interface ProofRow {
+  runId: string;
+  taskId: string;
+  status: string;
+  newTestsFailOnBase: boolean | null;
+  oldTestsPass: boolean | null;
+  testsChanged: string[];
+  testsRemoved: string[];
+  reason: string | null;
+  at: Date;
+}
+const Proofs = table<ProofRow>('proofs', {
+  runId: key(),
+  taskId: text(),
+  status: text(),
+  newTestsFailOnBase: { type: 'boolean', nullable: true },
+  oldTestsPass: { type: 'boolean', nullable: true },
+  testsChanged: json({ default: [] }),
+  testsRemoved: json({ default: [] }),
+  reason: maybeText(),
+  at: madeNow(),
+});
+
 /** Conversations with agents about a task or a sprint. */
 export interface ChatMessageRow {
   id: string;
@@ -137,4 +161,14 @@ const ChatMessages = table<ChatMessageRow>('chat_messages', {
 });
 
 /** All tables of this file, for the list in list.ts. */
-export const runTables = [TaskDependencies, Revisions, RunSteps, RunTurns, RunContexts, RunEvents, Diffs, ChatMessages];
+export const runTables = [
+  TaskDependencies,
+  Revisions,
+  RunSteps,
+  RunTurns,
+  RunContexts,
+  RunEvents,
+  Diffs,
+  Proofs,
+  ChatMessages,
+];

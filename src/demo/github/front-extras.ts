@@ -58,7 +58,7 @@ interface Answer {
 export async function answerExtra(around: Around, asked: Asked): Promise<Answer | undefined> {
   const { method, path } = asked;
   if (path.startsWith('/installation/repositories')) return listInstalled(around, asked);
-  if (path === '/graphql') return markReady(around, asked);
+  if (path === '/graphql') return setDraft(around, asked);
   if (/\/reactions$/.test(path) && method === 'POST') return addReaction(around, asked);
   if (/\/issues\/comments(\?|$)/.test(path) && method === 'GET') return listComments(around, asked);
   if (path.startsWith('/app/hook/deliveries')) return hookDeliveries(around, asked);
@@ -96,16 +96,18 @@ function addReaction({ reactions }: Around, { path, body }: Asked): Answer {
   return { status: isNew ? 201 : 200, json: { id: reactions.length, content } };
 }
 
-/** Handles the only GraphQL mutation that the service uses: marking a pull request as ready for review. */
-async function markReady({ names, call }: Around, { authorization, body }: Asked): Promise<Answer> {
-  const { id } = (JSON.parse(body) as { variables: { id: string } }).variables;
+/** Handles the only GraphQL mutations that the service uses: a pull request becomes ready for review, or a draft. */
+async function setDraft({ names, call }: Around, { authorization, body }: Asked): Promise<Answer> {
+  const { query, variables } = JSON.parse(body) as { query: string; variables: { id: string } };
+  const { id } = variables;
+  const draft = query.includes('convertPullRequestToDraft');
   for (const name of names) {
     const pulls = `/repos/${name}/pulls`;
     const open = (await (await call('GET', pulls, authorization)).json()) as { node_id: string; number: number }[];
     const pull = open.find((p) => p.node_id === id);
     if (pull === undefined) continue;
-    const response = await call('PATCH', `${pulls}/${pull.number}`, authorization, '{"draft":false}');
-    if (response.ok) return { status: 200, json: { data: { markPullRequestReadyForReview: null } } };
+    const response = await call('PATCH', `${pulls}/${pull.number}`, authorization, JSON.stringify({ draft }));
+    if (response.ok) return { status: 200, json: { data: {} } };
   }
   return { status: 200, json: { errors: [{ message: 'not found' }] } };
 }

@@ -4,7 +4,19 @@ import { isomorphicGit } from './isomorphic.ts';
 
 const methods = [
   ...['fetch', 'fetchCommit', 'checkout', 'remember', 'snapshot', 'treeOf', 'changes', 'readFile', 'readBlobs'],
-  ...['listFolder', 'files', 'export', 'ignoredIn', 'commit', 'mergeBase', 'merge', 'isAncestor', 'push', 'renewToken'],
+  ...[
+    'listFolder',
+    'files',
+    'replaceFiles',
+    'export',
+    'ignoredIn',
+    'commit',
+    'mergeBase',
+    'merge',
+    'isAncestor',
+    'push',
+    'renewToken',
+  ],
 ] as Exclude<keyof Checkout, 'gitDir' | 'workTree' | 'close'>[];
 
 /** Resource limits for one repository. A repository of 100 MB fits. */

@@ -10,7 +10,7 @@ import { historyOf, isAncestor, mergeCommits, pushCommit, writeCommit } from './
 import { exportTree } from './export.ts';
 import { fetchBranch, fetchCommit, listRefs } from './fetch.ts';
 import { IsomorphicRepository } from './repository.ts';
-import { checkoutCommit, ignoredIn, snapshot } from './snapshot.ts';
+import { checkoutCommit, ignoredIn, replaceFiles, snapshot } from './snapshot.ts';
 
 /**
  * Implements git in JavaScript, for machines without git. It is slower than the installed git and needs more memory.
@@ -54,6 +54,7 @@ function checkoutOf(repository: IsomorphicRepository): Checkout {
     listFolder: (commit, path) =>
       repository.run(async () => namesIn(folderOf(repository), await repository.treeOf(commit), path)),
     files: (commit) => repository.run(() => filesOf(repository, commit)),
+    replaceFiles: (tree, files) => repository.run(() => replaceFiles(repository, tree, files)),
     export: (tree, folder) => repository.run(() => exportTree(repository, tree, folder)),
     ignoredIn: (folder, tree) => ignoredIn(repository, folder, tree),
     readBlobs: (oids, maxBytes) => repository.run(() => readBlobs(repository, oids, maxBytes)),

@@ -1,4 +1,5 @@
 import git from 'isomorphic-git';
+import type { FileInTree } from '../engine.ts';
 import { isomorphicIgnoreRules } from '../work-tree/ignore-rules.ts';
 import { ignoredPaths } from '../work-tree/ignored.ts';
 import type { TreeEntry } from '../work-tree/tree-files.ts';
@@ -35,6 +36,18 @@ export async function ignoredIn(repository: IsomorphicRepository, folder: string
   } finally {
     ignored.close();
   }
+}
+
+/** Writes a tree with some files replaced; see `Checkout.replaceFiles`. */
+export async function replaceFiles(
+  repository: IsomorphicRepository,
+  tree: string,
+  replaced: FileInTree[],
+): Promise<string> {
+  const files = await filesOf(repository, tree);
+  for (const { path } of replaced) files.delete(path);
+  for (const { path, mode, oid } of replaced) if (mode !== '000000') files.set(path, { mode, oid });
+  return writeTree(repository, nested(files));
 }
 
 type Folder = Map<string, Folder | TreeEntry>;

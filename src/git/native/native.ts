@@ -8,6 +8,7 @@ import { historyOf, isAncestor, mergeCommits, pushCommit, writeCommit } from './
 import { lines } from './explain.ts';
 import { exportTree } from './export.ts';
 import { fetchBranch, fetchCommit } from './fetch.ts';
+import { replaceFiles } from './replace-files.ts';
 import { NativeRepository } from './repository.ts';
 import { git } from './run-git.ts';
 import { checkoutCommit, ignoredIn, snapshot } from './snapshot.ts';
@@ -63,6 +64,7 @@ function checkoutOf(repository: NativeRepository): Checkout {
     readFile: (commit, path) => readFile(repository, commit, path),
     listFolder: async (commit, path) => namesIn(objects.folder, await objects.treeOf(commit), path),
     files: async (commit) => allFiles(objects.folder, await objects.treeOf(commit)),
+    replaceFiles: (tree, files) => replaceFiles(repository, tree, files),
     export: (tree, folder) => exportTree(repository, tree, folder),
     ignoredIn: (folder, tree) => ignoredIn(repository, folder, tree),
     readBlobs: (oids, maxBytes) => readBlobs(repository, oids, maxBytes),

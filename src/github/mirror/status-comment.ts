@@ -1,4 +1,5 @@
 import { mayName } from '../../domain/private-content.ts';
+import { proofSentence } from '../../domain/proof/proof.ts';
 import { remedyFor } from '../../domain/remedies.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
@@ -29,6 +30,7 @@ export function statusComment(task: TaskPicture, shownIn: { isPrivate: boolean }
     task.cancelledBecause === null ? [] : [`> **Cancelled**: ${safe(task, task.cancelledBecause)}`],
     failure(task),
     task.notice === '' ? [] : [`> ${safe(task, task.notice, 1500)}`],
+    proof(task),
     handoff(task),
     subtasks(task, shownIn),
     earlierRuns(task),
@@ -65,6 +67,10 @@ function failure(task: TaskPicture): string[] {
   if (task.failure === null) return [];
   const { category, message } = task.failure;
   return [`> **Failed (${category})**: ${safe(task, message)}`, `> ${remedyFor(task.failure)}`];
+}
+
+function proof(task: TaskPicture): string[] {
+  return task.proof === null ? [] : [safe(task, proofSentence(task.proof), 2000)];
 }
 
 function handoff(task: TaskPicture): string[] {

@@ -11,6 +11,7 @@ import type { Jobs } from '../../queue/names.ts';
 import { credentialFor } from '../../repositories/credentials.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { listEvents } from '../../runs/lease/journal-store.ts';
+import { findProof } from '../../runs/proof/store.ts';
 import { listRuns } from '../../runs/store.ts';
 import { findPlan } from '../../runs/waiting/plan-store.ts';
 import { findTask, listSubtasks, type TaskView } from '../../tasks/store.ts';
@@ -158,6 +159,7 @@ async function pictureOf(app: App, em: EntityManager, task: TaskView, mirrored: 
   const [run, ...earlier] = runs;
   const agent = task.owner === null ? null : await findAgent(em, task.owner);
   const handoff = (await listHandoffs(em, task.id)).at(-1) ?? null;
+  const proof = await findProof(em, task.id);
   const costs = runs.flatMap((r) => (r.costUsd === null ? [] : [r.costUsd]));
   const events = run === undefined ? [] : await listEvents(em, run.id);
   return {
@@ -173,6 +175,7 @@ async function pictureOf(app: App, em: EntityManager, task: TaskView, mirrored: 
     subtasks: await pictureSubtasks(em, task.id),
     pulls: await picturePulls(em, task.id),
     handoff: handoff?.runId === run?.id ? handoff : null,
+    proof: proof !== undefined && proof.runId === run?.id ? proof : null,
     costUsd: costs.length === 0 ? null : costs.reduce((sum, c) => sum + c, 0),
     taskUrl: taskPage(app.config.BASE_URL, task.id),
     commandPrefix: app.config.COMMAND_PREFIX,

@@ -1,4 +1,5 @@
 import type { PullStatus } from '../../db/tables/task.ts';
+import type { Proof } from '../../domain/proof/proof.ts';
 import type { Failure, RunKind, RunStatus } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 import type { Attention, Plan } from '../../domain/waiting.ts';
@@ -24,6 +25,8 @@ export interface TaskPicture {
   subtasks: { id: string; title: string; status: TaskStatus; issueUrl: string | null; isPrivate: boolean }[];
   pulls: { url: string; number: number; repositoryName: string; status: PullStatus; isPrivate: boolean }[];
   handoff: { summary: string; nextSteps: string[] } | null;
+  /** What the tests of the change prove; null while the latest run has no proof. */
+  proof: Pick<Proof, 'status' | 'reason'> | null;
   costUsd: number | null;
   taskUrl: string;
   commandPrefix: string;

@@ -35,6 +35,8 @@ export interface RepositorySettings {
   plan: PlanMode;
   /** Whether a person approves a change before it is pushed. */
   push: PushMode;
+  /** `required` makes the pull request of a change that its tests do not prove a draft. */
+  proof: 'optional' | 'required';
   /** Paths that agents may not change: files, folders and globs. */
   protected: string[];
   /** Files and folders that are protected by default, but that agents may change in this repository. */
@@ -62,6 +64,7 @@ export const noSettings: RepositorySettings = {
   checks: [],
   plan: 'never',
   push: 'free',
+  proof: 'optional',
   protected: [],
   allowed: [],
   budget: {},

@@ -41,6 +41,7 @@ export const Settings = z
     tests,
     plan: z.enum(planModes, 'must be never, always or large').default('never'),
     push: z.enum(pushModes, 'must be free or approved').default('free'),
+    proof: z.enum(['optional', 'required'], 'must be optional or required').default('optional'),
     protected: listed(pattern, 200).default([]),
     allowed: listed(allowed, 200).default([]),
     agent: text(200).optional(),

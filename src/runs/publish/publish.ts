@@ -12,6 +12,7 @@ import { setTaskFields } from '../../tasks/store.ts';
 import { upsertDiff, upsertPull } from '../../tasks/work-store.ts';
 import type { FinishArguments } from '../agent/tools/endings.ts';
 import { stepOf } from '../lease/journal.ts';
+import { isDraft, proofSection, updateProofSection } from '../proof/show.ts';
 import { findStarter, lockForPush } from '../store.ts';
 import { allWorks, type Work } from '../work.ts';
 import type { CheckResult } from './verify.ts';
@@ -116,10 +117,13 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       title: harmlessLine(finish.prTitle || task.title, 200, app.config.COMMAND_PREFIX),
       body: pullBody(app, work, finish),
       draft,
+      // A run that changed nothing leaves a person's decision that it is ready.
+      turnsDraft: work.proof !== undefined && (await isDraft(app, work)),
       signal: work.signal,
     });
   return journal.once(stepOf('pull', task, repository), async () => {
     const opened = await work.patience(ensure);
+    if (branch.continues) await work.patience(() => updateProofSection(app, work, opened.number));
     const { number, url, status, headSha } = opened;
     const pull = {
       taskId: task.id,
@@ -136,11 +140,8 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
   });
 }
 
-function pullBody(
-  app: App,
-  { task, repository, agent, run, checks = [], unplanned = [] }: Work,
-  finish: FinishArguments,
-): string {
+function pullBody(app: App, work: Work, finish: FinishArguments): string {
+  const { task, repository, agent, run, checks = [], unplanned = [] } = work;
   const prefix = app.config.COMMAND_PREFIX;
   const isHere = task.issueRepositoryId === repository.id && task.issueNumber !== null;
   const parts = [
@@ -150,6 +151,7 @@ function pullBody(
       : '',
     checks.length > 0 ? `### Checks\n${checks.map(checkLine).join('\n')}` : '',
     unplannedText(unplanned, prefix),
+    proofSection(app, work),
     isHere ? `Closes #${task.issueNumber}` : '',
     `---\nWork of the agent **${harmlessLine(agent.name, 100, prefix)}** on [${task.id}](${taskPage(app.config.BASE_URL, task.id)}), run \`${run.id}\`. A person reviews and merges.`,
   ];

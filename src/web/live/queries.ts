@@ -49,6 +49,16 @@ export const diff = (id: string) => queryOptions({ queryKey: ['diff', id], query
 export const handoffs = (id: string) =>
   queryOptions({ queryKey: ['handoffs', id], queryFn: () => api.listHandoffs(id) });
 export const pulls = (id: string) => queryOptions({ queryKey: ['pulls', id], queryFn: () => api.listPullRequests(id) });
+/** What the tests of a task's change prove; null before the first proof. */
+export const proof = (id: string) =>
+  queryOptions({
+    queryKey: ['proof', id],
+    queryFn: () =>
+      api.getTaskProof(id).catch((error) => {
+        if (statusOf(error) === 404) return null;
+        throw error;
+      }),
+  });
 export const subtasks = (id: string) =>
   queryOptions({ queryKey: ['subtasks', id], queryFn: () => api.listSubtasks(id) });
 export const runs = (taskId: string) =>

@@ -6,6 +6,7 @@ import { Markdown } from '../display/markdown.tsx';
 import { TextDialog } from '../forms/text-dialog.tsx';
 import { notifyError } from '../frame/notices.tsx';
 import { Handoffs } from './handoffs.tsx';
+import { Proof } from './proof.tsx';
 import { PullRequests } from './pull-requests.tsx';
 import { TaskGraph } from './task-graph.tsx';
 
@@ -21,6 +22,7 @@ export function OverviewTab({ task }: { task: api.Task }) {
       </section>
       <RelatedTasks task={task} />
       <PullRequests taskId={task.id} />
+      <Proof taskId={task.id} />
       <Handoffs taskId={task.id} />
     </div>
   );

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import type { ModelRequest, Said } from '../../../src/demo/model/model.ts';
 import { until } from '../../../src/demo/real-service.ts';
+import { handsOf } from '../../support/face.ts';
 import { gitOut } from '../../support/git.ts';
 import { commandsIn } from '../../support/processes.ts';
 import { isThorough } from '../../support/thorough.ts';
@@ -48,7 +49,7 @@ function due(name: string) {
 }
 
 /** The tables of a task and its run. The order of commits to other tables depends on the clock. */
-const ofRuns = /\b(?:into|update|from)\s+"?(tasks|task_\w+|runs|run_\w+|handoffs|pull_requests|agents)\b/i;
+const ofRuns = /\b(?:into|update|from)\s+"?(tasks|task_\w+|runs|run_\w+|handoffs|proofs|pull_requests|agents)\b/i;
 
 function nameOf(statements: string[]): string | undefined {
   const tables = statements.flatMap((text) => ofRuns.exec(text)?.[1] ?? []);
@@ -56,11 +57,12 @@ function nameOf(statements: string[]): string | undefined {
 }
 
 async function open() {
-  const write = { name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } };
+  const write = (path: string, content: string) => ({ name: 'write_file', arguments: { path, content } });
+  const test = `import { readFileSync } from 'node:fs';\nimport { test } from 'node:test';\ntest('made', () => readFileSync('made.txt'));\n`;
   const command = { name: 'run_command', arguments: { command: 'cat made.txt' } };
   const ask = { name: 'ask_person', arguments: { question: 'Which one?', options: ['this', 'that'] } };
   const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
-  const script: Said[] = [[write], [command, ask], [finish]];
+  const script: Said[] = [[write('made.txt', 'x\n'), write('test/made.test.js', test)], [command, ask], [finish]];
   const busy: Said = { status: 429, headers: { 'retry-after': '0.01' } };
   // The answers are streamed whenever the service asks for it. A run is parked once, after the client's own retries.
   const answer = (_request: ModelRequest, turn: number) =>
@@ -76,6 +78,8 @@ async function open() {
     },
   });
   await world.service.api(world.token, 'PATCH', `/projects/${world.project.id}`, { push: 'approved' });
+  // Checks and a proof are steps of the run too.
+  await handsOf(world).push('main', '.deckhand.yml', 'checks: node --test\n');
   world.github.fail((method, path) => due(`${method} ${path.replace(/agent%2F\w{8}|[0-9a-f]{40}|\d+/g, '#')}`));
 }
 beforeAll(open);
@@ -133,6 +137,7 @@ async function expectOneOfEach(task: Shown, leastWaits: 0 | 1): Promise<void> {
   const prompt = JSON.stringify(world.model.requests.at(-1)?.messages);
   expect(prompt.split('answers \\"Which one?\\"]\\nthat')).toHaveLength(2);
   expect((await answerTo<{ handoffs: unknown[] }>(`/tasks/${task.id}/handoffs`)).handoffs).toHaveLength(1);
+  expect(await answerTo(`/tasks/${task.id}/proof`)).toMatchObject({ status: 'proved' });
   expect(await answerTo<unknown[]>(`/tasks/${task.id}/prs`)).toHaveLength(1);
   const audit = await answerTo<{ action: string; object: { id: string } }[]>(
     `/projects/${world.project.id}/audit?limit=100`,

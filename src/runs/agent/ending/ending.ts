@@ -1,3 +1,4 @@
+import type { Proof } from '../../../domain/proof/proof.ts';
 import type { TreeOf } from '../../outgoing/changes.ts';
 import type { CheckResult } from '../../publish/verify.ts';
 import type { FinishArguments, NewSubtask } from '../tools/endings.ts';
@@ -13,8 +14,16 @@ export interface Ending extends Evidence {
 export interface Evidence {
   /** The results of the repositories' own checks. */
   checks?: CheckResult[];
+  /** What their tests prove, by repository. */
+  proofs?: RepositoryProof[];
   /** Reads the files as they were judged. Later changes to them by the checks are not pushed. */
   treeOf?: TreeOf;
+}
+
+/** What the tests of one changed repository prove. */
+export interface RepositoryProof {
+  repositoryId: string;
+  proof: Proof;
 }
 
 /** The host's decision about an ending. Either it is accepted, or the model has to continue because of `objection`. */

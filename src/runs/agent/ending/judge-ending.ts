@@ -1,14 +1,17 @@
+import { notRun } from '../../../domain/proof/proof.ts';
 import { diffOf } from '../../../git/diff.ts';
 import { UnfitWorkTree } from '../../../git/work-tree/unfit-work-tree.ts';
 import type { Message } from '../../../llm/model.ts';
 import { changesOf, ownChangesOf, readOnce, type TreeOf } from '../../outgoing/changes.ts';
 import { objections } from '../../outgoing/objection.ts';
+import { type Proved, proveChange } from '../../proof/prove.ts';
+import { weakenedOpening, weakenedText } from '../../proof/weakened.ts';
 import { type CheckResult, checkText, firstFailure, runChecks } from '../../publish/verify.ts';
 import { allWorks, type Work } from '../../work.ts';
 import { exchangesOf } from '../context/exchanges.ts';
 import { pathsUsed } from '../context/facts.ts';
 import { part } from '../prompts/part.ts';
-import type { Ending, Judgement } from './ending.ts';
+import type { Ending, Judgement, RepositoryProof } from './ending.ts';
 import { type ChangedFile, diffFence, refusalNotice, reviewText } from './review.ts';
 
 /** The model gets to correct a refused change once, and failing checks three times. */
@@ -17,8 +20,8 @@ const maxCheckRounds = 3;
 const checksText = 'The checks failed.';
 
 /**
- * Judges an ending: first whether the host would push the change, then by the checks of each changed repository. The
- * first `finish` with a change shows the model this change instead. After a few objections the host accepts the ending
+ * Judges an ending: first whether the host would push the change, then by the checks of each changed repository, then by
+ * what its tests prove. The first `finish` with a change shows the model this change instead. After a few objections the host accepts the ending
  * anyway, and the run fails later. Earlier objections are counted in the conversation, so a worker that takes over does
  * not start from zero.
  */
@@ -38,7 +41,10 @@ export async function judgeEnding(work: Work, ending: Ending, messages: Message[
   const failing = firstFailure(checks);
   if (failing !== undefined && timesSaid(messages, checksText) < maxCheckRounds)
     return { accepted: false, objection: checkText(failing) };
-  return { accepted: true, evidence: { treeOf, checks } };
+  const { proofs, weakened } = await proveAll(work, treeOf, checks);
+  if (weakened !== undefined && timesSaid(messages, weakenedOpening) === 0)
+    return { accepted: false, objection: weakened };
+  return { accepted: true, evidence: { treeOf, checks, proofs } };
 }
 
 function callOf({ subtasks }: Ending): string {
@@ -91,6 +97,28 @@ async function checkAll(work: Work, treeOf: TreeOf): Promise<CheckResult[]> {
     if (firstFailure(results) !== undefined) break;
   }
   return checks;
+}
+
+/** Proves the change of each changed repository. `weakened` tells the agent that earlier tests fail with its change. */
+async function proveAll(
+  work: Work,
+  treeOf: TreeOf,
+  checks: CheckResult[],
+): Promise<{ proofs: RepositoryProof[]; weakened: string | undefined }> {
+  const proofs: RepositoryProof[] = [];
+  const failingCheck = firstFailure(checks);
+  let weakened: string | undefined;
+  for (const each of allWorks(work)) {
+    if ((await changesOf(each, treeOf)).length === 0) continue;
+    const own = checks.filter(({ repositoryId }) => repositoryId === each.repository.id);
+    const { proof, failing }: Proved =
+      failingCheck === undefined
+        ? await proveChange(each, await treeOf(each), own)
+        : { proof: notRun(`the check "${failingCheck.command}" fails`) };
+    proofs.push({ repositoryId: each.repository.id, proof });
+    if (proof.status === 'weakened') weakened ??= weakenedText(proof, failing);
+  }
+  return { proofs, weakened };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isUsualTestFile } from '../../../domain/proof/test-files.ts';
 import type { FileDiff } from '../../../git/diff-files.ts';
 import { part } from '../prompts/part.ts';
 
@@ -66,12 +67,8 @@ export function noticesOf(files: ChangedFile[], { assignment, used }: AboutChang
   });
 }
 
-/** The usual places and names of tests in the common languages. */
-const testFile =
-  /(^|\/)(tests?|__tests__|specs?|e2e|testdata|fixtures)\/|(^|\/)(test_[^/]+\.py|conftest\.py)$|[._-](test|spec)s?\.[a-z]+$|Tests?\.(java|kt|cs|php|swift)$|_test\.(go|rb|exs?|dart|cc|cpp)$|_spec\.rb$/;
-
 function isTest({ path }: ChangedFile): boolean {
-  return testFile.test(path);
+  return isUsualTestFile(path);
 }
 
 function isEdited({ status }: ChangedFile): boolean {

@@ -1,0 +1,120 @@
+/** What a proof says about a change. Only `proved` means that the tests of the change prove it. */
+export const proofStatuses = ['proved', 'unproved', 'weakened', 'no_tests', 'not_run'] as const;
+export type ProofStatus = (typeof proofStatuses)[number];
+
+/** The result of a proof. */
+export interface Proof {
+  status: ProofStatus;
+  /** Whether the checks fail on the base's code with the tests of the change; null when unknown. */
+  newTestsFailOnBase: boolean | null;
+  /** Whether the checks pass on the code of the change with the tests of the base; null when unknown. */
+  oldTestsPass: boolean | null;
+  /** The test files that were added, changed or renamed. */
+  testsChanged: string[];
+  testsRemoved: string[];
+  /** Why the change is not proved, as the end of a sentence; null when it is. */
+  reason: string | null;
+}
+
+/** How the checks ended once. `why` says why they did not finish, so that their result is unknown. */
+export type Attempt = { outcome: 'passed' | 'failed' } | { outcome: 'unfinished'; why: string };
+
+/** Everything that decides about a proof. */
+export interface Observed {
+  testsChanged: string[];
+  testsRemoved: string[];
+  /** Why the change cannot be proved, whatever its checks say. */
+  doubts: string[];
+  /** The checks on the base's code with the tests of the change, in the order in which they ran. */
+  newTestsOnBase: Attempt[];
+  /** The checks on the code of the change with the tests of the base. */
+  oldTestsOnChange: Attempt[];
+}
+
+/** What the checks of a change that its tests prove say. */
+export const expectedOnBase = 'failed';
+export const expectedOnChange = 'passed';
+
+/**
+ * Returns whether checks have to run once more: they did not finish, or did not end as those of a change that its tests
+ * prove.
+ */
+export function needsAnother(attempts: Attempt[], expected: 'passed' | 'failed'): boolean {
+  return attempts.length === 1 && attempts[0]?.outcome !== expected;
+}
+
+/** Decides what the checks say about a change. */
+export function judgeProof({ testsChanged, testsRemoved, doubts, ...checks }: Observed): Proof {
+  const onBase = settled(checks.newTestsOnBase, 'with the tests of this change on the code without it');
+  const onChange = settled(checks.oldTestsOnChange, 'with the earlier tests on this change');
+  const judged = (status: ProofStatus, reasons: string[]): Proof => ({
+    status,
+    newTestsFailOnBase: onBase.passed === null ? null : !onBase.passed,
+    oldTestsPass: onChange.passed,
+    testsChanged,
+    testsRemoved,
+    reason: reasons.length === 0 ? null : reasons.join('; '),
+  });
+  if (testsChanged.length + testsRemoved.length === 0) return judged('no_tests', [noTests, ...doubts]);
+  if (onChange.passed === false) return judged('weakened', ['the earlier tests fail with this change', ...doubts]);
+  const unknown = [...onBase.unknown, ...onChange.unknown];
+  if (unknown.length > 0) return judged('not_run', [...unknown, ...doubts]);
+  const vacuous = onBase.passed ? ['the tests of this change also pass without it'] : [];
+  const reasons = [...vacuous, ...doubts];
+  return judged(reasons.length === 0 ? 'proved' : 'unproved', reasons);
+}
+
+const noTests = 'no test file was added, changed or removed';
+
+/** Builds the proof of a change whose checks did not run for it. */
+export function notRun(reason: string): Proof {
+  return {
+    status: 'not_run',
+    newTestsFailOnBase: null,
+    oldTestsPass: null,
+    testsChanged: [],
+    testsRemoved: [],
+    reason,
+  };
+}
+
+/** Returns what several attempts say together. Attempts that differ say nothing. */
+function settled(attempts: Attempt[], where: string): { passed: boolean | null; unknown: string[] } {
+  const [first, second] = attempts;
+  if (first === undefined) return { passed: null, unknown: [`the checks did not run ${where}`] };
+  if (second !== undefined && second.outcome !== first.outcome)
+    return {
+      passed: null,
+      unknown: [`the checks ${where} had different results: ${said(first)}, then ${said(second)}`],
+    };
+  if (first.outcome === 'unfinished')
+    return { passed: null, unknown: [`the checks ${where} did not finish: ${first.why}`] };
+  return { passed: first.outcome === 'passed', unknown: [] };
+}
+
+function said(attempt: Attempt): string {
+  return attempt.outcome === 'unfinished' ? `they did not finish (${attempt.why})` : `they ${attempt.outcome}`;
+}
+
+/** Returns the worst of several proofs, for a task whose run changed several repositories. */
+export function worstOf(proofs: Proof[]): Proof | undefined {
+  const order: ProofStatus[] = ['weakened', 'unproved', 'not_run', 'no_tests', 'proved'];
+  return order.flatMap((status) => proofs.filter((proof) => proof.status === status))[0];
+}
+
+/** Says in one sentence for people what a proof says. The reason may contain names of files, which models choose. */
+export function proofSentence({ status, reason }: Pick<Proof, 'status' | 'reason'>): string {
+  const because = `: ${reason ?? 'the reason is unknown'}.`;
+  switch (status) {
+    case 'proved':
+      return '✅ Proved by its tests: they fail without this change, and the earlier tests pass with it.';
+    case 'unproved':
+      return `Not proved by its tests${because}`;
+    case 'weakened':
+      return `⚠️ Tests were weakened${because}`;
+    case 'no_tests':
+      return `Not proved by tests${because}`;
+    case 'not_run':
+      return `The proof by tests did not run${because}`;
+  }
+}

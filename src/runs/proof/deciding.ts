@@ -1,0 +1,127 @@
+import { decidesByName, differsInDeciding, mayDecide } from '../../domain/proof/deciding-files.ts';
+import { filesRunBy, withScripts } from '../../domain/proof/executed-files.ts';
+import { testFolderOf } from '../../domain/proof/test-files.ts';
+import { blobsOf } from '../../git/diff.ts';
+import type { Change, Checkout } from '../../git/engine.ts';
+
+interface Given {
+  checkout: Checkout;
+  /** The tree before the change. */
+  base: string;
+  /** The checks of the repository. */
+  commands: string[];
+  changes: Change[];
+  /** Whether a changed file is a test. */
+  isTest(path: string): boolean;
+}
+
+/** Larger files are not read. Where they might decide, they do. */
+const maxBytes = 200_000;
+/** The most files that are read to find out what the checks run, and the characters that are read of each. */
+const maxRead = 50;
+const maxScriptChars = 20_000;
+
+/** Finds the changed files that decide how tests run, so that the results of checks prove nothing. */
+export async function decidingFiles(given: Given): Promise<string[]> {
+  const { changes, isTest } = given;
+  const byContent = await decidingContents(given);
+  const run = await filesThatChecksRun(given);
+  const amongTests = await folderOfTests(given);
+  return changes
+    .map(({ path }) => path)
+    .filter(
+      (path) => decidesByName(path) || byContent.has(path) || (!isTest(path) && (run.has(path) || amongTests(path))),
+    );
+}
+
+/** Finds the changed manifests whose parts about tests changed, such as the scripts of package.json. */
+async function decidingContents({ checkout, changes }: Given): Promise<Set<string>> {
+  const read = changes.filter(({ path }) => mayDecide(path)).slice(0, maxRead);
+  const [before, after] = [
+    await blobsOf(checkout, read, 'old', maxBytes),
+    await blobsOf(checkout, read, 'new', maxBytes),
+  ];
+  const textOf = (mode: string, oid: string, blobs: Map<string, Buffer>) =>
+    mode === '000000' ? undefined : (blobs.get(oid)?.toString('utf8') ?? 'too large');
+  const decides = ({ path, oldMode, oldOid, newMode, newOid }: Change) =>
+    differsInDeciding(path, textOf(oldMode, oldOid, before), textOf(newMode, newOid, after));
+  const unread = changes.filter(({ path }) => mayDecide(path)).slice(maxRead);
+  return new Set([...read.filter(decides), ...unread].map(({ path }) => path));
+}
+
+/**
+ * Finds the files that the checks run, through the scripts of package.json, Makefiles and shell scripts as the base has
+ * them. A change of those is itself a reason for doubt.
+ */
+async function filesThatChecksRun({ checkout, base, commands, changes }: Given): Promise<Set<string>> {
+  const files = await checkout.files(base);
+  // A new file may take the place of one that a command names without its ending.
+  const added = new Set(changes.filter(({ oldMode }) => oldMode === '000000').map(({ path }) => path));
+  const isFile = (path: string) => files.has(path) || added.has(path);
+  const read = async (path: string) => {
+    const oid = files.get(path)?.oid;
+    const content = oid === undefined ? undefined : (await checkout.readBlobs([oid], maxBytes)).get(oid);
+    return content?.toString('utf8') ?? '';
+  };
+  const found = new Set<string>();
+  const queue = [...(await withScriptsOf([...files.keys()], read, commands))];
+  const opened = new Set<string>();
+  if (queue.some((command) => /\bg?make\b/.test(command))) queue.push(...(await makefilesOf(files, read)));
+  for (let at = 0; at < queue.length; at++)
+    for (const path of filesRunBy((queue[at] ?? '').slice(0, maxScriptChars), isFile)) {
+      found.add(path);
+      if (opened.has(path) || opened.size >= maxRead || !isShellScript.test(path)) continue;
+      opened.add(path);
+      queue.push(await read(path));
+    }
+  return found;
+}
+
+/** Scripts of a shell are followed; other programs would need a parser of their language. */
+const isShellScript = /\.(sh|bash|mk)$|(^|\/)[^./]+$/;
+
+async function makefilesOf(files: Map<string, unknown>, read: (path: string) => Promise<string>): Promise<string[]> {
+  const names = [...files.keys()].filter((path) => /(^|\/)(GNU)?[Mm]akefile$/.test(path)).slice(0, maxRead);
+  return Promise.all(names.map(read));
+}
+
+/** Returns the checks with the scripts that they run of the package.json files nearest to the root. */
+async function withScriptsOf(
+  paths: string[],
+  read: (path: string) => Promise<string>,
+  commands: string[],
+): Promise<string[]> {
+  const depth = (path: string) => path.split('/').length;
+  const manifests = paths
+    .filter((path) => /(^|\/)package\.json$/.test(path))
+    .sort((a, b) => depth(a) - depth(b))
+    .slice(0, maxRead);
+  const all: string[] = [];
+  for (const path of manifests) {
+    const folder = path.slice(0, -'package.json'.length);
+    const scripts = scriptsIn(await read(path));
+    const run = withScripts(commands, scripts).slice(commands.length);
+    all.push(...run.map((script) => (folder === '' ? script : `cd ${folder.slice(0, -1)}\n${script}`)));
+  }
+  return [...commands, ...all];
+}
+
+function scriptsIn(text: string): Record<string, string> {
+  try {
+    const { scripts = {} } = JSON.parse(text) as { scripts?: Record<string, unknown> };
+    return Object.fromEntries(
+      Object.entries(scripts).filter((each): each is [string, string] => typeof each[1] === 'string'),
+    );
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * Returns which changed files lie in a folder of tests without being tests: where .deckhand.yml names only some of the
+ * files there, the others are what those tests use.
+ */
+async function folderOfTests({ changes, isTest }: Given): Promise<(path: string) => boolean> {
+  const folders = new Set(changes.filter(({ path }) => isTest(path)).flatMap(({ path }) => testFolderOf(path) ?? []));
+  return (path) => [...folders].some((folder) => path.startsWith(folder));
+}

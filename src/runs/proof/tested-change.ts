@@ -1,0 +1,114 @@
+import { countSkips, isUsualTestFile, keepsMost } from '../../domain/proof/test-files.ts';
+import { blobsOf, diffOf, type TreeDiff } from '../../git/diff.ts';
+import type { Change, Checkout } from '../../git/engine.ts';
+import { pathsMatching } from '../../repositories/settings/repository-settings.ts';
+import type { Work } from '../work.ts';
+import { decidingFiles } from './deciding.ts';
+
+/** What a proof has to know about a change: its test files, and the two trees in which code and tests are mixed. */
+export interface TestedChange {
+  testsChanged: string[];
+  testsRemoved: string[];
+  /** Why the change cannot be proved, whatever its checks say. */
+  doubts: string[];
+  /** The base's code with the tests of the change. */
+  newTestsOnBase: string;
+  /** The code of the change with the tests of the base. */
+  oldTestsOnChange: string;
+}
+
+/** The most paths that are stored of a change. The others still count. */
+const maxPaths = 1000;
+/** Larger test files that were renamed are not compared with what they were. */
+const maxBytes = 1_000_000;
+/** The most files that a reason names. */
+const maxNamed = 5;
+
+/** Reads the tests of a change: of everything that its pull request shows, not only of what this run did. */
+export async function readTestedChange(work: Work, tree: string): Promise<TestedChange> {
+  const { checkout, settings } = work;
+  const base = await checkout.treeOf(await baseOf(work));
+  const changes = await checkout.changes(base, tree);
+  const isTest = await testFilesAmong(work, changes);
+  const tests = changes.filter(({ path }) => isTest(path));
+  const newTestsOnBase = await checkout.replaceFiles(base, tests.map(newSide));
+  const oldTestsOnChange = await checkout.replaceFiles(tree, tests.map(oldSide));
+  const diff = await diffOf(checkout, base, newTestsOnBase);
+  const moved = await movedTests(checkout, tests, diff);
+  const isRemoved = ({ newMode }: Change) => newMode === '000000';
+  const testsRemoved = tests.filter((each) => isRemoved(each) && !moved.has(each.path)).map(({ path }) => path);
+  const deciding = await decidingFiles({ checkout, base, commands: settings.checks, changes, isTest });
+  return {
+    testsChanged: tests
+      .filter((each) => !isRemoved(each))
+      .map(({ path }) => path)
+      .slice(0, maxPaths),
+    testsRemoved: testsRemoved.slice(0, maxPaths),
+    doubts: [
+      ...doubtAbout(deciding, 'decides how the tests run', 'decide how the tests run'),
+      ...doubtAbout(testsRemoved, 'was removed', 'were removed'),
+      ...doubtAbout(switchedOff(diff), 'switches tests off', 'switch tests off'),
+    ],
+    newTestsOnBase,
+    oldTestsOnChange,
+  };
+}
+
+/** Returns the commit from which the pull request of the run differs. */
+async function baseOf({ checkout, branch, baseHead, patience }: Work): Promise<string> {
+  if (!branch.continues) return branch.from;
+  if (branch.conflicts !== undefined) return branch.base;
+  return (await patience(() => checkout.mergeBase(baseHead, branch.from))) ?? branch.from;
+}
+
+/** Returns which paths are tests: those that .deckhand.yml names, otherwise those with usual names. */
+async function testFilesAmong({ settings }: Work, changes: Change[]): Promise<(path: string) => boolean> {
+  const { tests } = settings;
+  if (tests === undefined) return isUsualTestFile;
+  const paths = changes.map(({ path }) => path);
+  const found = await pathsMatching('tests', tests, paths);
+  return (path) => found.has(path);
+}
+
+/** Returns the old paths of the test files that were renamed and keep most of what they say. */
+async function movedTests(checkout: Checkout, tests: Change[], { files }: TreeDiff): Promise<Set<string>> {
+  const renamed = files.filter(({ previousPath }) => previousPath !== undefined);
+  const sources = new Set(renamed.map(({ previousPath }) => previousPath));
+  const removed = tests.filter(({ path }) => sources.has(path));
+  const blobs = await blobsOf(checkout, removed, 'old', maxBytes);
+  const oldLines = new Map(
+    removed.map(({ path, oldOid }) => [path, (blobs.get(oldOid)?.toString('utf8') ?? '').split('\n')]),
+  );
+  const kept = renamed.filter(({ previousPath = '', hunks }) => {
+    const changed = hunks.flatMap(({ lines }) => lines);
+    return keepsMost(oldLines.get(previousPath) ?? [], changed);
+  });
+  return new Set(kept.flatMap(({ previousPath }) => previousPath ?? []));
+}
+
+const newSide = ({ path, newMode, newOid }: Change) => ({ path, mode: newMode, oid: newOid });
+const oldSide = ({ path, oldMode, oldOid }: Change) => ({ path, mode: oldMode, oid: oldOid });
+
+/** Finds the test files of the base in which the change switches more tests off than on. */
+function switchedOff({ files }: TreeDiff): string[] {
+  const added = (sign: string, lines: string[]) => countSkips(lines.filter((line) => line.startsWith(sign)));
+  return files
+    .filter(({ status }) => status === 'modified' || status === 'renamed')
+    .filter(({ hunks }) => {
+      const lines = hunks.flatMap((hunk) => hunk.lines);
+      return added('+', lines) > added('-', lines);
+    })
+    .map(({ path }) => path);
+}
+
+function doubtAbout(paths: string[], one: string, many: string): string[] {
+  if (paths.length === 0) return [];
+  const named = paths.slice(0, maxNamed).map(onOneLine);
+  const more = paths.length > maxNamed ? [`${paths.length - maxNamed} more`] : [];
+  return [`${[...named, ...more].join(', ')} ${paths.length === 1 ? one : many}`];
+}
+
+/** Replaces control characters, and cuts names that would fill the whole sentence. */
+function onOneLine(path: string): string {
+  return path.replace(/\p{Cc}/gu, '?').slice(0, 200);
+}

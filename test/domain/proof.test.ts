@@ -1,0 +1,162 @@
+import {
+  type Attempt,
+  judgeProof,
+  needsAnother,
+  type Observed,
+  type Proof,
+  proofSentence,
+  worstOf,
+} from '../../src/domain/proof/proof.ts';
+
+const passed: Attempt = { outcome: 'passed' };
+const failed: Attempt = { outcome: 'failed' };
+const hung: Attempt = { outcome: 'unfinished', why: 'they take longer than 15 s' };
+const seen = (more: Partial<Observed>): Observed => ({
+  testsChanged: ['test/a.test.js'],
+  testsRemoved: [],
+  doubts: [],
+  newTestsOnBase: [failed],
+  oldTestsOnChange: [passed],
+  ...more,
+});
+const doubts = ['package.json decides how the tests run'];
+
+test.each<[string, Partial<Observed>, Partial<Proof>]>([
+  ['as expected', {}, { status: 'proved', newTestsFailOnBase: true, oldTestsPass: true, reason: null }],
+  [
+    'new tests that pass on the base, twice',
+    { newTestsOnBase: [passed, passed] },
+    { status: 'unproved', newTestsFailOnBase: false, reason: 'the tests of this change also pass without it' },
+  ],
+  [
+    'old tests that fail with the change, twice',
+    { oldTestsOnChange: [failed, failed] },
+    { status: 'weakened', oldTestsPass: false, reason: 'the earlier tests fail with this change' },
+  ],
+  [
+    'new tests that pass on the base, and old tests that fail with the change',
+    { newTestsOnBase: [passed, passed], oldTestsOnChange: [failed, failed] },
+    { status: 'weakened', newTestsFailOnBase: false, oldTestsPass: false },
+  ],
+  [
+    'a file that decides how tests run',
+    { doubts },
+    { status: 'unproved', newTestsFailOnBase: true, oldTestsPass: true, reason: doubts[0] as string },
+  ],
+  [
+    'such a file, and old tests that fail',
+    { doubts, oldTestsOnChange: [failed, failed] },
+    { status: 'weakened', reason: `the earlier tests fail with this change; ${doubts[0]}` },
+  ],
+  [
+    'new tests with different results on the base',
+    { newTestsOnBase: [passed, failed] },
+    {
+      status: 'not_run',
+      newTestsFailOnBase: null,
+      reason:
+        'the checks with the tests of this change on the code without it had different results: they passed, then they failed',
+    },
+  ],
+  [
+    'old tests with different results',
+    { oldTestsOnChange: [failed, passed] },
+    {
+      status: 'not_run',
+      newTestsFailOnBase: true,
+      oldTestsPass: null,
+      reason: expect.stringContaining('they failed, then they passed'),
+    },
+  ],
+  [
+    'checks that hang twice on the base',
+    { newTestsOnBase: [hung, hung] },
+    {
+      status: 'not_run',
+      newTestsFailOnBase: null,
+      reason: expect.stringMatching(/did not finish: they take longer than 15 s$/),
+    },
+  ],
+  [
+    'checks that hang once, then fail as expected',
+    { newTestsOnBase: [hung, failed] },
+    { status: 'not_run', newTestsFailOnBase: null, reason: expect.stringContaining('different results') },
+  ],
+  [
+    'checks that hang twice on the change',
+    { oldTestsOnChange: [hung, hung] },
+    { status: 'not_run', oldTestsPass: null },
+  ],
+  [
+    'checks that hang on the base, and old tests that fail',
+    { newTestsOnBase: [hung, hung], oldTestsOnChange: [failed, failed] },
+    { status: 'weakened', newTestsFailOnBase: null, oldTestsPass: false },
+  ],
+  [
+    'one attempt that hung, because the time of the run was up',
+    { newTestsOnBase: [hung] },
+    { status: 'not_run', newTestsFailOnBase: null, oldTestsPass: true },
+  ],
+  [
+    'no test file',
+    { testsChanged: [], newTestsOnBase: [], oldTestsOnChange: [] },
+    {
+      status: 'no_tests',
+      newTestsFailOnBase: null,
+      oldTestsPass: null,
+      reason: 'no test file was added, changed or removed',
+    },
+  ],
+  [
+    'no test file, but one that decides how tests run',
+    { testsChanged: [], newTestsOnBase: [], oldTestsOnChange: [], doubts },
+    { status: 'no_tests', reason: `no test file was added, changed or removed; ${doubts[0]}` },
+  ],
+  [
+    'only a removed test',
+    { testsChanged: [], testsRemoved: ['test/a.test.js'], newTestsOnBase: [passed, passed] },
+    { status: 'unproved', testsRemoved: ['test/a.test.js'] },
+  ],
+])('%s', (_name, observed, wanted) => {
+  const proof = judgeProof(seen(observed));
+  expect(proof).toMatchObject(wanted);
+  expect(proof.reason === null).toBe(proof.status === 'proved');
+});
+
+test('only the expected results on both sides, without a doubt, prove a change', () => {
+  const results: Attempt[][] = [
+    [],
+    ...[passed, failed, hung].flatMap((a) => [[a], ...[passed, failed, hung].map((b) => [a, b])]),
+  ];
+  for (const newTestsOnBase of results)
+    for (const oldTestsOnChange of results)
+      for (const some of [[], doubts]) {
+        const { status } = judgeProof(seen({ newTestsOnBase, oldTestsOnChange, doubts: some }));
+        const all = (attempts: Attempt[], wanted: string) =>
+          attempts.length > 0 && attempts.every(({ outcome }) => outcome === wanted);
+        const isProof = all(newTestsOnBase, 'failed') && all(oldTestsOnChange, 'passed') && some.length === 0;
+        expect([status === 'proved', newTestsOnBase, oldTestsOnChange]).toEqual([
+          isProof,
+          newTestsOnBase,
+          oldTestsOnChange,
+        ]);
+      }
+});
+
+test('checks run once more after a result that was not expected, and only once', () => {
+  expect([needsAnother([failed], 'failed'), needsAnother([passed], 'passed')]).toEqual([false, false]);
+  expect([needsAnother([passed], 'failed'), needsAnother([failed], 'passed')]).toEqual([true, true]);
+  expect([needsAnother([hung], 'failed'), needsAnother([hung], 'passed')]).toEqual([true, true]);
+  expect(needsAnother([hung, hung], 'failed')).toBe(false);
+});
+
+test('of several repositories the worst counts, and each status is one sentence', () => {
+  const of = (more: Partial<Observed>) => judgeProof(seen(more));
+  const [proved, unproved, weakened] = [of({}), of({ doubts }), of({ oldTestsOnChange: [failed, failed] })];
+  expect([worstOf([]), worstOf([proved, unproved])?.status]).toEqual([undefined, 'unproved']);
+  expect(worstOf([unproved, weakened, proved])?.status).toBe('weakened');
+  const all = [proved, unproved, weakened, of({ newTestsOnBase: [hung] }), of({ testsChanged: [] })];
+  for (const proof of all) expect(proofSentence(proof)).toMatch(/^[^\n]+\.$/);
+  expect(new Set(all.map(proofSentence)).size).toBe(5);
+  expect(proofSentence(weakened)).toContain('⚠️');
+});
