@@ -1,18 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import {
-  constants,
-  copyFile,
-  link,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { linkOrCopy } from '../../host/link-or-copy.ts';
 import type { Packed } from './archive.ts';
 
 /** What is known about a kept result. */
@@ -96,11 +85,6 @@ async function isTaken(archive: string, path: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
   }
-}
-
-/** A link takes no time. Another file system needs a copy. */
-async function linkOrCopy(from: string, to: string): Promise<void> {
-  await link(from, to).catch(() => copyFile(from, to, constants.COPYFILE_EXCL));
 }
 
 function parse(text: string): Kept | undefined {

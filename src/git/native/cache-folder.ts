@@ -1,18 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import {
-  access,
-  copyFile,
-  link,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
+import { access, copyFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { linkOrCopy } from '../../host/link-or-copy.ts';
 import type { Remote } from '../engine.ts';
 
 /** Size of all caches of a worker together. When they exceed it, the least recently used ones are evicted. */
@@ -40,7 +29,7 @@ export async function fillFromCache(place: string, gitDir: string): Promise<stri
   const packs = await readdir(join(place, 'pack')).catch(() => []);
   if (packs.length === 0) return undefined;
   await mkdir(join(gitDir, 'objects/pack'), { recursive: true });
-  for (const name of packs) await linkOrCopy(join(place, 'pack', name), join(gitDir, 'objects/pack', name));
+  for (const name of packs) await shareObject(join(place, 'pack', name), join(gitDir, 'objects/pack', name));
   await writeFile(join(gitDir, 'shallow'), await readFile(join(place, 'shallow'), 'utf8'));
   await mkdir(join(gitDir, 'refs/cache'), { recursive: true });
   // Git reports the commits of its refs to the remote, which then sends only newer objects.
@@ -72,7 +61,7 @@ export async function storeInCache(gitDir: string, place: string, head: string):
   if (count > maxPacks) return rm(place, { recursive: true, force: true });
   const next = `${place}.${randomUUID()}`;
   await mkdir(join(next, 'pack'), { recursive: true, mode: 0o700 });
-  for (const name of packs) await linkOrCopy(join(source, name), join(next, 'pack', name));
+  for (const name of packs) await shareObject(join(source, name), join(next, 'pack', name));
   await copyFile(join(gitDir, 'shallow'), join(next, 'shallow'));
   await writeFile(join(next, 'head'), `${head}\n`);
   const old = `${place}.${randomUUID()}`;
@@ -106,11 +95,10 @@ async function packBytes(place: string): Promise<number> {
   return bytes;
 }
 
-async function linkOrCopy(from: string, to: string): Promise<void> {
-  await link(from, to).catch((error) => {
-    if (error.code === 'EEXIST') return;
-    if (error.code !== 'EXDEV' && error.code !== 'EPERM') throw error;
-    return copyFile(from, to);
+/** Another worker may have put the same object there. */
+async function shareObject(from: string, to: string): Promise<void> {
+  await linkOrCopy(from, to).catch((error) => {
+    if (error.code !== 'EEXIST') throw error;
   });
 }
 
