@@ -11,6 +11,7 @@ const picture: TaskPicture = {
   failure: null,
   attention: null,
   cancelledBecause: null,
+  budget: null,
   notice: '',
   run: {
     kind: 'start',
@@ -53,6 +54,12 @@ test('the comment shows status, agent, run, pull request, cost and handoff', () 
     'next: then that',
   ])
     expect(comment).toContain(part);
+});
+
+test('a budget is shown, and a change of it is shown immediately', () => {
+  const limited = wanted({ ...picture, budget: { costUsd: 8, steps: 200 } }, secret);
+  expect(limited.comment).toContain('| **Budget** | $8, 200 steps per run |');
+  expect(limited.essence).not.toBe(wanted(picture, secret).essence);
 });
 
 test('a comment in a public repository names no private one', () => {

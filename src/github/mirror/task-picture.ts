@@ -1,4 +1,5 @@
 import type { PullStatus } from '../../db/tables/task.ts';
+import type { RunBudget } from '../../domain/budget.ts';
 import type { Failure, RunKind, RunStatus } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 import type { Attention, Plan } from '../../domain/waiting.ts';
@@ -15,6 +16,7 @@ export interface TaskPicture {
   attention: (Pick<Attention, 'id' | 'reason' | 'text' | 'options'> & { plan?: Pick<Plan, 'files' | 'checks'> }) | null;
   /** Why the service itself cancelled the run; null when it did not. */
   cancelledBecause: string | null;
+  budget: RunBudget | null;
   notice: string;
   run: PictureOfRun | null;
   /** Runs before this one, newest first. */
