@@ -20,6 +20,7 @@ import { McpServers1765238400000 } from './0019-mcp-servers.ts';
 import { Environments1765324800000 } from './0020-environments.ts';
 import { PeopleInCommand1765411200000 } from './0021-people-in-command.ts';
 import { Audit1765497600000 } from './0022-audit.ts';
+import { NeedsAPerson1765584000000 } from './0023-needs-a-person.ts';
 import { Proofs1765756800000 } from './0025-proofs.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
@@ -46,5 +47,6 @@ export const migrations = [
   Environments1765324800000,
   PeopleInCommand1765411200000,
   Audit1765497600000,
+  NeedsAPerson1765584000000,
   Proofs1765756800000,
 ];

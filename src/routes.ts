@@ -14,6 +14,7 @@ import { waitingRoutes } from './runs/waiting/routes.ts';
 import { sprintRunRoutes } from './sprints/end-routes.ts';
 import { sprintRoutes } from './sprints/routes.ts';
 import { sprintTaskRoutes } from './sprints/task-routes.ts';
+import { inboxRoutes } from './tasks/inbox/routes.ts';
 import { taskRoutes } from './tasks/routes.ts';
 
 /** All operations of the REST interface, in the order in which Express matches them. */
@@ -26,6 +27,7 @@ export const routes: Route[] = [
   ...environmentTrialRoutes,
   ...agentRoutes,
   ...mcpServerRoutes,
+  ...inboxRoutes,
   ...taskRoutes,
   ...sprintRoutes,
   ...sprintTaskRoutes,

@@ -12,6 +12,7 @@ export interface Shown {
 export const pagesOf = ({ base, agentId, sprintId, taskId, sessionId, repositoryId }: Shown) => ({
   login: '/login',
   projects: '/',
+  inbox: '/inbox',
   board: base,
   'new-task': `${base}?new=one`,
   backlog: `${base}/backlog`,

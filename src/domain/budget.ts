@@ -9,7 +9,7 @@ export interface Budgets {
   dayCostUsd: number;
 }
 
-/** The limits that a project or a repository sets; null where it sets none. */
+/** The limits that a project, a repository or a task sets; null where it sets none. */
 export type ProjectBudgets = { [name in keyof Budgets]: number | null };
 
 /** A limit that applies, and who set it. */
@@ -21,6 +21,78 @@ export interface Limit {
 export type Limits = Record<keyof Budgets, Limit>;
 
 const names = ['runMinutes', 'runSteps', 'runTokens', 'runCostUsd', 'dayCostUsd'] as const;
+
+/** What people limit for each run of a task, and repositories for each of their runs. */
+export const runBudgetKeys = ['costUsd', 'steps', 'minutes', 'tokens'] as const;
+export type RunBudgetKey = (typeof runBudgetKeys)[number];
+export type RunBudget = { [key in RunBudgetKey]?: number | undefined };
+
+const limitNames = {
+  costUsd: 'runCostUsd',
+  steps: 'runSteps',
+  minutes: 'runMinutes',
+  tokens: 'runTokens',
+} as const satisfies Record<RunBudgetKey, keyof Budgets>;
+
+/** Returns the limits that a budget sets; null where it sets none. */
+export function limitsInBudget({ minutes, steps, tokens, costUsd }: RunBudget): ProjectBudgets {
+  return {
+    runMinutes: minutes ?? null,
+    runSteps: steps ?? null,
+    runTokens: tokens ?? null,
+    runCostUsd: costUsd ?? null,
+    dayCostUsd: null,
+  };
+}
+
+/** Returns the keys of a budget that exceed a limit, with that limit. */
+export function keysAbove(budget: RunBudget, limits: Limits) {
+  const all = runBudgetKeys.map((key) => ({ key, name: limitNames[key], limit: limits[limitNames[key]] }));
+  return all.filter(({ key, limit }) => (budget[key] ?? 0) > limit.value);
+}
+
+/** Writes a budget for people, such as `$8, 200 steps`. */
+export function budgetText(budget: RunBudget): string {
+  const amount = (key: RunBudgetKey, value: number) => {
+    if (key === 'costUsd') return `$${value}`;
+    return `${value.toLocaleString('en')} ${value === 1 ? key.slice(0, -1) : key}`;
+  };
+  return runBudgetKeys.flatMap((key) => (budget[key] === undefined ? [] : [amount(key, budget[key])])).join(', ');
+}
+
+/** The words for parts of a budget in comments. `$8` is read as `usd 8`. */
+const words: Record<string, RunBudgetKey> = {
+  usd: 'costUsd',
+  cost: 'costUsd',
+  costusd: 'costUsd',
+  step: 'steps',
+  steps: 'steps',
+  minute: 'minutes',
+  minutes: 'minutes',
+  token: 'tokens',
+  tokens: 'tokens',
+};
+
+/** Reads a budget that a person wrote, such as `$8`, `steps 200` or `$8, 200 steps`. Undefined for anything else. */
+export function readBudget(text: string): RunBudget | undefined {
+  const spelled = text.toLowerCase().replace(/\$/g, ' usd ');
+  const parts = spelled.replace(/(\d),(?=\d{3}(?!\d))/g, '$1').split(/[\s,]+/);
+  const given = parts.filter((part) => part !== '');
+  const budget: RunBudget = {};
+  for (let i = 0; i < given.length; i += 2) {
+    const [first = '', second = ''] = given.slice(i, i + 2);
+    const [word, amount] = Object.hasOwn(words, first) ? [first, second] : [second, first];
+    const key = Object.hasOwn(words, word) ? words[word] : undefined;
+    if (key === undefined || !/^\d{1,12}(\.\d{1,6})?$/.test(amount) || !isAmount(key, Number(amount))) return undefined;
+    budget[key] = Number(amount);
+  }
+  return given.length === 0 ? undefined : budget;
+}
+
+/** Returns whether a number can limit a run. Steps and tokens are counted in whole numbers. */
+export function isAmount(key: RunBudgetKey, value: number): boolean {
+  return value > 0 && (key === 'costUsd' || key === 'minutes' || Number.isInteger(value));
+}
 
 /** Some budgets. Undefined and null mean that a budget is not given. */
 export type SomeBudgets = { [key in keyof Budgets]?: number | null | undefined };
@@ -34,7 +106,7 @@ export function limitsOfService(budgets: Budgets): Limits {
   return Object.fromEntries(names.map((name) => [name, { value: budgets[name], setBy: 'service' }])) as Limits;
 }
 
-/** Applies the limits that a project or a repository sets. They can only lower a limit. */
+/** Applies the limits that a project, a repository or a task sets. They can only lower a limit. */
 export function lowerLimits(limits: Limits, setBy: LimitSetter, own: ProjectBudgets): Limits {
   const lower = (name: keyof Budgets): Limit => {
     const value = own[name];

@@ -1,12 +1,16 @@
 import type { Failure, FailureCategory } from './run.ts';
 
-/** Who set a limit, and therefore who can raise it. `repository` means the repository's .deckhand.yml. */
-export type LimitSetter = 'service' | 'project' | 'repository';
+/**
+ * Who set a limit, and therefore who can raise it. `repository` means the repository's .deckhand.yml, `task` the budget of
+ * the task.
+ */
+export type LimitSetter = 'service' | 'project' | 'repository' | 'task';
 
 const noteOf: Record<LimitSetter, string> = {
   service: 'limit of the service',
   project: 'limit of the project',
   repository: 'limit in .deckhand.yml',
+  task: 'limit of the task',
 };
 
 /**
@@ -39,6 +43,7 @@ const raiseBudget: Record<LimitSetter | 'unknown', string> = {
   service: 'Ask the operator to raise the limits of the service',
   project: 'Ask an admin of the project to raise its budget in the project settings',
   repository: 'Raise `budget` in .deckhand.yml on the base branch',
+  task: 'Raise the budget of the task, such as with `/agent budget $8`',
   unknown: 'Ask an admin of the project to raise its budget, or the operator to raise the limits of the service',
 };
 
@@ -46,6 +51,7 @@ const raiseMinutes: Record<LimitSetter | 'unknown', string> = {
   service: 'ask the operator to raise MAX_RUN_MINUTES',
   project: 'ask an admin of the project to raise its minutes per run in the project settings',
   repository: 'raise `budget.minutes` in .deckhand.yml on the base branch',
+  task: 'raise the budget of the task, such as with `/agent budget minutes 30`',
   unknown: 'ask the operator to raise MAX_RUN_MINUTES',
 };
 
@@ -59,7 +65,12 @@ export function remedyFor({ category, message }: Pick<Failure, 'category' | 'mes
   if (category !== 'budget') return remedies[category];
   if (setBy !== 'unknown' && message.includes(limitNote(setBy, true)))
     return `Retry tomorrow (UTC). ${raiseBudget[setBy]} if a day should cost more.`;
-  return `${raiseBudget[setBy]}, or make the task smaller. Then retry.`;
+  return `${raiseBudget[setBy]}, or make the task smaller. Then retry: the agent goes on where it stopped.`;
+}
+
+/** Returns whether a limit ended a run. Then its work was going well, so a retry goes on with its conversation. */
+export function endedByLimit({ category, message }: Pick<Failure, 'category' | 'message'>): boolean {
+  return category === 'budget' || (category === 'timeout' && limitSetter(message) !== undefined);
 }
 
 /** Returns who set the limit that a message mentions; undefined when it mentions none. */

@@ -1,10 +1,13 @@
+import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import {
   aboveLimit,
   type Budgets,
+  keysAbove,
   type Limits,
   limitsOfService,
   lowerLimits,
+  type RunBudget,
   type SomeBudgets,
 } from '../domain/budget.ts';
 import { badRequest } from '../errors.ts';
@@ -31,8 +34,8 @@ export function serviceLimits({ config }: App): Budgets {
 }
 
 /** Returns the limits for the runs of a project: those of the service, lowered by the project's own. */
-export async function limitsOf(app: App, projectId: string): Promise<Limits> {
-  const own = ownBudgets(await findProject(app.db.manager, projectId));
+export async function limitsOf(app: App, projectId: string, em = app.db.manager): Promise<Limits> {
+  const own = ownBudgets(await findProject(em, projectId));
   return lowerLimits(limitsOfService(serviceLimits(app)), 'project', own);
 }
 
@@ -46,5 +49,23 @@ export function assertWithinLimits(app: App, budgets: SomeBudgets): void {
     path: `budgets.${key}`,
     message: `budgets.${key} must be at most ${limits[key]}, the limit of this service (${settings[key]})`,
   }));
+  if (problems.length > 0) throw badRequest(problems);
+}
+
+/**
+ * Checks the budget of a task against the limits of its project and of the service.
+ * @throws AppError 400 naming each key that exceeds a limit
+ */
+export async function assertTaskBudgetWithin(
+  app: App,
+  em: EntityManager,
+  projectId: string,
+  budget: RunBudget,
+): Promise<void> {
+  const problems = keysAbove(budget, await limitsOf(app, projectId, em)).map(({ key, name, limit }) => {
+    const whose = limit.setBy === 'service' ? `service (${settings[name]})` : limit.setBy;
+    const path = `budget.${key}`;
+    return { path, message: `${path} must be at most ${limit.value}, the limit of this ${whose}` };
+  });
   if (problems.length > 0) throw badRequest(problems);
 }

@@ -2,7 +2,8 @@ import type { EntityManager } from 'typeorm';
 
 interface ProjectChange {
   id: number;
-  kind: 'task' | 'run' | 'sprint';
+  /** For `inbox`, the object is a task, and the status why it needs a person, or `done`. */
+  kind: 'task' | 'run' | 'sprint' | 'inbox';
   objectId: string;
   status: string;
   at: Date;

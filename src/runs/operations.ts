@@ -6,6 +6,7 @@ import type { RunKind } from '../domain/run.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } from '../tasks/revision-store.ts';
 import { getTask, hasLiveRunBelow, setTaskFields, type TaskView } from '../tasks/store.ts';
+import { runToContinue } from './continuing/continue-run.ts';
 import { abortHere } from './lease/live.ts';
 import { repositoryFor, startProblem } from './start-problem.ts';
 import { endRun, findLiveRun, insertRun, listLiveSubtasks, lockForCancel, lockRun } from './store.ts';
@@ -91,6 +92,7 @@ export async function queueRun(
     startedBy: run.startedBy,
     kind: run.kind,
     instructions: texts.filter((text) => text !== '').join('\n\n'),
+    continuesRunId: await runToContinue(em, task, run.kind),
   });
   const revisionIds = waiting.map((r) => r.id);
   await giveRevisionsTo(em, runId, revisionIds);

@@ -4,9 +4,11 @@ import { lowerLimits } from '../domain/budget.ts';
 import { RunFailed } from '../domain/run.ts';
 import { budgetsOfRepository } from '../repositories/settings/repository-settings.ts';
 import type { Confinement } from '../sandbox/sandbox.ts';
+import { lowerByTask } from '../tasks/budget-store.ts';
 import { findAssignment } from './agent/assignment.ts';
 import { workInside } from './agent/session.ts';
 import { conclude } from './conclude.ts';
+import { takeUpConversation } from './continuing/continue-run.ts';
 import { endFailed } from './fail-run.ts';
 import { asFailure } from './failures.ts';
 import { openJournal } from './lease/journal.ts';
@@ -38,13 +40,19 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     if (run.interruptions >= maxInterruptions) throw await tooOftenInterrupted(app, run);
     const given = await findAssignment(app, run);
     clock.open(given.limits.runMinutes);
+    await takeUpConversation(run, journal);
     confinement = await app.sandbox.confine(AbortSignal.any([outer, clock.working]));
     // `clock.working` does not abort git, because the work made so far is still pushed when the time is up.
     const signals = { git: AbortSignal.any([outer, clock.opening]), tools: confinement.signal, confinement };
     work = await patience(() => openWork(app, given, given.repository, { journal, signals, patience }));
     const limits = lowerLimits(given.limits, 'repository', budgetsOfRepository(work.settings));
-    clock.work(limits.runMinutes);
-    const ending = await workInside(app, { ...given, limits }, work, signals);
+    const limitsNow = async () => {
+      const current = await lowerByTask(app.db.manager, run.taskId, limits);
+      clock.work(current.runMinutes);
+      return current;
+    };
+    await limitsNow();
+    const ending = await workInside(app, { ...given, limitsNow }, work, signals);
     // From here on, the run changes what others see.
     await pauseIfAsked(app, run, journal);
     await conclude(app, work, ending);

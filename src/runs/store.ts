@@ -39,6 +39,7 @@ export async function insertRun(
     startedBy: string | null;
     kind: RunKind;
     instructions: string;
+    continuesRunId?: string | null;
   },
 ): Promise<string> {
   const id = newId('run');

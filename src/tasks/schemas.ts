@@ -18,6 +18,13 @@ const Attention = z
   })
   .meta({ id: 'Attention', description: 'What the run of a task waits for' });
 
+const amount = z.number('must be a number above 0').positive('must be a number above 0');
+const count = z.int('must be a whole number above 0').positive('must be a whole number above 0');
+const Budget = z
+  .strictObject({ costUsd: amount, steps: count, minutes: amount, tokens: count })
+  .partial()
+  .meta({ id: 'TaskBudget', description: 'Limits of each run of a task, which counts from zero' });
+
 export const Task = z
   .object({
     id: z.string(),
@@ -37,6 +44,7 @@ export const Task = z
     failure: Failure.nullable(),
     attention: Attention.nullable(),
     planFirst: z.boolean().nullable(),
+    budget: Budget.nullable(),
     runCount: z.int(),
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -76,6 +84,9 @@ export const UpdateTask = z.strictObject({
   dependsOn: z.array(IdText).max(100, 'must have at most 100 ids').optional(),
   repositoryId: IdText.optional(),
   planFirst: planFirst.optional(),
+  budget: Budget.nullable()
+    .optional()
+    .meta({ description: 'replaces the whole budget; during a run it counts from the next turn' }),
 });
 
 export const CreateSubtask = z.strictObject({ title: titleText(), description: longText().default('') });

@@ -17,7 +17,8 @@ export interface TaskView extends TaskRow {
 
 export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.description, t.status, t.owner,
   t.repository_id as "repositoryId", t.parent_id as "parentId", t.sprint_id as "sprintId", t.split_by_agent as "splitByAgent", t.branch_name as "branchName",
-  t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.wants_issue as "wantsIssue", t.plan_first as "planFirst", t.failure,
+  t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.wants_issue as "wantsIssue", t.plan_first as "planFirst", t.failure, t.budget,
+  t.status_since as "statusSince",
   t.done_at as "doneAt", t.created_by as "createdBy", t.created_at as "createdAt", t.updated_at as "updatedAt",
   array(select d.depends_on_id from task_dependencies d where d.task_id = t.id order by 1) as "dependsOn",
   (select p.url from pull_requests p where p.task_id = t.id and p.repository_id = t.repository_id
@@ -234,7 +235,7 @@ export async function swapStatus(
   failure: object | null,
 ) {
   const [, changed] = await em.query(
-    `update tasks set status = $3, failure = $4, updated_at = now(), done_at = case when $3 = 'done' then now() end
+    `update tasks set status = $3, failure = $4, updated_at = now(), status_since = now(), done_at = case when $3 = 'done' then now() end
      where id = $1 and status = $2`,
     [taskId, from, to, failure],
   );

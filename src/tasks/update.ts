@@ -6,6 +6,7 @@ import { changesBetween } from '../domain/audit/changes.ts';
 import { Refused } from '../domain/machine.ts';
 import type { TaskEvent, TaskStatus } from '../domain/task.ts';
 import { badField, badRequest } from '../errors.ts';
+import { assertTaskBudgetWithin } from '../projects/budgets.ts';
 import { advanceSprints, joinParent, moveTask, showTask } from './move.ts';
 import { dependencyProblems, insertTask, ownerProblems, repositoryProblems } from './operations.ts';
 import type { CreateSubtask, UpdateTask } from './schemas.ts';
@@ -29,8 +30,8 @@ type Update = z.output<typeof UpdateTask>;
 const byHand: Partial<Record<TaskStatus, TaskEvent>> = { backlog: 'to_backlog', ready: 'to_ready', done: 'to_done' };
 
 /**
- * Changes only the given fields. During a live run only the title and the description may change, because the run
- * depends on the other fields.
+ * Changes only the given fields. During a live run only the title, the description and the budget may change, because
+ * the run depends on the other fields.
  * @throws Refused; AppError 400 naming the field
  */
 export async function updateTask(app: App, taskId: string, userId: string, input: Update): Promise<TaskView> {
@@ -42,11 +43,12 @@ export async function updateTask(app: App, taskId: string, userId: string, input
     const task = await getTask(em, taskId);
     await checkReferences(em, task, userId, input);
     await assertMayChange(em, task, input);
-    const { status, dependsOn, ...fields } = input;
-    const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+    const { status, dependsOn } = input;
+    if (input.budget) await assertTaskBudgetWithin(app, em, task.projectId, input.budget);
+    const change = changeOf(input);
     if (dependsOn !== undefined) await setDependencies(em, task, dependsOn);
-    if (Object.keys(given).length > 0 || dependsOn !== undefined)
-      await em.update(Tasks, { id: taskId }, { ...given, updatedAt: new Date() });
+    if (Object.keys(change).length > 0 || dependsOn !== undefined)
+      await em.update(Tasks, { id: taskId }, { ...change, updatedAt: new Date() });
     if (status !== undefined && status !== task.status) await moveByHand(app, em, task, status);
     await showTask(app, em, taskId);
     await advanceSprints(app, em, task.projectId);
@@ -64,6 +66,13 @@ async function checkReferences(em: EntityManager, task: TaskView, userId: string
     ...(await repositoryProblems(em, task.projectId, input.repositoryId)),
   ];
   if (problems.length > 0) throw badRequest(problems);
+}
+
+/** Returns the given fields that are changed as they are. A budget without limits becomes null. */
+function changeOf({ status: _moves, dependsOn: _replaced, budget, ...fields }: Update) {
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  if (budget === undefined) return given;
+  return { ...given, budget: budget === null || Object.keys(budget).length === 0 ? null : budget };
 }
 
 async function assertMayChange(em: EntityManager, task: TaskView, input: Update): Promise<void> {

@@ -230,6 +230,15 @@ export type McpServer = {
     /** the tools to offer to agents, by the names that the server gives them; null for all */
     tools: string[] | null;
 };
+export type InboxEntry = {
+    taskId: string;
+    projectId: string;
+    reason: "plan" | "question" | "push" | "paused" | "review" | "failed";
+    title: string;
+    /** what the run waits for, why it failed, or what was done; at most 2,000 characters */
+    text: string;
+    since: string;
+};
 export type Failure = {
     category: "auth" | "rate_limit" | "budget" | "timeout" | "sandbox" | "setup" | "model" | "checks" | "gave_up" | "no_changes" | "conflict" | "push_rejected" | "repository" | "internal";
     message: string;
@@ -241,6 +250,12 @@ export type Attention = {
     text: string;
     options: string[];
     since: string;
+};
+export type TaskBudget = {
+    costUsd?: number;
+    steps?: number;
+    minutes?: number;
+    tokens?: number;
 };
 export type Task = {
     id: string;
@@ -260,6 +275,7 @@ export type Task = {
     failure: Failure | null;
     attention: Attention | null;
     planFirst: boolean | null;
+    budget: TaskBudget | null;
     runCount: number;
     createdAt: string;
     updatedAt: string;
@@ -2309,6 +2325,29 @@ export function setMcpServers(projectId: string, body: {
     })));
 }
 /**
+ * List the tasks that need a person, in all projects of the caller, newest first; at most 1,000
+ */
+export function listInbox(opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: InboxEntry[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>("/me/inbox", {
+        ...opts
+    }));
+}
+/**
  * Create a task
  */
 export function createTask(projectId: string, body: {
@@ -2544,6 +2583,8 @@ export function updateTask(id: string, body?: {
     repositoryId?: string;
     /** whether the agent proposes a plan first; null for the setting of the repository */
     planFirst?: boolean | null;
+    /** replaces the whole budget; during a run it counts from the next turn */
+    budget?: TaskBudget | null;
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;

@@ -12,6 +12,7 @@ export const routes: RouteObject[] = [
     HydrateFallback: () => null,
     children: [
       { index: true, lazy: async () => ({ Component: (await import('./projects/projects-page.tsx')).ProjectsPage }) },
+      { path: 'inbox', lazy: async () => ({ Component: (await import('./inbox/inbox-page.tsx')).InboxPage }) },
       {
         path: 'projects/:projectId',
         children: [

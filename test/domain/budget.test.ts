@@ -1,4 +1,14 @@
-import { aboveLimit, exhausted, exhaustedDay, limitsOfService, lowerLimits } from '../../src/domain/budget.ts';
+import {
+  aboveLimit,
+  budgetText,
+  exhausted,
+  exhaustedDay,
+  keysAbove,
+  limitsInBudget,
+  limitsOfService,
+  lowerLimits,
+  readBudget,
+} from '../../src/domain/budget.ts';
 
 const service = { runMinutes: 30, runSteps: 10, runTokens: 1000, runCostUsd: 0.5, dayCostUsd: 2 };
 const none = { runMinutes: null, runSteps: null, runTokens: null, runCostUsd: null, dayCostUsd: null };
@@ -45,5 +55,43 @@ test('the cost of a day says that its limit is daily', () => {
   expect(exhaustedDay({ value: 2, setBy: 'project' }, 1.99)).toBeUndefined();
   expect(exhaustedDay({ value: 2, setBy: 'project' }, 2)).toMatch(
     /\$2 a day is used up \(daily limit of the project\)$/,
+  );
+});
+
+test('the budget of a task lowers the limits of each run, and may not exceed those of project and service', () => {
+  const limits = lowerLimits(limitsOfService(service), 'project', { ...none, runSteps: 8 });
+  expect(keysAbove({ costUsd: 0.5, steps: 8, minutes: 30, tokens: 1000 }, limits)).toEqual([]);
+  expect(keysAbove({ costUsd: 0.51, steps: 9 }, limits).map(({ key, limit }) => [key, limit])).toEqual([
+    ['costUsd', { value: 0.5, setBy: 'service' }],
+    ['steps', { value: 8, setBy: 'project' }],
+  ]);
+  expect(lowerLimits(limits, 'task', limitsInBudget({ steps: 3, minutes: 90 }))).toMatchObject({
+    runSteps: { value: 3, setBy: 'task' },
+    runMinutes: { value: 30, setBy: 'service' },
+  });
+});
+
+test.each<[string, object | undefined]>([
+  ['$8', { costUsd: 8 }],
+  ['$ 0.50', { costUsd: 0.5 }],
+  ['8 USD', { costUsd: 8 }],
+  ['steps 200', { steps: 200 }],
+  ['200 steps', { steps: 200 }],
+  ['Minutes 7.5', { minutes: 7.5 }],
+  ['tokens 1,500,000', { tokens: 1_500_000 }],
+  ['$8, 200 steps', { costUsd: 8, steps: 200 }],
+  ['$8 steps 200\nminutes 30', { costUsd: 8, steps: 200, minutes: 30 }],
+  ...['', '8', '$', '$0', '-$8', '$-8', 'steps', 'steps 1.5', 'tokens many', 'weeks 2', 'constructor 3'].map(
+    (text): [string, undefined] => [text, undefined],
+  ),
+  ['$8 please', undefined],
+  ['$9999999999999', undefined],
+])('the budget in %j', (text, expected) => {
+  expect(readBudget(text)).toEqual(expected);
+});
+
+test('a budget is written as people would write it', () => {
+  expect(budgetText({ tokens: 1_500_000, minutes: 1, steps: 200, costUsd: 0.5 })).toBe(
+    '$0.5, 200 steps, 1 minute, 1,500,000 tokens',
   );
 });

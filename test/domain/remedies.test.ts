@@ -1,4 +1,4 @@
-import { limitNote, remedyFor } from '../../src/domain/remedies.ts';
+import { endedByLimit, limitNote, remedyFor } from '../../src/domain/remedies.ts';
 import { failureCategories } from '../../src/domain/run.ts';
 
 const budget = (note = '') => remedyFor({ category: 'budget', message: `the budget of 5 steps is used up ${note}` });
@@ -11,6 +11,10 @@ test('the remedy for an exceeded limit names exactly the people who can raise it
     /^Ask an admin of the project to raise its budget in the project settings/,
   );
   expect(budget(limitNote('repository'))).toMatch(/^Raise `budget` in .deckhand.yml on the base branch/);
+  expect(budget(limitNote('task'))).toMatch(
+    /^Raise the budget of the task, such as with `\/agent budget \$8`, or .* goes on/,
+  );
+  expect(timeout(limitNote('task'))).toContain('raise the budget of the task');
   expect(timeout(limitNote('service'))).toContain('ask the operator to raise MAX_RUN_MINUTES');
   expect(timeout(limitNote('project'))).toContain('ask an admin of the project to raise its minutes per run');
   expect(timeout(limitNote('repository'))).toContain('raise `budget.minutes` in .deckhand.yml');
@@ -34,4 +38,12 @@ test('a failure stored without details names everyone who may be able to help', 
 
 test('every category has a remedy in whole sentences', () => {
   for (const category of failureCategories) expect(remedyFor({ category, message: 'x' })).toMatch(/^[A-Z].+\.$/);
+});
+
+test('a run that a limit ended can go on with its conversation; a step that took too long is no limit', () => {
+  const message = `the run took longer than its 5 minutes ${limitNote('task')}`;
+  expect(endedByLimit({ category: 'timeout', message })).toBe(true);
+  expect(endedByLimit({ category: 'budget', message: 'x' })).toBe(true);
+  expect(endedByLimit({ category: 'timeout', message: 'a step of the run took too long' })).toBe(false);
+  expect(endedByLimit({ category: 'model', message })).toBe(false);
 });

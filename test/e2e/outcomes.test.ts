@@ -106,20 +106,24 @@ test('a forbidden change is returned to the model once, then fails the run; noth
   expect(world.github.pushes).toEqual([]);
 });
 
-test('a run that exhausted its budget pushes a draft; the next run continues it and marks it ready for review', async () => {
-  const script: Said[] = [[write('one.txt')], [write('two.txt')], [finish]];
+test('a run that exhausted its budget pushes a draft; a retry goes on with its conversation and marks it ready for review', async () => {
+  // The number of turns selects the answer, so a run that starts over would begin with the first one.
+  const script: Said[] = [[write('one.txt')], [write('two.txt')], [write('three.txt')], [finish]];
   await budget({ runSteps: 2 });
-  await play(script);
+  const number = await play(script);
   const task = await world.taskIn('in_review');
+  const before = world.model.requests.at(-2)?.messages ?? [];
   expect(task.failure).toMatchObject({ category: 'budget', message: expect.stringContaining('2 steps') });
   expect(gitOut(world.github.folderOf('mona/sample'), 'diff', '--name-only', `main...${task.branchName}`)).toBe(
     'one.txt\ntwo.txt',
   );
   expect(await world.get(`/tasks/${task.id}/prs`)).toMatchObject([{ status: 'draft' }]);
   await expect(world.service.api(world.token, 'POST', `/tasks/${task.id}/merge`)).rejects.toThrow(/409.*draft/);
-  script[0] = [write('three.txt'), finish];
-  script[1] = [finish];
-  await world.service.api(world.token, 'POST', `/tasks/${task.id}/retry`);
+  await budget({ runSteps: null });
+  await world.github.as('mona')('POST', `/repos/mona/sample/issues/${number}/comments`, { body: 'Count to three.' });
+  await world.service.api(world.token, 'PATCH', `/tasks/${task.id}`, { budget: { steps: 3 } });
+  world.model.requests.length = 0;
+  await world.service.api(world.token, 'POST', `/tasks/${task.id}/retry`, { text: 'No more than three.' });
   expect(await world.taskIn('in_review')).toMatchObject({
     failure: null,
     branchName: task.branchName,
@@ -128,7 +132,14 @@ test('a run that exhausted its budget pushes a draft; the next run continues it 
   expect(await world.get(`/tasks/${task.id}/prs`)).toMatchObject([{ status: 'open' }]);
   const { files } = await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`);
   expect(files.map((f) => f.path)).toEqual(['one.txt', 'three.txt', 'two.txt']);
-  await budget({ runSteps: null });
+  const first = world.model.requests[0]?.messages ?? [];
+  expect(first.slice(0, before.length)).toEqual(before);
+  expect(first.at(-1)?.content).toMatch(
+    /^\[A new run continues here\] .*2 steps is used up.*No more than three\..*### mona on the issue.*Count to three\./s,
+  );
+  const [run] = await world.get<{ kind: string; steps: number }[]>(`/tasks/${task.id}/runs`);
+  // The third file, and two calls of `finish`.
+  expect(run).toMatchObject({ kind: 'retry', steps: 3 });
 });
 
 test('cancel stops a run that waits for its model, and nothing is pushed', async () => {

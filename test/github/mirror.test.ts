@@ -11,6 +11,7 @@ const picture: TaskPicture = {
   failure: null,
   attention: null,
   cancelledBecause: null,
+  budget: null,
   notice: '',
   run: {
     kind: 'start',
@@ -63,6 +64,12 @@ test('what the tests prove stands in the comment and in the check run as one sen
   const doubted = wanted({ ...picture, proof: { status: 'unproved', reason } }, secret).comment;
   expect(doubted).toMatch(/^Not proved by its tests: test\/a.js .* decides how the tests run\.$/m);
   expect(doubted).not.toMatch(/@octocat|^\/agent merge/m);
+});
+
+test('a budget is shown, and a change of it is shown immediately', () => {
+  const limited = wanted({ ...picture, budget: { costUsd: 8, steps: 200 } }, secret);
+  expect(limited.comment).toContain('| **Budget** | $8, 200 steps per run |');
+  expect(limited.essence).not.toBe(wanted(picture, secret).essence);
 });
 
 test('a comment in a public repository names no private one', () => {

@@ -45,6 +45,7 @@ test('no list sends more statements for fifty rows than for one', async () => {
   const lists = [
     '/projects?limit=100',
     '/me/tokens?limit=100',
+    '/me/inbox',
     `/projects/${project}/members`,
     '/repositories',
     `/repositories?projectId=${project}`,

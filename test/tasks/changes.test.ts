@@ -50,6 +50,37 @@ test('a PATCH changes the given fields and no others', async () => {
   expect(await get(task.id)).toEqual(body);
 });
 
+test('a budget is replaced, removed and kept below the limits of the project and the service', async () => {
+  const { id } = await create({ owner: developer });
+  expect((await patch(id, { budget: { costUsd: 2.5, steps: 20 } })).body.budget).toEqual({ costUsd: 2.5, steps: 20 });
+  await run(id, 'running');
+  const during = await patch(id, { budget: { minutes: 7 } });
+  expect([during.status, during.body.budget]).toEqual([200, { minutes: 7 }]);
+  expect((await patch(id, { title: 'kept' })).body.budget).toEqual({ minutes: 7 });
+  await call('PATCH', `/projects/${project}`, { budgets: { runSteps: 50 } });
+  const { runCostUsd } = (await call('GET', `/projects/${project}`)).body.limits;
+  const tooMuch = await patch(id, { budget: { steps: 51, costUsd: runCostUsd + 1 } });
+  expect([tooMuch.status, tooMuch.body.errors]).toEqual([
+    400,
+    [
+      {
+        path: 'budget.costUsd',
+        message: `budget.costUsd must be at most ${runCostUsd}, the limit of this service (MAX_RUN_COST_USD)`,
+      },
+      { path: 'budget.steps', message: 'budget.steps must be at most 50, the limit of this project' },
+    ],
+  ]);
+  await call('PATCH', `/projects/${project}`, { budgets: { runSteps: null } });
+  for (const [key, value] of Object.entries({ steps: 1.5, tokens: 0, minutes: -1, costUsd: '8', days: 3 })) {
+    const refused = await patch(id, { budget: { [key]: value } });
+    expect([key, refused.status]).toEqual([key, 400]);
+    expect(refused.body.errors[0].path).toMatch(/^budget/);
+  }
+  expect((await get(id)).budget).toEqual({ minutes: 7 });
+  expect((await patch(id, { budget: null })).body.budget).toBeNull();
+  expect((await patch(id, { budget: {} })).body.budget).toBeNull();
+});
+
 test('people set a status by the rules of the state machine', async () => {
   const { id } = await create();
   const to = async (status: string) => (await patch(id, { status })).body.status ?? 409;

@@ -1,3 +1,4 @@
+import type { RunBudget } from '../../domain/budget.ts';
 import { type Failure, liveStatuses, type RunKind, type RunStatus } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 import type { WaitReason } from '../../domain/waiting.ts';
@@ -23,6 +24,10 @@ export interface TaskRow {
   /** Whether its agent proposes a plan first; null for the setting of the repository. */
   planFirst: boolean | null;
   failure: Failure | null;
+  /** The limits that people set for each run of the task; null when there are none. */
+  budget: RunBudget | null;
+  /** Since when the task has its status. */
+  statusSince: Date;
   doneAt: Date | null;
   createdBy: string | null;
   createdAt: Date;
@@ -46,6 +51,8 @@ export const Tasks = table<TaskRow>('tasks', {
   wantsIssue: flag(false),
   planFirst: { type: 'boolean', nullable: true },
   failure: json({ nullable: true }),
+  budget: json({ nullable: true }),
+  statusSince: madeNow(),
   doneAt: maybeTime(),
   createdBy: maybeText(),
   createdAt: madeNow(),
@@ -93,6 +100,8 @@ export interface RunRow {
   modelPauseSeconds: number;
   /** Why the run pauses before its next turn; null unless somebody asked for it. */
   pauseText: string | null;
+  /** The run whose conversation this one continues. */
+  continuesRunId: string | null;
   createdAt: Date;
   startedAt: Date | null;
   finishedAt: Date | null;
@@ -127,6 +136,7 @@ export const Runs = table<RunRow>('runs', {
   modelPauses: whole({ default: 0 }),
   modelPauseSeconds: whole({ default: 0 }),
   pauseText: maybeText(),
+  continuesRunId: maybeText(),
   createdAt: madeNow(),
   startedAt: maybeTime(),
   finishedAt: maybeTime(),

@@ -13,6 +13,7 @@ import { addSubtask, updateTask } from '../../tasks/update.ts';
 import { mergeTask } from '../merge.ts';
 import { findTaskOfIssue } from '../store.ts';
 import { ask } from './ask.ts';
+import { setBudget } from './budget-verb.ts';
 import { agentIfUnowned, agentNamed, defaultAgent, readStart } from './choose-agent.ts';
 import { createAndStart, createForIssue } from './create-for-issue.ts';
 import { auditedAct, type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from './given-command.ts';
@@ -96,6 +97,7 @@ export const verbs: Record<string, Verb> = {
     audit: 'task.update',
     act: depend,
   },
+  budget: { takes: '<$8|steps 200|none>', does: 'limits each run of the task', audit: 'task.update', act: setBudget },
   sprint: {
     takes: '<name|none>',
     does: 'moves the task into a sprint, or out of its sprint',

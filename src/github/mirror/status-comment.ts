@@ -1,3 +1,4 @@
+import { budgetText } from '../../domain/budget.ts';
 import { mayName } from '../../domain/private-content.ts';
 import { proofSentence } from '../../domain/proof/proof.ts';
 import { remedyFor } from '../../domain/remedies.ts';
@@ -53,6 +54,7 @@ function factTable(task: TaskPicture, shownIn: { isPrivate: boolean }): string[]
   if (task.branchName !== null) rows.push(['Branch', `\`${task.branchName}\``]);
   for (const pull of task.pulls.filter((p) => mayName(p, shownIn)))
     rows.push(['Pull request', `[${pull.repositoryName}#${pull.number}](${pull.url}) (${pull.status})`]);
+  if (task.budget !== null) rows.push(['Budget', `${budgetText(task.budget)} per run`]);
   if (task.costUsd !== null) rows.push(['Cost', `$${task.costUsd.toFixed(2)}`]);
   return ['| | |', '| --- | --- |', ...rows.map(([name, value]) => `| **${name}** | ${cell(value)} |`)];
 }

@@ -1,4 +1,5 @@
 import type { PullStatus } from '../../db/tables/task.ts';
+import type { RunBudget } from '../../domain/budget.ts';
 import type { Proof } from '../../domain/proof/proof.ts';
 import type { Failure, RunKind, RunStatus } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
@@ -16,6 +17,7 @@ export interface TaskPicture {
   attention: (Pick<Attention, 'id' | 'reason' | 'text' | 'options'> & { plan?: Pick<Plan, 'files' | 'checks'> }) | null;
   /** Why the service itself cancelled the run; null when it did not. */
   cancelledBecause: string | null;
+  budget: RunBudget | null;
   notice: string;
   run: PictureOfRun | null;
   /** Runs before this one, newest first. */

@@ -1,4 +1,4 @@
-import type { ProjectBudgets } from '../../domain/budget.ts';
+import { limitsInBudget, type ProjectBudgets, type RunBudget } from '../../domain/budget.ts';
 import { RunFailed } from '../../domain/run.ts';
 import type { PlanMode } from '../../domain/settings/plan-first.ts';
 import type { PushMode } from '../../domain/settings/push-mode.ts';
@@ -43,7 +43,7 @@ export interface RepositorySettings {
   allowed: string[];
   /** The name of the agent to use when a command names none. */
   agent?: string | undefined;
-  budget: Partial<Record<'minutes' | 'steps' | 'tokens' | 'costUsd', number | undefined>>;
+  budget: RunBudget;
 }
 
 const maxSettingsBytes = 32_768;
@@ -72,8 +72,7 @@ export const noSettings: RepositorySettings = {
 
 /** Returns the limits that a repository sets for its runs. */
 export function budgetsOfRepository({ budget }: RepositorySettings): ProjectBudgets {
-  const { minutes = null, steps = null, tokens = null, costUsd = null } = budget;
-  return { runMinutes: minutes, runSteps: steps, runTokens: tokens, runCostUsd: costUsd, dayCostUsd: null };
+  return limitsInBudget(budget);
 }
 
 /**

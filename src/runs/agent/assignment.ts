@@ -20,6 +20,11 @@ export interface Assignment {
   limits: Limits;
 }
 
+export interface Limited extends Assignment {
+  /** Returns the limits that apply to the next turn. People may change the budget of a task during a run. */
+  limitsNow(): Promise<Limits>;
+}
+
 /**
  * Reads everything that a run needs.
  * @throws RunFailed when something was deleted or disconnected since the run was queued

@@ -18,7 +18,8 @@ export interface LoopContext {
   host: ToolHost;
   offered: Offered;
   signal: AbortSignal;
-  limits: Limits;
+  /** Returns the limits that apply now. */
+  limits(): Promise<Limits>;
   /** Shows the text of the model while it arrives. */
   live?: Pick<ReplyOptions, 'onText' | 'onRestart'>;
   spent(): Promise<Spent>;
@@ -57,10 +58,11 @@ export async function converse(context: LoopContext, messages: Message[]): Promi
     context.signal.throwIfAborted();
     const heard = await context.hear();
     failIfStuck(messages);
+    const limits = await context.limits();
     const spent = await context.spent();
-    const used = exhausted(context.limits, spent);
+    const used = exhausted(limits, spent);
     if (used !== undefined) throw new RunFailed('budget', used);
-    const remarks = [...heard, ...limitWarning(context.limits, spent, messages)];
+    const remarks = [...heard, ...limitWarning(limits, spent, messages)];
     const asked = messages.concat(remarks);
     const reply = await replyTo(context, asked);
     const turn = await takeTurn(context, reply);

@@ -56,7 +56,7 @@ function describeTask(given: Briefing): string {
     task.description,
     run.instructions === '' ? '' : `## Instructions for this attempt\n${run.instructions}`,
     ...sections,
-    conflicts.length === 0 ? '' : mergeText(conflicts),
+    mergeText(conflicts),
     handoffs.length === 0 ? '' : `## Handoffs of earlier attempts\n${earlierHandoffs(handoffs)}`,
     related.length === 0
       ? ''
@@ -72,7 +72,9 @@ function describeTask(given: Briefing): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-function mergeText(conflicts: string[]): string {
+/** Says that the base branch was merged and conflicts have to be resolved; '' when there are none. */
+export function mergeText(conflicts: string[]): string {
+  if (conflicts.length === 0) return '';
   const files = conflicts.map((path) => `- ${path}`).join('\n');
   return `## The base branch was merged\nThese files conflict and contain git's markers (<<<<<<<, =======, >>>>>>>). Keep what both sides intended, and leave no marker:\n${files}`;
 }

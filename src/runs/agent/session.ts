@@ -13,6 +13,7 @@ import type { TaskView } from '../../tasks/store.ts';
 import { listHandoffs, listRelatedHandoffs } from '../../tasks/work-store.ts';
 import { type Briefing, openBriefing, withImages } from '../briefing/briefing.ts';
 import { withSkills } from '../briefing/skills.ts';
+import { tellOfContinuation } from '../continuing/continue-run.ts';
 import { findContext, insertContext, updateContext } from '../lease/context-store.ts';
 import type { Journal } from '../lease/journal.ts';
 import { insertTurn, listTurns } from '../lease/journal-store.ts';
@@ -24,7 +25,7 @@ import { park } from '../waiting/park.ts';
 import { allWorks, type Work } from '../work.ts';
 import { combineRepositories, type OpenRepositories, openable } from '../workspace/open-repositories.ts';
 import { packFiles, type Signals, unpackFiles } from '../workspace/workspace.ts';
-import type { Assignment } from './assignment.ts';
+import type { Assignment, Limited } from './assignment.ts';
 import { type Memory, newMemory } from './context/memory.ts';
 import type { Ending } from './ending/ending.ts';
 import { judgeEnding } from './ending/judge-ending.ts';
@@ -41,15 +42,15 @@ import { tellingOfLostProcesses } from './tools/lost-processes.ts';
  * Lets the agent work in the workspace until the conversation ends. If an earlier worker began the conversation,
  * restores its turns and its file changes first.
  */
-export async function workInside(app: App, given: Assignment, work: Work, signals: Signals): Promise<Ending> {
+export async function workInside(app: App, given: Limited, work: Work, signals: Signals): Promise<Ending> {
   const { checkout, journal, baseHead } = work;
-  const turns = await listTurns(app.db.manager, given.run.id);
+  const stored = await listTurns(app.db.manager, given.run.id);
   const instructed = withSkills(withNestedInstructions(work.host, checkout, baseHead), checkout, baseHead);
   const repositories = combineRepositories(app, given, work, instructed, signals);
   let briefing: Briefing | undefined;
   try {
     await repositories.reopen();
-    const packed = turns.findLast((t) => t.workspace !== null)?.workspace;
+    const packed = stored.findLast((t) => t.workspace !== null)?.workspace;
     if (packed) await repositories.restore(await unpackFiles(packed));
     work.planning = await readPlanning(app.db.manager, work);
     const known = await journal.recall<Ending>('ending');
@@ -57,6 +58,7 @@ export async function workInside(app: App, given: Assignment, work: Work, signal
     briefing = await openBriefing(app, work, signals.tools);
     const sections = [...planSections(work.planning), ...briefing.sections];
     const { opening, memory } = await beginning(app, given, work, repositories.host, sections);
+    const turns = await tellOfContinuation(app, work, stored, signals.tools);
     const { name } = given.agent;
     await journal.note('loop', turns.length > 0 ? `${name} continues after ${turns.length} turns` : `${name} begins`);
     const messages = [...withImages(opening, briefing.images), ...turns.flatMap((t) => t.messages)];
@@ -154,7 +156,7 @@ const saidMeanwhile = 'Somebody said something to you. Read the next message, th
 
 function loopContext(
   app: App,
-  given: Assignment,
+  given: Limited,
   work: Work,
   {
     repositories,
@@ -164,7 +166,7 @@ function loopContext(
   }: { repositories: OpenRepositories; signals: Signals; memory: Memory; turnsBefore: number },
 ): LoopContext {
   const { host } = repositories;
-  const { run, task, model, limits } = given;
+  const { run, task, model, limitsNow } = given;
   const mode = work.planning?.mode ?? 'never';
   // Reads `work.secrets` each time, because it grows when another repository is opened.
   const clean = <T>(value: T) => withoutSecrets(value, work.secrets);
@@ -176,7 +178,7 @@ function loopContext(
     model,
     host,
     offered: { hasShell: host.hasShell, maySplit: task.parentId === null, plan: mode },
-    limits,
+    limits: limitsNow,
     memory,
     signal: signals.tools,
     hear: hearing.hear,

@@ -45,6 +45,14 @@ async function readThreads(app: App, work: Work, signal: AbortSignal): Promise<T
   return threads;
 }
 
+/** Reads the comments since a time. GitHub tells their times in whole seconds. They are not kept in the journal. */
+export async function commentsSince(app: App, work: Work, from: Date, signal: AbortSignal): Promise<Thread[]> {
+  const second = Math.floor(from.getTime() / 1000) * 1000;
+  const isNew = ({ at }: Thread['comments'][number]) => Date.parse(at) >= second;
+  const threads = await readThreads(app, work, signal);
+  return threads.map((thread) => ({ isCut: false, comments: thread.comments.filter(isNew) }));
+}
+
 /** Downloads the images of the description, then those of the comments, newest first. */
 async function readPictures(app: App, work: Work, threads: Thread[], signal: AbortSignal): Promise<Picture[]> {
   const comments = threads.flatMap((thread) => thread.comments).sort((a, b) => b.at.localeCompare(a.at));

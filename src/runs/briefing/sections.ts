@@ -26,7 +26,7 @@ export function sectionsOf({ discussion, skills, mcp, environment = '' }: Beside
 }
 
 /** Shows comments: those of people with write permission as instructions, the others as quoted data. */
-function commentsSection(threads: Thread[]): string {
+export function commentsSection(threads: Thread[]): string {
   const comments = threads.flatMap((thread) => thread.comments);
   if (comments.length === 0) return '';
   const lines = [

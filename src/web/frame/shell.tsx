@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useParams } from 'react-router';
 import { Loading, QueryResult } from '../display/query-result.tsx';
+import { InboxLink } from '../inbox/inbox-link.tsx';
 import { isInaccessible } from '../live/errors.ts';
 import { useProjectEvents } from '../live/project-events.ts';
 import * as queries from '../live/queries.ts';
@@ -30,6 +31,7 @@ export function Shell() {
               Reconnecting…
             </output>
           )}
+          {user.data && <InboxLink />}
           <ThemeMenu />
           {user.data && <UserMenu login={user.data.login} avatarUrl={user.data.avatarUrl} />}
         </div>

@@ -4,6 +4,7 @@ import { statusOf } from './errors.ts';
 
 /** The dashboard's queries, each with its cache key. The first word of a key says what is cached. */
 export const me = () => queryOptions({ queryKey: ['me'], queryFn: () => api.getMe() });
+export const inbox = () => queryOptions({ queryKey: ['inbox'], queryFn: () => api.listInbox() });
 export const myTokens = () => queryOptions({ queryKey: ['tokens'], queryFn: () => api.listTokens({ limit: 100 }) });
 
 export const projects = () =>

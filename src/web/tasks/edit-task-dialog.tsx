@@ -10,8 +10,12 @@ import { submitOnce } from '../forms/submit-once.ts';
 import { errorMessage } from '../live/errors.ts';
 import { putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
+import { BudgetFields } from './budget-fields.tsx';
+import { type BudgetTexts, budgetTextsOf, changedBudget } from './budget-texts.ts';
 
-type Fields = Pick<api.Task, 'title' | 'description' | 'owner' | 'repositoryId' | 'dependsOn'>;
+type Fields = Pick<api.Task, 'title' | 'description' | 'owner' | 'repositoryId' | 'dependsOn'> & {
+  budget: BudgetTexts;
+};
 
 interface FieldsProps {
   task: api.Task;
@@ -26,7 +30,7 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
   const client = useQueryClient();
   const [fields, setFields] = useState<Fields>(() => {
     const { title, description, owner, repositoryId, dependsOn } = task;
-    return { title, description, owner, repositoryId, dependsOn };
+    return { title, description, owner, repositoryId, dependsOn, budget: budgetTextsOf(task) };
   });
   const set = (change: Partial<Fields>) => setFields((before) => ({ ...before, ...change }));
   const save = useMutation({
@@ -42,6 +46,11 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
         {save.error && <Flash variant="danger">{errorMessage(save.error)}</Flash>}
         <TitleAndDescription task={task} fields={fields} set={set} />
         <Assignment task={task} fields={fields} set={set} />
+        <BudgetFields
+          projectId={task.projectId}
+          budget={fields.budget}
+          onChange={(key, text) => set({ budget: { ...fields.budget, [key]: text } })}
+        />
         <FormButtons submit="Save changes" isBusy={save.isPending} onCancel={onClose} />
       </form>
     </FormDialog>
@@ -49,12 +58,15 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
 }
 
 function changesOf(task: api.Task, fields: Fields) {
-  const { repositoryId, dependsOn, ...changes } = changedFields<Fields>(task, {
-    ...fields,
+  const { budget: texts, ...others } = fields;
+  const { repositoryId, dependsOn, ...changes } = changedFields<Omit<Fields, 'budget'>>(task, {
+    ...others,
     title: fields.title.trim(),
   });
+  const budget = changedBudget(budgetTextsOf(task), texts);
   return {
     ...changes,
+    ...(budget === undefined ? {} : { budget }),
     ...(repositoryId ? { repositoryId } : {}),
     ...(dependsOn && dependsOn.join() !== task.dependsOn.join() ? { dependsOn } : {}),
   };

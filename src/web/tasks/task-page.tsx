@@ -3,6 +3,7 @@ import { Heading } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
+import { budgetText } from '../../domain/budget.ts';
 import type { Task } from '../api.ts';
 import { Loading, QueryResult } from '../display/query-result.tsx';
 import { FailureLabel, TaskStatus } from '../display/status-labels.tsx';
@@ -99,6 +100,7 @@ function TaskFacts({ task }: { task: Task }) {
       <TaskStatus status={task.status} />
       <FailureLabel task={task} />
       <AgentName task={task} />
+      {task.budget && <span>Budget: {budgetText(task.budget)} per run</span>}
       {task.issueUrl && (
         <a href={task.issueUrl} rel="noopener nofollow" target="_blank">
           Issue #{task.issueNumber} <LinkExternalIcon size={12} />

@@ -139,19 +139,13 @@ async function expectOneOfEach(task: Shown, leastWaits: 0 | 1): Promise<void> {
   expect((await answerTo<{ handoffs: unknown[] }>(`/tasks/${task.id}/handoffs`)).handoffs).toHaveLength(1);
   expect(await answerTo(`/tasks/${task.id}/proof`)).toMatchObject({ status: 'proved' });
   expect(await answerTo<unknown[]>(`/tasks/${task.id}/prs`)).toHaveLength(1);
-  const audit = await answerTo<{ action: string; object: { id: string } }[]>(
-    `/projects/${world.project.id}/audit?limit=100`,
-  );
+  const records = `/projects/${world.project.id}/audit?limit=100`;
+  const audit = await answerTo<{ action: string; object: { id: string } }[]>(records);
   const actions = audit.filter(({ object }) => object.id === task.id).map(({ action }) => action);
-  expect(actions).toEqual(['task.propose', 'task.start']);
+  expect(actions).toEqual(['task.propose', 'task.approve', 'task.answer', 'task.start']);
   const folder = world.github.folderOf('mona/sample');
-  const branches = gitOut(
-    folder,
-    'for-each-ref',
-    '--format=%(refname:short)',
-    `refs/heads/agent/${task.id.slice(-8)}*`,
-  );
-  expect(branches).toBe(task.branchName);
+  const ofTask = `refs/heads/agent/${task.id.slice(-8)}*`;
+  expect(gitOut(folder, 'for-each-ref', '--format=%(refname:short)', ofTask)).toBe(task.branchName);
   expect(gitOut(folder, 'rev-list', '--count', `main..${task.branchName}`)).toBe('1');
   const pulls = await world.github.as('mona')<{ head: { ref: string } }[]>(
     'GET',

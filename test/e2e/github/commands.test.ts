@@ -73,6 +73,26 @@ test('dependencies and subtasks are set by comments', async () => {
   await told(one, /- \[ \] The first half/);
 });
 
+test('a budget is set part by part, shown in the comment, refused above the limits and removed', async () => {
+  const { world, say, get, taskOf, told } = face;
+  const number = await world.issue('/agent create');
+  const task = await taskOf(number);
+  const budgetOf = async () => ((await get(task)) as { budget?: object | null }).budget;
+  await say(number, '/agent budget $2.5');
+  await told(number, /\| \*\*Budget\*\* \| \$2\.5 per run \|/);
+  await say(number, '/agent budget steps 20');
+  await told(number, /\| \$2\.5, 20 steps per run \|/);
+  expect(await budgetOf()).toEqual({ costUsd: 2.5, steps: 20 });
+  await say(number, '/agent budget steps 9999');
+  await told(number, /`\/agent budget` was refused: budget\.steps must be at most \d+, the limit of this service/);
+  await say(number, '/agent budget plenty');
+  await told(number, /Write the limit of each run after `budget`/);
+  expect(await budgetOf()).toEqual({ costUsd: 2.5, steps: 20 });
+  await say(number, '/agent budget none');
+  await until('no budget', async () => (await budgetOf()) === null);
+  await until('no row', async () => !(await face.statusComment(number))[0]?.body.includes('**Budget**'));
+});
+
 test('an issue is created for a task of the API, exactly once', async () => {
   const { world, mona, told } = face;
   const body = { title: 'Made by the API', description: 'Closes #1 @mona', issue: true };

@@ -8,7 +8,7 @@ import {
   promptOf,
 } from '../../../src/runs/agent/context/fit-context.ts';
 import { converse } from '../../../src/runs/agent/loop.ts';
-import { call, finish, loopContext, read, toolHost } from '../../support/stand-ins/agent-loop.ts';
+import { call, finish, loopContext, read, toolHost, upToSteps } from '../../support/stand-ins/agent-loop.ts';
 
 const turn = (i: number, length: number): Message[] => [
   { role: 'assistant', content: '', toolCalls: [{ id: `c${i}`, name: 'read_file', arguments: '{}' }] },
@@ -35,7 +35,7 @@ function longConversation(more: Parameters<typeof loopContext>[1] = {}) {
     },
     { host, ...more },
   );
-  given.context.limits.runSteps = { value: 1000, setBy: 'service' };
+  given.context.limits = upToSteps(1000);
   return given;
 }
 
@@ -93,7 +93,7 @@ describe('the prompts of a long conversation', () => {
       await expect(converse(given.context, [...opening])).rejects.toBe(stop);
       const turns = JSON.parse(textOf(given.kept.flatMap((kept) => kept.turn)));
       const next = loopContext([[finish()]]);
-      next.context.limits.runSteps = { value: 1000, setBy: 'service' };
+      next.context.limits = upToSteps(1000);
       Object.assign(next.context.memory, JSON.parse(JSON.stringify(given.context.memory)));
       await converse(next.context, [...opening, ...turns]);
       const [first, second] = [given.seen.at(-1)?.messages ?? [], next.seen[0]?.messages ?? []];

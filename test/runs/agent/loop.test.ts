@@ -1,7 +1,7 @@
 import type { Message } from '../../../src/llm/model.ts';
 import { ModelFailed } from '../../../src/llm/model.ts';
 import { converse } from '../../../src/runs/agent/loop.ts';
-import { call, finish, loopContext, read, toolHost } from '../../support/stand-ins/agent-loop.ts';
+import { call, finish, loopContext, read, toolHost, upToSteps } from '../../support/stand-ins/agent-loop.ts';
 
 const opening: Message[] = [{ role: 'user', content: 'the task' }];
 const start = (given: ReturnType<typeof loopContext>, before: Message[] = []) =>
@@ -128,8 +128,15 @@ describe('limits', () => {
 
   test('a budget that is exhausted during the run ends it after the turn', async () => {
     const given = loopContext([[read('a')], [read('b')], [read('c')]]);
-    given.context.limits.runSteps = { value: 2, setBy: 'project' };
+    given.context.limits = upToSteps(2, 'project');
     await expect(start(given)).rejects.toMatchObject(failsWith('budget', /2 steps .*\(limit of the project\)/));
+    expect(given.kept).toHaveLength(2);
+  });
+
+  test('limits that people change during the run count from the next turn', async () => {
+    const given = loopContext([[read('a')], [read('b')], [read('c')], [finish()]]);
+    given.context.limits = async () => upToSteps(given.kept.length < 2 ? 9 : 2, 'task')();
+    await expect(start(given)).rejects.toMatchObject(failsWith('budget', /2 steps .*\(limit of the task\)/));
     expect(given.kept).toHaveLength(2);
   });
 

@@ -1,6 +1,15 @@
 import type { Message } from '../../../src/llm/model.ts';
+import { continuationMessage } from '../../../src/runs/agent/context/continuation.ts';
 import { converse } from '../../../src/runs/agent/loop.ts';
-import { call, finish, loopContext, read, type Scripted, toolHost } from '../../support/stand-ins/agent-loop.ts';
+import {
+  call,
+  finish,
+  loopContext,
+  read,
+  type Scripted,
+  toolHost,
+  upToSteps,
+} from '../../support/stand-ins/agent-loop.ts';
 
 const opening: Message[] = [{ role: 'user', content: 'the task' }];
 const start = (given: ReturnType<typeof loopContext>, before: Message[] = []) =>
@@ -40,6 +49,19 @@ describe('warnings before a limit', () => {
       given.kept.flatMap(({ turn }) => turn),
     );
     expect(warnings(next)).toEqual([]);
+  });
+
+  test('a limit that people changed and one of a run that continues the conversation have their own warnings', async () => {
+    const script = [[read('a')], [read('b')], [finish()]];
+    const given = loopContext(script, { spent: async () => ({ ...used, steps: given.kept.length === 0 ? 80 : 190 }) });
+    given.context.limits = async () => upToSteps(given.kept.length === 0 ? 99 : 200)();
+    await start(given);
+    expect(warnings(given)).toEqual([expect.stringContaining('80 of 99'), expect.stringContaining('190 of 200')]);
+    const before = given.kept.flatMap(({ turn }) => turn);
+    const goOn = continuationMessage({ failure: { message: 'x' }, instructions: '', comments: '', merge: '' });
+    const next = loopContext([[finish()]], { spent: async () => ({ ...used, steps: 190 }), limits: upToSteps(200) });
+    await start(next, [...before, goOn]);
+    expect(warnings(next)).toEqual([expect.stringContaining('190 of 200')]);
   });
 
   test('below 80 % there is no warning', async () => {

@@ -1,4 +1,5 @@
 import { limitsOfService } from '../../../src/domain/budget.ts';
+import type { LimitSetter } from '../../../src/domain/remedies.ts';
 import type { Message, Model, Reply, ReplyOptions, ToolCall } from '../../../src/llm/model.ts';
 import { newMemory } from '../../../src/runs/agent/context/memory.ts';
 import type { LoopContext } from '../../../src/runs/agent/loop.ts';
@@ -62,6 +63,19 @@ export function toolHost(answer: (tool: string, args: object) => ToolAnswer = ()
   return { host, called };
 }
 
+const generous = limitsOfService({
+  runMinutes: 9,
+  runSteps: 99,
+  runTokens: 9999,
+  runCostUsd: 9,
+  dayCostUsd: 9,
+});
+
+/** Returns limits that are generous except for the steps. */
+export function upToSteps(value: number, setBy: LimitSetter = 'service'): LoopContext['limits'] {
+  return async () => ({ ...generous, runSteps: { value, setBy } });
+}
+
 interface KeptTurn {
   turn: Message[];
   changed: boolean;
@@ -82,7 +96,7 @@ export function loopContext(
     host,
     offered: { hasShell: true, maySplit: true },
     signal: new AbortController().signal,
-    limits: limitsOfService({ runMinutes: 9, runSteps: 99, runTokens: 9999, runCostUsd: 9, dayCostUsd: 9 }),
+    limits: upToSteps(99),
     spent: async () => ({ steps: kept.length, tokens: 0, costUsd: 0, dayCostUsd: 0, minutes: 0 }),
     memory: newMemory(),
     hear: async () => [],

@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import type { EnvironmentTrial, Task } from '../../../src/web/api.ts';
+import type { EnvironmentTrial, Project, Task } from '../../../src/web/api.ts';
 import { filterTasks } from '../../../src/web/board/filter-tasks.ts';
 import { formatCost } from '../../../src/web/display/cost.ts';
 import { formatDuration } from '../../../src/web/display/duration.ts';
@@ -11,6 +11,7 @@ import { terminalText } from '../../../src/web/environment/terminal-text.ts';
 import { verdictOf } from '../../../src/web/environment/verdict.ts';
 import { changedFields } from '../../../src/web/forms/changed-fields.ts';
 import { actionForDrop, actionsFor } from '../../../src/web/tasks/actions/task-actions.ts';
+import { budgetProblem, budgetTextsOf, changedBudget, highestBudget } from '../../../src/web/tasks/budget-texts.ts';
 import { titlesFromList } from '../../../src/web/tasks/titles-from-list.ts';
 
 // The rules of the dashboard that can be tested without a page.
@@ -36,6 +37,7 @@ function task(changes: Partial<Task> = {}): Task {
     failure: null,
     attention: null,
     planFirst: null,
+    budget: null,
     runCount: 0,
     createdAt: '2026-01-05T10:00:00.000Z',
     updatedAt: '2026-01-05T10:00:00.000Z',
@@ -98,6 +100,23 @@ test('hidden characters are shown as their code points, tabs as they are', () =>
 
 test('only the fields that differ are sent', () => {
   expect(changedFields({ name: 'a', goal: '' }, { name: 'a', goal: 'b' })).toEqual({ goal: 'b' });
+});
+
+test('a budget is sent only when it was changed, and checked against the lower limit of project and service', () => {
+  const texts = budgetTextsOf(task({ budget: { steps: 20 } }));
+  expect(changedBudget(texts, { ...texts })).toBeUndefined();
+  expect(changedBudget(texts, { ...texts, costUsd: '2.5' })).toEqual({ costUsd: 2.5, steps: 20 });
+  expect(changedBudget(texts, { ...texts, steps: ' ' })).toBeNull();
+  const limits = { runCostUsd: 5, runSteps: 200, runMinutes: 30, runTokens: 1000, dayCostUsd: 50 };
+  const budgets = { runCostUsd: null, runSteps: 50, runMinutes: 90, runTokens: null, dayCostUsd: null };
+  const project = { budgets, limits } as Project;
+  expect((['costUsd', 'steps', 'minutes'] as const).map((key) => highestBudget(project, key))).toEqual([5, 50, 30]);
+  expect(['', '50', '51', '0', '1.5', 'x'].map((text) => budgetProblem('steps', text, 50))).toEqual([
+    undefined,
+    undefined,
+    'Enter at most 50.',
+    ...Array(3).fill('Enter a whole number above 0, or leave the field empty.'),
+  ]);
 });
 
 test('numbers, costs, durations and names are formatted for people', () => {

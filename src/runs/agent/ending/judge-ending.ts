@@ -8,6 +8,7 @@ import { type Proved, proveChange } from '../../proof/prove.ts';
 import { weakenedOpening, weakenedText } from '../../proof/weakened.ts';
 import { type CheckResult, checkText, firstFailure, runChecks } from '../../publish/verify.ts';
 import { allWorks, type Work } from '../../work.ts';
+import { ofLastRun } from '../context/continuation.ts';
 import { exchangesOf } from '../context/exchanges.ts';
 import { pathsUsed } from '../context/facts.ts';
 import { part } from '../prompts/part.ts';
@@ -23,23 +24,24 @@ const checksText = 'The checks failed.';
  * Judges an ending: first whether the host would push the change, then by the checks of each changed repository, then by
  * what its tests prove. The first `finish` with a change shows the model this change instead. After a few objections the host accepts the ending
  * anyway, and the run fails later. Earlier objections are counted in the conversation, so a worker that takes over does
- * not start from zero.
+ * not start from zero. Those of an earlier run, whose conversation this one continues, do not count.
  */
 export async function judgeEnding(work: Work, ending: Ending, messages: Message[]): Promise<Judgement> {
   const treeOf = readOnce();
+  const own = ofLastRun(messages);
   const found = await objections(work, treeOf).catch(asObjection);
-  if (ending.subtasks === undefined && timesSaid(messages, part('first-finish')) === 0) {
+  if (ending.subtasks === undefined && timesSaid(own, part('first-finish')) === 0) {
     const review = await reviewOf(work, treeOf, messages, found);
     if (review !== undefined) return { accepted: false, objection: review };
   }
   if (found !== undefined) {
-    if (timesRefused(messages) >= maxRefusals) return { accepted: true, evidence: {} };
+    if (timesRefused(own) >= maxRefusals) return { accepted: true, evidence: {} };
     return { accepted: false, objection: `${refusalNotice} Fix this and call ${callOf(ending)} again:\n${found}` };
   }
   if (ending.subtasks !== undefined) return { accepted: true, evidence: { treeOf } };
   const checks = await checkAll(work, treeOf);
   const failing = firstFailure(checks);
-  if (failing !== undefined && timesSaid(messages, checksText) < maxCheckRounds)
+  if (failing !== undefined && timesSaid(own, checksText) < maxCheckRounds)
     return { accepted: false, objection: checkText(failing) };
   const { proofs, weakened } = await proveAll(work, treeOf, checks);
   if (weakened !== undefined && timesSaid(messages, weakenedOpening) === 0)

@@ -25,7 +25,7 @@ export async function explore(context: ToolContext, question: string): Promise<T
   const talk: Talk = { read: 0, messages: [] };
   talk.messages.push({ role: 'system', content: rules }, { role: 'user', content: question });
   for (let turn = 1; ; turn++) {
-    const used = exhausted(context.limits, await context.spent());
+    const used = exhausted(await context.limits(), await context.spent());
     if (used !== undefined) return { ok: false, text: `the exploration stopped: ${used}` };
     const isLast = turn >= maxTurns || talk.read > readChars;
     if (isLast) talk.messages.push({ role: 'user', content: enough });

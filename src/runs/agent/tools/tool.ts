@@ -43,7 +43,7 @@ export interface ToolContext {
   offered: Offered;
   model: Model;
   signal: AbortSignal;
-  limits: Limits;
+  limits(): Promise<Limits>;
   spent(): Promise<Spent>;
   /** Adds an answer outside of the conversation to the cost of the run. It is not a turn. */
   bill(reply: Reply): Promise<void>;

@@ -1,0 +1,75 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../../app.ts';
+import type { RunRow } from '../../db/tables/task.ts';
+import { endedByLimit } from '../../domain/remedies.ts';
+import type { RunKind } from '../../domain/run.ts';
+import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
+import { storable } from '../../domain/text/storable.ts';
+import type { TaskView } from '../../tasks/store.ts';
+import { continuationMessage } from '../agent/context/continuation.ts';
+import { mergeText } from '../agent/prompts.ts';
+import { commentsSince } from '../briefing/discussion.ts';
+import { commentsSection } from '../briefing/sections.ts';
+import type { Journal } from '../lease/journal.ts';
+import { insertEvent, insertStep, type Turn } from '../lease/journal-store.ts';
+import { findRun, listRuns } from '../store.ts';
+import type { Work } from '../work.ts';
+import { copyConversation, setMessages } from './continue-store.ts';
+
+/**
+ * Returns the run whose conversation a new run of a task goes on with: after a retry the latest one, if a limit ended it
+ * and the task still has the same agent. Null when the new run starts over.
+ */
+export async function runToContinue(em: EntityManager, task: TaskView, kind: RunKind): Promise<string | null> {
+  if (kind !== 'retry') return null;
+  const [last] = await listRuns(em, task.id, { limit: 1, offset: 0 });
+  const isContinued = last?.failure != null && endedByLimit(last.failure) && last.agentId === task.owner;
+  return isContinued ? last.id : null;
+}
+
+const copied = 'conversation';
+const told = 'continuation';
+
+/**
+ * Gives a run the conversation that it continues. Called before its workspace is opened, because the workspace may have
+ * to begin from the same commit too. Starts over when the conversation is no longer kept.
+ */
+export async function takeUpConversation({ continuesRunId: from, id }: RunRow, journal: Journal): Promise<void> {
+  if (from === null || (await journal.recall(copied)) !== undefined) return;
+  await journal.write(async (em) => {
+    const turns = await copyConversation(em, from, id);
+    await insertStep(em, id, copied, { turns });
+    const text =
+      turns === 0 ? `the conversation of ${from} is no longer kept` : `goes on with the conversation of ${from}`;
+    await insertEvent(em, id, 'loop', text, { turns });
+  });
+}
+
+/**
+ * Tells the agent, once, that a new run continues its conversation, and what happened since then. The message belongs to
+ * the last turn of the earlier run. Returns the turns with it.
+ */
+export async function tellOfContinuation(app: App, work: Work, turns: Turn[], signal: AbortSignal): Promise<Turn[]> {
+  const { run, journal, branch } = work;
+  const last = turns.at(-1);
+  const before = run.continuesRunId === null ? null : await findRun(app.db.manager, run.continuesRunId);
+  if (before?.failure == null || last === undefined || (await isTold(journal))) return turns;
+  const message = continuationMessage({
+    failure: before.failure,
+    instructions: run.instructions,
+    comments: commentsSection(await commentsSince(app, work, before.startedAt ?? before.createdAt, signal)),
+    merge: mergeText(branch.conflicts ?? []),
+  });
+  const messages = [...last.messages, storable(withoutSecrets(message, work.secrets))];
+  await journal.write(async (em) => {
+    await setMessages(em, run.id, turns.length - 1, messages);
+    await insertStep(em, run.id, told, {});
+  });
+  return [...turns.slice(0, -1), { ...last, messages }];
+}
+
+/** Returns whether the message is in the conversation, or the run has started over and needs none. */
+async function isTold(journal: Journal): Promise<boolean> {
+  const { turns } = (await journal.recall<{ turns: number }>(copied)) ?? { turns: 0 };
+  return turns === 0 || (await journal.recall(told)) !== undefined;
+}

@@ -1,0 +1,39 @@
+import type { EntityManager } from 'typeorm';
+import type { InboxReason } from './schemas.ts';
+
+/** A task that needs a person. */
+export interface InboxEntry {
+  taskId: string;
+  projectId: string;
+  reason: InboxReason;
+  title: string;
+  /** What its run waits for, why its last run failed, or what was done. */
+  text: string;
+  since: Date;
+}
+
+/** More entries than this are not listed, and longer texts are cut to this many characters. The task shows them whole. */
+const maxEntries = 1000;
+const maxText = 2000;
+
+/** Returns the tasks that need a person in all projects of a member, newest first. */
+export async function listInbox(em: EntityManager, userId: string): Promise<InboxEntry[]> {
+  // The functions decide, and triggers use them too. The conditions beside them only let the indexes be used.
+  return em.query(
+    `with entries as (
+       select t.id, t.project_id, t.title, t.status_since as since, t.failure->>'message' as text,
+         reason_of_task(t.status, t.failure) as reason
+       from members m join tasks t on t.project_id = m.project_id
+       where m.user_id = $1 and (t.status = 'in_review' or t.failure is not null)
+       union all
+       select t.id, t.project_id, t.title, r.waiting_since, r.wait_text, reason_of_run(r.status, r.wait_reason)
+       from members m join runs r on r.project_id = m.project_id and r.status = 'waiting' join tasks t on t.id = r.task_id
+       where m.user_id = $1),
+     newest as (select * from entries where reason is not null order by since desc, id desc limit $2)
+     select n.id as "taskId", n.project_id as "projectId", n.reason, n.title, n.since, left(coalesce(n.text, (
+         select h.summary from handoffs h where h.task_id = n.id and n.reason = 'review'
+         order by h.created_at desc, h.id desc limit 1), ''), $3) as text
+     from newest n order by n.since desc, n.id desc`,
+    [userId, maxEntries, maxText],
+  );
+}

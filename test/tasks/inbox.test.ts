@@ -1,0 +1,163 @@
+import { until } from '../../src/demo/real-service.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+import { openEventStream } from '../support/http/event-stream.ts';
+
+let service: TestApp;
+let token: string;
+let project: string;
+const call = (method: string, path: string, body?: unknown, as = token) =>
+  service.call(method, path, { token: as, ...(body === undefined ? {} : { body }) });
+const sql = (text: string, values: unknown[] = []) => service.app.db.manager.query(text, values);
+const addTask = async (title: string, on = project) =>
+  (await call('POST', `/projects/${on}/tasks`, { title })).body.id as string;
+const inbox = async (as = token) => (await call('GET', '/me/inbox', undefined, as)).body;
+const listen = (path: string) => openEventStream(`${service.url}/api/v1${path}`, token);
+
+beforeAll(async () => {
+  service = await openTestApp();
+  token = await service.token('octocat');
+  project = (await call('POST', '/projects', { name: 'P' })).body.id;
+});
+afterAll(() => service.close());
+afterEach(() => sql('delete from tasks'));
+
+/** Sets what a task needs, `minutes` ago. */
+async function needs(id: string, reason: string, minutes = 0): Promise<void> {
+  const since = `now() - interval '${minutes} minutes'`;
+  if (reason === 'review')
+    await sql(`update tasks set status = 'in_review', status_since = ${since} where id = $1`, [id]);
+  else if (reason === 'failed')
+    await sql(`update tasks set status = 'ready', failure = $2, status_since = ${since} where id = $1`, [
+      id,
+      { category: 'model', message: 'the model is gone', retryable: true },
+    ]);
+  else {
+    await sql(`update tasks set status = 'in_progress' where id = $1`, [id]);
+    await sql(
+      `insert into runs (id, task_id, project_id, kind, status) select $1 || '_run', $1, project_id, 'start', 'running'
+       from tasks where id = $1`,
+      [id],
+    );
+    await sql(
+      `update runs set status = 'waiting', wait_id = $1 || '_wait', wait_reason = $2, wait_text = $2 || ' of ' || $1,
+         wait_options = '[]', waiting_since = ${since} where task_id = $1`,
+      [id, reason],
+    );
+  }
+}
+
+test('the inbox has what needs a person, newest first, and nothing else', async () => {
+  const reasons = ['question', 'failed', 'plan', 'review', 'push', 'paused', 'model'];
+  const ids: Record<string, string> = {};
+  for (const [i, reason] of reasons.entries()) {
+    ids[reason] = await addTask(`needs ${reason}`);
+    await needs(ids[reason], reason, 10 - i);
+  }
+  await addTask('needs nobody');
+  const done = await addTask('is done');
+  await sql(`update tasks set status = 'done' where id = $1`, [done]);
+  await sql(
+    `insert into runs (id, task_id, project_id, kind, status)
+     values ('run_1', $1, $2, 'start', 'succeeded'), ('run_2', $1, $2, 'revise', 'succeeded')`,
+    [ids.review, project],
+  );
+  await sql(
+    `insert into handoffs (id, task_id, run_id, summary, created_at) values
+       ('h1', $1, 'run_1', 'Earlier.', now() - interval '1 hour'), ('h2', $1, 'run_2', 'Did it.', now())`,
+    [ids.review],
+  );
+  const listed = await inbox();
+  expect(listed.map((entry: { reason: string }) => entry.reason)).toEqual([
+    'paused',
+    'push',
+    'review',
+    'plan',
+    'failed',
+    'question',
+  ]);
+  const since = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
+  const entry = (reason: string, text: string) => ({
+    taskId: ids[reason],
+    projectId: project,
+    reason,
+    title: `needs ${reason}`,
+    text,
+    since,
+  });
+  expect(listed.slice(2)).toEqual([
+    entry('review', 'Did it.'),
+    entry('plan', `plan of ${ids.plan}`),
+    entry('failed', 'the model is gone'),
+    entry('question', `question of ${ids.question}`),
+  ]);
+  expect(Date.now() - Date.parse(listed[3].since)).toBeGreaterThan(7 * 60_000);
+  await sql('update runs set wait_text = $1 where task_id = $2', ['x'.repeat(5000), ids.plan]);
+  expect((await inbox())[3].text).toBe('x'.repeat(2000));
+});
+
+test('people see the tasks of the projects of which they are members', async () => {
+  const mate = await service.token('mate');
+  const other = (await call('POST', '/projects', { name: 'Q' }, mate)).body.id;
+  await needs(await addTask('mine'), 'review');
+  const theirs = (await call('POST', `/projects/${other}/tasks`, { title: 'theirs' }, mate)).body.id;
+  await needs(theirs, 'failed');
+  const titles = async (as: string) => (await inbox(as)).map((entry: { title: string }) => entry.title).sort();
+  expect([await titles(token), await titles(mate)]).toEqual([['mine'], ['theirs']]);
+  const { body } = await call('POST', `/projects/${project}/members`, { login: 'mate' });
+  expect(await titles(mate)).toEqual(['mine', 'theirs']);
+  await call('DELETE', `/projects/${project}/members/${body.userId}`);
+  expect(await titles(mate)).toEqual(['theirs']);
+});
+
+test('status_since is when the status was reached, not when the task was edited', async () => {
+  const id = await addTask('t');
+  const [{ before }] = await sql('select status_since as before from tasks where id = $1', [id]);
+  await call('PATCH', `/tasks/${id}`, { title: 'u' });
+  expect((await sql('select status_since as now from tasks where id = $1', [id]))[0].now).toEqual(before);
+  await call('PATCH', `/tasks/${id}`, { status: 'ready' });
+  const [{ now }] = await sql('select status_since as now from tasks where id = $1', [id]);
+  expect(now.getTime()).toBeGreaterThan(before.getTime());
+});
+
+test('the stream of the project reports what begins and ceases to need a person', async () => {
+  const id = await addTask('t');
+  const stream = await listen(`/projects/${project}/events`);
+  const statuses = () => stream.heard.filter((h) => h.event === 'inbox').map((h) => h.data?.status);
+  await needs(id, 'question');
+  await sql(`update runs set status = 'queued' where task_id = $1`, [id]);
+  await sql(`update runs set status = 'waiting', wait_reason = 'model' where task_id = $1`, [id]);
+  await sql(`update runs set status = 'succeeded' where task_id = $1`, [id]);
+  await needs(id, 'review');
+  await call('PATCH', `/tasks/${id}`, { description: 'is not listed' });
+  await call('PATCH', `/tasks/${id}`, { title: 'is listed' });
+  await call('PATCH', `/tasks/${id}`, { status: 'done' });
+  await until('the last event', async () => statuses().length > 4);
+  expect(statuses()).toEqual(['question', 'done', 'review', 'review', 'done']);
+  expect(stream.heard.find((h) => h.event === 'inbox')?.data).toEqual({
+    id,
+    status: 'question',
+    at: expect.stringMatching(/Z$/),
+  });
+  await stream.stop();
+});
+
+test("the inbox's own stream covers all projects, also new ones", async () => {
+  const stream = await listen('/me/inbox');
+  expect(stream.status).toBe(200);
+  let seen = 0;
+  const hear = async (what: string) => {
+    await until(what, async () => stream.heard.length > seen);
+    seen = stream.heard.length;
+    expect(stream.heard.at(-1)).toEqual({ event: 'inbox', data: {} });
+  };
+  const id = await addTask('t');
+  await needs(id, 'review');
+  await hear('the review');
+  const mate = await service.token('mate');
+  const other = (await call('POST', '/projects', { name: 'R' }, mate)).body.id;
+  await call('POST', `/projects/${other}/members`, { login: 'octocat' }, mate);
+  await hear('the membership');
+  await needs(await addTask('of the other project', other), 'failed');
+  await hear('the failure');
+  await stream.stop();
+});
