@@ -42,7 +42,7 @@ export const commandRecipes: Record<string, (shop: Workshop) => Promise<Order> |
     const { name } = await shop.ask<{ name: string }>('GET', `/sprints/${await shop.newSprint()}`);
     return onTask(shop, shop.newTask(), name);
   },
-  budget: (shop) => onTask(shop, shop.newTask(), '$8'),
+  budget: (shop) => onTask(shop, shop.newTask(), '$3'),
   plan: () => ({ issue: ++issues }),
   answer: (shop) => onTask(shop, shop.waitingTask('question'), 'yes'),
   approve: (shop) => onTask(shop, shop.waitingTask('plan')),
