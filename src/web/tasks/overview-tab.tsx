@@ -22,7 +22,7 @@ export function OverviewTab({ task }: { task: api.Task }) {
       </section>
       <RelatedTasks task={task} />
       <PullRequests taskId={task.id} />
-      <Proof taskId={task.id} />
+      {hasChange(task) && <Proof taskId={task.id} />}
       <Handoffs taskId={task.id} />
     </div>
   );
@@ -61,4 +61,9 @@ function RelatedTasks({ task }: { task: api.Task }) {
       )}
     </section>
   );
+}
+
+/** Returns whether an agent has finished a change of the task. Before that, there is no proof to ask for. */
+function hasChange({ branchName, attention }: api.Task): boolean {
+  return branchName !== null || attention?.reason === 'push';
 }
