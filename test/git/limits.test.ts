@@ -51,6 +51,9 @@ test('a remote that sends more than the limit gets another error than one that h
   await fetched(1_000_000);
   await checkout.close();
   large.close();
+  const cutOff =
+    'fatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\n';
+  expect(explain(cutOff, 128, undefined).fault).toBe('unreachable');
   const unexplained = explain('fatal: fetch-pack: invalid index-pack output\n', 128, undefined);
   expect(unexplained.fault).toBe('unreachable');
   expect(
