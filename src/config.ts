@@ -59,7 +59,10 @@ const schema = z.object({
   GITHUB_API_URL: httpUrl.default('https://api.github.com'),
   GITHUB_SERVER_URL: httpUrl.default('https://github.com'),
   GIT_HOSTS: origins,
-  OPENAI_API_KEY: z.string().optional(),
+  OPENAI_API_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]*$/, 'must consist of printable ASCII characters without spaces')
+    .optional(),
   OPENAI_BASE_URL: httpUrl.default('https://api.openai.com/v1'),
   OPENAI_MODEL: z.string().default(''),
   OPENAI_API: z.enum(['auto', 'responses', 'chat'], 'must be auto, responses or chat').default('auto'),

@@ -64,6 +64,12 @@ test('lists of hosts and addresses are checked', () => {
   expect(problemsOf({ EGRESS: 'yes' })).toEqual(['EGRESS: must be on or off']);
 });
 
+test.each(['sk-…', 'sk-a\nsk-b', 'ключ'])('a model key that cannot be sent is refused: %s', (OPENAI_API_KEY) => {
+  expect(problemsOf({ OPENAI_API_KEY })).toEqual([
+    'OPENAI_API_KEY: must consist of printable ASCII characters without spaces',
+  ]);
+});
+
 test('limits that would end every run immediately are refused', () => {
   expect(problemsOf({ MAX_RUN_MINUTES: '40000' })[0]).toMatch(/^MAX_RUN_MINUTES: must be at most/);
   expect(problemsOf({ RUN_HEARTBEAT_SECONDS: '30' })[0]).toMatch(/^RUN_HEARTBEAT_SECONDS: must be less/);
