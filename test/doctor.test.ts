@@ -81,6 +81,20 @@ test('a model server that cannot be reached is an error', async () => {
   });
 });
 
+test.each([
+  [403, { state: 'FAIL', says: expect.stringContaining('HTTP 403; check OPENAI_API_KEY') }],
+  [404, { state: 'ok', says: expect.stringContaining('through the Chat Completions API') }],
+])('a model server that answers HTTP %i for its list of models', async (status, finding) => {
+  const { url, close } = await serve(({ path, body }) => {
+    if (path === '/models') throw new Refused(status, { error: { message: 'no list' } });
+    return openaiChat(body);
+  });
+  const MODEL_PRICES = { o3: { input: 1, output: 1 } };
+  const set = { OPENAI_API_KEY: 'sk-of-doctor', OPENAI_BASE_URL: url, OPENAI_MODEL: 'o3', MODEL_PRICES };
+  expect((await examined(set, modelsAt(url))).model).toMatchObject(finding);
+  await close();
+});
+
 test('the model is asked a question, and the API that answered is named', async () => {
   let isRefused = false;
   const { url, received, close } = await serve(({ path, body }) => {

@@ -165,8 +165,9 @@ async function model(app: App): Promise<Finding> {
   const response = await fetchFromModel(modelSeconds)(`${server}/models`, { headers }).catch(() => undefined);
   if (response === undefined)
     return { what, state: 'FAIL', says: `${server} cannot be reached; check OPENAI_BASE_URL and the network` };
-  if (!response.ok)
+  if (response.status === 401 || response.status === 403)
     return { what, state: 'FAIL', says: `${server} answered HTTP ${response.status}; check OPENAI_API_KEY` };
+  // Other errors do not decide: some gateways list no models. The answer to a question does.
   const answer = await app.models
     .withKey(name, key)
     .reply([{ role: 'user', content: 'Reply with the word "ready".' }], [], AbortSignal.timeout(1000 * answerSeconds))
