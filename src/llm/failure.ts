@@ -19,7 +19,8 @@ const maxSaid = 500;
 export function failureOf(error: unknown, context: Context): ModelFailed {
   if (error instanceof ModelFailed) return new ModelFailed(error.fault, oneLine(context.clean(error.message)), error);
   const tooMuch = refusedAnswer(error);
-  if (tooMuch !== undefined) return new ModelFailed('model', `the model server's answer ${tooMuch.what}`);
+  if (tooMuch !== undefined)
+    return new ModelFailed('model', `the model server's answer ${tooMuch.what}; check OPENAI_BASE_URL`);
   if (error instanceof Interrupted)
     return new ModelFailed(
       'model',
@@ -69,7 +70,7 @@ function sentenceFor(refusal: Refusal, error: Error, context: Context): Sentence
       'rate_limit',
       `the account at the model server has no credit or quota left ${http}; add credit, or raise the account's limit`,
     ];
-  if (status === 401 || status === 403)
+  if (status === 401 || status === 403 || (status === 400 && isWrongKey.test(text)))
     return [
       'auth',
       `the model server refused the key ${http}; set a key that may use this model, as OPENAI_API_KEY or as the model token of the project`,
@@ -97,8 +98,12 @@ function causeOf(error: Error): string {
   return error.name;
 }
 
+/** Gemini refuses a wrong key as a bad request: "API key not valid. Please pass a valid API key." */
+const isWrongKey = /\bAPI key (?:not valid|is (?:not valid|invalid)|expired)|invalid API key/i;
+
+/** llama.cpp needs `--jinja` for tools. */
 const cannotUseTools =
-  /not support tools|support tool use|tool[- _]?(?:use|call(?:ing|s)?|choice).{0,80}(?:not supported|requires)|tools.{0,40}not supported/i;
+  /requires --jinja|function calling is not (?:enabled|supported)|not support tools|support tool use|tool[- _]?(?:use|call(?:ing|s)?|choice).{0,80}(?:not supported|requires)|tools.{0,40}not supported/i;
 const isFiltered = /content_filter|content_policy|content management policy|invalid_prompt|usage polic/i;
 
 /** Says which setting to change after a refusal that no repetition could heal. */

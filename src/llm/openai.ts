@@ -1,9 +1,11 @@
 import type OpenAI from 'openai';
+import { Stream } from 'openai/streaming';
 import { toLeaveOut, withoutParts, withoutRefused } from './adapt.ts';
+import { badAnswer } from './bounds.ts';
 import { failureOf } from './failure.ts';
 import { type Learned, openMemory } from './learned.ts';
 import { ModelFailed, type ModelSource, type Reply, type Wire } from './model.ts';
-import { type Refusal, refusalOf } from './refusal.ts';
+import { type Refusal, refusalOf, textIn } from './refusal.ts';
 import { repeated } from './repeated.ts';
 import { tooLong } from './too-long.ts';
 import type { Asked } from './wire-format.ts';
@@ -167,10 +169,26 @@ async function sent(called: Called, wire: Wire, body: Record<string, unknown>, s
   const options = { body, stream, signal, timeout: 1000 * server.seconds };
   const { data, response } = await client.post<unknown>(format.path, options).withResponse();
   if (!stream) return format.replyOf(name, data);
-  // Some servers cannot stream and answer as a whole.
-  if (!response.headers.get('content-type')?.includes('json'))
+  if (response.headers.get('content-type')?.includes('event-stream'))
     return format.replyOf(name, await format.gather(data as AsyncIterable<unknown>, tell));
-  const whole = format.replyOf(name, await response.json());
+  const text = await response.text();
+  // Some servers name another type, or none.
+  if (/^\s*(?:data|event|id|retry)?:/.test(text))
+    return format.replyOf(
+      name,
+      await format.gather(Stream.fromSSEResponse(new Response(text), new AbortController()), tell),
+    );
+  const whole = format.replyOf(name, parsed(text));
   if (whole.text !== '') tell(whole.text);
   return whole;
+}
+
+/** Reads the answer of a server that cannot stream and answers as a whole. @throws ModelFailed when it is not JSON */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const said = text.trim() === '' ? 'It was empty' : `The server said: ${textIn(text)}`;
+    throw badAnswer(`is neither an event stream nor JSON; check OPENAI_BASE_URL. ${said}`);
+  }
 }

@@ -11,8 +11,8 @@ const phrases: RegExp[] = [
   /context length (?:is|of) only (\d+)/i,
   // vLLM: "The decoder prompt (length 5000) is longer than the maximum model length of 4096."
   /longer than the maximum model length of (\d+)/i,
-  // SGLang: "The input (5000 tokens) is longer than the model's context length (4096 tokens)."
-  /longer than the model's context length \((\d+)/i,
+  // SGLang: "The input (5000 tokens) is longer than the model's context length (4096 tokens)." Older ones omit the "'s".
+  /longer than the model(?:'s)? context length \((\d+)/i,
   // OpenAI's Responses API: "Input tokens exceed the configured limit of 272000 tokens."
   /exceeds? the configured limit of (\d+)/i,
   /exceeds? the context window/i,
@@ -39,7 +39,17 @@ const phrases: RegExp[] = [
   /no user query found in messages/i,
   // LiteLLM names its exception, Bedrock says it in a sentence.
   /ContextWindowExceededError/,
-  /input is too long for requested model/i,
+  /input is too long\b/i,
+  // Text Generation Inference: "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens"
+  /`inputs` (?:tokens \+ `max_new_tokens` )?must (?:have less than|be <=) (\d+)/i,
+  // DashScope: "Range of input length should be [1, 30720]"
+  /range of input length should be \[\d+, (\d+)\]/i,
+  // vLLM forks and gateways
+  /exceeds? (?:the )?max_model_len(?: of)? (\d+)/i,
+  /exceeds? (?:the )?maximum allowed (?:token )?(?:size|length) (?:of )?(\d+)/i,
+  /total tokens must be less than or equal to (\d+)/i,
+  /context overflow: \d+ > (\d+)/i,
+  /exceeds? the context size(?:, n_ctx = (\d+))?/i,
   /prompt is too long\b/i,
   /\b(?:context_length_exceeded|exceed_context_size_error|request_too_large|tokens_limit_reached)\b/,
 ];

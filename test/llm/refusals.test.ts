@@ -95,6 +95,27 @@ const other: [string, Answer, string, boolean, RegExp][] = [
     /cannot use tools/,
   ],
   [
+    'llama.cpp, no tools',
+    { status: 500, json: error('tools param requires --jinja flag') },
+    'model',
+    false,
+    /cannot use tools; use a model that can, or enable tools at the server/,
+  ],
+  [
+    'Gemini, a wrong key',
+    { status: 400, json: [{ error: { code: 400, message: 'API key not valid. Please pass a valid API key.' } }] },
+    'auth',
+    false,
+    /refused the key \(HTTP 400\); set a key/,
+  ],
+  [
+    'a redirect to another host',
+    { status: 308, headers: { location: 'https://example.org/v1/chat/completions' }, json: '' },
+    'model',
+    false,
+    /redirects to another host; check OPENAI_BASE_URL$/,
+  ],
+  [
     'an unknown model',
     { status: 404, json: error('The model `m` does not exist', { code: 'model_not_found' }) },
     'model',

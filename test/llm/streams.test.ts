@@ -48,6 +48,25 @@ describe.each(['chat', 'responses'] as const)('%s', (wire) => {
     expect([reply.text, text]).toEqual(['One two', ['One two']]);
   });
 
+  test.each(['application/octet-stream', 'text/plain'])('a stream of the type %s is read', async (type) => {
+    const { reply, text } = await scripted.asked(wire, [
+      { events: [begin, ...end], headers: { 'content-type': type } },
+    ]);
+    expect([reply.text, text]).toEqual(['One two', ['One ', 'two']]);
+  });
+
+  test.each([
+    ['<html><title>Sign in</title></html>', 'The server said: Sign in'],
+    ['', 'It was empty'],
+  ])('an answer that is neither a stream nor JSON ends with what to check: %s', async (page, said) => {
+    const answer = { json: page, headers: { 'content-type': 'text/html' } };
+    const failure = await scripted.failed(wire, [answer]);
+    expect([failure.fault, failure.isTransient]).toEqual(['model', false]);
+    expect(failure.message).toBe(
+      `the model server's answer is neither an event stream nor JSON; check OPENAI_BASE_URL. ${said}`,
+    );
+  });
+
   test('an error inside of the stream is read like one outside of it', async () => {
     const limit =
       wire === 'chat'

@@ -218,6 +218,20 @@ const tooLong: [string, number, unknown, number | undefined][] = [
     },
     131_072,
   ],
+  [
+    'TGI',
+    422,
+    { error: 'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000' },
+    4096,
+  ],
+  ['DashScope', 400, error('Range of input length should be [1, 30720]'), 30_720],
+  ['SGLang, an older one', 400, error('The input is longer than the model context length (4096 tokens).'), 4096],
+  ['a fork of vLLM', 400, error('prompt tokens exceed max_model_len 4096'), 4096],
+  ['a gateway', 400, error('Input length 5000 exceeds maximum allowed token size 4096'), 4096],
+  ['another gateway', 400, error('total tokens must be less than or equal to 4081'), 4081],
+  ['LM Studio, a newer one', 400, error('Context overflow: 9000 > 4096'), 4096],
+  ['llama.cpp, an older one', 500, error('the request exceeds the context size, n_ctx = 4096'), 4096],
+  ['Bedrock', 400, error('Input is too long.'), undefined],
 ];
 
 test.each(tooLong)('too long in the words of %s', async (_who, status, json, window) => {

@@ -71,7 +71,8 @@ class StreamedAnswer {
   /** Adds a chunk and returns the text in it. @throws ModelFailed or AnswerIsError */
   add(received: unknown): string {
     const { data } = chunk.safeParse(received);
-    if (data === undefined) throw badAnswer('has a malformed chunk');
+    if (data === undefined)
+      throw badAnswer("has a malformed chunk; check OPENAI_API, or look at the model server's log");
     this.#usage = data.usage ?? this.#usage;
     const [choice] = data.choices ?? [];
     if (choice?.error != null) throw new AnswerIsError(choice.error);

@@ -24,7 +24,8 @@ export async function gatherResponse(events: AsyncIterable<unknown>, onText: (te
   const items = new Map<number, unknown>();
   for await (const each of events) {
     const { data } = event.safeParse(each);
-    if (data === undefined) throw badAnswer('has a malformed event');
+    if (data === undefined)
+      throw badAnswer("has a malformed event; check OPENAI_API, or look at the model server's log");
     const { type, delta, response } = data;
     if (type === 'error') throw new AnswerIsError(each);
     if (type === 'response.output_text.delta' && delta) onText(count.counted(delta));
