@@ -115,12 +115,14 @@ async function play(): Promise<Shown> {
   isHit = false;
   refusals = 5;
   const number = await world.issue('/agent start');
-  return until(`the task of issue ${number} in review`, async () => {
+  const inReview = async () => {
     const all = await answerTo<Shown[]>(`/projects/${world.project.id}/tasks?limit=100`);
     const task = all.find((t) => t.issueNumber === number);
     if (task !== undefined) await react(task);
     return task?.status === 'in_review' && task;
-  });
+  };
+  // A run that is taken over, waits three times, and proves its change takes 25 s on a busy machine.
+  return until(`the task of issue ${number} in review`, inReview, 120_000);
 }
 
 /** After a fault at one of the model's refusals, fewer of them are left, so the run may go on without being parked. */
