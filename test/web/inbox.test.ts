@@ -38,7 +38,7 @@ inBrowser('the inbox and its number on every page show what needs a person, with
   await page.goto(`${world.service.url}${base}`);
   await page.getByRole('link', { name: 'Inbox', exact: true }).waitFor();
   await world.sql(`update tasks set status = 'in_review', status_since = now() where id = $1`, [id]);
-  await page.getByRole('link', { name: /^Inbox ?\(1\)$/ }).click();
+  await page.getByRole('link', { name: /^Inbox\s*\(1\)$/ }).click();
   await page.getByRole('heading', { name: 'Inbox', exact: true }).waitFor();
   const entries = page.getByRole('list', { name: 'Tasks that need a person' }).getByRole('listitem');
   const entry = entries.filter({ hasText: 'Needs eyes' });
