@@ -76,7 +76,7 @@ const tell = (id: number, changes: object = {}) =>
 const nameOf = (url: string) => url.split('/').slice(-2).join('/');
 
 test('our labels are created when the App is installed', () => {
-  expect(asked.filter((a) => a === 'POST /repos/acme/one/labels')).toHaveLength(8);
+  expect(asked.filter((a) => a === 'POST /repos/acme/one/labels')).toHaveLength(9);
 });
 
 test('two repositories that swap their names keep their ids', async () => {
