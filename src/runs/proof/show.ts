@@ -5,10 +5,13 @@ import { octokitFor } from '../../repositories/credentials.ts';
 import { allWorks, type Work } from '../work.ts';
 import { findProof, upsertProof } from './store.ts';
 
-/** Stores what the tests of a run's change prove. Of several repositories, the worst result counts. */
+/**
+ * Stores what the tests of a run's change prove. Of several repositories, the worst result counts. The change of an agent
+ * that split its task is not checked.
+ */
 export async function storeProof(work: Work): Promise<void> {
-  const proof = worstOf(allWorks(work).flatMap((each) => each.proof ?? []));
-  if (proof !== undefined) await work.journal.write((em) => upsertProof(em, work.run, proof));
+  const proof = worstOf(allWorks(work).flatMap((each) => each.proof ?? [])) ?? notRun('the change was not checked');
+  await work.journal.write((em) => upsertProof(em, work.run, proof));
 }
 
 /** Stores that nothing proves the work of a run which failed, so that no proof of an earlier change is shown for it. */
