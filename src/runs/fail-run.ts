@@ -16,6 +16,7 @@ import { endRun } from './store.ts';
 import { needsApproval } from './waiting/await-approval.ts';
 import { ModelAway } from './waiting/model-away.ts';
 import { allWorks, type Work } from './work.ts';
+import { keptStep } from './workspace/kept-work.ts';
 import { handFailureOn } from './write-handoff.ts';
 
 interface Failed {
@@ -63,8 +64,11 @@ async function keepWork(app: App, work: Work, failure: Failure, isShown: boolean
   // Only commands can have changed anything then, and nobody has approved a plan for it.
   if (work.planning?.mode === 'always') return;
   try {
-    if (await needsApproval(app, work))
-      return await work.journal.note('push', 'nothing was pushed, because a person approves pushes here');
+    if (await needsApproval(app, work)) {
+      await work.journal.once(keptStep, async () => ({}));
+      const why = 'nothing was pushed, because a person approves pushes here; the next run continues with the files';
+      return await work.journal.note('push', why);
+    }
     for (const each of allWorks(work)) await refreshRemote(app, each);
     const treeOf = readOnce();
     const found = await objections(work, treeOf);

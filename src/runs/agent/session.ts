@@ -23,6 +23,7 @@ import { needsApproval } from '../waiting/await-approval.ts';
 import { openHearing } from '../waiting/hearing.ts';
 import { park } from '../waiting/park.ts';
 import { allWorks, type Work } from '../work.ts';
+import { findKeptWork, keptSections } from '../workspace/kept-work.ts';
 import { combineRepositories, type OpenRepositories, openable } from '../workspace/open-repositories.ts';
 import { packFiles, type Signals, unpackFiles } from '../workspace/workspace.ts';
 import type { Assignment, Limited } from './assignment.ts';
@@ -50,13 +51,14 @@ export async function workInside(app: App, given: Limited, work: Work, signals: 
   let briefing: Briefing | undefined;
   try {
     await repositories.reopen();
-    const packed = stored.findLast((t) => t.workspace !== null)?.workspace;
+    const left = work.branch.keepsWork ? await findKeptWork(app.db.manager, given.run) : undefined;
+    const packed = stored.findLast((t) => t.workspace !== null)?.workspace ?? left?.workspace;
     if (packed) await repositories.restore(await unpackFiles(packed));
     work.planning = await readPlanning(app.db.manager, work);
     const known = await journal.recall<Ending>('ending');
     if (known !== undefined) return endedWith(work, known);
     briefing = await openBriefing(app, work, signals.tools);
-    const sections = [...planSections(work.planning), ...briefing.sections];
+    const sections = [keptSections(left), planSections(work.planning), briefing.sections].flat();
     const { opening, memory } = await beginning(app, given, work, repositories.host, sections);
     const turns = await tellOfContinuation(app, work, stored, signals.tools);
     const { name } = given.agent;

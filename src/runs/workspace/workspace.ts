@@ -13,6 +13,7 @@ import { isAskedFor } from '../../tasks/revision-store.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { listPullsIn } from '../../tasks/work-store.ts';
 import { type Journal, stepOf } from '../lease/journal.ts';
+import { findKeptWork } from './kept-work.ts';
 
 /** The branch of a run and the commit from which the run began. */
 export interface Branch {
@@ -25,6 +26,8 @@ export interface Branch {
   base: string;
   /** The paths that conflict, set when the run merges the base branch. Their files contain git's conflict markers. */
   conflicts?: string[];
+  /** The run begins with the work that an earlier run could not push. */
+  keepsWork?: true;
 }
 
 export interface Workspace extends OpenCheckout {
@@ -58,7 +61,7 @@ export type Placed = Pick<Workspace, 'branch' | 'baseHead' | 'startTree'>;
  */
 export async function openWorkspace<T extends object>(
   app: App,
-  run: Pick<RunRow, 'id' | 'kind'>,
+  run: Pick<RunRow, 'id' | 'kind' | 'taskId' | 'createdAt'>,
   journal: Journal,
   about: { task: TaskView; repository: RepositoryRow; remote: Remote; signals: Signals },
   furnish: (checkout: Checkout, placed: Placed) => Promise<T>,
@@ -85,7 +88,7 @@ export async function openWorkspace<T extends object>(
 
 async function putInPlace(
   app: App,
-  run: Pick<RunRow, 'id' | 'kind'>,
+  run: Pick<RunRow, 'id' | 'kind' | 'taskId' | 'createdAt'>,
   journal: Journal,
   checkout: Checkout,
   about: { task: TaskView; repository: RepositoryRow },
@@ -105,7 +108,11 @@ async function putInPlace(
       repository.id === about.task.repositoryId &&
       ((await isAskedFor(app.db.manager, run.id, 'conflict')) ||
         (run.kind === 'continue' && !(await checkout.isAncestor(base, chosen.from))));
-    return isMerge ? { ...chosen, conflicts: (await checkout.merge(chosen.from, base)).conflicts } : chosen;
+    if (isMerge) return { ...chosen, conflicts: (await checkout.merge(chosen.from, base)).conflicts };
+    const left = repository.id === about.task.repositoryId ? await findKeptWork(app.db.manager, run) : undefined;
+    return left !== undefined && (await isBasis(checkout, chosen, left.branch))
+      ? { ...chosen, from: left.branch.from, base: left.branch.base, keepsWork: true as const }
+      : chosen;
   });
   if (branch.continues) await checkout.fetch(branch.name);
   if (branch.from !== base && !(await checkout.fetchCommit(branch.from)))
@@ -113,6 +120,12 @@ async function putInPlace(
   const commit = branch.conflicts === undefined ? branch.from : await mergeCommit(checkout, branch);
   await checkout.checkout(commit);
   return { branch, baseHead: base, startTree: await checkout.treeOf(commit) };
+}
+
+/** Returns whether kept work still fits: its branch is as it was, or the commit that it began from still exists. */
+async function isBasis(checkout: Checkout, chosen: Branch, left: Branch): Promise<boolean> {
+  if (left.conflicts !== undefined || chosen.continues !== left.continues) return false;
+  return chosen.continues ? chosen.from === left.from : checkout.fetchCommit(left.from);
 }
 
 /** Merges the base branch into the task's branch. Every worker that takes over the run creates the same commit. */

@@ -137,6 +137,17 @@ test('by comments: a change waits for approval, is corrected, and exactly what w
   );
   expect(log.filter(({ type }) => type === 'push')).toHaveLength(1);
   expect(await face.statusComment(number)).toHaveLength(1);
+  // A run that fails pushes nothing, and the next one continues with its files.
+  plays([write('kept.txt', 'x\n')], [{ name: 'give_up', arguments: { reason: 'too hard' } }]);
+  const other = await world.issue('/agent start');
+  await face.told(other, 'too hard');
+  expect((await face.taskOf(other)).branchName).toBeNull();
+  plays([{ name: 'read_file', arguments: { path: 'kept.txt' } }], [finish]);
+  await say(other, '/agent retry');
+  await waitsFor(other, 'push');
+  await say(other, '/agent approve');
+  const done = await face.settled(other, 'in_review', 2);
+  expect(await face.fileOn(done.branchName ?? '', 'kept.txt')).toBe('x');
   await set('free');
 });
 

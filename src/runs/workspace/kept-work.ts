@@ -1,0 +1,45 @@
+import type { EntityManager } from 'typeorm';
+import type { RunRow } from '../../db/tables/task.ts';
+import type { Branch } from './workspace.ts';
+
+/** The step with which a run records that its work was not pushed and is left to the next run of its task. */
+export const keptStep = 'kept work';
+
+/** The work of an earlier run in the task's own repository. */
+export interface KeptWork {
+  branch: Branch;
+  /** The changed files, packed as with a turn. */
+  workspace: Buffer;
+}
+
+/**
+ * Finds the work that the last run before this one left in the task's own repository because it could not push it.
+ * Returns undefined when there is none, or when a later run has pushed or succeeded.
+ */
+export async function findKeptWork(
+  em: EntityManager,
+  run: Pick<RunRow, 'id' | 'taskId' | 'createdAt'>,
+): Promise<KeptWork | undefined> {
+  const rows: KeptWork[] = await em.query(
+    `select b.data as branch, t.workspace
+     from (
+       select r.id from runs r
+       where r.task_id = $1 and r.id <> $2 and r.created_at <= $3
+         and (r.status = 'succeeded' or exists (
+           select 1 from run_steps s where s.run_id = r.id and (s.name = $4 or s.name = 'push')))
+       order by r.created_at desc, r.id desc limit 1) last
+     join run_steps k on k.run_id = last.id and k.name = $4
+     join run_steps b on b.run_id = last.id and b.name = 'branch'
+     join lateral (
+       select workspace from run_turns where run_id = last.id and workspace is not null order by turn desc limit 1) t on true`,
+    [run.taskId, run.id, run.createdAt, keptStep],
+  );
+  return rows[0];
+}
+
+/** Writes the section of an agent's first message that is about kept work. */
+export function keptSections(left: KeptWork | undefined): string[] {
+  if (left === undefined) return [];
+  const text = 'The workspace has the changes of an earlier run that were not pushed. Look at them first.';
+  return [`## Unfinished work\n${text}`];
+}
