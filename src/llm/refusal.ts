@@ -72,8 +72,17 @@ function pauseAsked(headers: Headers | undefined, text: string): number | undefi
   if (Number.isFinite(ms) && ms >= 0) return ms;
   const asked = retryAfterMs(headers?.get?.('retry-after'));
   if (asked !== undefined) return asked;
-  const [, number, unit] = /\b(?:try again|retry) in (\d+(?:\.\d+)?) ?(ms|s|m)\b/i.exec(text) ?? [];
-  return number === undefined ? undefined : Number(number) * ({ ms: 1, s: 1000, m: 60_000 }[unit ?? 's'] ?? 1000);
+  const [, words = ''] = pauseInWords.exec(text) ?? [];
+  const parts = [...words.matchAll(/(\d+(?:\.\d+)?) ?(ms|h|m|s)/gi)];
+  return parts.length === 0 ? undefined : parts.reduce((sum, [, number, unit]) => sum + Number(number) * msIn(unit), 0);
+}
+
+/** Such as "try again in 7m12.5s", "retry in 34s" and "try again in 5 minutes". */
+const pauseInWords =
+  /\b(?:try again|retry) in ((?:\d+(?:\.\d+)? ?(?:ms|h|m|s|hours?|min(?:ute)?s?|sec(?:ond)?s?)(?![a-z]) ?){1,4})/i;
+
+function msIn(unit = 's'): number {
+  return { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[unit.toLowerCase()] ?? 1000;
 }
 
 /** How deep an error may be wrapped: a gateway quotes the JSON of its provider. */
@@ -94,7 +103,7 @@ export function textIn(error: unknown, depth = 0): string {
   if (!isFields(error) || depth > maxDepth) return '';
   const { metadata, loc, msg } = error;
   if (Array.isArray(loc) && typeof msg === 'string') return lineOf(`${loc.join('.')}: ${msg}`);
-  const said = [error.message, error.error, error.detail, error.msg]
+  const said = [error.message, error.error, error.detail, error.msg, error.errors]
     .map((each) => textIn(each, depth + 1))
     .find(Boolean);
   const raw = isFields(metadata) ? textIn(parsed(metadata.raw), depth + 1) : '';

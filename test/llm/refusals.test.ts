@@ -159,6 +159,20 @@ test('a pause that the server asks for is passed on, in seconds, milliseconds or
   expect(await pause({ 'retry-after': '90' })).toBe(90_000);
   expect(await pause({ 'retry-after-ms': '61000', 'retry-after': '90' })).toBe(61_000);
   expect(await pause({}, 'Rate limit reached. Please try again in 1m.')).toBe(60_000);
+  expect(await pause({}, 'Please try again in 7m12.5s. Visit example.org')).toBe(432_500);
+  expect(await pause({}, 'Try again in 5 minutes.')).toBe(300_000);
+});
+
+test.each([
+  [{ code: 1, message: 'invalid token' }, 'invalid token'],
+  [{ detail: 'Not authenticated' }, 'Not authenticated'],
+  [{ success: false, errors: [{ message: 'no such account' }] }, 'no such account'],
+])('an error with status 200 is shown: %j', async (json, said) => {
+  const failure = await server.failureOf({ json });
+  expect([failure.fault, failure.isTransient]).toEqual(['model', false]);
+  expect(failure.message).toMatch(
+    new RegExp(`is not a Chat Completion: .*; check OPENAI_BASE_URL and OPENAI_API. The server said: ${said}$`),
+  );
 });
 
 test('a failure that outlasts the retries is transient, and a key in it is removed', async () => {

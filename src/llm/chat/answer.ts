@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { badAnswer, keptWithin, maxCalls, tooManyCalls } from '../bounds.ts';
+import { keptWithin, maxCalls, tooManyCalls } from '../bounds.ts';
 import { ModelFailed, type Reply, type ToolCall } from '../model.ts';
+import { otherForm } from '../other-form.ts';
 import { AnswerIsError } from '../refusal.ts';
 import { usage } from '../usage.ts';
 import { Interrupted } from '../wire-format.ts';
@@ -54,10 +55,7 @@ type Message = z.output<typeof answer>['choices'][0]['message'];
 export function chatReply(model: string, completion: unknown): Reply {
   failOnError(completion);
   const { data, error } = answer.safeParse(completion);
-  if (data === undefined) {
-    const where = error.issues[0]?.path.join('.') || 'the answer itself';
-    throw badAnswer(`is not a Chat Completion: ${where} is missing or malformed; check OPENAI_BASE_URL and OPENAI_API`);
-  }
+  if (data === undefined) throw otherForm('Chat Completion', error.issues[0]?.path, completion);
   const [{ message, finish_reason }] = data.choices;
   if (message.tool_calls.length > maxCalls) throw tooManyCalls();
   const text = textOf(message);

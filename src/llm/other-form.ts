@@ -1,0 +1,15 @@
+import { badAnswer } from './bounds.ts';
+import type { ModelFailed } from './model.ts';
+import { textIn } from './refusal.ts';
+
+/** Characters that are shown of what a server said. */
+const maxSaid = 500;
+
+/** Fails for an answer of another form. Some gateways report their errors like this, with status 200. */
+export function otherForm(form: string, where: PropertyKey[] | undefined, data: unknown): ModelFailed {
+  const part = where?.join('.') || 'the answer itself';
+  const said = textIn(data).slice(0, maxSaid);
+  return badAnswer(
+    `is not a ${form}: ${part} is missing or malformed; check OPENAI_BASE_URL and OPENAI_API${said === '' ? '' : `. The server said: ${said}`}`,
+  );
+}
