@@ -158,3 +158,19 @@ test('the scripts of package.json that checks run are followed by name', () => {
   expect(withScripts(['make test'], scripts)).toEqual(['make test']);
   expect(withScripts(['npm run a'], { a: 'npm run b', b: 'npm run a' })).toHaveLength(3);
 });
+
+test.each<[string, () => unknown]>([
+  ['a line of brackets', () => differsInDeciding('pyproject.toml', '['.repeat(60_000), '')],
+  ['deep folders of tests', () => manyTimes(() => decidesByName(`${'test/'.repeat(800)}x`))],
+  ['deep folders', () => manyTimes(() => isUsualTestFile(`${'a/'.repeat(2000)}x`))],
+  ['many dots', () => manyTimes(() => isUsualTestFile(`${'a.'.repeat(2000)}x`))],
+])('%s: the time to judge grows only with the length', (_what, judge) => {
+  const began = performance.now();
+  judge();
+  expect(performance.now() - began).toBeLessThan(2000);
+});
+
+/** A change has at most 5,000 files. */
+function manyTimes(judge: () => unknown): void {
+  for (let i = 0; i < 5000; i++) judge();
+}

@@ -16,7 +16,7 @@ const folders = [
 /** The names of test files in the common languages, without their folders. */
 const names = [
   // JavaScript, TypeScript and others: a.test.ts, a-spec.js, a_test.dart, test.mjs, test-a.js
-  '.*[._-](test|spec)s?\\.[a-z]+',
+  '[^/]*[._-](test|spec)s?\\.[a-z]+',
   '(test|spec)s?\\.[a-z]+',
   'test[._-][^/]*\\.[cm]?[jt]sx?',
   // Python
@@ -32,18 +32,21 @@ const names = [
   '[^/]+\\.(t|bats|feature)',
 ];
 
-const usual = new RegExp(
-  `(^|/)((${folders.join('|')})/|[^/]+[._-]?Tests/[^/]+\\.(cs|fs|vb|swift)$|(${names.join('|')})$)`,
-);
+const usualFolder = new RegExp(`(^|/)(${folders.join('|')})/`);
+/** Of C#, F#, Visual Basic and Swift, such as `App.Tests/Cart.cs`. */
+const projectOfTests = /[^/]Tests\/[^/]+\.(cs|fs|vb|swift)$/;
+const usualName = new RegExp(`^(${names.join('|')})$`);
 
 /** Returns whether a path has the usual place or name of a test, or of a file that belongs to tests. */
 export function isUsualTestFile(path: string): boolean {
-  return usual.test(path);
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return usualName.test(name) || usualFolder.test(path) || projectOfTests.test(path);
 }
 
 /** Returns the first folder in a path that is named like a folder of tests; undefined without one. */
 export function testFolderOf(path: string): string | undefined {
-  return new RegExp(`^(.*?/)?(${folders.join('|')})/`).exec(path)?.[0];
+  const found = usualFolder.exec(path);
+  return found === null ? undefined : path.slice(0, found.index + found[0].length);
 }
 
 /**

@@ -26,7 +26,7 @@ export async function decidingFiles(given: Given): Promise<string[]> {
   const { changes, isTest } = given;
   const byContent = await decidingContents(given);
   const run = await filesThatChecksRun(given);
-  const amongTests = await folderOfTests(given);
+  const amongTests = folderOfTests(given);
   return changes
     .map(({ path }) => path)
     .filter(
@@ -121,7 +121,7 @@ function scriptsIn(text: string): Record<string, string> {
  * Returns which changed files lie in a folder of tests without being tests: where .deckhand.yml names only some of the
  * files there, the others are what those tests use.
  */
-async function folderOfTests({ changes, isTest }: Given): Promise<(path: string) => boolean> {
+function folderOfTests({ changes, isTest }: Given): (path: string) => boolean {
   const folders = new Set(changes.filter(({ path }) => isTest(path)).flatMap(({ path }) => testFolderOf(path) ?? []));
-  return (path) => [...folders].some((folder) => path.startsWith(folder));
+  return (path) => folders.has(testFolderOf(path) ?? '');
 }
