@@ -12,9 +12,10 @@ test.each([
   [['!src/a.ts'], 'must not begin with "!"'],
   [['src/../../etc'], 'must name files or folders of the repository'],
   [['a*b*c*d*e'], 'must have at most 3 stars'],
-])('the files %j of a plan: %s', (files, problem) => {
-  if (problem === undefined) expect(problemWithFiles(files)).toBeUndefined();
-  else expect(problemWithFiles(files)).toContain(problem);
+])('the files %j of a plan: %s', async (files, problem) => {
+  const found = await problemWithFiles(files);
+  if (problem === undefined) expect(found).toBeUndefined();
+  else expect(found).toContain(problem);
 });
 
 test('the changed files that a plan does not name are those outside of its files, folders and patterns', async () => {

@@ -1,5 +1,5 @@
 import { RunFailed } from '../../domain/run.ts';
-import { pathsMatching as pathsMatchingHere, problemWithPattern } from '../../repositories/settings/patterns.ts';
+import { problemWithPattern } from '../../repositories/settings/patterns.ts';
 import { pathsMatching } from '../../repositories/settings/repository-settings.ts';
 import { allWorks, type Work } from '../work.ts';
 import type { TreeOf } from './changes.ts';
@@ -8,13 +8,18 @@ import type { TreeOf } from './changes.ts';
 const unlikely = ['\u0001', '\u0001/\u0002', '\u0001/\u0002/\u0003.\u0004', '.\u0001/\u0002'];
 
 /** Says what is wrong with the files that a plan names; undefined when a change can be compared with them. */
-export function problemWithFiles(files: string[]): string | undefined {
+export async function problemWithFiles(files: string[]): Promise<string | undefined> {
   const patterns = files.map(plainPattern);
   for (const [i, pattern] of patterns.entries()) {
     const problem = problemWithPattern(pattern);
     if (problem !== undefined) return `files: ${JSON.stringify(files[i])} ${problem}`;
   }
-  if (pathsMatchingHere(patterns, unlikely).length < unlikely.length) return undefined;
+  try {
+    if ((await pathsMatching('files', patterns, unlikely)).size < unlikely.length) return undefined;
+  } catch (error) {
+    if (error instanceof RunFailed) return 'files: they take too long to compare; name fewer files, or their folders';
+    throw error;
+  }
   return 'files: they match every file, so nobody could tell whether the change keeps to the plan; name the files or their folders';
 }
 

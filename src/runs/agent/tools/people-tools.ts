@@ -54,7 +54,7 @@ export const peopleTools = {
     about: ({ files }) => `for ${files.length} ${files.length === 1 ? 'file' : 'files'}`,
     run: async ({ withoutSecrets }, args) => {
       const { markdown, files, checks = [] } = withoutSecrets(storable(args));
-      const problem = problemWithFiles(files);
+      const problem = await problemWithFiles(files);
       if (problem !== undefined) return refused(problem);
       return {
         kind: 'wait',
