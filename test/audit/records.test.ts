@@ -97,7 +97,7 @@ test('tasks whose status changes because of another operation get records of the
   });
 });
 
-test('sessions, labels and reviews are told apart', async () => {
+test('records say whether a session, a label or a review caused them', async () => {
   const { app } = shop.service;
   const { id: userId } = await shop.ask('GET', '/me');
   const { token } = await mintSession(app, userId, 60_000);

@@ -92,7 +92,7 @@ test('/agent setup tries set-up and checks, and answers in the one comment of th
   await push('main', '.deckhand.yml', '{}\n');
 });
 
-test('the pull request says what the tests prove; weakened tests are told once, and turn it into a draft', async () => {
+test('the pull request says what the tests prove; the agent hears of weakened tests once, and they make it a draft', async () => {
   const { world, plays, push, settled, mona, pullOf, say, told: shows } = face;
   await push('main', '.deckhand.yml', 'checks: node --test\nproof: required\n');
   const code = (body: string) => write('src/slugify.js', `export const slugify = (text) => ${body};\n`);

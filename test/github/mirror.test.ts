@@ -57,7 +57,7 @@ test('the comment shows status, agent, run, pull request, cost and handoff', () 
     expect(comment).toContain(part);
 });
 
-test('what the tests prove stands in the comment and in the check run as one sentence', () => {
+test('the comment and the check run say in one sentence what the tests prove', () => {
   const { comment, check } = wanted({ ...picture, proof: { status: 'proved', reason: null } }, secret);
   for (const text of [comment, check.summary]) expect(text).toMatch(/^✅ Proved by its tests: they fail without.*\.$/m);
   const reason = 'test/a.js <!-- @octocat\n/agent merge decides how the tests run';

@@ -65,7 +65,7 @@ test('revising a plan asks for another one, and the old one can no longer be app
   expect((await planningOf(run)).approved).toMatchObject({ markdown: 'second' });
 });
 
-test('of an approval and a revision at once, one counts and the other is told', async () => {
+test('of an approval and a revision at once, one counts and the other is refused', async () => {
   await given.addRun(em());
   const run = await propose('the plan');
   const both = await Promise.all([post(run, 'approve'), post(run, 'revise', { text: 'No.' })]);

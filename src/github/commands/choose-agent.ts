@@ -10,7 +10,7 @@ import { parseSettings, settingsFile } from '../../repositories/settings/reposit
 import { getTask } from '../../tasks/store.ts';
 import type { GivenCommand } from './given-command.ts';
 
-/** Finds the agent that a command names. @throws Refused when there is none or more than one */
+/** Finds the agent that a command names. @throws Refused unless exactly one agent matches */
 export async function agentNamed(
   em: EntityManager,
   { repository, userId }: GivenCommand,

@@ -1,6 +1,6 @@
 import type { Proof } from '../../domain/proof/proof.ts';
 
-/** The opening of what the agent is told about weakened tests, which it is told once. */
+/** The opening of the message about weakened tests. It is searched for, so that the agent gets the message once. */
 export const weakenedOpening = 'The earlier tests fail with your change.';
 
 /** The most files that the text names. */

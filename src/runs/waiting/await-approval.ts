@@ -50,7 +50,7 @@ async function listFiles(work: Work, changed: Work[], treeOf: TreeOf): Promise<s
   return [...paths.slice(0, maxListed), ...more].join('\n');
 }
 
-/** Returns the diff that the task shows meanwhile: of its own repository, as the branch would be. */
+/** Returns the diff that the task shows while it waits: of its own repository, as the branch would be. */
 async function diffOfHeld(work: Work, treeOf: TreeOf): Promise<StoredDiff> {
   const { checkout, branch, repository } = work;
   const from = (branch.continues ? await checkout.mergeBase(branch.base, branch.from) : undefined) ?? branch.from;

@@ -43,7 +43,7 @@ export function openHearing(app: App, run: RunRow, journal: Journal): Hearing {
 export async function pauseIfAsked(app: App, run: RunRow, journal: Journal): Promise<void> {
   if ((await findPause(app.db.manager, run.id)) === undefined) return;
   const isPaused = await journal.write(async (em) => {
-    // Read again under the lock of the run: whoever asked may have changed their mind.
+    // Read again under the lock of the run, because the pause may have been withdrawn.
     const text = await findPause(em, run.id);
     if (text !== undefined)
       await park(app, em, run, { id: newId('wait'), reason: 'paused', text, options: [], seconds: null });

@@ -53,7 +53,7 @@ export async function pauseRun(app: App, act: Act): Promise<TaskView> {
       throw new Refused(
         run === null
           ? 'The task has no unfinished run to pause.'
-          : 'The run of this task waits already, so it cannot be paused.',
+          : 'The run of this task is already waiting, so it cannot be paused.',
       );
     const isNew = run.pauseText === null;
     app.audit.note(isNew ? { paused: [false, true] } : {});

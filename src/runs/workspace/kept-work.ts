@@ -14,7 +14,7 @@ export interface KeptWork {
 
 /**
  * Finds the work that the last run before this one left in the task's own repository because it could not push it.
- * Returns undefined when there is none, or when a later run has pushed or succeeded.
+ * Returns undefined if nothing was kept, or if a later run has pushed or succeeded.
  */
 export async function findKeptWork(
   em: EntityManager,

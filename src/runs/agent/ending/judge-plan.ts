@@ -9,8 +9,8 @@ const needsPlan = 'This task needs a plan that a person approved. Call propose_p
 const isLarge = `More than ${maxUnplannedFiles} files change, so a person approves a plan first. Call propose_plan`;
 
 /**
- * Returns why a run may not end without a plan; undefined when it may. A run that changes nothing is told once that a
- * plan is expected, and may then finish.
+ * Returns why a run may not end without a plan; undefined when it may. A run without changes gets one reminder that a plan
+ * is expected, and may then finish.
  */
 export async function planObjection(
   work: Work,
