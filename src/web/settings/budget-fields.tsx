@@ -1,5 +1,5 @@
-import { FormControl, TextInput } from '@primer/react';
 import type { Project } from '../api.ts';
+import { LimitFields } from '../forms/limit-fields.tsx';
 import { type Budget, type BudgetTexts, budgetProblem } from './budget-texts.ts';
 
 const labels: Record<Budget, string> = {
@@ -18,30 +18,13 @@ export function BudgetFields(props: {
   onChange(budget: Budget, text: string): void;
 }) {
   const { budgets, limits, canEdit, onChange } = props;
-  return (
-    <fieldset className="plain-fieldset">
-      <legend className="strong">Budgets</legend>
-      <p className="muted">Leave a field empty to use the limit of this service.</p>
-      <div className="fields wide">
-        {(Object.keys(labels) as Budget[]).map((budget) => {
-          const problem = budgetProblem(budgets[budget], limits[budget]);
-          return (
-            <FormControl key={budget} disabled={!canEdit}>
-              <FormControl.Label>{labels[budget]}</FormControl.Label>
-              <TextInput
-                type="number"
-                step="any"
-                block
-                value={budgets[budget]}
-                validationStatus={problem === undefined ? undefined : 'error'}
-                onChange={(event) => onChange(budget, event.target.value)}
-              />
-              {problem !== undefined && <FormControl.Validation variant="error">{problem}</FormControl.Validation>}
-              <FormControl.Caption>Limit of this service: {limits[budget].toLocaleString()}</FormControl.Caption>
-            </FormControl>
-          );
-        })}
-      </div>
-    </fieldset>
-  );
+  const fields = (Object.keys(labels) as Budget[]).map((key) => ({
+    key,
+    label: labels[key],
+    text: budgets[key],
+    problem: budgetProblem(budgets[key], limits[key]),
+    caption: `Limit of this service: ${limits[key].toLocaleString('en')}`,
+  }));
+  const note = 'Leave a field empty to use the limit of this service.';
+  return <LimitFields title="Budgets" note={note} fields={fields} canEdit={canEdit} onChange={onChange} />;
 }

@@ -1,6 +1,6 @@
-import { FormControl, TextInput } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { type RunBudgetKey, runBudgetKeys } from '../../domain/budget.ts';
+import { LimitFields } from '../forms/limit-fields.tsx';
 import * as queries from '../live/queries.ts';
 import { type BudgetTexts, budgetProblem, highestBudget } from './budget-texts.ts';
 
@@ -20,33 +20,11 @@ export function BudgetFields(props: {
   const { projectId, budget, onChange } = props;
   const { data: project } = useQuery(queries.project(projectId));
   if (project === undefined) return null;
-  return (
-    <fieldset className="plain-fieldset">
-      <legend className="strong">Budget</legend>
-      <p className="muted">
-        Each run counts from zero. A change also applies to a run in progress, from its next turn.
-      </p>
-      <div className="fields wide">
-        {runBudgetKeys.map((key) => {
-          const highest = highestBudget(project, key);
-          const problem = budgetProblem(key, budget[key], highest);
-          return (
-            <FormControl key={key}>
-              <FormControl.Label>{labels[key]}</FormControl.Label>
-              <TextInput
-                type="number"
-                step="any"
-                block
-                value={budget[key]}
-                validationStatus={problem === undefined ? undefined : 'error'}
-                onChange={(event) => onChange(key, event.target.value)}
-              />
-              {problem !== undefined && <FormControl.Validation variant="error">{problem}</FormControl.Validation>}
-              <FormControl.Caption>At most {highest.toLocaleString('en')}</FormControl.Caption>
-            </FormControl>
-          );
-        })}
-      </div>
-    </fieldset>
-  );
+  const fields = runBudgetKeys.map((key) => {
+    const highest = highestBudget(project, key);
+    const problem = budgetProblem(key, budget[key], highest);
+    return { key, label: labels[key], text: budget[key], problem, caption: `At most ${highest.toLocaleString('en')}` };
+  });
+  const note = 'Each run counts from zero. A change also applies to a run in progress, from its next turn.';
+  return <LimitFields title="Budget" note={note} fields={fields} onChange={onChange} />;
 }
