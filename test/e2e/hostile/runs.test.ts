@@ -38,12 +38,12 @@ function textOf(request: ModelRequest): string {
 }
 
 /**
- * Returns the honest agent's calls. It works until the last attack is over; each of its commands starts a few dozen
- * processes.
+ * Returns the honest agent's calls. It works until the last attack is over, and for three commands at least, however
+ * slow the machine is; each of its commands starts a few dozen processes.
  */
 function honestly(turn: number): Said {
   if (turn === 0) return sh(lookAround);
-  if (!isOver) return sh(`for i in $(seq 30); do /bin/true || exit 9; done; echo round ${turn}`);
+  if (!isOver || turn <= 3) return sh(`for i in $(seq 30); do /bin/true || exit 9; done; echo round ${turn}`);
   return [
     { name: 'write_file', arguments: { path: 'honest.txt', content: 'done\n' } },
     { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } },
