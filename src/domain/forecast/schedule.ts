@@ -1,0 +1,122 @@
+/**
+ * How tasks share those who do them. Tasks and lanes have numbers from 0. A lane does one task at a time: an agent, which
+ * has one run at a time in a project, or the people who finish tasks by hand.
+ */
+export interface Plan {
+  /** The lane of each task; `anyLane` for a task that the first free lane of the pool takes. */
+  lanes: readonly number[];
+  laneCount: number;
+  /** The pool has the lanes below this number, at least one. */
+  poolSize: number;
+  /** The tasks that each task waits for. */
+  dependsOn: readonly (readonly number[])[];
+}
+
+export const anyLane = -1;
+
+/** What each task takes, in milliseconds. Only `work` occupies its lane. */
+export interface Durations {
+  /** From the moment when its dependencies are done until someone starts it, if its lane is free. */
+  before: Float64Array;
+  work: Float64Array;
+  /** From the end of the work until the task is done, such as reviews. */
+  after: Float64Array;
+}
+
+/**
+ * Returns a function that computes when each task is done, in milliseconds from the start. A lane takes the task that has
+ * waited longest; of two that have waited equally long, the one with the smaller number. Tasks that wait for each other
+ * are never done: `Infinity`. The function returns the same array each time.
+ */
+export function scheduler({ lanes, laneCount, poolSize, dependsOn }: Plan): (durations: Durations) => Float64Array {
+  const dependents = lanes.map((): number[] => []);
+  for (const [task, others] of dependsOn.entries()) for (const other of others) dependents[other]!.push(task);
+  const done = new Float64Array(lanes.length);
+  const freeAt = new Float64Array(laneCount);
+  const readyAt = new Float64Array(lanes.length);
+  const open = new Int32Array(lanes.length);
+  const queue = queueBy(readyAt);
+
+  const carryOut = (task: number, work: number): number => {
+    // A task whose work has ended, such as one in review, needs no lane.
+    if (work === 0) return readyAt[task]!;
+    const lane = lanes[task] === anyLane ? firstFree(freeAt, poolSize) : lanes[task]!;
+    const end = Math.max(readyAt[task]!, freeAt[lane]!) + work;
+    freeAt[lane] = end;
+    return end;
+  };
+  const release = (task: number, before: Float64Array): void => {
+    for (const dependent of dependents[task]!) {
+      readyAt[dependent] = Math.max(readyAt[dependent]!, done[task]!);
+      open[dependent]!--;
+      if (open[dependent] !== 0) continue;
+      readyAt[dependent]! += before[dependent]!;
+      queue.push(dependent);
+    }
+  };
+  return ({ before, work, after }) => {
+    done.fill(Number.POSITIVE_INFINITY);
+    freeAt.fill(0);
+    readyAt.fill(0);
+    for (let task = 0; task < lanes.length; task++) {
+      open[task] = dependsOn[task]!.length;
+      if (open[task] !== 0) continue;
+      readyAt[task] = before[task]!;
+      queue.push(task);
+    }
+    for (let task = queue.pop(); task !== undefined; task = queue.pop()) {
+      done[task] = carryOut(task, work[task]!) + after[task]!;
+      release(task, before);
+    }
+    return done;
+  };
+}
+
+/** Returns the tasks that can never be done, because they depend on each other or on such tasks. */
+export function deadlocked(dependsOn: Plan['dependsOn']): number[] {
+  const none = new Float64Array(dependsOn.length);
+  const run = scheduler({ lanes: dependsOn.map(() => anyLane), laneCount: 1, poolSize: 1, dependsOn });
+  const done = run({ before: none, work: none, after: none });
+  return [...done.keys()].filter((task) => done[task] === Number.POSITIVE_INFINITY);
+}
+
+function firstFree(freeAt: Float64Array, poolSize: number): number {
+  let first = 0;
+  for (let lane = 1; lane < poolSize; lane++) if (freeAt[lane]! < freeAt[first]!) first = lane;
+  return first;
+}
+
+/** A binary heap of numbers, ordered by `keys` and then by the numbers. */
+function queueBy(keys: Float64Array) {
+  const heap: number[] = [];
+  const isBefore = (a: number, b: number) => keys[a]! < keys[b]! || (keys[a] === keys[b] && a < b);
+  const swap = (i: number, j: number) => {
+    [heap[i], heap[j]] = [heap[j]!, heap[i]!];
+  };
+  const siftDown = (): void => {
+    for (let i = 0; ; ) {
+      const [left, right] = [2 * i + 1, 2 * i + 2];
+      let least = i;
+      if (left < heap.length && isBefore(heap[left]!, heap[least]!)) least = left;
+      if (right < heap.length && isBefore(heap[right]!, heap[least]!)) least = right;
+      if (least === i) return;
+      swap(i, least);
+      i = least;
+    }
+  };
+  return {
+    push: (value: number): void => {
+      let i = heap.push(value) - 1;
+      for (; i > 0 && isBefore(value, heap[(i - 1) >> 1]!); i = (i - 1) >> 1) swap(i, (i - 1) >> 1);
+    },
+    pop: (): number | undefined => {
+      const first = heap[0];
+      const last = heap.pop();
+      if (heap.length > 0) {
+        heap[0] = last!;
+        siftDown();
+      }
+      return first;
+    },
+  };
+}
