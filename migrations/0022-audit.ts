@@ -37,14 +37,16 @@ export class Audit1765497600000 implements MigrationInterface {
       create trigger audit_records_not_truncated before truncate on audit_records
         for each statement execute function keep_audit_record();
 
-      -- The only way to delete records. The setting is in force while the function runs.
-      create function delete_old_audit_records(days integer, most integer) returns integer language plpgsql
-        set deckhand.audit_retention = 'on' as $$
+      -- The only way to delete records. The setting is in force while the function runs. As an attribute of the function
+      -- it would need a superuser.
+      create function delete_old_audit_records(days integer, most integer) returns integer language plpgsql as $$
       declare deleted integer;
       begin
+        perform set_config('deckhand.audit_retention', 'on', true);
         delete from audit_records where id in (
           select id from audit_records where at < now() - make_interval(days => days) order by at limit most);
         get diagnostics deleted = row_count;
+        perform set_config('deckhand.audit_retention', 'off', true);
         return deleted;
       end $$;`);
   }
