@@ -1,6 +1,7 @@
 import { doctor } from './cli/doctor.ts';
 import { printDocs } from './cli/print-docs.ts';
 import { printPrompt } from './cli/prompt.ts';
+import { rebuildFiguresCommand } from './cli/rebuild-figures.ts';
 import { rotateKey } from './cli/rotate-key.ts';
 import { issueToken } from './cli/token.ts';
 import { compose } from './compose.ts';
@@ -15,6 +16,7 @@ const help = `Deckhand: AI agents do tasks on your repositories, with people in 
   npm run --silent token -- --login NAME [--days 90]   print an API token
   npm run doctor                               what is configured and reachable, and how to fix the rest
   npm run migrate                              bring the database up to date and exit
+  npm run rebuild-figures                      compute the figures of agents again while the service runs
   npm run rotate-key                           encrypt all secrets with a new key while the service runs
   npm run --silent prompt -- TASK              print the prompt of a task with an estimate of its tokens
   npm run docs                                 generate docs/openapi.json, docs/lifecycle.md and the client
@@ -26,6 +28,7 @@ const commands: Record<string, (args: string[]) => Promise<number>> = {
   serve: async () => serve(readConfig()),
   token: async (args) => issueToken(readConfig(), args),
   doctor: async () => doctor(),
+  'rebuild-figures': async () => rebuildFiguresCommand(readConfig()),
   'rotate-key': async () => rotateKey(readConfig()),
   prompt: async (args) => printPrompt(readConfig(), args),
   'print-docs': async () => printDocs(),

@@ -43,6 +43,21 @@ test('of the old deliveries the oldest are removed first', async () => {
   expect(await sql(`delete from deliveries where guid like 'day%' returning guid`)).toEqual([[{ guid: 'day 5' }], 1]);
 });
 
+test('figures of agents are kept', async () => {
+  const figures = () =>
+    sql('select f::text from agent_figures f union all select d::text from agent_days d order by 1');
+  await sql(
+    `insert into runs (id, task_id, project_id, agent_id, kind, status, created_at, started_at, finished_at)
+     select 'run_old', $1, $2, id, 'start', 'failed', now() - interval '4 years', now() - interval '4 years', now() - interval '4 years'
+     from agents where project_id = $2 limit 1`,
+    [task, project],
+  );
+  const before = await figures();
+  expect(before).toHaveLength(4);
+  await removeOld(service.app);
+  expect(await figures()).toEqual(before);
+});
+
 test('logs and conversations are removed after their days, those of a live run never', async () => {
   await sql('delete from runs');
   for (const [id, status, finished] of [

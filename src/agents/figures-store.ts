@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { liveRun } from '../db/tables/task.ts';
 import type { AgentFigures } from '../domain/agent-figures.ts';
 import type { FailureCategory } from '../domain/run.ts';
 
@@ -9,62 +10,80 @@ export interface HealthFacts {
   lastHeartbeat: Date;
 }
 
-/** SQL `from` clause: the runs of agent a in the projects of user $1. */
-const ownRuns = `from runs r join members m on m.project_id = r.project_id and m.user_id = $1 where r.agent_id = a.id`;
+/** Whose figures are read: those of one version of the agent's line, or those of the whole line. */
+export interface FiguresOf {
+  agentId: string;
+  version: number | undefined;
+}
+
 /** SQL: failure categories that are not the agent's fault and do not affect its health. */
 const notItsFault = `('auth', 'rate_limit', 'repository')`;
 
-/** Returns the facts in the order of the given ids. */
-export async function findHealthFacts(em: EntityManager, userId: string, ids: string[]): Promise<HealthFacts[]> {
+/** Returns SQL for the time when the last run of worked.agent_id in worked.project_id ended in this way. */
+const lastEnd = (status: 'succeeded' | 'failed' | 'cancelled') =>
+  `(select max(r.finished_at) from runs r
+    where r.agent_id = worked.agent_id and r.project_id = worked.project_id and r.status = '${status}')`;
+
+/**
+ * Returns the facts in the order of the given ids. Each version in each project is looked up in the indexes, so the
+ * number of runs does not matter.
+ */
+export async function findHealthFacts(
+  em: EntityManager,
+  userId: string,
+  ids: string[],
+  version?: number,
+): Promise<HealthFacts[]> {
   return em.query(
-    `select a.id as "agentId",
-       (select count(*)::int from runs r join members m on m.project_id = r.project_id and m.user_id = $1
-          left join health_resets h on h.agent_id = r.agent_id and h.project_id = r.project_id
-        where r.agent_id = a.id and r.status = 'failed' and r.failure->>'category' not in ${notItsFault}
-          and r.finished_at > coalesce(h.at, '-infinity')
-          and r.finished_at > coalesce((select max(r.finished_at) ${ownRuns} and r.status = 'succeeded'), '-infinity')
-       ) as "consecutiveFailures",
-       exists (select 1 ${ownRuns} and r.status = 'running' and r.lease_until < now()) as "hasLapsedRun",
-       coalesce((select max(greatest(r.started_at, r.heartbeat_at, r.finished_at)) ${ownRuns}), a.created_at) as "lastHeartbeat"
-     from unnest($2::text[]) with ordinality wanted (id, n) join agents a on a.id = wanted.id
-     order by n`,
-    [userId, ids],
+    `with wanted as (
+       select a.id, a.line_id, a.created_at, w.n from unnest($2::text[]) with ordinality w (id, n) join agents a on a.id = w.id),
+     worked as materialized (
+       select w.id, v.id as agent_id, f.project_id from wanted w
+       join agent_figures f on f.line_id = w.line_id and f.version > 0 and ($3::int is null or f.version = $3)
+       join members m on m.project_id = f.project_id and m.user_id = $1
+       join agents v on v.line_id = f.line_id and v.version = f.version),
+     facts as materialized (
+       select worked.*, ${lastEnd('succeeded')} as succeeded, ${lastEnd('failed')} as failed,
+         ${lastEnd('cancelled')} as cancelled, live.*
+       from worked cross join lateral (
+         select max(greatest(r.started_at, r.heartbeat_at, r.finished_at)) as heartbeat,
+           bool_or(r.status = 'running' and r.lease_until < now()) as has_lapsed
+         from runs r
+         where r.agent_id = worked.agent_id and r.project_id = worked.project_id and r.status in ${liveRun}) live),
+     since as (select id, max(succeeded) as at from facts group by id)
+     select wanted.id as "agentId", coalesce(sum(blamed.count), 0)::int as "consecutiveFailures",
+       coalesce(bool_or(f.has_lapsed), false) as "hasLapsedRun",
+       coalesce(max(greatest(f.heartbeat, f.succeeded, f.failed, f.cancelled)), wanted.created_at) as "lastHeartbeat"
+     from wanted left join facts f on f.id = wanted.id left join since on since.id = wanted.id
+     left join lateral (
+       select count(*) from runs r
+       left join health_resets h on h.agent_id = f.agent_id and h.project_id = f.project_id
+       where r.agent_id = f.agent_id and r.project_id = f.project_id and r.status = 'failed'
+         and r.failure->>'category' not in ${notItsFault} and r.finished_at > greatest(since.at, h.at, '-infinity')) blamed on true
+     group by wanted.id, wanted.n, wanted.created_at order by wanted.n`,
+    [userId, ids, version ?? null],
   );
 }
+
+/** SQL: joins to f, a table of figures, the members through whom user $1 sees them. */
+const seen = 'join members m on m.project_id = f.project_id and m.user_id = $1';
 
 /** Returns the figures of the given agents, in the order of the ids, with one statement. */
 export async function findFigures(
   em: EntityManager,
   userId: string,
   ids: string[],
+  version?: number,
 ): Promise<(AgentFigures & { agentId: string })[]> {
   return em.query(
-    `with worked as materialized (
-       select r.agent_id, r.task_id, min(r.started_at) as began
-       from runs r join members m on m.project_id = r.project_id and m.user_id = $1
-       where r.agent_id = any($2) group by r.agent_id, r.task_id),
-     latest as (
-       select distinct on (r.task_id) r.task_id, r.status from runs r
-       where r.task_id in (select task_id from worked) order by r.task_id, r.created_at desc, r.id desc),
-     pulls as (
-       select p.task_id, count(*) as count, sum(p.additions) filter (where p.status = 'merged') as lines
-       from pull_requests p where p.task_id in (select task_id from worked) group by p.task_id),
-     figures as (
-       select w.agent_id, count(*) as total, count(*) filter (where t.status = 'done') as completed,
-         count(*) filter (where t.status <> 'done' and latest.status = 'failed') as failed,
-         avg(extract(epoch from t.done_at - w.began)) filter (where t.status = 'done') as seconds,
-         sum(pulls.lines) as lines, sum(pulls.count) as prs
-       from worked w
-       -- "offset 0" makes PostgreSQL look up each task by its key. As a plain join it would read all tasks of all projects.
-       cross join lateral (select t.status, t.done_at from tasks t where t.id = w.task_id offset 0) t
-       join latest on latest.task_id = w.task_id
-       left join pulls on pulls.task_id = w.task_id
-       group by w.agent_id)
-     select wanted.id as "agentId", coalesce(total, 0)::int as "totalTasks", coalesce(completed, 0)::int as "completedTasks",
-       coalesce(failed, 0)::int as "failedTasks", seconds::float8 as "averageSeconds",
-       coalesce(lines, 0)::int as "linesOfCodeWritten", coalesce(prs, 0)::int as "prsCreated"
-     from unnest($2::text[]) with ordinality wanted (id, n) left join figures f on f.agent_id = wanted.id order by n`,
-    [userId, ids],
+    `select a.id as "agentId", coalesce(sum(f.tasks), 0)::int as "totalTasks",
+       coalesce(sum(f.completed), 0)::int as "completedTasks", coalesce(sum(f.failed), 0)::int as "failedTasks",
+       (sum(f.milliseconds) / nullif(sum(f.timed), 0) / 1000)::float8 as "averageSeconds",
+       coalesce(sum(f.lines), 0)::float8 as "linesOfCodeWritten", coalesce(sum(f.pulls), 0)::int as "prsCreated"
+     from unnest($2::text[]) with ordinality wanted (id, n) join agents a on a.id = wanted.id
+     left join (agent_figures f ${seen}) on f.line_id = a.line_id and f.version = coalesce($3::int, 0)
+     group by a.id, wanted.n order by wanted.n`,
+    [userId, ids, version ?? null],
   );
 }
 
@@ -72,37 +91,35 @@ export async function findFigures(
 export async function listWeeks(
   em: EntityManager,
   userId: string,
-  agentId: string,
+  { agentId, version }: FiguresOf,
   count: number,
 ): Promise<{ week: string; succeeded: number; failed: number }[]> {
   return em.query(
-    `with this as (select date_trunc('week', now() at time zone 'UTC') as monday),
+    `with this as (select date_trunc('week', now() at time zone 'UTC')::date as monday),
      ended as (
-       select date_trunc('week', r.finished_at at time zone 'UTC') as monday, r.status
-       from runs r join members m on m.project_id = r.project_id and m.user_id = $1
-       where r.agent_id = $2 and r.status in ('succeeded', 'failed'))
-     select to_char(w.monday, 'YYYY-MM-DD') as week, count(*) filter (where e.status = 'succeeded')::int as succeeded,
-       count(*) filter (where e.status = 'failed')::int as failed
-     from this cross join generate_series(this.monday - ($3::int - 1) * interval '1 week', this.monday, '1 week') w (monday)
+       select date_trunc('week', f.day)::date as monday, f.succeeded, f.failed
+       from this, agents a join agent_days f on f.line_id = a.line_id and f.version = coalesce($3::int, 0) ${seen}
+       where a.id = $2 and f.day >= this.monday - 7 * ($4::int - 1))
+     select to_char(w.monday, 'YYYY-MM-DD') as week, coalesce(sum(e.succeeded), 0)::int as succeeded,
+       coalesce(sum(e.failed), 0)::int as failed
+     from this cross join generate_series(0, $4::int - 1) n cross join lateral (select this.monday - 7 * n) w (monday)
      left join ended e on e.monday = w.monday
      group by w.monday order by w.monday`,
-    [userId, agentId, count],
+    [userId, agentId, version ?? null, count],
   );
 }
 
-/** Returns the paths of the files in the stored diffs of the agent's merged tasks. */
-export async function listMergedFiles(
+/** Counts the agent's merged tasks by the languages of their files. */
+export async function listSkills(
   em: EntityManager,
   userId: string,
-  agentId: string,
-): Promise<{ taskId: string; path: string }[]> {
+  { agentId, version }: FiguresOf,
+): Promise<{ language: string; tasks: number }[]> {
   return em.query(
-    `select d.task_id as "taskId", file->>'path' as path
-     from diffs d cross join jsonb_array_elements(d.files) file
-     where exists (select 1 from runs r join members m on m.project_id = r.project_id and m.user_id = $1
-         where r.task_id = d.task_id and r.agent_id = $2)
-       and exists (select 1 from pull_requests p where p.task_id = d.task_id and p.status = 'merged')`,
-    [userId, agentId],
+    `select f.language, sum(f.tasks)::int as tasks
+     from agents a join agent_skills f on f.line_id = a.line_id and f.version = coalesce($3::int, 0) ${seen}
+     where a.id = $2 group by f.language`,
+    [userId, agentId, version ?? null],
   );
 }
 
@@ -110,21 +127,33 @@ export async function listMergedFiles(
 export async function listFailures(
   em: EntityManager,
   userId: string,
-  agentId: string,
+  { agentId, version }: FiguresOf,
 ): Promise<{ runId: string; category: FailureCategory }[]> {
   return em.query(
     `select r.id as "runId", r.failure->>'category' as category
-     from runs r join members m on m.project_id = r.project_id and m.user_id = $1
-     where r.agent_id = $2 and r.status = 'failed' and r.finished_at > now() - interval '90 days'
+     from agents a join agents v on v.line_id = a.line_id and ($3::int is null or v.version = $3)
+     join runs r on r.agent_id = v.id join members m on m.project_id = r.project_id and m.user_id = $1
+     where a.id = $2 and r.status = 'failed' and r.finished_at > now() - interval '90 days'
      order by r.finished_at desc limit 500`,
-    [userId, agentId],
+    [userId, agentId, version ?? null],
   );
 }
 
-/** Excludes the earlier failures of an agent in a user's projects from its health. */
+/** Returns whether the agent's line has this version. */
+export async function hasVersion(em: EntityManager, agentId: string, version: number): Promise<boolean> {
+  const rows = await em.query(
+    'select from agents a join agents v on v.line_id = a.line_id where a.id = $1 and v.version = $2 limit 1',
+    [agentId, version],
+  );
+  return rows.length > 0;
+}
+
+/** Excludes the earlier failures of all versions of an agent in a user's projects from its health. */
 export async function resetFailures(em: EntityManager, userId: string, agentId: string): Promise<void> {
   await em.query(
-    `insert into health_resets (agent_id, project_id) select $1, project_id from members where user_id = $2
+    `insert into health_resets (agent_id, project_id)
+       select v.id, m.project_id from agents a join agents v on v.line_id = a.line_id, members m
+       where a.id = $1 and m.user_id = $2 order by v.id, m.project_id
      on conflict (agent_id, project_id) do update set at = now()`,
     [agentId, userId],
   );

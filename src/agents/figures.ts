@@ -9,25 +9,33 @@ import {
   successRate,
 } from '../domain/agent-figures.ts';
 import type { FailureCategory } from '../domain/run.ts';
+import { notFound } from '../errors.ts';
 import {
+  type FiguresOf,
   findFigures,
   findHealthFacts,
+  hasVersion,
   listFailures,
-  listMergedFiles,
+  listSkills,
   listWeeks,
   resetFailures,
 } from './figures-store.ts';
-import { languageOf } from './languages.ts';
 import { listAgents } from './store.ts';
 
+/** @throws AppError 404 for a version that the agent does not have */
+async function assertVersion(em: EntityManager, { agentId, version }: FiguresOf): Promise<void> {
+  if (version !== undefined && !(await hasVersion(em, agentId, version)))
+    throw notFound('Version', `${version} of agent ${agentId}`);
+}
+
 /**
- * Computes the health of agents from their runs in the caller's projects. Needs two statements for any number of
- * agents.
+ * Returns the health of agents in the caller's projects: of one version, or of all versions together. Needs two
+ * statements for any number of agents.
  */
-async function readHealth(em: EntityManager, userId: string, agentIds: string[]) {
+async function readHealth(em: EntityManager, userId: string, agentIds: string[], version?: number) {
   // One after the other, because in a transaction they share a connection.
-  const facts = await findHealthFacts(em, userId, agentIds);
-  const found = await findFigures(em, userId, agentIds);
+  const facts = await findHealthFacts(em, userId, agentIds, version);
+  const found = await findFigures(em, userId, agentIds, version);
   const figures = new Map(found.map((f) => [f.agentId, f]));
   return facts.map(({ agentId, consecutiveFailures, hasLapsedRun, lastHeartbeat }) => {
     const own = figures.get(agentId);
@@ -63,8 +71,9 @@ export async function resetHealth(app: App, userId: string, agentId: string) {
   return firstOf(await readHealth(app.db.manager, userId, [agentId]));
 }
 
-export async function readOneHealth(em: EntityManager, userId: string, agentId: string) {
-  return firstOf(await readHealth(em, userId, [agentId]));
+export async function readOneHealth(em: EntityManager, userId: string, of: FiguresOf) {
+  await assertVersion(em, of);
+  return firstOf(await readHealth(em, userId, [of.agentId], of.version));
 }
 
 function firstOf<T>([first]: T[]): T {
@@ -72,37 +81,36 @@ function firstOf<T>([first]: T[]): T {
   return first;
 }
 
-export async function readPerformance(em: EntityManager, userId: string, agentId: string, weeks: number | undefined) {
-  const figures = firstOf(await findFigures(em, userId, [agentId]));
-  const { averageSeconds, agentId: _id, ...metrics } = figures;
+export async function readPerformance(em: EntityManager, userId: string, of: FiguresOf, weeks: number | undefined) {
+  await assertVersion(em, of);
+  const figures = firstOf(await findFigures(em, userId, [of.agentId], of.version));
+  const { averageSeconds, agentId, ...metrics } = figures;
   return {
     agentId,
     metrics: { ...metrics, averageCompletionTime: hoursAndMinutes(averageSeconds), successRate: successRate(figures) },
-    ...(weeks === undefined ? {} : { weeks: await listWeeks(em, userId, agentId, weeks) }),
+    ...(weeks === undefined ? {} : { weeks: await listWeeks(em, userId, of, weeks) }),
   };
 }
 
 /** Returns the languages of the files in the agent's merged work, the most used first. */
-export async function readLanguageSkills(em: EntityManager, userId: string, agentId: string) {
-  const tasksBy = new Map<string, Set<string>>();
-  for (const { taskId, path } of await listMergedFiles(em, userId, agentId)) {
-    const language = await languageOf(path);
-    if (language !== undefined) tasksBy.set(language, (tasksBy.get(language) ?? new Set()).add(taskId));
-  }
-  const rate = successRate(firstOf(await findFigures(em, userId, [agentId])));
-  return [...tasksBy]
-    .sort(([a, x], [b, y]) => y.size - x.size || (a < b ? -1 : 1))
-    .map(([name, tasks]) => ({
-      id: name.toLowerCase().replace(/[^a-z0-9+#]+/g, '-'),
-      name,
-      proficiency: proficiency(tasks.size, rate),
+export async function readLanguageSkills(em: EntityManager, userId: string, of: FiguresOf) {
+  await assertVersion(em, of);
+  const skills = await listSkills(em, userId, of);
+  const rate = successRate(firstOf(await findFigures(em, userId, [of.agentId], of.version)));
+  return skills
+    .sort((a, b) => b.tasks - a.tasks || (a.language < b.language ? -1 : 1))
+    .map(({ language, tasks }) => ({
+      id: language.toLowerCase().replace(/[^a-z0-9+#]+/g, '-'),
+      name: language,
+      proficiency: proficiency(tasks, rate),
     }));
 }
 
 /** Derives suggestions from the agent's failed runs. Each names the ids of those runs as evidence. */
-export async function readSuggestions(em: EntityManager, userId: string, agentId: string) {
+export async function readSuggestions(em: EntityManager, userId: string, of: FiguresOf) {
+  await assertVersion(em, of);
   const runsBy = new Map<FailureCategory, string[]>();
-  for (const { category, runId } of await listFailures(em, userId, agentId))
+  for (const { category, runId } of await listFailures(em, userId, of))
     runsBy.set(category, [...(runsBy.get(category) ?? []), runId]);
   const suggestions = [...runsBy].flatMap(([category, evidence]) => {
     const improvement = improvements[category];

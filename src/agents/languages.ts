@@ -1,17 +1,11 @@
 import type { Language } from 'linguist-languages';
 
-let byExtension: Promise<Map<string, string>> | undefined;
-
-/** Returns the Linguist name of a file's language, by the file's extension; undefined when no language uses it. */
-export async function languageOf(path: string): Promise<string | undefined> {
-  // The package has 830 small modules that take 130 ms to load, so they are loaded at the first call.
-  byExtension ??= import('linguist-languages').then((all) => index(Object.values(all as Record<string, Language>)));
-  const name = path.split('/').at(-1) ?? '';
-  const dot = name.lastIndexOf('.');
-  return dot <= 0 ? undefined : (await byExtension).get(name.slice(dot).toLowerCase());
+/** Returns the Linguist name of the language that most likely uses each file extension, such as `.ts`. */
+export async function languagesByExtension(): Promise<Map<string, string>> {
+  // The package has 830 small modules that take 130 ms to load, so they are loaded only when they are needed.
+  return index(Object.values((await import('linguist-languages')) as Record<string, Language>));
 }
 
-/** Maps each extension to the most likely of the languages that use it. */
 function index(languages: Language[]): Map<string, string> {
   const best = new Map<string, { name: string; score: number }>();
   for (const language of languages)

@@ -21,6 +21,7 @@ import {
   AgentSkill,
   CreateAgent,
   EvolveAgent,
+  FiguresQuery,
   PerformanceQuery,
   Suggestions,
   UpdateAgent,
@@ -61,6 +62,8 @@ const onChangeableAgent: typeof onAgent = {
     return found;
   },
 };
+
+const figuresOf = ({ id }: AgentView, { version }: { version?: number | undefined }) => ({ agentId: id, version });
 
 const list = (app: App, user: Caller) => listAgents(app.db.manager, user.id);
 
@@ -173,8 +176,9 @@ export const agentRoutes: Route[] = [
     summary: 'Get the health of an agent',
     tag,
     access: onAgent,
+    query: FiguresQuery,
     reply: [200, AgentHealth],
-    handle: (app, { agent, user }) => readOneHealth(app.db.manager, user.id, agent.id),
+    handle: (app, { agent, user, query }) => readOneHealth(app.db.manager, user.id, figuresOf(agent, query)),
   }),
   route({
     operationId: 'resetAgentHealth',
@@ -196,7 +200,8 @@ export const agentRoutes: Route[] = [
     access: onAgent,
     query: PerformanceQuery,
     reply: [200, AgentPerformance],
-    handle: (app, { agent, user, query }) => readPerformance(app.db.manager, user.id, agent.id, query.weeks),
+    handle: (app, { agent, user, query }) =>
+      readPerformance(app.db.manager, user.id, figuresOf(agent, query), query.weeks),
   }),
   route({
     operationId: 'getAgentSkills',
@@ -205,8 +210,9 @@ export const agentRoutes: Route[] = [
     summary: "List the languages of the agent's merged work",
     tag,
     access: onAgent,
+    query: FiguresQuery,
     reply: [200, z.array(AgentSkill)],
-    handle: (app, { agent, user }) => readLanguageSkills(app.db.manager, user.id, agent.id),
+    handle: (app, { agent, user, query }) => readLanguageSkills(app.db.manager, user.id, figuresOf(agent, query)),
   }),
   route({
     operationId: 'listAgentSuggestions',
@@ -215,8 +221,9 @@ export const agentRoutes: Route[] = [
     summary: 'List suggestions from the failed runs of an agent',
     tag,
     access: onAgent,
+    query: FiguresQuery,
     reply: [200, Suggestions],
-    handle: (app, { agent, user }) => readSuggestions(app.db.manager, user.id, agent.id),
+    handle: (app, { agent, user, query }) => readSuggestions(app.db.manager, user.id, figuresOf(agent, query)),
   }),
   route({
     operationId: 'evolveAgent',

@@ -110,7 +110,16 @@ export const AgentPerformance = z
   })
   .meta({ id: 'AgentPerformance' });
 
-export const PerformanceQuery = z.strictObject({
+export const FiguresQuery = z.strictObject({
+  version: wholeNumber(1, 1_000_000)
+    .optional()
+    .meta({
+      override: { type: 'integer', minimum: 1, maximum: 1_000_000 },
+      description: 'count only this version of the agent; without it, all versions count',
+    }),
+});
+
+export const PerformanceQuery = FiguresQuery.extend({
   weeks: wholeNumber(1, 52)
     .optional()
     .meta({

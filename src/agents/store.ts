@@ -15,7 +15,7 @@ export interface AgentView extends AgentRow {
 const visible = `
   select a.id, a.project_id as "projectId", a.creator_id as "creatorId", a.name, a.description, a.team, a.model,
     a.reasoning_effort as "reasoningEffort", a.max_output_tokens as "maxOutputTokens",
-    a.system_prompt as "systemPrompt", a.version, a.previous_version_id as "previousVersionId", a.is_newest as "isNewest",
+    a.system_prompt as "systemPrompt", a.line_id as "lineId", a.version, a.previous_version_id as "previousVersionId", a.is_newest as "isNewest",
     a.created_at as "createdAt",
     case when busy.task_id is not null then 'busy' when a.is_newest then 'available' else 'offline' end as status,
     busy.task_id as "currentTaskId"

@@ -9,6 +9,7 @@ import { webhookProblem } from '../github/app/webhook-address.ts';
 import { ModelFailed } from '../llm/model.ts';
 import { createLogger } from '../logger.ts';
 import { fetchFromModel } from '../outgoing/fetch-from.ts';
+import { hasTitleIndex, titleIndex } from '../tasks/title-index.ts';
 
 /** Time limit for the model server's list of models, in seconds. */
 const modelSeconds = 10;
@@ -61,11 +62,7 @@ export async function examine(app: App): Promise<Finding[]> {
   const { config } = app;
   return [
     node(),
-    {
-      what: 'database',
-      state: 'ok',
-      says: `${config.DATABASE_URL === undefined ? 'embedded PostgreSQL' : 'reachable'}, up to date`,
-    },
+    await database(app),
     await disk(config),
     sandbox(app),
     await network(app),
@@ -87,6 +84,14 @@ function node(): Finding {
   if (Number(process.versions.node.split('.')[0]) >= 24) return { what, state: 'ok', says: process.version };
   const says = `${process.version}, but version 24 or newer is needed: start the service with npm, which brings its own`;
   return { what, state: 'FAIL', says };
+}
+
+async function database({ config, db }: App): Promise<Finding> {
+  const where = config.DATABASE_URL === undefined ? 'embedded PostgreSQL' : 'reachable';
+  const slow = (await hasTitleIndex(db.manager))
+    ? ''
+    : `; searching titles would be faster with an index: ${titleIndex}`;
+  return { what: 'database', state: 'ok', says: `${where}, up to date${slow}` };
 }
 
 async function disk({ DATA_DIR }: Config): Promise<Finding> {

@@ -15,6 +15,8 @@ export const lockSpaces = {
   dependencies: 4,
   /** The reconciliation, of which only one may run at a time. */
   reconcile: 6,
+  /** A share of all tasks, while their figures are being computed. The functions in the database take it. */
+  figures: 7,
   /** Named work; see named-locks.ts. */
   named: 100,
   /** A running process; see presence.ts. */

@@ -68,7 +68,8 @@ export async function listTasks(em: EntityManager, projectId: string, by: TaskSe
   if (by.status !== undefined) where.push(`t.status = ${bind(by.status)}`);
   if (by.owner !== undefined) where.push(`t.owner = ${bind(by.owner)}`);
   if (by.sprintId !== undefined) where.push(`t.sprint_id = ${bind(by.sprintId)}`);
-  if (by.search !== undefined) where.push(`position(lower(${bind(by.search)}) in lower(t.title)) > 0`);
+  if (by.search !== undefined)
+    where.push(`lower(t.title) like lower(${bind(`%${by.search.replace(/[\\%_]/g, '\\$&')}%`)})`);
   // Selects the page first, so that dependencies, pull requests and runs are looked up for its tasks only.
   return em.query(
     `select ${taskColumns} from (
@@ -80,7 +81,7 @@ export async function listTasks(em: EntityManager, projectId: string, by: TaskSe
 
 export async function countByStatus(em: EntityManager, projectId: string) {
   const rows: { status: TaskStatus; count: number }[] = await em.query(
-    'select status, count(*)::int as count from tasks where project_id = $1 group by status',
+    'select status, tasks as count from task_counts where project_id = $1',
     [projectId],
   );
   const counted = new Map(rows.map((r) => [r.status, r.count]));

@@ -2030,7 +2030,9 @@ export function deleteAgent(id: string, opts?: Oazapfts.RequestOpts) {
 /**
  * Get the health of an agent
  */
-export function getAgentHealth(id: string, opts?: Oazapfts.RequestOpts) {
+export function getAgentHealth(id: string, { version }: {
+    version?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: AgentHealth;
@@ -2052,7 +2054,9 @@ export function getAgentHealth(id: string, opts?: Oazapfts.RequestOpts) {
     } | {
         status: 503;
         data: ErrorReply;
-    }>(`/agents/${encodeURIComponent(id)}/health`, {
+    }>(`/agents/${encodeURIComponent(id)}/health${QS.query(QS.explode({
+        version
+    }))}`, {
         ...opts
     }));
 }
@@ -2106,7 +2110,8 @@ export function resetAgentHealth(id: string, { idempotencyKey }: {
 /**
  * Get the performance of an agent
  */
-export function getAgentPerformance(id: string, { weeks }: {
+export function getAgentPerformance(id: string, { version, weeks }: {
+    version?: number;
     weeks?: number;
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -2131,6 +2136,7 @@ export function getAgentPerformance(id: string, { weeks }: {
         status: 503;
         data: ErrorReply;
     }>(`/agents/${encodeURIComponent(id)}/performance${QS.query(QS.explode({
+        version,
         weeks
     }))}`, {
         ...opts
@@ -2139,7 +2145,9 @@ export function getAgentPerformance(id: string, { weeks }: {
 /**
  * List the languages of the agent's merged work
  */
-export function getAgentSkills(id: string, opts?: Oazapfts.RequestOpts) {
+export function getAgentSkills(id: string, { version }: {
+    version?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: AgentSkill[];
@@ -2161,14 +2169,18 @@ export function getAgentSkills(id: string, opts?: Oazapfts.RequestOpts) {
     } | {
         status: 503;
         data: ErrorReply;
-    }>(`/agents/${encodeURIComponent(id)}/skills`, {
+    }>(`/agents/${encodeURIComponent(id)}/skills${QS.query(QS.explode({
+        version
+    }))}`, {
         ...opts
     }));
 }
 /**
  * List suggestions from the failed runs of an agent
  */
-export function listAgentSuggestions(id: string, opts?: Oazapfts.RequestOpts) {
+export function listAgentSuggestions(id: string, { version }: {
+    version?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: {
@@ -2192,7 +2204,9 @@ export function listAgentSuggestions(id: string, opts?: Oazapfts.RequestOpts) {
     } | {
         status: 503;
         data: ErrorReply;
-    }>(`/agents/${encodeURIComponent(id)}/suggestions`, {
+    }>(`/agents/${encodeURIComponent(id)}/suggestions${QS.query(QS.explode({
+        version
+    }))}`, {
         ...opts
     }));
 }

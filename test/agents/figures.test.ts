@@ -3,7 +3,7 @@ import {
   findFigures,
   findHealthFacts,
   listFailures,
-  listMergedFiles,
+  listSkills,
   listWeeks,
   resetFailures,
 } from '../../src/agents/figures-store.ts';
@@ -80,6 +80,7 @@ async function addRun(agentId: string, status: string, ran: Ran = {}): Promise<s
   );
   return id;
 }
+const all = (agentId: string) => ({ agentId, version: undefined });
 const failuresOf = async (agentId: string, user = 'mona') =>
   (await findHealthFacts(db.manager, user, [agentId]))[0]?.consecutiveFailures;
 
@@ -193,7 +194,7 @@ test('weeks begin on Monday in UTC and are listed oldest first, also those witho
   await ended('cancelled', '');
   await ended('succeeded', `- interval '2 weeks 1 second'`);
   await ended('succeeded', '', 'theirs');
-  const weeks = await listWeeks(db.manager, 'mona', agent, 3);
+  const weeks = await listWeeks(db.manager, 'mona', all(agent), 3);
   expect(weeks.map(({ succeeded, failed }) => [succeeded, failed])).toEqual([
     [0, 0],
     [0, 2],
@@ -201,33 +202,34 @@ test('weeks begin on Monday in UTC and are listed oldest first, also those witho
   ]);
   const [{ day }] = await sql(`select to_char(${monday} at time zone 'UTC', 'YYYY-MM-DD') as day`);
   expect(weeks.at(-1)?.week).toBe(day);
-  expect((await listWeeks(db.manager, 'hubot', agent, 1))[0]).toMatchObject({ succeeded: 2, failed: 0 });
+  expect((await listWeeks(db.manager, 'hubot', all(agent), 1))[0]).toMatchObject({ succeeded: 2, failed: 0 });
 });
 
-test('files are those of the merged tasks on which the agent worked', async () => {
+test('skills are the languages of the merged tasks on which the agent worked', async () => {
   const [agent, other] = [await addAgent(), await addAgent()];
   const changed = async (by: string, status: string, projectId = 'ours') => {
     const taskId = await addTask('done', { projectId });
     await addRun(by, 'succeeded', { taskId, projectId });
     await sql(`insert into diffs (task_id, branch_name, base_branch, head_sha, files) values ($1, '', '', '', $2)`, [
       taskId,
-      JSON.stringify([{ path: 'a.ts' }, { path: 'b.ts' }]),
+      JSON.stringify([{ path: 'src/a.ts' }, { path: 'b.mts' }, { path: 'c.RS' }, { path: '.ts' }, { path: 'no' }]),
     ]);
     await sql(
       `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
        values ($1, 'repo', $2, '', $3, '', '')`,
       [taskId, 1000 + ++made, status],
     );
-    return taskId;
   };
-  const taskId = await changed(agent, 'merged');
+  await changed(agent, 'merged');
   await changed(agent, 'closed');
   await changed(other, 'merged');
   await changed(agent, 'merged', 'theirs');
-  const files = await listMergedFiles(db.manager, 'mona', agent);
-  expect(files.sort((a, b) => a.path.localeCompare(b.path))).toEqual([
-    { taskId, path: 'a.ts' },
-    { taskId, path: 'b.ts' },
+  await changed(agent, 'merged');
+  await sql(`update diffs set files = '[{"path": "d.rs"}]' where task_id = (select max(task_id) from diffs)`);
+  const skills = await listSkills(db.manager, 'mona', all(agent));
+  expect(skills.sort((a, b) => b.tasks - a.tasks)).toEqual([
+    { language: 'Rust', tasks: 2 },
+    { language: 'TypeScript', tasks: 1 },
   ]);
 });
 
@@ -241,7 +243,7 @@ test('the failures of the last 90 days are listed newest first', async () => {
   await addRun(agent, 'failed', { finishedAfter: days(91) });
   await addRun(agent, 'succeeded', { finishedAfter: days(2) });
   await addRun(agent, 'failed', { projectId: 'theirs', finishedAfter: days(2) });
-  expect(await listFailures(db.manager, 'mona', agent)).toEqual([
+  expect(await listFailures(db.manager, 'mona', all(agent))).toEqual([
     { runId: young, category: 'checks' },
     { runId: old, category: 'auth' },
   ]);

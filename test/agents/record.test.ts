@@ -103,6 +103,35 @@ test('performance, skills and suggestions are computed from recorded runs', asyn
   expect((await as('member', 'GET', `/agents/${id}/performance`)).body.metrics.totalTasks).toBe(7);
 });
 
+test('figures belong to all versions of an agent, and `version` selects one', async () => {
+  const first = (await as('owner', 'POST', '/agents', { name: 'Grown' })).body.id;
+  await worked(first, 'failed', { category: 'checks', task: 'ready' });
+  const second = (await as('owner', 'POST', `/agents/${first}/evolve`, { newSystemPrompt: 'Test more.' })).body.id;
+  await worked(second, 'succeeded', { task: 'done' });
+  const total = async (id: string, query = '') => {
+    const { metrics } = (await as('owner', 'GET', `/agents/${id}/performance${query}`)).body;
+    return [metrics.totalTasks, metrics.successRate];
+  };
+  for (const id of [first, second]) {
+    expect(await total(id)).toEqual([2, 0.5]);
+    expect(await total(id, '?version=1')).toEqual([1, 0]);
+    expect(await total(id, '?version=2')).toEqual([1, 1]);
+    const health = async (query: string) => (await as('member', 'GET', `/agents/${id}/health${query}`)).body;
+    expect(await health('')).toMatchObject({ agentId: id, status: 'healthy', totalTasks: 2 });
+    expect(await health('?version=1')).toMatchObject({ agentId: id, status: 'degraded', totalTasks: 1 });
+    for (const figures of ['health', 'performance', 'skills', 'suggestions']) {
+      const unknown = await as('owner', 'GET', `/agents/${id}/${figures}?version=3`);
+      expect([unknown.status, unknown.body.message]).toEqual([404, `Version 3 of agent ${id} not found`]);
+      expect((await as('owner', 'GET', `/agents/${id}/${figures}?version=0`)).status).toBe(400);
+    }
+  }
+  const suggestions = async (version: number) =>
+    (await as('owner', 'GET', `/agents/${second}/suggestions?version=${version}`)).body.suggestions.length;
+  expect([await suggestions(1), await suggestions(2)]).toEqual([1, 0]);
+  expect((await as('owner', 'POST', `/agents/${second}/health/reset`)).status).toBe(200);
+  expect((await as('owner', 'GET', `/agents/${second}/health?version=1`)).body.status).toBe('healthy');
+});
+
 test('reconciling repairs stuck tasks in the caller’s projects only, and reports what it did', async () => {
   const { id } = (await as('owner', 'POST', '/agents', { name: 'Lost' })).body;
   const lost = await worked(id, 'failed', { category: 'internal', task: 'in_progress' });

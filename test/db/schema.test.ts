@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import pg from 'pg';
 import { migrations } from '../../migrations/list.ts';
 import { type Database, openDatabase, violatedUnique } from '../../src/db/database.ts';
 import { tables } from '../../src/db/tables/list.ts';
 import { Users } from '../../src/db/tables/project.ts';
+import { hasTitleIndex, titleIndex } from '../../src/tasks/title-index.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 let db: Database;
@@ -29,7 +31,7 @@ test('migrations and declared tables agree, column by column', async () => {
   for (const schema of tables) {
     const metadata = db.manager.connection.getMetadata(schema);
     const declared = metadata.columns.map(
-      (c) => `${c.databaseName} ${names[c.type as string] ?? c.type} ${c.isNullable}`,
+      (c) => `${c.databaseName} ${c.isArray ? '_' : ''}${names[c.type as string] ?? c.type} ${c.isNullable}`,
     );
     const actual = found
       .filter((c) => c.table === metadata.tableName && !undeclared.includes(`${c.table} ${c.column}`))
@@ -51,6 +53,26 @@ test('migrations can be reverted and run again', async () => {
   expect(left.map((r: { table_name: string }) => r.table_name)).toEqual(['migrations']);
   await source.runMigrations();
   await own.close();
+  await database.drop();
+});
+
+test('a role that may not create extensions gets every table, but no index for titles', async () => {
+  expect(await hasTitleIndex(db.manager)).toBe(true);
+  const database = await createTestDatabase('template1');
+  const role = `limited_${new URL(database.url).pathname.slice(6)}`;
+  const admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+  await admin.query(`create role ${role} login password 'limited'; grant create on schema public to ${role}`);
+  const own = await openDatabase(
+    Object.assign(new URL(database.url), { username: role, password: 'limited' }).href,
+    migrations,
+  );
+  expect(await hasTitleIndex(own.manager)).toBe(false);
+  expect(await own.manager.query('select name from migrations')).toHaveLength(migrations.length);
+  await own.close();
+  await admin.query(titleIndex);
+  await admin.query(`drop owned by ${role}; drop role ${role}`);
+  await admin.end();
   await database.drop();
 });
 

@@ -1,5 +1,6 @@
 import { AuditRecords } from './audit.ts';
 import { EnvironmentSecrets, EnvironmentTrials } from './environment.ts';
+import { figureTables } from './figures.ts';
 import {
   Compared,
   Deliveries,
@@ -49,6 +50,7 @@ export const tables = [
   PullRequests,
   ...runTables,
   ...peopleTables,
+  ...figureTables,
   Sprints,
   SprintHistories,
   SprintMilestones,

@@ -149,6 +149,8 @@ export interface AgentRow {
   reasoningEffort: ReasoningEffort | null;
   maxOutputTokens: number | null;
   systemPrompt: string;
+  /** Shared by all versions of an agent. The database sets it. */
+  lineId: string;
   version: number;
   previousVersionId: string | null;
   isNewest: boolean;
@@ -165,6 +167,7 @@ export const Agents = table<AgentRow>('agents', {
   reasoningEffort: maybeText(),
   maxOutputTokens: whole({ nullable: true }),
   systemPrompt: text({ default: '' }),
+  lineId: text(),
   version: whole({ default: 1 }),
   previousVersionId: maybeText(),
   isNewest: flag(true),
