@@ -22,6 +22,7 @@ import { PeopleInCommand1765411200000 } from './0021-people-in-command.ts';
 import { Audit1765497600000 } from './0022-audit.ts';
 import { NeedsAPerson1765584000000 } from './0023-needs-a-person.ts';
 import { Proofs1765756800000 } from './0025-proofs.ts';
+import { Rewinding1765843200000 } from './0026-rewinding.ts';
 import { AgentFigures1765929600000 } from './0027-agent-figures.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
@@ -50,5 +51,6 @@ export const migrations = [
   Audit1765497600000,
   NeedsAPerson1765584000000,
   Proofs1765756800000,
+  Rewinding1765843200000,
   AgentFigures1765929600000,
 ];

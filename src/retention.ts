@@ -5,7 +5,8 @@ import { deleteOldSignIns } from './github/sign-in/login-store.ts';
 import { forgetOldKeys } from './http/idempotency.ts';
 import { forgetOldEvents } from './projects/event-store.ts';
 import { deleteOldContexts } from './runs/lease/context-store.ts';
-import { deleteOldEvents, deleteOldTurns } from './runs/lease/journal-store.ts';
+import { deleteOldEvents } from './runs/lease/journal-store.ts';
+import { deleteOldTurns } from './runs/lease/turn-store.ts';
 
 /** Rows deleted by one statement, so that it does not hold locks for long. */
 const portion = 500;

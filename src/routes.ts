@@ -9,6 +9,7 @@ import { planningRoutes } from './planning/routes.ts';
 import { projectEventRoutes } from './projects/events.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { repositoryRoutes } from './repositories/routes.ts';
+import { rewindRoutes } from './runs/continuing/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { waitingRoutes } from './runs/waiting/routes.ts';
 import { sprintRunRoutes } from './sprints/end-routes.ts';
@@ -34,6 +35,7 @@ export const routes: Route[] = [
   ...planningRoutes,
   ...runRoutes,
   ...waitingRoutes,
+  ...rewindRoutes,
   ...sprintRunRoutes,
   ...githubRoutes,
 ];

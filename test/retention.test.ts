@@ -62,7 +62,8 @@ test('logs and conversations are removed after their days, those of a live run n
   await sql('delete from runs');
   for (const [id, status, finished] of [
     ['run_live', 'running', null],
-    ['run_ended', 'failed', 'now()'],
+    ['run_ended', 'failed', `now() - interval '30.5 days'`],
+    ['run_recent', 'failed', `now() - interval '29.5 days'`],
   ] as const) {
     await sql(
       `insert into runs (id, task_id, project_id, kind, status, finished_at) values ($1, $2, $3, 'start', $4, ${finished})`,
@@ -70,9 +71,10 @@ test('logs and conversations are removed after their days, those of a live run n
     );
     await sql(
       `insert into run_turns (run_id, turn, messages, at)
-       select $1, n, '[]', now() - (30.5 - n) * interval '1 day' from generate_series(0, 2) n`,
+       select $1, n, '[]', now() - (32.5 - n) * interval '1 day' from generate_series(0, 2) n`,
       [id],
     );
+    // The whole conversation of a run is kept until days after its end.
     await sql(
       `insert into run_events (run_id, type, text, at)
        select $1, 'tool', 'step ' || n, now() - (90.5 - n) * interval '1 day' from generate_series(0, 2) n`,
@@ -82,11 +84,12 @@ test('logs and conversations are removed after their days, those of a live run n
   await removeOld(service.app);
   const turns = await sql('select run_id, turn from run_turns order by run_id, turn');
   expect(turns.map((row: { run_id: string; turn: number }) => `${row.run_id} ${row.turn}`)).toEqual([
-    'run_ended 1',
-    'run_ended 2',
     'run_live 0',
     'run_live 1',
     'run_live 2',
+    'run_recent 0',
+    'run_recent 1',
+    'run_recent 2',
   ]);
   const log = async (id: string) =>
     (await service.call('GET', `/runs/${id}/events`, { token })).body.map((e: { text: string }) => e.text);

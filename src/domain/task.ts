@@ -9,6 +9,7 @@ export type TaskEvent =
   | 'retry'
   | 'propose'
   | 'revise'
+  | 'rewind'
   | 'finish'
   | 'fail'
   | 'cancel'
@@ -151,6 +152,12 @@ const rows: Machine<TaskStatus, TaskEvent, TaskFacts>['rows'] = [
   },
   { on: 'propose', from: ['in_progress'], to: 'in_review' },
   { on: 'revise', from: ['in_review'], to: 'in_progress', onlyIf: [hasOwner, ownerMayWork, onGitHub] },
+  {
+    on: 'rewind',
+    from: ['backlog', 'ready', 'in_review'],
+    to: 'in_progress',
+    onlyIf: [noLiveRun, hasOwner, ownerMayWork, onGitHub],
+  },
   { on: 'finish', from: ['in_progress', 'in_review', 'ready', 'backlog'], to: 'done', onlyIf: [isWorkDone] },
   {
     on: 'fail',
@@ -209,6 +216,7 @@ export const taskMachine: Machine<TaskStatus, TaskEvent, TaskFacts> = {
     retry: 'be retried',
     propose: 'be put in review',
     revise: 'be revised',
+    rewind: 'be rewound',
     finish: 'be finished',
     fail: 'be marked as failed',
     cancel: 'be cancelled',

@@ -3,15 +3,14 @@ import type { RepositoryRow } from '../db/tables/project.ts';
 import { addRefused, type Equipment, openEquipment } from '../environment/equipment.ts';
 import { prepareEnvironment } from '../environment/prepare.ts';
 import type { Room } from '../environment/room.ts';
-import { revealSecrets } from '../environment/secrets/operations.ts';
 import { startAll } from '../environment/start-services.ts';
 import { type Checkout, remoteSeconds } from '../git/engine.ts';
-import { revealSecret } from '../projects/secrets.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import { noSettings, readSettings } from '../repositories/settings/repository-settings.ts';
 import type { Assignment } from './agent/assignment.ts';
 import { type Journal, stepOf } from './lease/journal.ts';
 import type { Patience } from './publish/patience.ts';
+import { secretsFor } from './secrets.ts';
 import type { Work } from './work.ts';
 import { openWorkspace, type Placed, type Signals, type Workspace } from './workspace/workspace.ts';
 
@@ -91,13 +90,6 @@ async function equip(
     await equipment?.close();
     throw error;
   }
-}
-
-/** Returns the credentials that a run of this project must not publish. */
-async function secretsFor(app: App, projectId: string, gitToken: string | undefined): Promise<string[]> {
-  const modelToken = await revealSecret(app, projectId, 'model_token');
-  const ofSetup = (await revealSecrets(app, projectId)).map(({ value }) => value);
-  return [gitToken, modelToken, ...ofSetup, ...app.ownSecrets()].filter((s) => s !== undefined);
 }
 
 /**

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import { changesBetween } from '../domain/audit/changes.ts';
 import { Refused } from '../domain/machine.ts';
-import type { RunKind } from '../domain/run.ts';
+import type { RewoundFrom, RunKind } from '../domain/run.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } from '../tasks/revision-store.ts';
 import { getTask, hasLiveRunBelow, setTaskFields, type TaskView } from '../tasks/store.ts';
@@ -71,15 +71,15 @@ async function setGiven(app: App, em: EntityManager, taskId: string, fields: { o
 }
 
 /**
- * Queues a run for a task that was just moved to in_progress. The run takes up the waiting revisions. A task that was
- * created before its project had a repository now gets the primary one.
+ * Queues a run for a task that was just moved to in_progress, and returns its id. The run takes up the waiting revisions.
+ * A task that was created before its project had a repository now gets the primary one.
  */
 export async function queueRun(
   app: App,
   em: EntityManager,
   taskId: string,
-  run: { kind: RunKind; startedBy: string | null; instructions?: string | undefined },
-): Promise<void> {
+  run: { kind: RunKind; startedBy: string | null; instructions?: string | undefined; rewoundFrom?: RewoundFrom },
+): Promise<string> {
   const task = await getTask(em, taskId);
   const repository = task.repositoryId === null ? await repositoryFor(em, task) : null;
   if (repository !== null) await setTaskFields(em, taskId, { repositoryId: repository.id });
@@ -92,11 +92,13 @@ export async function queueRun(
     startedBy: run.startedBy,
     kind: run.kind,
     instructions: texts.filter((text) => text !== '').join('\n\n'),
-    continuesRunId: await runToContinue(em, task, run.kind),
+    continuesRunId: run.rewoundFrom?.runId ?? (await runToContinue(em, task, run.kind)),
+    rewoundTurn: run.rewoundFrom?.turn ?? null,
   });
   const revisionIds = waiting.map((r) => r.id);
   await giveRevisionsTo(em, runId, revisionIds);
   await app.queue.send(em, 'run', {});
+  return runId;
 }
 
 /**

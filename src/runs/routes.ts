@@ -10,12 +10,14 @@ import { followRun } from './follow-run.ts';
 import { listEvents } from './lease/journal-store.ts';
 import { cancelTask, reviseTask, startTask } from './operations.ts';
 import { findProof } from './proof/store.ts';
-import { Proof, RetryTask, ReviseTask, Run, RunEvent } from './schemas.ts';
+import { Proof, RetryTask, ReviseTask, Run, RunEvent, showRun } from './schemas.ts';
 import { listRuns, runColumns } from './store.ts';
 import { reviseWaiting, waitsForRevision } from './waiting/operations.ts';
 
 const tag = 'tasks';
-const onRun = accessTo<RunRow, 'run'>({
+
+/** Finds the run in the path, for users with a role in its project. */
+export const onRun = accessTo<RunRow, 'run'>({
   kind: 'Run',
   as: 'run',
   columns: runColumns,
@@ -25,7 +27,7 @@ const onRun = accessTo<RunRow, 'run'>({
   param: 'runId',
 });
 
-const startErrors = {
+export const startErrors = {
   409: 'The state of the task forbids it; the message says what is required and what was found',
   502: 'GitHub answered with an error',
   503: 'No model or git credential is configured',
@@ -119,7 +121,7 @@ export const runRoutes: Route[] = [
     query: z.strictObject(pageQuery),
     reply: [200, z.array(Run)],
     paged: true,
-    handle: (app, { task, query }) => listRuns(app.db.manager, task.id, query),
+    handle: async (app, { task, query }) => (await listRuns(app.db.manager, task.id, query)).map(showRun),
   }),
   route({
     operationId: 'getRun',
@@ -129,7 +131,7 @@ export const runRoutes: Route[] = [
     tag,
     access: onRun('member'),
     reply: [200, Run],
-    handle: async (_app, { run }) => run,
+    handle: async (_app, { run }) => showRun(run),
   }),
   route({
     operationId: 'listRunEvents',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RunRow } from '../db/tables/task.ts';
 import { proofStatuses } from '../domain/proof/proof.ts';
 import { runKinds, runStatuses } from '../domain/run.ts';
 import { longText, Timestamp, titleText } from '../http/shapes.ts';
@@ -10,6 +11,10 @@ export const Run = z
     taskId: z.string(),
     agentId: z.string().nullable(),
     kind: z.enum(runKinds),
+    rewoundFrom: z
+      .object({ runId: z.string(), turn: z.int() })
+      .nullable()
+      .meta({ description: 'the run and its turn after which a rewound run goes on; null for a run of another kind' }),
     status: z.enum(runStatuses),
     createdAt: Timestamp,
     startedAt: Timestamp.nullable(),
@@ -24,6 +29,12 @@ export const Run = z
     costUsd: z.number().nullable(),
   })
   .meta({ id: 'Run' });
+
+/** Returns a run as the API shows it. */
+export function showRun<R extends Pick<RunRow, 'continuesRunId' | 'rewoundTurn'>>(run: R) {
+  const { continuesRunId: runId, rewoundTurn: turn } = run;
+  return { ...run, rewoundFrom: runId === null || turn === null ? null : { runId, turn } };
+}
 
 export const Proof = z
   .object({

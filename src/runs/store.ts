@@ -28,7 +28,7 @@ export const runColumns = `r.id, r.task_id as "taskId", r.project_id as "project
   r.input_tokens::float8 as "inputTokens", r.cached_input_tokens::float8 as "cachedInputTokens", r.output_tokens::float8 as "outputTokens", r.cost_usd::float8 as "costUsd",
   r.fence, r.lease_until as "leaseUntil",
   r.heartbeat_at as "heartbeatAt", r.created_at as "createdAt", r.started_at as "startedAt",
-  r.finished_at as "finishedAt"`;
+  r.finished_at as "finishedAt", r.continues_run_id as "continuesRunId", r.rewound_turn as "rewoundTurn"`;
 
 export async function insertRun(
   em: EntityManager,
@@ -40,6 +40,7 @@ export async function insertRun(
     kind: RunKind;
     instructions: string;
     continuesRunId?: string | null;
+    rewoundTurn?: number | null;
   },
 ): Promise<string> {
   const id = newId('run');

@@ -6,7 +6,7 @@ import { insertHandoff } from '../tasks/work-store.ts';
 import { factsOf } from './agent/context/facts.ts';
 import { cutText } from './agent/ending/ending.ts';
 import type { Handoff } from './agent/handoff.ts';
-import { listTurns } from './lease/journal-store.ts';
+import { listTurns } from './lease/turn-store.ts';
 
 interface Ended {
   id: string;

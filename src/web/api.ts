@@ -461,7 +461,12 @@ export type Run = {
     id: string;
     taskId: string;
     agentId: string | null;
-    kind: "start" | "retry" | "revise" | "continue";
+    kind: "start" | "retry" | "revise" | "continue" | "rewind";
+    /** the run and its turn after which a rewound run goes on; null for a run of another kind */
+    rewoundFrom: {
+        runId: string;
+        turn: number;
+    } | null;
     status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
     createdAt: string;
     startedAt: string | null;
@@ -484,6 +489,24 @@ export type RunEvent = {
     };
 };
 export type Accepted = {};
+export type RunTurn = {
+    /** numbered from 1 */
+    turn: number;
+    at: string;
+    text: string;
+    calls: {
+        name: string;
+        /** as the model wrote them, usually JSON */
+        arguments: string;
+        /** cut after 10,000 characters */
+        result: string;
+        ok: boolean;
+    }[];
+    inputTokens: number;
+    cachedInputTokens: number;
+    outputTokens: number;
+    costUsd: number | null;
+};
 export type Reconciliation = {
     id: string;
     startedAt: string;
@@ -4586,6 +4609,99 @@ export function resumeTask(id: string, { idempotencyKey }: {
         headers: oazapfts.mergeHeaders(opts?.headers, {
             "Idempotency-Key": idempotencyKey
         })
+    }));
+}
+/**
+ * Go back to a turn of a run: a new run goes on with its conversation and files, on the same branch
+ */
+export function rewindTask(id: string, body: {
+    /** a run of the task */
+    runId: string;
+    /** the turn after which the new run goes on, numbered from 1 */
+    turn: number;
+    /** what the agent reads next */
+    text?: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/rewind`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * List the turns of a run, oldest first, without credentials
+ */
+export function listRunTurns(runId: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: RunTurn[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/runs/${encodeURIComponent(runId)}/turns${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
     }));
 }
 /**

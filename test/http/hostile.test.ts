@@ -39,6 +39,7 @@ const references: Record<string, () => unknown> = {
   owner: () => theirs.ids.agent,
   dependsOn: () => [theirs.ids.task],
   repositoryId: () => theirs.ids.repository,
+  runId: () => theirs.ids.runId,
   taskId: () => theirs.ids.task,
   taskIds: () => [theirs.ids.task],
   sprintId: () => theirs.ids.sprintId,

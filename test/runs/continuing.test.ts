@@ -5,7 +5,9 @@ import type { Message } from '../../src/llm/model.ts';
 import { runToContinue } from '../../src/runs/continuing/continue-run.ts';
 import { copyConversation } from '../../src/runs/continuing/continue-store.ts';
 import { findContext, insertContext, updateContext } from '../../src/runs/lease/context-store.ts';
-import { insertStep, insertTurn, listStepNames, listTurns } from '../../src/runs/lease/journal-store.ts';
+import { insertStep, listStepNames } from '../../src/runs/lease/journal-store.ts';
+import { insertTurn, listTurns } from '../../src/runs/lease/turn-store.ts';
+import { findStoredFiles } from '../../src/runs/workspace/stored-files.ts';
 import { lowerByTask } from '../../src/tasks/budget-store.ts';
 import { getTask } from '../../src/tasks/store.ts';
 import { openRuns } from '../support/runs.ts';
@@ -31,7 +33,11 @@ async function twoRuns(em: EntityManager, { steps = [] as string[], turns = 3, h
   await insertContext(em, from, opening);
   await updateContext(em, from, { cut: { upTo: 2, summary: 'earlier' }, limitChars: 9000 });
   for (let n = 0; n < turns; n++)
-    await insertTurn(em, from, n, { messages: turn(n), workspace: hasFiles ? Buffer.from(`files ${n}`) : null });
+    await insertTurn(em, from, n, {
+      messages: turn(n),
+      workspace: hasFiles ? Buffer.from(`files ${n}`) : null,
+      usage: { inputTokens: 9, cachedInputTokens: 3, outputTokens: 1, costUsd: 0.5 },
+    });
   for (const name of ['branch', 'branch repo_2', 'settings', 'discussion', ...steps])
     await insertStep(em, from, name, { of: name });
   return { from, to: await addRun(em, { taskId }) };
@@ -45,18 +51,18 @@ const rawTurns = async (em: EntityManager, runId: string) =>
 test('a conversation is copied byte by byte; work that was pushed begins from the branch', () =>
   undone(async (em) => {
     const { from, to } = await twoRuns(em, { steps: ['push'] });
-    expect(await copyConversation(em, from, to)).toBe(3);
+    expect(await copyConversation(em, from, to)).toEqual({ turns: 3, filesSince: 3 });
     expect(await rawTurns(em, to)).toEqual(await rawTurns(em, from));
     expect(await findContext(em, to)).toEqual({ opening, cut: { upTo: 2, summary: 'earlier' }, limitChars: 9000 });
-    expect((await listTurns(em, to)).map(({ workspace }) => workspace)).toEqual([null, null, null]);
+    expect(await findStoredFiles(em, to)).toEqual([]);
     expect(await listStepNames(em, to, '')).toEqual(['discussion']);
   }));
 
 test('work that could not be pushed is kept, with the commits from which it began', () =>
   undone(async (em) => {
     const { from, to } = await twoRuns(em);
-    await copyConversation(em, from, to);
-    expect((await listTurns(em, to)).at(-1)?.workspace?.toString()).toBe('files 2');
+    expect(await copyConversation(em, from, to)).toEqual({ turns: 3, filesSince: 0 });
+    expect((await findStoredFiles(em, to)).join()).toBe('files 0,files 1,files 2');
     expect((await listStepNames(em, to, '')).toSorted()).toEqual(['branch', 'branch repo_2', 'discussion']);
     const unchanged = await twoRuns(em, { hasFiles: false });
     await copyConversation(em, unchanged.from, unchanged.to);
@@ -71,7 +77,7 @@ test.each([
   undone(async (em) => {
     const { from, to } = await twoRuns(em, more);
     if (sql !== '') await em.query(sql, [from]);
-    expect(await copyConversation(em, from, to)).toBe(0);
+    expect(await copyConversation(em, from, to)).toEqual({ turns: 0, filesSince: 0 });
     expect([await listTurns(em, to), await findContext(em, to)]).toEqual([[], undefined]);
   }));
 

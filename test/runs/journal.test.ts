@@ -1,15 +1,10 @@
+import { insertContext } from '../../src/runs/lease/context-store.ts';
 import { openJournal, stepOf } from '../../src/runs/lease/journal.ts';
-import {
-  deleteOldEvents,
-  deleteOldTurns,
-  findStep,
-  insertEvent,
-  insertTurn,
-  listEvents,
-  listTurns,
-} from '../../src/runs/lease/journal-store.ts';
+import { deleteOldEvents, findStep, insertEvent, listEvents } from '../../src/runs/lease/journal-store.ts';
 import { claimRun } from '../../src/runs/lease/lease-store.ts';
+import { deleteOldTurns, insertTurn, listTurns } from '../../src/runs/lease/turn-store.ts';
 import { endRun, LeaseLost } from '../../src/runs/store.ts';
+import { findStoredFiles } from '../../src/runs/workspace/stored-files.ts';
 import { openRuns } from '../support/runs.ts';
 
 const given = openRuns();
@@ -68,24 +63,29 @@ test("steps in a task's own repository have plain names, others end with the id 
   expect(stepOf('push', { repositoryId: 'repo_1' }, { id: 'repo_2' })).toBe('push repo_2');
 });
 
-test('of the workspaces of a run only the newest is kept', () =>
+test('each turn keeps the files that it changed, up to a turn and in their order', () =>
   undone(async (em) => {
     const [id, other] = [await addRun(em), await addRun(em)];
     const add = (run: string, turn: number, workspace: string | null) =>
       insertTurn(em, run, turn, {
         messages: [{ role: 'user', content: `turn ${turn}` }],
         workspace: workspace === null ? null : Buffer.from(workspace),
+        usage: { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, costUsd: null },
       });
     await add(other, 0, 'theirs');
-    for (const [turn, workspace] of ['a', 'b', null].entries()) await add(id, turn, workspace);
-    const kept = async (run: string) =>
-      (await listTurns(em, run)).map(({ messages, workspace }) => [messages[0]?.content, workspace?.toString()]);
-    expect(await kept(id)).toEqual([
-      ['turn 0', undefined],
-      ['turn 1', 'b'],
-      ['turn 2', undefined],
+    for (const [turn, workspace] of ['a', 'b', null, 'c'].entries()) await add(id, turn, workspace);
+    await insertContext(em, id, [], Buffer.from('left'));
+    const kept = async (run: string, last?: number) =>
+      (await findStoredFiles(em, run, last)).map((workspace) => workspace.toString());
+    expect(await kept(id)).toEqual(['left', 'a', 'b', 'c']);
+    expect(await kept(id, 2)).toEqual(['left', 'a', 'b']);
+    expect(await kept(other)).toEqual(['theirs']);
+    expect((await listTurns(em, id)).map(({ messages }) => messages[0]?.content)).toEqual([
+      'turn 0',
+      'turn 1',
+      'turn 2',
+      'turn 3',
     ]);
-    expect(await kept(other)).toEqual([['turn 0', 'theirs']]);
   }));
 
 test('log lines are cut, and read in pages after a line', () =>
@@ -102,7 +102,8 @@ test('log lines are cut, and read in pages after a line', () =>
 
 test('of the old turns of ended runs the oldest are deleted first', () =>
   undone(async (em) => {
-    const ended = await addRun(em, { status: 'failed', finishedAt: new Date() });
+    const ended = await addRun(em, { status: 'failed' });
+    await set(em, ended, { finished_at: `now() - interval '5 days'` });
     for (const id of [ended, await addRun(em)])
       for (const days of [7, 5, 6])
         await em.query(

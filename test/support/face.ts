@@ -75,26 +75,36 @@ export function handsOf({ github }: World) {
     (login: string) =>
     <T = unknown>(method: string, path: string, body?: object) =>
       github.as(login)<T>(method, path, body);
+  /** Clones a branch, lets `act` work in the clone, and pushes its head to a branch, with mona's own token. */
+  const inClone = async (from: string, to: string, force: boolean, act: (clone: string) => Promise<void>) => {
+    const folder = mkdtempSync(join(tmpdir(), 'deckhand-person-'));
+    try {
+      const url = `${github.url.replace('http://', 'http://x:person-mona@')}/mona/sample.git`;
+      const clone = join(folder, 'c');
+      await gitAsync(folder, 'clone', '-q', '-b', from, url, 'c');
+      await act(clone);
+      await gitAsync(clone, 'push', '-q', ...(force ? ['--force'] : []), 'origin', `HEAD:${to}`);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  };
   return {
     as,
     mona: as('mona'),
     say: (number: number, body: string, who = 'mona') =>
       as(who)<{ id: number }>('POST', `${repo}/issues/${number}/comments`, { body }),
     /** Commits a file and pushes it with mona's own token. */
-    push: async (branch: string, path: string, content: string, { force = false } = {}) => {
-      const folder = mkdtempSync(join(tmpdir(), 'deckhand-person-'));
-      try {
-        const url = `${github.url.replace('http://', 'http://x:person-mona@')}/mona/sample.git`;
-        const clone = join(folder, 'c');
-        await gitAsync(folder, 'clone', '-q', '-b', force ? 'main' : branch, url, 'c');
+    push: (branch: string, path: string, content: string, { force = false } = {}) =>
+      inClone(force ? 'main' : branch, branch, force, async (clone) => {
         writeFileSync(join(clone, path), content);
         await gitAsync(clone, 'add', '-A');
         await gitAsync(clone, 'commit', '-q', '-m', 'by a person');
-        await gitAsync(clone, 'push', '-q', ...(force ? ['--force'] : []), 'origin', `HEAD:${branch}`);
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
-      }
-    },
+      }),
+    /** Merges main into a branch, as the button "Update branch" of a pull request does. */
+    updateBranch: (branch: string) =>
+      inClone(branch, branch, false, (clone) =>
+        gitAsync(clone, 'merge', '-q', '--no-edit', 'origin/main').then(() => {}),
+      ),
   };
 }
 

@@ -55,6 +55,11 @@ export interface RunTurnRow {
   messages: unknown;
   workspace: Buffer | null;
   at: Date;
+  inputTokens: number | null;
+  cachedInputTokens: number | null;
+  outputTokens: number | null;
+  costUsd: number | null;
+  learned: unknown;
 }
 const RunTurns = table<RunTurnRow>('run_turns', {
   runId: key(),
@@ -62,6 +67,11 @@ const RunTurns = table<RunTurnRow>('run_turns', {
   messages: orderedJson(),
   workspace: { type: 'bytea', nullable: true },
   at: madeNow(),
+  inputTokens: big({ nullable: true }),
+  cachedInputTokens: big({ nullable: true }),
+  outputTokens: big({ nullable: true }),
+  costUsd: big({ type: 'numeric', nullable: true }),
+  learned: orderedJson({ nullable: true }),
 });
 
 /** The first messages of a run's conversation, and what its prompts leave out. */
@@ -70,12 +80,14 @@ export interface RunContextRow {
   opening: unknown;
   cut: unknown;
   limitChars: number | null;
+  workspace: Buffer | null;
 }
 const RunContexts = table<RunContextRow>('run_contexts', {
   runId: key(),
   opening: orderedJson(),
   cut: orderedJson({ nullable: true }),
   limitChars: whole({ nullable: true }),
+  workspace: { type: 'bytea', nullable: true },
 });
 
 /** The log of a run, as shown to people. */

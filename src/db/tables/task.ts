@@ -102,6 +102,8 @@ export interface RunRow {
   pauseText: string | null;
   /** The run whose conversation this one continues. */
   continuesRunId: string | null;
+  /** The turn of that run, numbered from 1, after which a rewound run goes on; null for a run of another kind. */
+  rewoundTurn: number | null;
   createdAt: Date;
   startedAt: Date | null;
   finishedAt: Date | null;
@@ -137,6 +139,7 @@ export const Runs = table<RunRow>('runs', {
   modelPauseSeconds: whole({ default: 0 }),
   pauseText: maybeText(),
   continuesRunId: maybeText(),
+  rewoundTurn: whole({ nullable: true }),
   createdAt: madeNow(),
   startedAt: maybeTime(),
   finishedAt: maybeTime(),

@@ -9,6 +9,7 @@ export const maxUnplannedFiles = 5;
 
 /** Decides whether a run still has to propose a plan. */
 export function planModeOf(about: {
+  /** For a rewound run that of the run that it goes back to, if that is known. */
   kind: RunKind;
   /** The setting of the task; null for that of the repository. */
   planFirst: boolean | null;
@@ -17,8 +18,12 @@ export function planModeOf(about: {
   approved: 'in this run' | 'before' | undefined;
 }): PlanMode {
   const { kind, planFirst, repository, approved } = about;
-  const isAsked = (kind === 'start' && approved !== 'in this run') || (kind === 'retry' && approved === undefined);
+  const isAsked = kind === 'start' ? approved !== 'in this run' : isLater(kind) && approved === undefined;
   if (!isAsked) return 'never';
   if (planFirst === null) return repository;
   return planFirst ? 'always' : 'never';
+}
+
+function isLater(kind: RunKind): boolean {
+  return kind === 'retry' || kind === 'rewind';
 }

@@ -1,5 +1,7 @@
 import type { App } from '../../app.ts';
+import { Refused } from '../../domain/machine.ts';
 import { plain } from '../../domain/text/sanitize.ts';
+import { rewindTask } from '../../runs/continuing/rewind-task.ts';
 import { reviseTask } from '../../runs/operations.ts';
 import {
   type Act,
@@ -12,6 +14,7 @@ import {
   waitsForRevision,
 } from '../../runs/waiting/operations.ts';
 import { getTask } from '../../tasks/store.ts';
+import { listLatestRuns } from '../../tasks/work-store.ts';
 import { type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from './given-command.ts';
 import { answerPlan, approvePlan, hasPlan } from './plan-verbs.ts';
 
@@ -47,7 +50,19 @@ async function isForRun(app: App, given: GivenCommand): Promise<boolean> {
   return taskId !== undefined && (given.source.issue.isPull || !(await hasPlan(app, given)));
 }
 
-/** Commands about the unfinished run of a task. */
+/** Goes back to a turn of the task's latest run: `rewind 7 Use another library`. */
+async function rewind(app: App, given: GivenCommand): Promise<unknown> {
+  const taskId = await requiredTask(app, given);
+  const [, turn, text = ''] = /^(\d{1,9})(?:\s+([\s\S]*))?$/.exec(given.command.argument) ?? [];
+  if (Number(turn ?? 0) < 1)
+    throw new Refused('Write the number of a turn after `rewind`, and what the agent should do differently.');
+  const [latest] = await listLatestRuns(app.db.manager, taskId, 1);
+  if (latest === undefined) throw new Refused('The task has not run yet, so there is no turn to go back to.');
+  const { userId, remember } = given;
+  return rewindTask(app, { taskId, runId: latest.id, turn: Number(turn), text: plain(text), userId, also: remember });
+}
+
+/** Commands about the runs of a task. */
 export const runVerbs = {
   say: {
     takes: '<text>',
@@ -70,6 +85,12 @@ export const runVerbs = {
     does: 'lets a paused run continue',
     audit: 'task.resume',
     act: async (app: App, given: GivenCommand) => resumeRun(app, await actOf(app, given)),
+  },
+  rewind: {
+    takes: '<turn> [text]',
+    does: 'goes back to a turn of the latest run and continues from there, with other words',
+    audit: 'task.rewind',
+    act: rewind,
   },
 } as const;
 

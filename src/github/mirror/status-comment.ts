@@ -98,10 +98,11 @@ function earlierRuns({ earlier }: TaskPicture): string[] {
   return folded(`Earlier runs (${earlier.length})`, earlier.slice(0, 20).map(line));
 }
 
-function runText({ kind, status, steps, startedAt, finishedAt }: PictureOfRun): string {
+function runText({ kind, rewoundTurn, status, steps, startedAt, finishedAt }: PictureOfRun): string {
+  const name = rewoundTurn == null ? kind : `${kind} to turn ${rewoundTurn}`;
   const time =
     startedAt !== null && finishedAt !== null ? `, ${seconds(finishedAt.getTime() - startedAt.getTime())}` : '';
-  return `${kind}: ${status}, ${steps} ${steps === 1 ? 'step' : 'steps'}${time}`;
+  return `${name}: ${status}, ${steps} ${steps === 1 ? 'step' : 'steps'}${time}`;
 }
 
 function clock(at: Date): string {

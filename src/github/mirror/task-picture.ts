@@ -36,6 +36,8 @@ export interface TaskPicture {
 
 export interface PictureOfRun {
   kind: RunKind;
+  /** The turn after which a rewound run goes on. */
+  rewoundTurn?: number | null;
   status: RunStatus;
   steps: number;
   startedAt: Date | null;

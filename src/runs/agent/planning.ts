@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { type PlanMode, planModeOf } from '../../domain/settings/plan-first.ts';
 import type { Plan } from '../../domain/waiting.ts';
+import { findOrigin } from '../continuing/origin-store.ts';
 import { findApprovedPlan } from '../waiting/plan-store.ts';
 import type { Work } from '../work.ts';
 import { part } from './prompts/part.ts';
@@ -11,10 +12,12 @@ export interface Planning {
   approved: Plan | undefined;
 }
 
+/** Reads what a run has to plan. For a rewound run this is as it was for the run that it goes back to, after the same turn. */
 export async function readPlanning(em: EntityManager, { run, task, settings }: Work): Promise<Planning> {
-  const plan = await findApprovedPlan(em, task.id);
-  const approved = plan && (plan.runId === run.id ? 'in this run' : 'before');
-  const mode = planModeOf({ kind: run.kind, planFirst: task.planFirst, repository: settings.plan, approved });
+  const { runIds, kind, until } = await findOrigin(em, run);
+  const plan = await findApprovedPlan(em, task.id, { runId: run.id, until });
+  const approved = plan && (runIds.includes(plan.runId) ? 'in this run' : 'before');
+  const mode = planModeOf({ kind, planFirst: task.planFirst, repository: settings.plan, approved });
   return { mode, approved: plan };
 }
 

@@ -1,14 +1,10 @@
 import type { App } from '../../app.ts';
-import { newId } from '../../db/ids.ts';
 import type { RunRow } from '../../db/tables/task.ts';
 import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
 import { addRefused, refusedText } from '../../environment/equipment.ts';
-import { UnfitWorkTree } from '../../git/work-tree/unfit-work-tree.ts';
-import type { Message, Reply } from '../../llm/model.ts';
-import { costOf } from '../../llm/pricing.ts';
+import type { Message } from '../../llm/model.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';
-import { showTask } from '../../tasks/move.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { listHandoffs, listRelatedHandoffs } from '../../tasks/work-store.ts';
 import { type Briefing, openBriefing, withImages } from '../briefing/briefing.ts';
@@ -16,16 +12,15 @@ import { withSkills } from '../briefing/skills.ts';
 import { tellOfContinuation } from '../continuing/continue-run.ts';
 import { findContext, insertContext, updateContext } from '../lease/context-store.ts';
 import type { Journal } from '../lease/journal.ts';
-import { insertTurn, listTurns } from '../lease/journal-store.ts';
 import { clockStart } from '../lease/run-clock.ts';
+import { listTurns } from '../lease/turn-store.ts';
 import { addUsage, costOfDay, findRun, spentByFamily } from '../store.ts';
-import { needsApproval } from '../waiting/await-approval.ts';
 import { openHearing } from '../waiting/hearing.ts';
-import { park } from '../waiting/park.ts';
 import { allWorks, type Work } from '../work.ts';
-import { findKeptWork, keptSections } from '../workspace/kept-work.ts';
+import { findKeptWork, type KeptWork, keptSections } from '../workspace/kept-work.ts';
 import { combineRepositories, type OpenRepositories, openable } from '../workspace/open-repositories.ts';
-import { packFiles, type Signals, unpackFiles } from '../workspace/workspace.ts';
+import { findStoredFiles, packFiles, unpackFiles } from '../workspace/stored-files.ts';
+import type { Signals } from '../workspace/workspace.ts';
 import type { Assignment, Limited } from './assignment.ts';
 import { type Memory, newMemory } from './context/memory.ts';
 import type { Ending } from './ending/ending.ts';
@@ -33,6 +28,7 @@ import { judgeEnding } from './ending/judge-ending.ts';
 import { planObjection } from './ending/judge-plan.ts';
 import { askForHandoff } from './handoff.ts';
 import { readInstructions, withNestedInstructions } from './instructions.ts';
+import { openTurns, usageOf } from './keep-turns.ts';
 import { openLiveText } from './live-text.ts';
 import { converse, type LoopContext } from './loop.ts';
 import { planSections, readPlanning } from './planning.ts';
@@ -51,16 +47,14 @@ export async function workInside(app: App, given: Limited, work: Work, signals: 
   let briefing: Briefing | undefined;
   try {
     await repositories.reopen();
-    const left = work.branch.keepsWork ? await findKeptWork(app.db.manager, given.run) : undefined;
-    const packed = stored.findLast((t) => t.workspace !== null)?.workspace ?? left?.workspace;
-    if (packed) await repositories.restore(await unpackFiles(packed));
+    const left = await restoreFiles(app, work, repositories);
     work.planning = await readPlanning(app.db.manager, work);
     const known = await journal.recall<Ending>('ending');
     if (known !== undefined) return endedWith(work, known);
     briefing = await openBriefing(app, work, signals.tools);
     const sections = [keptSections(left), planSections(work.planning), briefing.sections].flat();
-    const { opening, memory } = await beginning(app, given, work, repositories.host, sections);
-    const turns = await tellOfContinuation(app, work, stored, signals.tools);
+    const { opening, memory } = await beginning(app, given, work, repositories.host, { sections, left });
+    const turns = await tellOfContinuation(app, work, stored, { repositories, signal: signals.tools });
     const { name } = given.agent;
     await journal.note('loop', turns.length > 0 ? `${name} continues after ${turns.length} turns` : `${name} begins`);
     const messages = [...withImages(opening, briefing.images), ...turns.flatMap((t) => t.messages)];
@@ -75,6 +69,23 @@ export async function workInside(app: App, given: Limited, work: Work, signals: 
     await briefing?.mcp.close();
     await repositories.host.close();
   }
+}
+
+/**
+ * Restores the files as they were after the last stored turn, of this run or of the one whose conversation it continues.
+ * If there are none, restores the work that an earlier run left, and returns it.
+ */
+async function restoreFiles(
+  app: App,
+  { run, branch }: Work,
+  repositories: OpenRepositories,
+): Promise<KeptWork | undefined> {
+  const em = app.db.manager;
+  const own = await findStoredFiles(em, run.id);
+  const left = own.length === 0 && branch.keepsWork ? await findKeptWork(em, run) : undefined;
+  const packs = left?.files ?? own;
+  if (packs.length > 0) await repositories.restore(await unpackFiles(packs));
+  return left;
 }
 
 /** Says at the end of the log which hosts the run could not reach. */
@@ -107,7 +118,7 @@ async function beginning(
   given: Assignment,
   work: Work,
   host: ToolHost,
-  sections: string[],
+  { sections, left }: { sections: string[]; left: KeptWork | undefined },
 ): Promise<{ opening: Message[]; memory: Memory }> {
   const { journal } = work;
   const runId = given.run.id;
@@ -119,7 +130,9 @@ async function beginning(
   const conflicts = work.branch.conflicts ?? [];
   // Stored text loses some characters; the first prompt already has to be without them.
   const opening = storable(await openingOf(app, given, { ...work, conflicts, sections }, host));
-  await journal.write((em) => insertContext(em, runId, opening));
+  // Kept with this run, because the earlier run may be removed before this one has changed a file.
+  const workspace = left === undefined ? null : await packFiles(await unpackFiles(left.files));
+  await journal.write((em) => insertContext(em, runId, opening, workspace));
   return { opening, memory };
 }
 
@@ -172,10 +185,18 @@ function loopContext(
   const mode = work.planning?.mode ?? 'never';
   // Reads `work.secrets` each time, because it grows when another repository is opened.
   const clean = <T>(value: T) => withoutSecrets(value, work.secrets);
-  let count = turnsBefore;
   let isEnding = false;
   const text = openLiveText(app.db, run.id, () => work.secrets);
   const hearing = openHearing(app, run, work.journal);
+  const beforeWait = () => noteRefused(work);
+  const turns = openTurns(app, given, work, {
+    repositories,
+    hearing,
+    memory,
+    turnsBefore,
+    isEnding: () => isEnding,
+    beforeWait,
+  });
   return {
     model,
     host,
@@ -195,41 +216,12 @@ function loopContext(
     note: (type, text, data = {}) => work.journal.note(type, clean(text), clean(data)),
     withoutSecrets: clean,
     bill: (reply) => work.journal.write((em) => addUsage(em, run.id, usageOf(app, given, reply), 0)),
-    live: text.ofTurn(() => count),
-    keep: async (messages, reply, changed, wait) => {
+    live: text.ofTurn(turns.count),
+    keep: async (...turn) => {
       await text.end();
-      if (wait !== undefined) await noteRefused(work);
-      // What commands write before the plan is approved is discarded. A change that waits for approval is pushed from
-      // what is stored.
-      const isStored = mode !== 'always' && (changed || (isEnding && (await needsApproval(app, work))));
-      const workspace = isStored ? await packWorkspace(repositories) : null;
-      await work.journal.write(async (em) => {
-        await insertTurn(em, run.id, count, { messages, workspace });
-        await hearing.markRead(em, count);
-        await addUsage(em, run.id, usageOf(app, given, reply));
-        if (wait === undefined) await showTask(app, em, task.id);
-        else await park(app, em, run, { ...wait, id: newId('wait'), seconds: null });
-      });
-      count += 1;
+      await turns.keep(...turn);
     },
   };
-}
-
-function usageOf(app: App, { model }: Assignment, reply: Reply) {
-  return { ...reply, costUsd: costOf(app.config.MODEL_PRICES, model.name, reply) };
-}
-
-/**
- * Packs the changed files for a worker that takes over. Returns null while the work tree cannot be pushed; if that does
- * not change, the end of the run reports it.
- */
-async function packWorkspace(repositories: OpenRepositories): Promise<Buffer | null> {
-  try {
-    return await packFiles(await repositories.files());
-  } catch (error) {
-    if (error instanceof UnfitWorkTree) return null;
-    throw error;
-  }
 }
 
 /**

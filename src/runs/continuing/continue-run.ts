@@ -5,16 +5,20 @@ import { endedByLimit } from '../../domain/remedies.ts';
 import type { RunKind } from '../../domain/run.ts';
 import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
+import type { Message } from '../../llm/model.ts';
 import type { TaskView } from '../../tasks/store.ts';
-import { continuationMessage } from '../agent/context/continuation.ts';
+import { continuationMessage, rewoundMessage } from '../agent/context/continuation.ts';
 import { mergeText } from '../agent/prompts.ts';
 import { commentsSince } from '../briefing/discussion.ts';
 import { commentsSection } from '../briefing/sections.ts';
 import type { Journal } from '../lease/journal.ts';
-import { insertEvent, insertStep, type Turn } from '../lease/journal-store.ts';
+import { insertEvent, insertStep } from '../lease/journal-store.ts';
+import { setMessages, type Turn } from '../lease/turn-store.ts';
 import { findRun, listRuns } from '../store.ts';
 import type { Work } from '../work.ts';
-import { copyConversation, setMessages } from './continue-store.ts';
+import type { OpenRepositories } from '../workspace/open-repositories.ts';
+import { type CaughtUp, catchUp, keepCaughtUp } from './catch-up.ts';
+import { copiedStep, copyConversation } from './continue-store.ts';
 
 /**
  * Returns the run whose conversation a new run of a task goes on with: after a retry the latest one, if a limit ended it
@@ -27,18 +31,18 @@ export async function runToContinue(em: EntityManager, task: TaskView, kind: Run
   return isContinued ? last.id : null;
 }
 
-const copied = 'conversation';
 const told = 'continuation';
 
 /**
- * Gives a run the conversation that it continues. Called before its workspace is opened, because the workspace may have
+ * Gives a run the conversation that it continues; a rewound run has it already. Called before its workspace is opened, because the workspace may have
  * to begin from the same commit too. Starts over when the conversation is no longer kept.
  */
 export async function takeUpConversation({ continuesRunId: from, id }: RunRow, journal: Journal): Promise<void> {
-  if (from === null || (await journal.recall(copied)) !== undefined) return;
+  if (from === null || (await journal.recall(copiedStep)) !== undefined) return;
   await journal.write(async (em) => {
-    const turns = await copyConversation(em, from, id);
-    await insertStep(em, id, copied, { turns });
+    const copied = await copyConversation(em, from, id);
+    const { turns } = copied;
+    await insertStep(em, id, copiedStep, copied);
     const text =
       turns === 0 ? `the conversation of ${from} is no longer kept` : `goes on with the conversation of ${from}`;
     await insertEvent(em, id, 'loop', text, { turns });
@@ -49,27 +53,52 @@ export async function takeUpConversation({ continuesRunId: from, id }: RunRow, j
  * Tells the agent, once, that a new run continues its conversation, and what happened since then. The message belongs to
  * the last turn of the earlier run. Returns the turns with it.
  */
-export async function tellOfContinuation(app: App, work: Work, turns: Turn[], signal: AbortSignal): Promise<Turn[]> {
-  const { run, journal, branch } = work;
+export async function tellOfContinuation(
+  app: App,
+  work: Work,
+  turns: Turn[],
+  { repositories, signal }: { repositories: OpenRepositories; signal: AbortSignal },
+): Promise<Turn[]> {
+  const { run, journal } = work;
   const last = turns.at(-1);
-  const before = run.continuesRunId === null ? null : await findRun(app.db.manager, run.continuesRunId);
-  if (before?.failure == null || last === undefined || (await isTold(journal))) return turns;
-  const message = continuationMessage({
-    failure: before.failure,
-    instructions: run.instructions,
-    comments: commentsSection(await commentsSince(app, work, before.startedAt ?? before.createdAt, signal)),
-    merge: mergeText(branch.conflicts ?? []),
-  });
+  if (run.continuesRunId === null || last === undefined || (await isTold(journal))) return turns;
+  const caught = await catchUp(work, repositories);
+  const message = await messageFor(app, work, { turns: turns.length, caught, signal });
+  if (message === undefined) return turns;
   const messages = [...last.messages, storable(withoutSecrets(message, work.secrets))];
   await journal.write(async (em) => {
     await setMessages(em, run.id, turns.length - 1, messages);
+    await keepCaughtUp(em, work, turns.length - 1, caught);
     await insertStep(em, run.id, told, {});
   });
   return [...turns.slice(0, -1), { ...last, messages }];
 }
 
+/** Writes what the agent has to know; undefined when there is nothing to say. */
+async function messageFor(
+  app: App,
+  work: Work,
+  { turns, caught, signal }: { turns: number; caught: CaughtUp; signal: AbortSignal },
+): Promise<Message | undefined> {
+  const { run, branch } = work;
+  const { instructions } = run;
+  if (run.rewoundTurn !== null) {
+    const isMerged = Object.keys(caught.files).length > 0;
+    return rewoundMessage({ turns, instructions, isMerged, merge: mergeText(caught.conflicts) });
+  }
+  const before = run.continuesRunId === null ? null : await findRun(app.db.manager, run.continuesRunId);
+  if (before?.failure == null) return undefined;
+  const comments = commentsSection(await commentsSince(app, work, before.startedAt ?? before.createdAt, signal));
+  return continuationMessage({
+    failure: before.failure,
+    instructions,
+    comments,
+    merge: mergeText(branch.conflicts ?? []),
+  });
+}
+
 /** Returns whether the message is in the conversation, or the run has started over and needs none. */
 async function isTold(journal: Journal): Promise<boolean> {
-  const { turns } = (await journal.recall<{ turns: number }>(copied)) ?? { turns: 0 };
+  const { turns } = (await journal.recall<{ turns: number }>(copiedStep)) ?? { turns: 0 };
   return turns === 0 || (await journal.recall(told)) !== undefined;
 }

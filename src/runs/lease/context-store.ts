@@ -17,8 +17,18 @@ export async function findContext(em: EntityManager, runId: string): Promise<Sto
   return row && { opening: row.opening, cut: row.cut ?? undefined, limitChars: row.limitChars ?? undefined };
 }
 
-export async function insertContext(em: EntityManager, runId: string, opening: Message[]): Promise<void> {
-  await em.query('insert into run_contexts (run_id, opening) values ($1, $2)', [runId, storableJson(opening)]);
+/** Stores how a conversation begins. `workspace` are the packed files that it begins with besides those of its commit. */
+export async function insertContext(
+  em: EntityManager,
+  runId: string,
+  opening: Message[],
+  workspace: Buffer | null = null,
+): Promise<void> {
+  await em.query('insert into run_contexts (run_id, opening, workspace) values ($1, $2, $3)', [
+    runId,
+    storableJson(opening),
+    workspace,
+  ]);
 }
 
 export async function updateContext(em: EntityManager, runId: string, { cut, limitChars }: Learned): Promise<void> {

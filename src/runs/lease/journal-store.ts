@@ -1,6 +1,5 @@
 import type { EntityManager } from 'typeorm';
 import { storableJson, storableText } from '../../domain/text/storable.ts';
-import type { Message } from '../../llm/model.ts';
 import { noteProgress } from './lease-store.ts';
 
 /** Returns the data of a recorded step. */
@@ -28,48 +27,6 @@ export async function listStepNames(em: EntityManager, runId: string, prefix: st
     [runId, prefix],
   );
   return rows.map((r) => r.name);
-}
-
-export interface Turn {
-  messages: Message[];
-  /** The changed files of the workspace, gzipped; null if this turn did not change them. */
-  workspace: Buffer | null;
-}
-
-export async function listTurns(em: EntityManager, runId: string): Promise<Turn[]> {
-  return em.query('select messages, workspace from run_turns where run_id = $1 order by turn', [runId]);
-}
-
-export async function insertTurn(
-  em: EntityManager,
-  runId: string,
-  turn: number,
-  { messages, workspace }: Turn,
-): Promise<void> {
-  await em.query('insert into run_turns (run_id, turn, messages, workspace) values ($1, $2, $3, $4)', [
-    runId,
-    turn,
-    storableJson(messages),
-    workspace,
-  ]);
-  // A takeover restores only the newest state, so older ones are deleted.
-  if (workspace !== null)
-    await em.query('update run_turns set workspace = null where run_id = $1 and turn < $2 and workspace is not null', [
-      runId,
-      turn,
-    ]);
-}
-
-/** Deletes turns of runs that have ended, oldest first. Returns the number deleted. */
-export async function deleteOldTurns(em: EntityManager, days: number, limit: number): Promise<number> {
-  const [, count] = await em.query(
-    `delete from run_turns where (run_id, turn) in (
-       select t.run_id, t.turn from run_turns t join runs r on r.id = t.run_id
-       where t.at < now() - make_interval(days => $1) and r.finished_at is not null
-       order by t.at limit $2)`,
-    [days, limit],
-  );
-  return count;
 }
 
 /** Longer lines in the log of a run are cut to this many characters. */

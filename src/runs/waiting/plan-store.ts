@@ -30,12 +30,21 @@ export interface ApprovedPlan extends Plan {
   runId: string;
 }
 
-/** Finds the plan of a task that was approved last. */
-export async function findApprovedPlan(em: EntityManager, taskId: string): Promise<ApprovedPlan | undefined> {
+/**
+ * Finds the plan of a task that was approved last, for a run. `until` leaves out plans of other runs that were approved
+ * later.
+ */
+export async function findApprovedPlan(
+  em: EntityManager,
+  taskId: string,
+  { runId, until }: { runId: string; until: Date | null },
+): Promise<ApprovedPlan | undefined> {
   const rows: ApprovedPlan[] = await em.query(
     `select run_id as "runId", markdown, files, checks from plans
-     where task_id = $1 and approved_at is not null order by approved_at desc limit 1`,
-    [taskId],
+     where task_id = $1 and approved_at is not null
+       and (run_id = $2 or $3::timestamptz is null or approved_at <= $3)
+     order by approved_at desc limit 1`,
+    [taskId, runId, until],
   );
   return rows[0];
 }

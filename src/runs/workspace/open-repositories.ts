@@ -6,13 +6,14 @@ import { GitFailed } from '../../git/engine.ts';
 import { HostClosed } from '../../git/remote-url.ts';
 import { findProject } from '../../projects/store.ts';
 import { listProjectRepositories } from '../../repositories/store.ts';
-import type { RestoredFile, ToolAnswer, ToolHost } from '../../sandbox/sandbox.ts';
+import type { ToolAnswer, ToolHost } from '../../sandbox/sandbox.ts';
 import type { Assignment } from '../agent/assignment.ts';
 import { readInstructions } from '../agent/instructions.ts';
 import { openWork } from '../open-work.ts';
 import type { Patience } from '../publish/patience.ts';
 import { allWorks, type Work } from '../work.ts';
-import { changedFiles, type Signals } from './workspace.ts';
+import { type ChangedFiles, filesBetween } from './stored-files.ts';
+import { earlierStep, type Signals } from './workspace.ts';
 
 /**
  * The tools of a run for all repositories that it has opened: the task's own at `.`, each other one at `../<name>/`.
@@ -22,11 +23,12 @@ export interface OpenRepositories {
   /** Opens the repositories again that an earlier worker of this run had opened. */
   reopen(): Promise<void>;
   /**
-   * Returns the files that differ from where the run began, by the id of the repository. The key of the task's own is
-   * ''.
+   * Returns the files that changed since this was called last, or since the workspace was opened. `markStored` has to be
+   * called once they are stored; until then they count as changed.
    */
-  files(): Promise<Record<string, RestoredFile[]>>;
-  restore(files: Record<string, RestoredFile[]>): Promise<void>;
+  changes(): Promise<{ files: ChangedFiles; markStored: () => void }>;
+  /** Writes the files of an earlier worker or run. They count as stored. */
+  restore(files: ChangedFiles): Promise<void>;
 }
 
 /**
@@ -48,6 +50,8 @@ export function combineRepositories(
   signals: Signals,
 ): OpenRepositories {
   const others = otherRepositories(app, given, work, own, signals);
+  /** The tree of each repository as it was last stored. */
+  const storedTrees = new Map<Work, string>();
   return {
     host: {
       ...own,
@@ -60,16 +64,31 @@ export function combineRepositories(
       },
     },
     reopen: others.reopen,
-    files: async () => {
-      const files: Record<string, RestoredFile[]> = {};
-      for (const each of allWorks(work)) files[each === work ? '' : each.repository.id] = await changedFiles(each);
-      return files;
+    changes: async () => {
+      const files: ChangedFiles = {};
+      const trees = new Map<Work, string>();
+      for (const each of allWorks(work)) {
+        const tree = await each.checkout.snapshot();
+        trees.set(each, tree);
+        files[each === work ? '' : each.repository.id] = await filesBetween(
+          each.checkout,
+          storedTrees.get(each) ?? each.startTree,
+          tree,
+        );
+      }
+      return {
+        files,
+        markStored: () => {
+          for (const [each, tree] of trees) storedTrees.set(each, tree);
+        },
+      };
     },
     restore: async (files) => {
       for (const [id, changed] of Object.entries(files)) {
         const name = work.also.find((w) => w.repository.id === id)?.repository.name ?? '';
         await (id === '' ? own : others.hosts.get(name))?.restore(changed);
       }
+      for (const each of allWorks(work)) storedTrees.set(each, await each.checkout.snapshot());
     },
   };
 }
@@ -127,7 +146,11 @@ function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHos
     }
   };
   const reopen = async (): Promise<void> => {
-    const ids = (await work.journal.steps('branch ')).map((step) => step.slice('branch '.length));
+    const prefixes = ['branch ', `${earlierStep} `];
+    const named = await Promise.all(
+      prefixes.map(async (prefix) => (await work.journal.steps(prefix)).map((step) => step.slice(prefix.length))),
+    );
+    const ids = [...new Set(named.flat())];
     const known = ids.length === 0 ? [] : await listProjectRepositories(app.db.manager, work.repository.projectId);
     for (const id of ids) {
       const repository = known.find((r) => r.id === id);

@@ -1,19 +1,19 @@
-import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
 import type { App } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import type { RunRow } from '../../db/tables/task.ts';
 import { branchName } from '../../domain/branch.ts';
 import { RunFailed } from '../../domain/run.ts';
-import { blobsOf } from '../../git/diff.ts';
 import type { Checkout, Remote } from '../../git/engine.ts';
 import { type OpenCheckout, openCheckout, startToolsIn } from '../../repositories/checkout.ts';
-import type { Confinement, RestoredFile, ToolHost } from '../../sandbox/sandbox.ts';
+import type { Confinement, ToolHost } from '../../sandbox/sandbox.ts';
 import { isAskedFor } from '../../tasks/revision-store.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { listPullsIn } from '../../tasks/work-store.ts';
 import { type Journal, stepOf } from '../lease/journal.ts';
 import { findKeptWork } from './kept-work.ts';
+
+/** The step of a rewound run that holds the branch of the run that it goes back to, one for each repository. */
+export const earlierStep = 'earlier branch';
 
 /** The branch of a run and the commit from which the run began. */
 export interface Branch {
@@ -28,13 +28,17 @@ export interface Branch {
   conflicts?: string[];
   /** The run begins with the work that an earlier run could not push. */
   keepsWork?: true;
+  /** The commit that is checked out, if it is not `from`: the one from which the run began that this one goes back to. */
+  filesFrom?: string;
+  /** The branch has merged the base branch, up to `base`, since these files. The run merges it into them. */
+  catchesUp?: true;
 }
 
 export interface Workspace extends OpenCheckout {
   branch: Branch;
   /** The current head of the default branch. */
   baseHead: string;
-  /** The tree that was checked out first. For a merge, this is the merged tree. */
+  /** The tree that was checked out first, before stored files were restored. For a merge, this is the merged tree. */
   startTree: string;
   /** The tools that work on the workspace's files. They end with the workspace at the latest. */
   host: ToolHost;
@@ -102,6 +106,8 @@ async function putInPlace(
     );
   const branch = await journal.once(stepOf('branch', about.task, repository), async () => {
     const chosen = await chooseBranch(app, about.task, repository, checkout, base);
+    const earlier = await journal.recall<Branch>(stepOf(earlierStep, about.task, repository));
+    if (earlier !== undefined) return catchingUp(checkout, rewoundBranch(chosen, earlier), base);
     // After subtasks were merged into the base, the agent has to continue with their changes.
     const isMerge =
       chosen.continues &&
@@ -111,13 +117,16 @@ async function putInPlace(
     if (isMerge) return { ...chosen, conflicts: (await checkout.merge(chosen.from, base)).conflicts };
     const left = repository.id === about.task.repositoryId ? await findKeptWork(app.db.manager, run) : undefined;
     return left !== undefined && (await isBasis(checkout, chosen, left.branch))
-      ? { ...chosen, from: left.branch.from, base: left.branch.base, keepsWork: true as const }
+      ? { ...chosen, ...beginningOf(left.branch), keepsWork: true as const }
       : chosen;
   });
   if (branch.continues) await checkout.fetch(branch.name);
-  if (branch.from !== base && !(await checkout.fetchCommit(branch.from)))
-    throw new RunFailed('repository', `the commit ${branch.from} from which the run began no longer exists`);
-  const commit = branch.conflicts === undefined ? branch.from : await mergeCommit(checkout, branch);
+  const filesFrom = branch.filesFrom ?? branch.from;
+  for (const commit of new Set([branch.from, filesFrom]))
+    if (commit !== base && !(await checkout.fetchCommit(commit)))
+      throw new RunFailed('repository', `the commit ${commit} from which the run began no longer exists`);
+  const isMerge = branch.conflicts !== undefined && branch.catchesUp === undefined;
+  const commit = isMerge ? await mergeCommit(checkout, filesFrom, branch.base) : filesFrom;
   await checkout.checkout(commit);
   return { branch, baseHead: base, startTree: await checkout.treeOf(commit) };
 }
@@ -128,8 +137,38 @@ async function isBasis(checkout: Checkout, chosen: Branch, left: Branch): Promis
   return chosen.continues ? chosen.from === left.from : checkout.fetchCommit(left.from);
 }
 
+/** Returns from which commits a run began, for a later run that begins with the same files. */
+function beginningOf({ from, base, filesFrom }: Branch): Pick<Branch, 'from' | 'base' | 'filesFrom'> {
+  return { from, base, ...(filesFrom === undefined ? {} : { filesFrom }) };
+}
+
+/**
+ * Returns the branch of a run that goes back to a turn of an earlier run. Its files begin from the same commit as those
+ * of the earlier run. Its own commit follows whatever was pushed to the branch since then, so that nothing is lost from
+ * the history of the branch.
+ */
+export function rewoundBranch(chosen: Branch, earlier: Branch): Branch {
+  const { filesFrom = earlier.from } = earlier;
+  const conflicts = earlier.catchesUp ? undefined : earlier.conflicts;
+  const begins = { ...beginningOf(earlier), filesFrom, ...(conflicts === undefined ? {} : { conflicts }) };
+  if (!chosen.continues) return { ...chosen, ...begins };
+  // The merge of the base branch that the earlier run began with is part of its files.
+  return { ...chosen, ...begins, from: chosen.from, base: conflicts === undefined ? chosen.base : earlier.base };
+}
+
+/** Finds out whether the task's branch has merged the base branch since the files of a rewound run. */
+async function catchingUp(checkout: Checkout, branch: Branch, base: string): Promise<Branch> {
+  const { continues, conflicts, from, filesFrom } = branch;
+  // A run that began with a merge, or without a branch, keeps its base.
+  if (!continues || conflicts !== undefined || filesFrom === undefined) return branch;
+  if (filesFrom === from || !(await checkout.fetchCommit(filesFrom))) return branch;
+  const merged = await checkout.mergeBase(base, from);
+  if (merged === undefined || (await checkout.isAncestor(merged, filesFrom))) return branch;
+  return { ...branch, base: merged, catchesUp: true };
+}
+
 /** Merges the base branch into the task's branch. Every worker that takes over the run creates the same commit. */
-async function mergeCommit(checkout: Checkout, { from, base }: Branch): Promise<string> {
+async function mergeCommit(checkout: Checkout, from: string, base: string): Promise<string> {
   if (!(await checkout.fetchCommit(base)))
     throw new RunFailed('repository', `the commit ${base} that the run was merging no longer exists`);
   const { tree } = await checkout.merge(from, base);
@@ -164,31 +203,4 @@ async function chooseBranch(
   const stem = branchName(task.id, task.title);
   const isNumbered = known !== stem && attempt > 1;
   return { name: branchName(task.id, task.title, isNumbered ? attempt + 1 : 2), from: base, base, continues: false };
-}
-
-/** Returns the files that changed since the workspace was opened, with their contents. */
-export async function changedFiles({ checkout, startTree }: Workspace): Promise<RestoredFile[]> {
-  return filesBetween(checkout, startTree, await checkout.snapshot());
-}
-
-/** Returns the files to write or delete to turn one tree into another. Skips submodules. */
-async function filesBetween(checkout: Checkout, from: string, to: string): Promise<RestoredFile[]> {
-  const kept = (await checkout.changes(from, to)).filter((c) => c.newMode !== '160000');
-  const blobs = await blobsOf(checkout, kept, 'new');
-  return kept.map(({ path, newMode, newOid }) => ({
-    path,
-    mode: newMode,
-    content: newMode === '000000' ? null : (blobs.get(newOid) ?? Buffer.alloc(0)).toString('base64'),
-  }));
-}
-
-/** Compresses the changed files of all repositories of a run, to be stored with a turn. */
-export async function packFiles(files: Record<string, RestoredFile[]>): Promise<Buffer> {
-  return promisify(gzip)(JSON.stringify(files));
-}
-
-export async function unpackFiles(packed: Buffer): Promise<Record<string, RestoredFile[]>> {
-  const files = JSON.parse((await promisify(gunzip)(packed)).toString('utf8'));
-  // An older version stored an array, because a run had only one repository.
-  return Array.isArray(files) ? { '': files } : files;
 }

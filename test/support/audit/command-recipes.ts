@@ -33,6 +33,7 @@ export const commandRecipes: Record<string, (shop: Workshop) => Promise<Order> |
   say: (shop) => onTask(shop, shop.startedTask(), 'hurry'),
   pause: (shop) => onTask(shop, shop.startedTask()),
   resume: (shop) => onTask(shop, shop.waitingTask('paused')),
+  rewind: async (shop) => onTask(shop, (await shop.talkedTask()).task, '1 otherwise'),
   subtask: (shop) => onTask(shop, shop.newTask(), 'The first half'),
   depends: async (shop) => {
     const other = await onTask(shop, shop.newTask());

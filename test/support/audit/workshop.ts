@@ -48,6 +48,8 @@ export interface Workshop extends Basics {
   startedTask(): Promise<string>;
   /** Creates a task whose run waits for a person. */
   waitingTask(reason: 'plan' | 'question' | 'paused'): Promise<string>;
+  /** Creates a task whose run has ended after two turns. */
+  talkedTask(): Promise<{ task: string; run: string }>;
   /** Creates a task in review, with an open pull request. */
   reviewedTask(): Promise<{ task: string; number: number }>;
   newSprint(project?: string): Promise<string>;
@@ -145,6 +147,18 @@ function tasksOf({ ask, sql, project: main, agent, repository, github }: Basics)
     );
     return task;
   };
+  const talkedTask = async () => {
+    const task = await startedTask();
+    await ask('POST', `/tasks/${task}/cancel`);
+    const [run] = await ask<Made[]>('GET', `/tasks/${task}/runs`);
+    await sql(`insert into run_contexts (run_id, opening) values ($1, '[]')`, [run?.id]);
+    await sql(
+      `insert into run_turns (run_id, turn, messages, input_tokens)
+       select $1, n, '[{"role":"assistant","content":"hm","toolCalls":[]}]', 5 from generate_series(0, 1) n`,
+      [run?.id],
+    );
+    return { task, run: run?.id ?? '' };
+  };
   const reviewedTask = async () => {
     const task = await startedTask();
     const number = ++pulls;
@@ -157,7 +171,7 @@ function tasksOf({ ask, sql, project: main, agent, repository, github }: Basics)
     );
     return { task, number };
   };
-  return { newTask, startedTask, waitingTask, reviewedTask };
+  return { newTask, startedTask, waitingTask, talkedTask, reviewedTask };
 }
 
 function sprintsOf({ ask, project: main, newProject }: Basics) {

@@ -86,6 +86,10 @@ export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> |
   sayToTask: async ({ startedTask }) => ({ path: `/tasks/${await startedTask()}/say`, body: { text: 'hurry' } }),
   pauseTask: async ({ startedTask }) => ({ path: `/tasks/${await startedTask()}/pause` }),
   resumeTask: async ({ waitingTask }) => ({ path: `/tasks/${await waitingTask('paused')}/resume` }),
+  rewindTask: async (shop) => {
+    const { task, run } = await shop.talkedTask();
+    return { path: `/tasks/${task}/rewind`, body: { runId: run, turn: 1, text: 'otherwise' } };
+  },
   mergeTask: async ({ reviewedTask }) => ({ path: `/tasks/${(await reviewedTask()).task}/merge` }),
   reconcileTasks: () => ({ path: '/agents/pool/reconcile' }),
   createSprint: ({ project }) => ({

@@ -26,6 +26,22 @@ export function continuationMessage({ failure, instructions, comments, merge }: 
   return { role: 'user', content: parts.filter((text) => text !== '').join('\n\n') };
 }
 
+/** Writes the message with which a conversation goes on after a person went back to this point of it. */
+export function rewoundMessage({
+  turns,
+  instructions,
+  isMerged,
+  merge,
+}: Pick<SinceThen, 'instructions' | 'merge'> & { turns: number; isMerged: boolean }): Message {
+  const since = isMerged ? ' Only changes of the base branch were merged into them since then.' : '';
+  const parts = [
+    `${opening}A person took the conversation back to this point, after turn ${turns}. The files are as they were then, and nothing that was done later counts.${since} The limits count from zero again. Background processes and files that git ignores are gone.`,
+    merge,
+    instructions === '' ? 'Go on from here.' : `## Instructions for this attempt\n${instructions}`,
+  ];
+  return { role: 'user', content: parts.filter((text) => text !== '').join('\n\n') };
+}
+
 /** Returns the part of a conversation that belongs to its last run. */
 export function ofLastRun(messages: Message[]): Message[] {
   const at = messages.findLastIndex((message) => message.role === 'user' && message.content.startsWith(opening));

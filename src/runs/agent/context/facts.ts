@@ -53,7 +53,8 @@ function pathsOf({ args: { path, patch } }: MeantCall): string[] {
   return [...heads].map(([, name = '']) => name.trim()).filter((name) => name !== '/dev/null');
 }
 
-function isRefused(result: string): boolean {
+/** Returns whether the result of a call says that the call failed or was not carried out. */
+export function isRefused(result: string): boolean {
   return result === '' || result.startsWith('Error: ') || result.startsWith('not run: ');
 }
 

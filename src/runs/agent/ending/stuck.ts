@@ -1,5 +1,6 @@
 import { RunFailed } from '../../../domain/run.ts';
 import type { Message, ToolCall } from '../../../llm/model.ts';
+import { ofLastRun } from '../context/continuation.ts';
 import { type Exchange, exchangesOf } from '../context/exchanges.ts';
 import { describeCall } from '../tools.ts';
 import { warningOpening } from './limit-warning.ts';
@@ -26,10 +27,10 @@ export function missText(misses: number, { isText, isCut }: { isText: boolean; i
   return `${count}${why} Answer with a call of one of your tools. Call finish when the task is done, or give_up when it cannot be done.`;
 }
 
-/** Returns how many answers in a row, up to the last, had no valid call. */
+/** Returns how many answers in a row, up to the last, had no valid call. Those of an earlier run do not count. */
 export function countMisses(messages: Message[]): number {
   const isMiss = ({ remarks }: Exchange) => remarks.some((text) => text.startsWith(missOpening));
-  const exchanges = exchangesOf(messages);
+  const exchanges = exchangesOf(ofLastRun(messages));
   return exchanges.length - 1 - exchanges.findLastIndex((each) => !isMiss(each));
 }
 

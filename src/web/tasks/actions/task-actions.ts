@@ -40,6 +40,11 @@ export function actionsFor(task: api.Task): TaskAction[] {
   return allowed.filter(([, isAllowed]) => isAllowed).map(([action]) => action);
 }
 
+/** Returns whether the task can go back to a turn of one of its runs. */
+export function mayRewind({ status, owner }: api.Task): boolean {
+  return hasTransition('rewind', status) && owner !== null;
+}
+
 const actionsByColumn: Record<TaskStatus, TaskAction[]> = {
   backlog: ['to_backlog'],
   ready: ['to_ready', 'cancel'],

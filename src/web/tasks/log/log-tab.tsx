@@ -9,6 +9,7 @@ import { TimeAgo } from '../../display/times.tsx';
 import * as queries from '../../live/queries.ts';
 import { RunLog } from './run-log.tsx';
 import { RunSummary } from './run-summary.tsx';
+import { TurnList } from './turn-list.tsx';
 
 /** Shows the runs of a task and the log of the selected one, by default the newest. */
 export function LogTab({ task }: { task: Task }) {
@@ -27,6 +28,7 @@ export function LogTab({ task }: { task: Task }) {
             )}
             <RunSummary task={task} run={selected} />
             <RunLog key={selected.id} runId={selected.id} />
+            <TurnList key={`turns ${selected.id}`} task={task} run={selected} />
           </div>
         );
       }}

@@ -1,4 +1,5 @@
 import { Heading } from '@primer/react';
+import { Link } from 'react-router';
 import type { Run, Task } from '../../api.ts';
 import { formatCost } from '../../display/cost.ts';
 import { formatDuration } from '../../display/duration.ts';
@@ -25,6 +26,12 @@ export function RunSummary({ task, run }: { task: Task; run: Run }) {
           Cost: formatCost(run.costUsd),
         }}
       />
+      {run.rewoundFrom && (
+        <p>
+          Rewound from turn {run.rewoundFrom.turn} of{' '}
+          <Link to={`?tab=runs&run=${encodeURIComponent(run.rewoundFrom.runId)}`}>{run.rewoundFrom.runId}</Link>
+        </p>
+      )}
       {run.failure && (
         <>
           <p className="wrap">

@@ -1,0 +1,78 @@
+import type { App } from '../../app.ts';
+import { newId } from '../../db/ids.ts';
+import { UnfitWorkTree } from '../../git/work-tree/unfit-work-tree.ts';
+import type { Reply } from '../../llm/model.ts';
+import { costOf } from '../../llm/pricing.ts';
+import { showTask } from '../../tasks/move.ts';
+import { insertTurn } from '../lease/turn-store.ts';
+import { addUsage } from '../store.ts';
+import { needsApproval } from '../waiting/await-approval.ts';
+import type { Hearing } from '../waiting/hearing.ts';
+import { park } from '../waiting/park.ts';
+import type { Work } from '../work.ts';
+import type { OpenRepositories } from '../workspace/open-repositories.ts';
+import { packFiles } from '../workspace/stored-files.ts';
+import type { Assignment } from './assignment.ts';
+import type { Memory } from './context/memory.ts';
+import type { LoopContext } from './loop.ts';
+
+interface Keeping {
+  repositories: OpenRepositories;
+  hearing: Hearing;
+  memory: Memory;
+  turnsBefore: number;
+  /** Whether the ending of this turn was accepted. */
+  isEnding(): boolean;
+  /** Called before a turn is stored after which the run waits. */
+  beforeWait(): Promise<void>;
+}
+
+/** Stores the turns of a conversation, each with the files that it changed, so that any worker or a later run can go on. */
+export function openTurns(app: App, given: Assignment, work: Work, keeping: Keeping) {
+  const { run, task } = given;
+  const { repositories, hearing, memory } = keeping;
+  const mode = work.planning?.mode ?? 'never';
+  let count = keeping.turnsBefore;
+  let known = JSON.stringify({});
+  const keep: LoopContext['keep'] = async (messages, reply, changed, wait) => {
+    if (wait !== undefined) await keeping.beforeWait();
+    // What commands write before the plan is approved is discarded. A change that waits for approval is pushed from
+    // what is stored.
+    const isStored = mode !== 'always' && (changed || (keeping.isEnding() && (await needsApproval(app, work))));
+    const { workspace, markStored } = isStored ? await packChanges(repositories) : nothing;
+    const usage = usageOf(app, given, reply);
+    const learned = { cut: memory.cut, limitChars: memory.limitChars };
+    const isNew = JSON.stringify(learned) !== known;
+    await work.journal.write(async (em) => {
+      await insertTurn(em, run.id, count, { messages, workspace, usage, ...(isNew ? { learned } : {}) });
+      await hearing.markRead(em, count);
+      await addUsage(em, run.id, usage);
+      if (wait === undefined) await showTask(app, em, task.id);
+      else await park(app, em, run, { ...wait, id: newId('wait'), seconds: null });
+    });
+    markStored();
+    known = JSON.stringify(learned);
+    count += 1;
+  };
+  return { keep, count: () => count };
+}
+
+export function usageOf(app: App, { model }: Assignment, reply: Reply) {
+  return { ...reply, costUsd: costOf(app.config.MODEL_PRICES, model.name, reply) };
+}
+
+const nothing = { workspace: null, markStored: () => {} };
+
+/**
+ * Packs the files that changed since the last stored turn. Packs nothing while the work tree cannot be pushed: the next
+ * turn that can be packed has these changes too, and if there is none, the end of the run reports it.
+ */
+async function packChanges(repositories: OpenRepositories): Promise<{ workspace: Buffer | null; markStored(): void }> {
+  try {
+    const { files, markStored } = await repositories.changes();
+    return { workspace: await packFiles(files), markStored };
+  } catch (error) {
+    if (error instanceof UnfitWorkTree) return nothing;
+    throw error;
+  }
+}

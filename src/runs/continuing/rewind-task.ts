@@ -1,0 +1,65 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../../app.ts';
+import { Refused } from '../../domain/machine.ts';
+import { badField } from '../../errors.ts';
+import { moveTask } from '../../tasks/move.ts';
+import { getTask, type TaskView } from '../../tasks/store.ts';
+import { insertEvent, insertStep } from '../lease/journal-store.ts';
+import { queueRun } from '../operations.ts';
+import { startProblem } from '../start-problem.ts';
+import { copiedStep, copyUpTo, findPoint, type Point } from './continue-store.ts';
+
+interface Rewinding {
+  taskId: string;
+  runId: string;
+  /** The turn after which the new run goes on, numbered from 1. */
+  turn: number;
+  /** What the agent reads next. */
+  text?: string | undefined;
+  userId: string;
+  /** Called in the same transaction, after the run is queued. */
+  also?: (em: EntityManager) => Promise<void>;
+}
+
+/**
+ * Goes back to a turn of a run of a task: queues a run whose conversation and files are those after that turn. The
+ * conversation is copied at once, so that it is there however long the run has to wait for its agent.
+ * @throws AppError 400 for an unknown run or turn, 503 when a model or a git credential is missing; Refused when the
+ * task's state or its repository forbids it, or the files of that turn are no longer kept
+ */
+export async function rewindTask(app: App, rewinding: Rewinding): Promise<TaskView> {
+  const { taskId, runId, turn, text, userId, also } = rewinding;
+  const problem = await startProblem(app, { taskId });
+  return app.db.transaction(async (em) => {
+    const point = await pointOf(em, rewinding);
+    await moveTask(app, em, taskId, 'rewind');
+    if (problem !== undefined) throw problem;
+    const rewoundFrom = { runId, turn };
+    const to = await queueRun(app, em, taskId, { kind: 'rewind', startedBy: userId, instructions: text, rewoundFrom });
+    const copied = await copyUpTo(em, point.keptBy, turn - 1, to);
+    if (copied === undefined) throw new Refused(noLongerKept(rewinding));
+    await insertStep(em, to, copiedStep, copied);
+    await insertEvent(em, to, 'loop', `goes back to turn ${turn} of ${runId}`, rewoundFrom);
+    app.audit.note({ rewoundTo: [null, `turn ${turn} of ${runId}`], ...(text ? { instructions: [null, text] } : {}) });
+    await also?.(em);
+    return getTask(em, taskId);
+  });
+}
+
+/**
+ * Finds the turn.
+ * @throws AppError 400 naming the field
+ */
+async function pointOf(em: EntityManager, { taskId, runId, turn }: Rewinding): Promise<Point> {
+  const point = await findPoint(em, runId, turn - 1);
+  if (point?.taskId !== taskId) throw badField('runId', `runId: this task has no run ${runId}`);
+  if (turn > point.turns) {
+    const turns = point.turns === 0 ? 'no turns' : `${point.turns} ${point.turns === 1 ? 'turn' : 'turns'}`;
+    throw badField('turn', `turn: the run has ${turns}, so there is no turn ${turn}`);
+  }
+  return point;
+}
+
+function noLongerKept({ runId, turn }: Rewinding): string {
+  return `The files of turn ${turn} of ${runId} are no longer kept. Choose a turn of a newer run.`;
+}
