@@ -31,16 +31,24 @@ const byHand: Partial<Record<TaskStatus, TaskEvent>> = { backlog: 'to_backlog', 
 
 /**
  * Changes only the given fields. During a live run only the title, the description and the budget may change, because
- * the run depends on the other fields.
+ * the run depends on the other fields. A change that depends on the task is given as a function, which is called with
+ * the task locked, so that it does not overwrite what somebody else changes at the same time.
  * @throws Refused; AppError 400 naming the field
  */
-export async function updateTask(app: App, taskId: string, userId: string, input: Update): Promise<TaskView> {
+export async function updateTask(
+  app: App,
+  taskId: string,
+  userId: string,
+  given: Update | ((task: TaskView) => Update),
+): Promise<TaskView> {
   return app.db.transaction(async (em) => {
     // Dependencies are locked before the task. Otherwise two changes that make tasks depend on each other would
     // deadlock.
-    if (input.dependsOn !== undefined) await lockDependencies(em, (await getTask(em, taskId)).projectId);
+    if (typeof given === 'function' || given.dependsOn !== undefined)
+      await lockDependencies(em, (await getTask(em, taskId)).projectId);
     await lockTask(em, taskId);
     const task = await getTask(em, taskId);
+    const input = typeof given === 'function' ? given(task) : given;
     await checkReferences(em, task, userId, input);
     await assertMayChange(em, task, input);
     const { status, dependsOn } = input;

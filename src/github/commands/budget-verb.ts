@@ -1,7 +1,6 @@
 import type { App } from '../../app.ts';
 import { readBudget } from '../../domain/budget.ts';
 import { Refused } from '../../domain/machine.ts';
-import { getTask } from '../../tasks/store.ts';
 import { updateTask } from '../../tasks/update.ts';
 import { type GivenCommand, requiredTask } from './given-command.ts';
 
@@ -15,6 +14,5 @@ export async function setBudget(app: App, given: GivenCommand): Promise<void> {
     throw new Refused(
       'Write the limit of each run after `budget`: `$8`, `steps 200`, `minutes 30` or `tokens 500000`; or `none`.',
     );
-  const { budget } = await getTask(app.db.manager, taskId);
-  await updateTask(app, taskId, given.userId, { budget: isNone ? null : { ...budget, ...change } });
+  await updateTask(app, taskId, given.userId, ({ budget }) => ({ budget: isNone ? null : { ...budget, ...change } }));
 }

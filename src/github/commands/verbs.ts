@@ -184,8 +184,7 @@ async function depend(app: App, given: GivenCommand): Promise<void> {
   if (!number) throw new Refused('Write the number of an issue in this repository after `depends`, such as #12.');
   const other = await findTaskOfIssue(app.db.manager, given.repository.id, number);
   if (other === undefined) throw new Refused(`Issue ${number} of this repository has no task.`);
-  const { dependsOn } = await getTask(app.db.manager, taskId);
-  await updateTask(app, taskId, given.userId, { dependsOn: [...dependsOn, other] });
+  await updateTask(app, taskId, given.userId, ({ dependsOn }) => ({ dependsOn: [...dependsOn, other] }));
 }
 
 /** Finds the sprint by its name among the planned and active ones, ignoring case. */
