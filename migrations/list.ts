@@ -24,6 +24,7 @@ import { NeedsAPerson1765584000000 } from './0023-needs-a-person.ts';
 import { Proofs1765756800000 } from './0025-proofs.ts';
 import { Rewinding1765843200000 } from './0026-rewinding.ts';
 import { AgentFigures1765929600000 } from './0027-agent-figures.ts';
+import { ChatsAndLeftovers1766275200000 } from './0031-chats-and-leftovers.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -53,4 +54,5 @@ export const migrations = [
   Proofs1765756800000,
   Rewinding1765843200000,
   AgentFigures1765929600000,
+  ChatsAndLeftovers1766275200000,
 ];

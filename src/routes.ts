@@ -9,9 +9,11 @@ import { planningRoutes } from './planning/routes.ts';
 import { projectEventRoutes } from './projects/events.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { repositoryRoutes } from './repositories/routes.ts';
+import { taskChatRoutes } from './runs/chat/routes.ts';
 import { rewindRoutes } from './runs/continuing/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { waitingRoutes } from './runs/waiting/routes.ts';
+import { sprintChatRoutes } from './sprints/chat/routes.ts';
 import { sprintRunRoutes } from './sprints/end-routes.ts';
 import { sprintRoutes } from './sprints/routes.ts';
 import { sprintTaskRoutes } from './sprints/task-routes.ts';
@@ -30,8 +32,10 @@ export const routes: Route[] = [
   ...mcpServerRoutes,
   ...inboxRoutes,
   ...taskRoutes,
+  ...taskChatRoutes,
   ...sprintRoutes,
   ...sprintTaskRoutes,
+  ...sprintChatRoutes,
   ...planningRoutes,
   ...runRoutes,
   ...waitingRoutes,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { explained } from '../agents/chat.ts';
+import { explained } from '../agents/chat/converse.ts';
 import { modelFor } from '../agents/model.ts';
 import { findProjectAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';

@@ -2,8 +2,11 @@ import type { EntityManager } from 'typeorm';
 
 interface ProjectChange {
   id: number;
-  /** For `inbox`, the object is a task, and the status why it needs a person, or `done`. */
-  kind: 'task' | 'run' | 'sprint' | 'inbox';
+  /**
+   * For `inbox`, the object is a task, and the status why it needs a person, or `done`. For `chat`, the object is a task
+   * or a sprint, and the status says which.
+   */
+  kind: 'task' | 'run' | 'sprint' | 'inbox' | 'chat';
   objectId: string;
   status: string;
   at: Date;

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
-import { GitFailed } from '../git/engine.ts';
+import { type Checkout, GitFailed } from '../git/engine.ts';
 import { HostClosed } from '../git/remote-url.ts';
 import type { ToolAnswer, ToolHost } from '../sandbox/sandbox.ts';
 import { openCheckout, startTools } from './checkout.ts';
@@ -13,12 +13,14 @@ export interface Reader {
    * so; no error is thrown.
    */
   call(tool: string, args: object): Promise<ToolAnswer>;
+  /** Returns the commit that is read if it has this file. Returns undefined if nothing was read yet. */
+  commitWith(path: string): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
 /** Opens a reader at a branch, or at the default branch if that branch does not exist. */
 export function openReader(app: App, repository: RepositoryRow, branch: string | null, signal: AbortSignal): Reader {
-  let opened: Promise<{ host: ToolHost; remove(): Promise<void> }> | undefined;
+  let opened: ReturnType<typeof openHost> | undefined;
   return {
     call: async (tool, args) => {
       try {
@@ -30,6 +32,11 @@ export function openReader(app: App, repository: RepositoryRow, branch: string |
         return { ok: false, text: `the repository cannot be read: ${error.message}` };
       }
     },
+    commitWith: async (path) => {
+      const was = await opened?.catch(() => undefined);
+      const file = await was?.checkout.readFile(was.commit, path).catch(() => undefined);
+      return file === undefined ? undefined : was?.commit;
+    },
     close: async () => {
       const was = await opened?.catch(() => undefined);
       await was?.host.close();
@@ -40,18 +47,31 @@ export function openReader(app: App, repository: RepositoryRow, branch: string |
 
 class Unreadable extends Error {}
 
-async function openHost(app: App, repository: RepositoryRow, branch: string | null, signal: AbortSignal) {
+interface Opened {
+  host: ToolHost;
+  checkout: Checkout;
+  commit: string;
+  remove(): Promise<void>;
+}
+
+async function openHost(
+  app: App,
+  repository: RepositoryRow,
+  branch: string | null,
+  signal: AbortSignal,
+): Promise<Opened> {
   const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
-    const { host } = await startTools(app, checkout, signal, async () => {
+    const { host, placed: commit } = await startTools(app, checkout, signal, async () => {
       const commit =
         (branch === null ? undefined : await checkout.fetch(branch)) ??
         (await checkout.fetch(repository.defaultBranch));
       if (commit === undefined) throw new Unreadable(`it has no branch ${repository.defaultBranch}`);
       await checkout.checkout(commit);
+      return commit;
     });
-    return { host, remove };
+    return { host, checkout, commit, remove };
   } catch (error) {
     await remove();
     throw error;

@@ -3,6 +3,7 @@ import type { RepositoryRow } from '../db/tables/project.ts';
 import { addRefused, type Equipment, openEquipment } from '../environment/equipment.ts';
 import { prepareEnvironment } from '../environment/prepare.ts';
 import type { Room } from '../environment/room.ts';
+import { knownSecrets } from '../environment/secrets/known.ts';
 import { startAll } from '../environment/start-services.ts';
 import { type Checkout, remoteSeconds } from '../git/engine.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
@@ -10,7 +11,6 @@ import { noSettings, readSettings } from '../repositories/settings/repository-se
 import type { Assignment } from './agent/assignment.ts';
 import { type Journal, stepOf } from './lease/journal.ts';
 import type { Patience } from './publish/patience.ts';
-import { secretsFor } from './secrets.ts';
 import type { Work } from './work.ts';
 import { openWorkspace, type Placed, type Signals, type Workspace } from './workspace/workspace.ts';
 
@@ -62,7 +62,7 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
       repository,
       credential,
       journal,
-      secrets: await secretsFor(app, run.projectId, remote.token),
+      secrets: [...(remote.token === undefined ? [] : [remote.token]), ...(await knownSecrets(app, run.projectId))],
       patience,
       signal: signals.git,
       also: [],

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { accessTo, inProject } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
-import { ChatMessage, Task } from '../tasks/schemas.ts';
-import { chatAboutSprint } from './chat.ts';
+import { Task } from '../tasks/schemas.ts';
 import { getDigest } from './digest-store.ts';
 import { burndownOf, metricsOf, velocityOf } from './figures-store.ts';
 import { completeSprint, createSprint, startSprint, updateSprint } from './operations.ts';
@@ -16,7 +15,6 @@ import {
   SprintEntry,
   SprintFilter,
   SprintMetrics,
-  SprintReply,
   UpdateSprint,
   VelocityEntry,
   VelocityQuery,
@@ -173,30 +171,5 @@ export const sprintRoutes: Route[] = [
     access: onSprint('member'),
     reply: [200, Digest],
     handle: (app, { sprint }) => getDigest(app.db.manager, sprint.id),
-  }),
-  route({
-    operationId: 'chatAboutSprint',
-    method: 'post',
-    path: '/sprints/:sprintId/chat-with-dev-lead',
-    summary: 'Chat with the Software Architect about a sprint',
-    tag,
-    access: onSprint('member'),
-    audit: { action: 'sprint.chat', object: ({ sprint }) => sprint },
-    body: ChatMessage,
-    reply: [200, SprintReply],
-    errors: { 502: 'The model answered with an error', 503: 'No model is configured' },
-    costs: 'model',
-    waits: 'before it writes',
-    streams: 'Events `text` with `{ text }`, each a piece of the reply, then `done` with the whole reply, or `error`',
-    stream: async (app, { sprint, user, body, keyed }, { send }) => {
-      const onText = (text: string) => send({ event: 'text', data: { text } });
-      const asking = { userId: user.id, message: body.message, keyed, onText };
-      const response = await chatAboutSprint(app, sprint, asking);
-      send({ event: 'done', data: { response } });
-    },
-    handle: async (app, { sprint, user, body, keyed }) => {
-      const asking = { userId: user.id, message: body.message, keyed };
-      return { response: await chatAboutSprint(app, sprint, asking) };
-    },
   }),
 ];

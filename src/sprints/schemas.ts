@@ -130,5 +130,3 @@ export const Digest = z
     costUsd: z.number(),
   })
   .meta({ id: 'Digest' });
-
-export const SprintReply = z.object({ response: z.string() }).meta({ id: 'SprintReply' });

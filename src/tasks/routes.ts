@@ -2,10 +2,8 @@ import { z } from 'zod';
 import { accessTo, inProject, theProject } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { createTasks } from './bulk.ts';
-import { chatAboutTask } from './chat.ts';
 import { createTask, readDiff } from './operations.ts';
 import {
-  ChatMessage,
   CreateSubtask,
   CreateTask,
   CreateTasks,
@@ -15,7 +13,6 @@ import {
   Task,
   TaskDiff,
   TaskFilter,
-  TaskReply,
   UpdateTask,
 } from './schemas.ts';
 import { countByStatus, listSubtasks, listTasks, type TaskView, taskColumns } from './store.ts';
@@ -169,30 +166,5 @@ export const taskRoutes: Route[] = [
     access: onTask('member'),
     reply: [200, z.array(PullRequestEntry)],
     handle: (app, { task }) => listPulls(app.db.manager, task.id),
-  }),
-  route({
-    operationId: 'chatAboutTask',
-    method: 'post',
-    path: '/tasks/:id/chat',
-    summary: 'Chat with the agent of a task. The agent can read the repository but changes nothing',
-    tag,
-    access: onTask('member'),
-    audit: { action: 'task.chat', object: ({ task }) => task },
-    body: ChatMessage,
-    reply: [200, TaskReply],
-    errors: { 502: 'The model answered with an error', 503: 'No model is configured' },
-    costs: 'model',
-    waits: 'before it writes',
-    streams: 'Events `text` with `{ text }`, each a piece of the reply, then `done` with the whole reply, or `error`',
-    stream: async (app, { task, user, body, keyed }, { send }) => {
-      const onText = (text: string) => send({ event: 'text', data: { text } });
-      const asking = { userId: user.id, message: body.message, keyed, onText };
-      const response = await chatAboutTask(app, task, asking);
-      send({ event: 'done', data: { response, taskId: task.id } });
-    },
-    handle: async (app, { task, user, body, keyed }) => {
-      const asking = { userId: user.id, message: body.message, keyed };
-      return { response: await chatAboutTask(app, task, asking), taskId: task.id };
-    },
   }),
 ];

@@ -92,10 +92,6 @@ export const UpdateTask = z.strictObject({
 export const CreateSubtask = z.strictObject({ title: titleText(), description: longText().default('') });
 
 /** A message to an agent. */
-export const ChatMessage = z.strictObject({ message: titleText(10_000) });
-
-export const TaskReply = z.object({ response: z.string(), taskId: z.string() }).meta({ id: 'TaskReply' });
-
 export const TaskFilter = z.strictObject({
   status: z.enum(taskStatuses, `must be one of ${taskStatuses.join(', ')}`).optional(),
   owner: IdText.optional(),

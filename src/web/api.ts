@@ -121,12 +121,6 @@ export type RepositoryEntry = {
     isPrimary: boolean;
     isDocsRepo: boolean;
 };
-export type RepositoryValidation = {
-    valid: boolean;
-    message: string;
-    branches?: string[];
-    error?: string;
-};
 export type EnvironmentSecret = {
     name: string;
     createdAt: string;
@@ -157,6 +151,14 @@ export type EnvironmentTrial = {
         host: string;
         times: number;
     }[];
+};
+export type RepositoryValidation = {
+    valid: boolean;
+    /** what was found, and everything that a run would fail or stop at */
+    message: string;
+    branches?: string[];
+    error?: string;
+    canPush: boolean;
 };
 export type AgentEntry = {
     id: string;
@@ -328,6 +330,17 @@ export type PullRequest = {
     prUrl: string;
     prNumber: number;
     status: "draft" | "open" | "merged" | "closed";
+};
+export type ChatMessage = {
+    id: string;
+    at: string;
+    role: "user" | "assistant";
+    /** null for the agent and for deleted accounts */
+    author: {
+        id: string;
+        login: string;
+    } | null;
+    text: string;
 };
 export type TaskReply = {
     response: string;
@@ -1538,53 +1551,6 @@ export function getDocsRepository(projectId: string, opts?: Oazapfts.RequestOpts
     }));
 }
 /**
- * Check that the service can reach the repository
- */
-export function validateRepository(id: string, { idempotencyKey }: {
-    idempotencyKey?: string;
-} = {}, opts?: Oazapfts.RequestOpts) {
-    return oazapfts.ok(oazapfts.fetchJson<{
-        status: 200;
-        data: RepositoryValidation;
-    } | {
-        status: 400;
-        data: ErrorReply;
-    } | {
-        status: 401;
-        data: ErrorReply;
-    } | {
-        status: 403;
-        data: ErrorReply;
-    } | {
-        status: 404;
-        data: ErrorReply;
-    } | {
-        status: 409;
-        data: ErrorReply;
-    } | {
-        status: 413;
-        data: ErrorReply;
-    } | {
-        status: 415;
-        data: ErrorReply;
-    } | {
-        status: 422;
-        data: ErrorReply;
-    } | {
-        status: 429;
-        data: ErrorReply;
-    } | {
-        status: 503;
-        data: ErrorReply;
-    }>(`/repositories/${encodeURIComponent(id)}/validate`, {
-        ...opts,
-        method: "POST",
-        headers: oazapfts.mergeHeaders(opts?.headers, {
-            "Idempotency-Key": idempotencyKey
-        })
-    }));
-}
-/**
  * List the environment secrets of a project. Their values are never shown
  */
 export function listEnvironmentSecrets(projectId: string, opts?: Oazapfts.RequestOpts) {
@@ -1757,6 +1723,53 @@ export function getEnvironmentTrial(id: string, opts?: Oazapfts.RequestOpts) {
         data: ErrorReply;
     }>(`/repositories/${encodeURIComponent(id)}/environment`, {
         ...opts
+    }));
+}
+/**
+ * Check the connection, default branch, right to push, settings file and environment of a repository
+ */
+export function validateRepository(id: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: RepositoryValidation;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/validate`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
     }));
 }
 /**
@@ -2861,6 +2874,41 @@ export function listPullRequests(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
+ * List the last messages of the chat about a task, oldest first. All members share the conversation
+ */
+export function listTaskChat(id: string, { limit, before }: {
+    limit?: number;
+    before?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: ChatMessage[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/chat${QS.query(QS.explode({
+        limit,
+        before
+    }))}`, {
+        ...opts
+    }));
+}
+/**
  * Chat with the agent of a task. The agent can read the repository but changes nothing
  */
 export function chatAboutTask(id: string, body: {
@@ -3395,59 +3443,6 @@ export function getDigest(sprintId: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * Chat with the Software Architect about a sprint
- */
-export function chatAboutSprint(sprintId: string, body: {
-    message: string;
-}, { idempotencyKey }: {
-    idempotencyKey?: string;
-} = {}, opts?: Oazapfts.RequestOpts) {
-    return oazapfts.ok(oazapfts.fetchJson<{
-        status: 200;
-        data: SprintReply;
-    } | {
-        status: 400;
-        data: ErrorReply;
-    } | {
-        status: 401;
-        data: ErrorReply;
-    } | {
-        status: 403;
-        data: ErrorReply;
-    } | {
-        status: 404;
-        data: ErrorReply;
-    } | {
-        status: 409;
-        data: ErrorReply;
-    } | {
-        status: 413;
-        data: ErrorReply;
-    } | {
-        status: 415;
-        data: ErrorReply;
-    } | {
-        status: 422;
-        data: ErrorReply;
-    } | {
-        status: 429;
-        data: ErrorReply;
-    } | {
-        status: 502;
-        data: ErrorReply;
-    } | {
-        status: 503;
-        data: ErrorReply;
-    }>(`/sprints/${encodeURIComponent(sprintId)}/chat-with-dev-lead`, oazapfts.json({
-        ...opts,
-        method: "POST",
-        body,
-        headers: oazapfts.mergeHeaders(opts?.headers, {
-            "Idempotency-Key": idempotencyKey
-        })
-    })));
-}
-/**
  * List the tasks of a sprint, newest first
  */
 export function listSprintTasks(sprintId: string, { status, limit, offset }: {
@@ -3615,6 +3610,94 @@ export function removeSprintTask(sprintId: string, taskId: string, opts?: Oazapf
         ...opts,
         method: "DELETE"
     }));
+}
+/**
+ * List the last messages of the chat about a sprint, oldest first. All members share the conversation
+ */
+export function listSprintChat(sprintId: string, { limit, before }: {
+    limit?: number;
+    before?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: ChatMessage[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/chat${QS.query(QS.explode({
+        limit,
+        before
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Chat with the Software Architect about a sprint
+ */
+export function chatAboutSprint(sprintId: string, body: {
+    message: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: SprintReply;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/sprints/${encodeURIComponent(sprintId)}/chat-with-dev-lead`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
 }
 /**
  * Start planning from a goal. The reply contains the first question

@@ -83,6 +83,26 @@ export const Mirrored = table<MirroredRow>('mirrored', {
   shownProgress: maybeText(),
 });
 
+/** What a deleted task left on GitHub. */
+export interface LeftoverRow {
+  taskId: string;
+  repositoryId: string;
+  number: number;
+  branch: string | null;
+  commentId: number | null;
+  milestone: number | null;
+  at: Date;
+}
+export const Leftovers = table<LeftoverRow>('leftovers', {
+  taskId: key(),
+  repositoryId: key(),
+  number: whole({ primary: true }),
+  branch: maybeText(),
+  commentId: big({ nullable: true }),
+  milestone: whole({ nullable: true }),
+  at: madeNow(),
+});
+
 /** When a task was last compared with GitHub in a repository. */
 export interface ComparedRow {
   repositoryId: string;

@@ -1,13 +1,13 @@
-import { type Asking, converseInChat } from '../../agents/chat.ts';
+import { type Asking, converseInChat } from '../../agents/chat/converse.ts';
 import { findProjectAgent } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
 import { defaultAgentName } from '../../domain/agent.ts';
 import { Refused } from '../../domain/machine.ts';
 import { mayReveal } from '../../domain/private-content.ts';
 import { closedBlocks, fenced, harmless, plain } from '../../domain/text/sanitize.ts';
-import { findProject } from '../../projects/store.ts';
+import { findProject, findUser } from '../../projects/store.ts';
 import { findRepository } from '../../repositories/store.ts';
-import { chatAboutTask } from '../../tasks/chat.ts';
+import { chatAboutTask } from '../../runs/chat/chat.ts';
 import { getTask } from '../../tasks/store.ts';
 import { type GivenCommand, taskOfCommand } from './given-command.ts';
 import { sayOnce } from './replies.ts';
@@ -22,14 +22,20 @@ export async function ask(app: App, given: GivenCommand): Promise<void> {
   const message = plain(given.command.argument);
   if (message === '') throw new Refused('Write your question after `ask`.');
   const taskId = await taskOfCommand(app, given);
-  const asking = { userId: given.userId, message };
+  const place = `${at.name.owner}/${at.name.repo}#${source.issue.number}`;
+  const user = await findUser(app.db.manager, given.userId);
+  const asking = {
+    user: { id: given.userId, login: user?.login ?? 'ghost' },
+    message,
+    request: `comment ${place} ${commentId ?? 'body'}/${given.command.line}`,
+  };
   const text =
     taskId === undefined ? await withoutTask(app, given, asking) : await aboutTask(app, given, taskId, asking);
   const answer = closedBlocks(harmless(text, app.config.COMMAND_PREFIX).slice(0, maxAnswer));
   // Each question gets one reply. If the command is repeated after a crash, the marker finds the reply.
   const marker = `<!-- deckhand:answer ${commentId ?? 'body'}/${given.command.line} -->`;
-  const place = { ...at.name, issue_number: source.issue.number };
-  await sayOnce(app, at.octokit, place, marker, `${marker}\n${answer}`);
+  const issue = { ...at.name, issue_number: source.issue.number };
+  await sayOnce(app, at.octokit, issue, marker, `${marker}\n${answer}`);
 }
 
 async function aboutTask(app: App, { repository }: GivenCommand, taskId: string, asking: Asking): Promise<string> {

@@ -1,9 +1,9 @@
 import type { App } from '../../app.ts';
 import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
+import { knownSecrets } from '../../environment/secrets/known.ts';
 import { exchangesOf } from '../agent/context/exchanges.ts';
 import { isRefused } from '../agent/context/facts.ts';
 import { listShownTurns, type ShownTurn } from '../lease/turn-store.ts';
-import { secretsFor } from '../secrets.ts';
 
 /** Longer results of calls are cut to this many characters. */
 const maxResult = 10_000;
@@ -15,7 +15,7 @@ export async function showTurns(
   page: { limit: number; offset: number },
 ) {
   const turns = await listShownTurns(app.db.manager, run.id, page);
-  const secrets = await secretsFor(app, run.projectId);
+  const secrets = await knownSecrets(app, run.projectId);
   return turns.map((turn) => showTurn(turn, secrets));
 }
 

@@ -1,27 +1,54 @@
 import { Button, FormControl, Textarea } from '@primer/react';
-import { type FormEvent, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { ChatMessage } from '../api.ts';
 import { Markdown } from '../display/markdown.tsx';
-import { type ChatMessage, useConversation } from './use-conversation.ts';
+import { QueryResult } from '../display/query-result.tsx';
+import { TimeAgo } from '../display/times.tsx';
+import * as queries from '../live/queries.ts';
+import { useConversation } from './use-conversation.ts';
 
-/** Shows a conversation with an agent. Answers appear while they are written. */
-export function Chat({ address, emptyText }: { address: string; emptyText: string }) {
-  const { messages, answer, problem, send } = useConversation(address);
+/** Shows the conversation of a project's members with an agent. Answers appear while they are written. */
+export function Chat({ subject, emptyText }: { subject: queries.ChatSubject; emptyText: string }) {
+  const { history, pending, problem, send } = useConversation(subject);
+  const me = useQuery(queries.me());
   return (
     <section className="stack" aria-label="Chat">
+      {history.hasNextPage && (
+        <div>
+          <Button onClick={() => void history.fetchNextPage()} loading={history.isFetchingNextPage}>
+            Show earlier messages
+          </Button>
+        </div>
+      )}
       <div className="stack" role="log" aria-live="polite">
-        {messages.length === 0 && answer === undefined && <p className="muted">{emptyText}</p>}
-        {messages.map(({ by, text }, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: messages are only ever appended
-          <Message key={i} by={by} text={text} />
-        ))}
-        {answer !== undefined && <Message by="agent" text={answer === '' ? '…' : answer} />}
+        <QueryResult query={history}>
+          {(messages) => (
+            <>
+              {messages.length === 0 && pending === undefined && <p className="muted">{emptyText}</p>}
+              {messages.map((message) => (
+                <StoredMessage key={message.id} message={message} myId={me.data?.id} />
+              ))}
+            </>
+          )}
+        </QueryResult>
+        {pending !== undefined && (
+          <>
+            <Message by="you" author="You" at={undefined}>
+              <p className="wrap">{pending.text}</p>
+            </Message>
+            <Message by="agent" author="Agent" at={undefined}>
+              <Markdown text={pending.answer === '' ? '…' : pending.answer} />
+            </Message>
+          </>
+        )}
       </div>
       {problem !== '' && (
         <p role="alert" className="failure box wrap">
           {problem} Your message is still in the field below, so you can send it again.
         </p>
       )}
-      <MessageForm isBusy={answer !== undefined} onSend={send} />
+      <MessageForm isBusy={pending !== undefined} onSend={send} />
     </section>
   );
 }
@@ -50,7 +77,9 @@ function MessageForm({ isBusy, onSend }: { isBusy: boolean; onSend(text: string)
             if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
           }}
         />
-        <FormControl.Caption>Press Ctrl+Enter to send.</FormControl.Caption>
+        <FormControl.Caption>
+          Press Ctrl+Enter to send. All members of the project can read the conversation.
+        </FormControl.Caption>
       </FormControl>
       <div>
         <Button type="submit" variant="primary" loading={isBusy}>
@@ -61,11 +90,43 @@ function MessageForm({ isBusy, onSend }: { isBusy: boolean; onSend(text: string)
   );
 }
 
-function Message({ by, text }: ChatMessage) {
+function StoredMessage({ message, myId }: { message: ChatMessage; myId: string | undefined }) {
+  const { role, author, text, at } = message;
+  if (role === 'assistant')
+    return (
+      <Message by="agent" author="Agent" at={at}>
+        <Markdown text={text} />
+      </Message>
+    );
+  const isMine = author !== null && author.id === myId;
   return (
-    <article className={`message ${by}`} aria-label={by === 'you' ? 'You' : 'Agent'}>
-      <p className="muted small">{by === 'you' ? 'You' : 'Agent'}</p>
-      {by === 'you' ? <p className="wrap">{text}</p> : <Markdown text={text} />}
+    <Message by={isMine ? 'you' : 'member'} author={isMine ? 'You' : (author?.login ?? 'Deleted account')} at={at}>
+      <p className="wrap">{text}</p>
+    </Message>
+  );
+}
+
+interface MessageProps {
+  by: 'you' | 'member' | 'agent';
+  author: string;
+  /** Undefined until the message is stored. */
+  at: string | undefined;
+  children: ReactNode;
+}
+
+function Message({ by, author, at, children }: MessageProps) {
+  return (
+    <article className={`message ${by}`} aria-label={author}>
+      <p className="muted small">
+        <bdi>{author}</bdi>
+        {at !== undefined && (
+          <>
+            {' · '}
+            <TimeAgo at={at} />
+          </>
+        )}
+      </p>
+      {children}
     </article>
   );
 }

@@ -1,55 +1,42 @@
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { errorMessage } from '../live/errors.ts';
+import * as queries from '../live/queries.ts';
 import { sendMessage } from './send-message.ts';
 
-export interface ChatMessage {
-  by: 'you' | 'agent';
+/** A message that was sent, and the part of its answer received so far. */
+interface Pending {
   text: string;
-}
-
-const maxKept = 100;
-
-/**
- * Returns the messages that this browser stored before a reload. The service remembers the conversation for the agent
- * but has no route to list it.
- */
-function storedMessages(address: string): ChatMessage[] {
-  try {
-    return JSON.parse(sessionStorage.getItem(`chat ${address}`) ?? '[]') as ChatMessage[];
-  } catch {
-    return [];
-  }
+  answer: string;
 }
 
 /**
- * Manages a conversation at an address of the API. `answer` is the part of an answer received so far, undefined between
- * answers.
+ * Manages the conversation about a task or a sprint, which all members of the project share. `pending` is undefined
+ * unless the agent is answering this person.
  */
-export function useConversation(address: string) {
-  const [messages, setMessages] = useState(() => storedMessages(address));
-  const [answer, setAnswer] = useState<string>();
+export function useConversation(subject: queries.ChatSubject) {
+  const client = useQueryClient();
+  const history = useInfiniteQuery(queries.chat(subject));
+  const [pending, setPending] = useState<Pending>();
   const [problem, setProblem] = useState('');
-  /** Stores the message in the browser even if the person has left the page, so that it is there when they return. */
-  const append = (message: ChatMessage) => {
-    const all = [...storedMessages(address), message].slice(-maxKept);
-    sessionStorage.setItem(`chat ${address}`, JSON.stringify(all));
-    setMessages(all);
-  };
+  const address = subject.kind === 'task' ? `/tasks/${subject.id}/chat` : `/sprints/${subject.id}/chat-with-dev-lead`;
   /** Sends a message; resolves to whether the agent answered. */
   const send = async (text: string): Promise<boolean> => {
-    append({ by: 'you', text });
     setProblem('');
-    setAnswer('');
+    setPending({ text, answer: '' });
     try {
-      const response = await sendMessage(address, text, (piece) => setAnswer((before) => (before ?? '') + piece));
-      append({ by: 'agent', text: response });
+      await sendMessage(address, text, (piece) =>
+        setPending((before) => ({ text, answer: (before?.answer ?? '') + piece })),
+      );
+      // The history has both messages now.
+      await client.invalidateQueries({ queryKey: queries.chat(subject).queryKey });
       return true;
     } catch (error) {
       setProblem(errorMessage(error));
       return false;
     } finally {
-      setAnswer(undefined);
+      setPending(undefined);
     }
   };
-  return { messages, answer, problem, send };
+  return { history, pending, problem, send };
 }

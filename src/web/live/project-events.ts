@@ -48,6 +48,10 @@ function followProject(client: QueryClient, projectId: string, setState: (state:
       task: record('task'),
       run: record('run'),
       sprint: record('sprint'),
+      chat: (event: MessageEvent<string>) => {
+        const { id } = JSON.parse(event.data) as { id: string };
+        void client.invalidateQueries({ queryKey: ['chat', id] });
+      },
       reset: () => void client.invalidateQueries(),
     },
     onOpen: (isFirst) => {

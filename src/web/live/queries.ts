@@ -125,6 +125,28 @@ export const wizard = (projectId: string, sessionId: string) =>
     queryFn: () => api.getWizard(projectId, sessionId),
   });
 
+/** What a chat is about. */
+export interface ChatSubject {
+  kind: 'task' | 'sprint';
+  id: string;
+}
+
+/** Messages of a chat that are fetched at once. */
+const chatPageSize = 50;
+
+/** A conversation, oldest message first. Each further page has earlier messages. */
+export const chat = ({ kind, id }: ChatSubject) =>
+  infiniteQueryOptions({
+    queryKey: ['chat', id],
+    queryFn: ({ pageParam }) => {
+      const page = { limit: chatPageSize, ...(pageParam === '' ? {} : { before: pageParam }) };
+      return kind === 'task' ? api.listTaskChat(id, page) : api.listSprintChat(id, page);
+    },
+    initialPageParam: '',
+    getNextPageParam: (last) => (last.length < chatPageSize ? undefined : last[0]?.id),
+    select: ({ pages }) => [...pages].reverse().flat(),
+  });
+
 /** Records of the audit log that are fetched at once. */
 const auditPageSize = 50;
 

@@ -64,7 +64,7 @@ function TabContent({ tab, sprint }: { tab: string | null; sprint: Sprint }) {
     case 'chat':
       return (
         <Chat
-          address={`/sprints/${sprint.id}/chat-with-dev-lead`}
+          subject={{ kind: 'sprint', id: sprint.id }}
           emptyText="Ask the Software Architect about this sprint: what is late, why a task failed, or what to do next."
         />
       );

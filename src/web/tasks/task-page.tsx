@@ -72,7 +72,7 @@ function TabContent({ tab, task }: { tab: string | null; task: Task }) {
     case 'chat':
       return (
         <Chat
-          address={`/tasks/${task.id}/chat`}
+          subject={{ kind: 'task', id: task.id }}
           emptyText="Ask the agent about this task: what it did, why, or what is left to do. It can read the repository but does not change it."
         />
       );

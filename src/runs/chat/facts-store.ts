@@ -1,0 +1,61 @@
+import type { EntityManager } from 'typeorm';
+import type { Failure, RunKind, RunStatus } from '../../domain/run.ts';
+import type { TaskStatus } from '../../domain/task.ts';
+
+/** A run as its task's chat tells it. */
+export interface ChatRun {
+  id: string;
+  kind: RunKind;
+  status: RunStatus;
+  agent: string | null;
+  startedBy: string | null;
+  createdAt: Date;
+  steps: number;
+  costUsd: number | null;
+  failure: Failure | null;
+  /** The results of its checks, oldest first. */
+  checks: string[];
+}
+
+/** Returns the latest runs of a task, newest first, with at most 20 results of checks each. */
+export async function listChatRuns(em: EntityManager, taskId: string, limit: number): Promise<ChatRun[]> {
+  return em.query(
+    `select r.id, r.kind, r.status, a.name as agent, u.login as "startedBy", r.created_at as "createdAt", r.steps,
+       r.cost_usd::float8 as "costUsd", r.failure,
+       array(select left(c.text, 300) from (
+         select e.id, e.text from run_events e where e.run_id = r.id and e.type = 'check' order by e.id desc limit 20) c
+         order by c.id) as checks
+     from runs r left join agents a on a.id = r.agent_id left join users u on u.id = r.started_by
+     where r.task_id = $1 order by r.created_at desc, r.id desc limit $2`,
+    [taskId, limit],
+  );
+}
+
+/** What surrounds a task. */
+export interface Surroundings {
+  owner: string | null;
+  sprint: string | null;
+  parent: { id: string; title: string } | null;
+  dependencies: RelatedTask[];
+  subtasks: RelatedTask[];
+}
+interface RelatedTask {
+  id: string;
+  title: string;
+  status: TaskStatus;
+}
+
+/** Returns the names of what a task belongs to, and its dependencies and subtasks, at most 30 each. */
+export async function findSurroundings(em: EntityManager, taskId: string): Promise<Surroundings> {
+  const related = `json_build_object('id', o.id, 'title', o.title, 'status', o.status)`;
+  const [row] = await em.query(
+    `select a.name as owner, s.name as sprint,
+       (select json_build_object('id', p.id, 'title', p.title) from tasks p where p.id = t.parent_id) as parent,
+       array(select ${related} from tasks o join task_dependencies d on d.depends_on_id = o.id
+         where d.task_id = t.id order by o.created_at, o.id limit 30) as dependencies,
+       array(select ${related} from tasks o where o.parent_id = t.id order by o.created_at, o.id limit 30) as subtasks
+     from tasks t left join agents a on a.id = t.owner left join sprints s on s.id = t.sprint_id where t.id = $1`,
+    [taskId],
+  );
+  return row;
+}
