@@ -1,15 +1,11 @@
 import type { Request, Response } from 'express';
-import type { z } from 'zod';
-import { AppError, badRequest, type Problem } from '../errors.ts';
+import { AppError, badRequest } from '../errors.ts';
 import { bodyBudget } from './limits/body-budget.ts';
 import { isModest, maxDepth, maxValues } from './limits/modest-json.ts';
 import { type BodyLimits, readBytes } from './limits/read-body.ts';
+import { plainly, problemsIn, unknownKeys } from './problems.ts';
 import type { Route } from './route.ts';
 
-/** Problems listed in one reply. */
-const maxProblems = 100;
-/** Longer names are not field names of this API, so errors show only their beginning. */
-const maxNameLength = 100;
 const limits: BodyLimits = {
   maxBytes: 1024 * 1024,
   withinMs: 20_000,
@@ -74,47 +70,9 @@ export function validated(declared: Route, where: 'query' | 'body', value: unkno
     if (keys.length === 0) return undefined;
     throw badRequest(unknownKeys(keys, ''));
   }
-  const parsed = schema.safeParse(value === undefined ? {} : value, { error: plainly });
+  const parsed = schema.safeParse(value === undefined ? {} : value, { error: plainly, reportInput: true });
   if (parsed.success) return parsed.data;
-  throw badRequest(parsed.error.issues.flatMap(problemsOf).slice(0, maxProblems));
-}
-
-const required = 'is required';
-const kinds: Record<string, string> = { int: 'a whole number', array: 'a list', object: 'an object' };
-const counted: Record<string, [one: string, several: string]> = {
-  string: [' character', ' characters'],
-  array: [' entry', ' entries'],
-};
-
-/** Rewrites zod's most common messages in plain words. Returns undefined to keep the original message. */
-function plainly(issue: z.core.$ZodRawIssue): string | undefined {
-  const { code } = issue;
-  if ((code === 'invalid_type' || code === 'invalid_value') && issue.input === undefined) return required;
-  if (code === 'invalid_type') return `must be ${kinds[issue.expected] ?? `a ${issue.expected}`}`;
-  if (code === 'invalid_value') return `must be ${issue.values.map((v) => JSON.stringify(v)).join(' or ')}`;
-  if (code === 'too_small') return bounded('least', issue.minimum, issue.origin);
-  if (code === 'too_big') return bounded('most', issue.maximum, issue.origin);
-  return undefined;
-}
-
-function bounded(bound: 'least' | 'most', limit: number | bigint, origin: string): string {
-  const unit = counted[origin]?.[Number(limit) === 1 ? 0 : 1];
-  return `must ${unit === undefined ? 'be' : 'have'} at ${bound} ${limit}${unit ?? ''}`;
-}
-
-function problemsOf(issue: z.core.$ZodIssue): Problem[] {
-  const path = issue.path.map(String).join('.');
-  if (issue.code === 'unrecognized_keys') return unknownKeys(issue.keys, path);
-  if (path === '')
-    return [{ path, message: issue.code === 'invalid_type' ? `The body ${issue.message}` : issue.message }];
-  return [{ path, message: `${path}${issue.message === required ? ' ' : ': '}${issue.message}` }];
-}
-
-function unknownKeys(keys: string[], path: string): Problem[] {
-  return keys.slice(0, maxProblems).map((key) => {
-    const at = `${path}${path && '.'}${key.slice(0, maxNameLength)}`;
-    return { path: at, message: `${at} is not a known field` };
-  });
+  throw badRequest(problemsIn(parsed.error.issues, where));
 }
 
 /** Removes the extra row that indicates a next page, and sets the `Link` header. */

@@ -27,14 +27,9 @@ export const IdText = z.string().min(1).max(255).refine(noNul, 'must not contain
 export const wholeNumber = (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
+    .regex(/^\d{1,9}$/, `must be a whole number between ${min} and ${max}`)
     .transform(Number)
-    .pipe(
-      z
-        .number()
-        .min(min, `must be a whole number from ${min} to ${max}`)
-        .max(max, `must be a whole number from ${min} to ${max}`),
-    );
+    .pipe(z.number().min(min, `must be between ${min} and ${max}`).max(max, `must be between ${min} and ${max}`));
 export const pageQuery = {
   limit: wholeNumber(1, 100)
     .default(20)

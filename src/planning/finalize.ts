@@ -106,7 +106,7 @@ async function makeSprint(
   const last = new Date(Math.min(Date.parse(startDate) + (sprintDays - 1) * dayMs, lastDay));
   const endDate = dates.endDate ?? last.toISOString().slice(0, 10);
   const problem = lengthProblem(startDate, endDate);
-  if (problem !== undefined) throw badField('endDate', `endDate: ${problem}`);
+  if (problem !== undefined) throw badField('endDate', `endDate ${problem}`);
   const id = newId('sprint');
   await insertSprint(em, { id, projectId, name, goal, startDate, endDate });
   const made = await createTasksIn(

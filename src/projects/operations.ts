@@ -134,7 +134,7 @@ export async function addMember(
 export async function resolveLogin(app: App, login: string): Promise<GitHubUser | undefined> {
   if (app.github === undefined) return undefined;
   const account = await app.github.findUser(login);
-  if (account === undefined) throw badField('login', `login: GitHub has no user ${login}`);
+  if (account === undefined) throw badField('login', `login must be an account on GitHub; there is no user ${login}`);
   return account;
 }
 

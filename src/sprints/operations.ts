@@ -62,7 +62,7 @@ export async function updateSprint(app: App, id: string, input: z.output<typeof 
   return app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
     const problem = lengthProblem(sprint.startDay, input.endDate ?? sprint.endDay);
-    if (problem !== undefined) throw badField('endDate', `endDate: ${problem}`);
+    if (problem !== undefined) throw badField('endDate', `endDate ${problem}`);
     if (Object.values(input).some((value) => value !== undefined)) {
       sprintAfter(sprint.status, 'change');
       await updateSprintRow(em, id, input);
@@ -124,7 +124,7 @@ async function targetOf(em: EntityManager, sprint: SprintView, unfinished: strin
   if (unfinished === undefined || unfinished === 'backlog') return null;
   const target = await findSprint(em, idOrEmpty(unfinished));
   if (target === undefined || target.projectId !== sprint.projectId)
-    throw badField('unfinished', `unfinished: no sprint ${unfinished} in this project`);
+    throw badField('unfinished', `unfinished must be backlog or a sprint of this project, not ${unfinished}`);
   if (target.status !== 'planning')
     throw new Refused(
       `Unfinished tasks can only move to a sprint in planning; sprint ${target.id} is ${target.status}.`,
@@ -147,7 +147,7 @@ export async function addTasks(
     const sprint = await lockSprint(em, id);
     const known = await tasksForSprint(em, sprint.projectId, taskIds.map(idOrEmpty));
     const problems = taskIds.flatMap((taskId, i) =>
-      known.has(taskId) ? [] : [{ path: path(i), message: `${path(i)}: no task ${taskId} in this project` }],
+      known.has(taskId) ? [] : [{ path: path(i), message: `${path(i)} must be a task of this project, not ${taskId}` }],
     );
     if (problems.length > 0) throw badRequest(problems);
     sprintAfter(sprint.status, 'change');

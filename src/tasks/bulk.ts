@@ -48,7 +48,8 @@ function refProblems(tasks: NewTask[]): Problem[] {
   for (const [i, task] of tasks.entries()) {
     if (task.ref === undefined) continue;
     const path = `tasks.${i}.ref`;
-    if (byRef.has(task.ref)) problems.push({ path, message: `${path}: ${task.ref} is the ref of an earlier task too` });
+    if (byRef.has(task.ref))
+      problems.push({ path, message: `${path} must differ from the refs of earlier tasks; it is ${task.ref}` });
     byRef.set(task.ref, task);
   }
   const state = new Map<NewTask, 'open' | 'done'>();
@@ -65,7 +66,10 @@ function refProblems(tasks: NewTask[]): Problem[] {
   for (const [i, task] of tasks.entries()) {
     const path = `tasks.${i}.dependsOn`;
     if (closesCycle(task))
-      problems.push({ path, message: `${path}: the task would depend on itself, directly or through other tasks` });
+      problems.push({
+        path,
+        message: `${path} must not make the task depend on itself, directly or through other tasks`,
+      });
   }
   return problems;
 }
@@ -89,7 +93,7 @@ async function referenceProblems(
         const path = `dependsOn.${n}`;
         return refs.has(id) || known.has(id)
           ? []
-          : [{ path, message: `${path}: no task or ref ${id} in this project` }];
+          : [{ path, message: `${path} must be a task of this project or a ref of this request, not ${id}` }];
       }),
     ];
     problems.push(

@@ -105,14 +105,18 @@ export async function ownerProblems(em: EntityManager, projectId: string, userId
   const id = storableText(owner);
   const agent = await findVisibleAgent(em, userId, id);
   const mayOwn = agent !== undefined && (await mayServe(em, id, projectId));
-  return mayOwn ? [] : [{ path: 'owner', message: `owner: no agent ${owner} that may work in this project` }];
+  return mayOwn
+    ? []
+    : [{ path: 'owner', message: `owner must be an agent that may work in this project, not ${owner}` }];
 }
 
 export async function dependencyProblems(em: EntityManager, projectId: string, ids: string[]): Promise<Problem[]> {
   if (ids.length === 0) return [];
   const known = await tasksAmong(em, projectId, ids);
   return ids.flatMap((id, i) =>
-    known.has(id) ? [] : [{ path: `dependsOn.${i}`, message: `dependsOn.${i}: no task ${id} in this project` }],
+    known.has(id)
+      ? []
+      : [{ path: `dependsOn.${i}`, message: `dependsOn.${i} must be a task of this project, not ${id}` }],
   );
 }
 
@@ -122,12 +126,12 @@ export async function repositoryProblems(
   id: string | undefined,
 ): Promise<Problem[]> {
   if (id === undefined || (await em.existsBy(Repositories, { id: storableText(id), projectId }))) return [];
-  return [{ path: 'repositoryId', message: `repositoryId: no repository ${id} in this project` }];
+  return [{ path: 'repositoryId', message: `repositoryId must be a repository of this project, not ${id}` }];
 }
 
 export async function sprintProblems(em: EntityManager, projectId: string, id: string | undefined): Promise<Problem[]> {
   if (id === undefined || (await lockSprintForTask(em, projectId, storableText(id))) !== undefined) return [];
-  return [{ path: 'sprintId', message: `sprintId: no sprint ${id} in this project` }];
+  return [{ path: 'sprintId', message: `sprintId must be a sprint of this project, not ${id}` }];
 }
 
 /**

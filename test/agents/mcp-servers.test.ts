@@ -57,20 +57,20 @@ test('a value is not kept for a server at another origin, which would learn it',
 
 test.each([
   [[{ name: 'a' }], '0.url is required'],
-  [[{ name: 'a b', url }], /^0\.name: must have 1 to 32 letters/],
+  [[{ name: 'a b', url }], /^0\.name must have 1 to 32 letters/],
   [
     [
       { name: 'a', url },
       { name: 'A', url },
     ],
-    '1.name: must differ from the names before it',
+    '1.name must differ from the names before it',
   ],
-  [[{ name: 'a', url: 'http://mcp.example.com/' }], '0.url: must begin with https://'],
-  [[{ name: 'a', url: 'https://127.0.0.1/mcp' }], /^0\.url: must not name a private, loopback/],
-  [[{ name: 'a', url: 'https://user@mcp.example.com/' }], /^0\.url: must not contain a user name/],
-  [[{ name: 'a', url: 'https://mcp.example.com/?key=x' }], /^0\.url: must not contain a query/],
-  [[{ name: 'a', url: 'mcp' }], /^0\.url: must be an https address such as https:\/\/example\.com\/mcp/],
-  [[{ name: 'a', url, headers: { Host: 'x' } }], /^0\.headers\.0\.name: must not be a header that HTTP or MCP sets/],
+  [[{ name: 'a', url: 'http://mcp.example.com/' }], '0.url must begin with https://'],
+  [[{ name: 'a', url: 'https://127.0.0.1/mcp' }], /^0\.url must not name a private, loopback/],
+  [[{ name: 'a', url: 'https://user@mcp.example.com/' }], /^0\.url must not contain a user name/],
+  [[{ name: 'a', url: 'https://mcp.example.com/?key=x' }], /^0\.url must not contain a query/],
+  [[{ name: 'a', url: 'mcp' }], /^0\.url must be an https address such as https:\/\/example\.com\/mcp/],
+  [[{ name: 'a', url, headers: { Host: 'x' } }], /^0\.headers\.0\.name must not be a header that HTTP or MCP sets/],
   [
     [
       {
@@ -84,12 +84,12 @@ test.each([
     ],
     /must differ/,
   ],
-  [[{ name: 'a', url, headers: { 'X-A': 'two\nlines' } }], /^0\.headers\.X-A: must be printable ASCII/],
-  [[{ name: 'a', url, headers: { 'X A': 'x' } }], /^0\.headers: must be a list of at most 20 headers/],
-  [[{ name: 'a', url, tools: 'search' }], '0.tools: must be a list'],
+  [[{ name: 'a', url, headers: { 'X-A': 'two\nlines' } }], /^0\.headers\.X-A must be printable ASCII/],
+  [[{ name: 'a', url, headers: { 'X A': 'x' } }], /^0\.headers must be a list of at most 20 headers/],
+  [[{ name: 'a', url, tools: 'search' }], '0.tools must be a list'],
   [[{ name: 'a', url, extra: 1 }], '0.extra is not a known field'],
   [{ name: 'a', url }, 'The body must be a list'],
-  [Array.from({ length: 21 }, (_, i) => ({ name: `s${i}`, url })), 'must have at most 20 entries'],
+  [Array.from({ length: 21 }, (_, i) => ({ name: `s${i}`, url })), 'The body must have at most 20 entries'],
 ])('%j is refused', async (body, message) => {
   const answer = await put(body);
   expect([answer.status, answer.body.message]).toEqual([

@@ -38,13 +38,13 @@ test('secrets are listed by name without their values, replaced and deleted', as
 });
 
 test.each([
-  ['npm_token', 'long enough', 'name: must be capital letters'],
-  ['1A', 'long enough', 'name: must be capital letters'],
-  ['A'.repeat(65), 'long enough', 'name: must be capital letters'],
-  ['HTTPS_PROXY', 'long enough', 'name: HTTPS_PROXY is a variable that the sandbox sets'],
-  ['A', 'short', 'value: must have at least 8 characters'],
-  ['A', 'é'.repeat(16_385), 'value: must have at most 32 kB'],
-  ['A', 'with\0 NUL in it', 'value: must not contain a NUL'],
+  ['npm_token', 'long enough', 'name must be capital letters'],
+  ['1A', 'long enough', 'name must be capital letters'],
+  ['A'.repeat(65), 'long enough', 'name must be capital letters'],
+  ['HTTPS_PROXY', 'long enough', 'name must not be HTTPS_PROXY, which is a variable that the sandbox sets'],
+  ['A', 'short', 'value must have at least 8 characters'],
+  ['A', 'é'.repeat(16_385), 'value must have at most 32 kB'],
+  ['A', 'with\0 NUL in it', 'value must not contain a NUL'],
   ['A', 12_345_678, 'value'],
 ])('%s is refused: %#', async (name, value, message) => {
   const answer = await put(name, value);

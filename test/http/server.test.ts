@@ -110,7 +110,7 @@ test('each problem of a body is a sentence that names a field', async () => {
   const messages = async (body: unknown) =>
     (await service.call('POST', '/projects', { token, body })).body.errors.map((e: { message: string }) => e.message);
   expect(await messages({})).toEqual(['name is required']);
-  expect(await messages({ name: 1, colour: 'red' })).toEqual(['name: must be a string', 'colour is not a known field']);
+  expect(await messages({ name: 1, colour: 'red' })).toEqual(['name must be a string', 'colour is not a known field']);
   expect(await messages('[]')).toEqual(['The body must be an object']);
 });
 

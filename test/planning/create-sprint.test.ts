@@ -37,7 +37,7 @@ test('a sprint with its tasks in one request, all or nothing', async () => {
     name: 'S',
     tasks: [{ title: 'a' }, { title: 'b', owner: 'agent_x' }],
   });
-  expect(unknown.body.message).toBe('tasks.1.owner: no agent agent_x that may work in this project');
+  expect(unknown.body.message).toBe('tasks.1.owner must be an agent that may work in this project, not agent_x');
   expect((await call('GET', `/projects/${project}/sprints`)).body).toHaveLength(1);
   expect((await call('GET', `/projects/${project}/stats`)).body.total).toBe(2);
 });

@@ -46,7 +46,7 @@ test('admins change settings; budgets are merged, and {} changes nothing', async
   expect(body.budgets).toEqual({ runMinutes: null, runSteps: 5, runTokens: null, runCostUsd: 0.5, dayCostUsd: null });
   expect((await patch({})).body).toEqual(body);
   expect((await patch({ push: 'approved' })).body.push).toBe('approved');
-  expect((await patch({ push: 'never' })).body.message).toBe('push: must be free or approved');
+  expect((await patch({ push: 'never' })).body.message).toBe('push must be free or approved');
   expect((await patch({ budgets: { runSteps: 0 } })).status).toBe(400);
   expect((await patch({ id: 'proj_x' })).body.message).toBe('id is not a known field');
 });

@@ -20,7 +20,7 @@ test('completing freezes the figures, then moves the unfinished tasks where the 
     expect.stringContaining(`The sprint has unfinished tasks: ${open.id}. Set \`unfinished\``),
   );
   expect((await complete({ unfinished: 'sprint_x' })).body.message).toBe(
-    'unfinished: no sprint sprint_x in this project',
+    'unfinished must be backlog or a sprint of this project, not sprint_x',
   );
   expect((await complete({ unfinished: sprint.id })).status).toBe(409);
   const figures = async () => [

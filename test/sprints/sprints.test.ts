@@ -34,7 +34,7 @@ test('a sprint has the fields of the contract, from creation to its list entry',
   const changed = await call('PATCH', `/sprints/${body.id}`, { name: 'Two', endDate: '2026-03-01' });
   expect(changed.body).toEqual({ ...body, name: 'Two', endDate: '2026-03-01T00:00:00.000Z' });
   expect((await call('PATCH', `/sprints/${body.id}`, { endDate: '2026-02-28' })).body.message).toBe(
-    'endDate: must not be before startDate',
+    'endDate must not be before startDate',
   );
 });
 
@@ -122,11 +122,13 @@ test('tasks of another project, repeated ids, too many tasks and an ended sprint
   const foreign = (await call('POST', '/projects', { name: 'Q' })).body.id;
   const theirs = (await call('POST', `/projects/${foreign}/tasks`, { title: 't' })).body;
   const add = async (body: object) => (await call('POST', `/sprints/${sprint.id}/tasks/bulk`, body)).body.message;
-  expect(await add({ taskIds: [task.id, theirs.id] })).toBe(`taskIds.1: no task ${theirs.id} in this project`);
-  expect(await add({ taskIds: [task.id, task.id] })).toBe('taskIds: must name each task once');
-  expect(await add({ taskIds: [] })).toBe('taskIds: must have 1 to 100 ids');
+  expect(await add({ taskIds: [task.id, theirs.id] })).toBe(
+    `taskIds.1 must be a task of this project, not ${theirs.id}`,
+  );
+  expect(await add({ taskIds: [task.id, task.id] })).toBe('taskIds must name each task once');
+  expect(await add({ taskIds: [] })).toBe('taskIds must have 1 to 100 ids');
   expect(await add({ taskIds: Array.from({ length: 101 }, (_, i) => `task_${i}`) })).toBe(
-    'taskIds: must have 1 to 100 ids',
+    'taskIds must have 1 to 100 ids',
   );
   expect((await call('GET', `/sprints/${sprint.id}`)).body.taskCount).toBe(0);
   await call('POST', `/sprints/${sprint.id}/start`);

@@ -100,7 +100,7 @@ function problemsOf(app: App, all: Given, { name, url, headers }: Given[number],
 }
 
 function problem(path: string, what: string): Problem {
-  return { path, message: `${path}${what.startsWith('is ') ? ' ' : ': '}${what}` };
+  return { path, message: `${path} ${what}` };
 }
 
 function isSame(a: string, b: string): boolean {

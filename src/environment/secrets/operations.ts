@@ -30,8 +30,9 @@ export interface OpenSecret {
  */
 export async function setSecret(app: App, projectId: string, name: string, value: string): Promise<void> {
   if (!secretName.test(name))
-    throw badField('name', 'name: must be capital letters, digits and _, the first a letter, at most 64 characters');
-  if (isTakenVariable(name)) throw badField('name', `name: ${name} is a variable that the sandbox sets`);
+    throw badField('name', 'name must be capital letters, digits and _, the first a letter, at most 64 characters');
+  if (isTakenVariable(name))
+    throw badField('name', `name must not be ${name}, which is a variable that the sandbox sets`);
   await app.db.transaction(async (em) => {
     await lockProjectRow(em, projectId);
     const known = await listSecrets(em, projectId);
