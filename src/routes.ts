@@ -3,6 +3,7 @@ import { agentRoutes } from './agents/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { environmentSecretRoutes } from './environment/secrets/routes.ts';
 import { environmentTrialRoutes } from './environment/trial/routes.ts';
+import { validationRoutes } from './environment/validation/routes.ts';
 import { githubRoutes } from './github/routes.ts';
 import type { Route } from './http/route.ts';
 import { planningRoutes } from './planning/routes.ts';
@@ -28,6 +29,7 @@ export const routes: Route[] = [
   ...repositoryRoutes,
   ...environmentSecretRoutes,
   ...environmentTrialRoutes,
+  ...validationRoutes,
   ...agentRoutes,
   ...mcpServerRoutes,
   ...inboxRoutes,

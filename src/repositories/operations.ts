@@ -6,9 +6,8 @@ import type { RepositoryRow } from '../db/tables/project.ts';
 import { changesBetween } from '../domain/audit/changes.ts';
 import { Refused } from '../domain/machine.ts';
 import { badField } from '../errors.ts';
-import { GitFailed, type GitFault } from '../git/engine.ts';
-import { HostClosed, normalUrl, urlProblem } from '../git/remote-url.ts';
-import { credentialFor, hostRules, octokitFor, remoteFor } from './credentials.ts';
+import { normalUrl, urlProblem } from '../git/remote-url.ts';
+import { credentialFor, hostRules, octokitFor } from './credentials.ts';
 import type { ConnectRepository, UpdateRepository } from './schemas.ts';
 import {
   clearFlags,
@@ -21,15 +20,12 @@ import {
   updateRepositoryRow,
 } from './store.ts';
 
-/** How long the check of a connection waits for the host. */
-const validationMs = 10_000;
-
 /**
  * Connects a repository. The first repository of a project becomes its primary one unless the request says otherwise.
  */
 export async function connectRepository(app: App, userId: string, input: z.output<typeof ConnectRepository>) {
   const problem = urlProblem(input.url, hostRules(app));
-  if (problem !== undefined) throw badField('url', `url: ${problem}`);
+  if (problem !== undefined) throw badField('url', `url ${problem}`);
   const row = {
     ...input,
     id: newId('repo'),
@@ -69,7 +65,7 @@ export async function updateRepository(
 ) {
   const { isPrimary, isDocsRepo, url, ...fields } = input;
   const problem = url === undefined ? undefined : urlProblem(url, hostRules(app));
-  if (problem !== undefined) throw badField('url', `url: ${problem}`);
+  if (problem !== undefined) throw badField('url', `url ${problem}`);
   const isMoved = url !== undefined && normalUrl(url) !== repository.url;
   const moved = isMoved
     ? { ...repository, url: normalUrl(url), connectedBy: userId, isInstalled: false, githubId: null }
@@ -144,41 +140,4 @@ function alreadyConnected(error: unknown, { name, url }: { name: string; url: st
     return new Refused(`The project already has a repository named ${name}. Choose another name.`);
   if (index === 'repositories_url') return new Refused(`The repository ${url} is already connected to the project.`);
   return undefined;
-}
-
-const explanations: Record<GitFault, string> = {
-  auth: 'The host refused the credentials. Check the installation of the App or the git token',
-  missing: 'The repository does not exist, or these credentials may not see it',
-  unreachable: 'The host could not be reached. Check the address and whether the host is up',
-  not_git: 'The host responded, but not as a git server',
-  slow: 'The host took too long to respond',
-  rejected: 'The host refused the request',
-  broken: 'git failed',
-};
-
-/** Asks the host for the repository's branches. A failure is returned as a result, not thrown. */
-export async function validateRepository(app: App, repository: RepositoryRow) {
-  try {
-    const credential = await credentialFor(app, repository);
-    const remote = await remoteFor(app, repository, credential, { contents: 'read' });
-    const branches = await app.git.listBranches(remote, AbortSignal.timeout(validationMs));
-    const names = [...branches.keys()].sort();
-    const message =
-      names.length === 0
-        ? 'Reached. The repository is empty'
-        : `Reached. It has ${names.length} ${names.length === 1 ? 'branch' : 'branches'}`;
-    return { valid: true, message, branches: names };
-  } catch (error) {
-    return { valid: false, message: 'The repository could not be reached', error: whyNot(app, error) };
-  }
-}
-
-function whyNot(app: App, error: unknown): string {
-  if (error instanceof GitFailed) return `${explanations[error.fault]} (${error.message})`;
-  if (error instanceof HostClosed) return `${error.message}; the operator can set ALLOW_PRIVATE_HOSTS to allow it`;
-  const { name, status } = error as { name?: string; status?: number };
-  if (name === 'TimeoutError' || name === 'AbortError') return `No response within ${validationMs / 1000} s`;
-  if (status !== undefined) return `GitHub responded with HTTP ${status} when asked for a token`;
-  app.log.error({ err: error }, 'validation failed');
-  return 'The check failed. The log of the service has the details';
 }

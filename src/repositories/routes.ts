@@ -4,8 +4,8 @@ import { notFound } from '../errors.ts';
 import { accessTo, inProject, inProjectOfBody, inProjectOfQuery } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { IdText } from '../http/shapes.ts';
-import { connectRepository, disconnectRepository, updateRepository, validateRepository } from './operations.ts';
-import { ConnectRepository, Repository, RepositoryEntry, UpdateRepository, Validation } from './schemas.ts';
+import { connectRepository, disconnectRepository, updateRepository } from './operations.ts';
+import { ConnectRepository, Repository, RepositoryEntry, UpdateRepository } from './schemas.ts';
 import { findDocs, findPrimary, listRepositories, repositoryColumns } from './store.ts';
 
 const tag = 'repositories';
@@ -84,19 +84,6 @@ export const repositoryRoutes: Route[] = [
   }),
   flagged('getPrimaryRepository', 'primary', 'Primary repository', findPrimary),
   flagged('getDocsRepository', 'docs', 'Documentation repository', findDocs),
-  route({
-    operationId: 'validateRepository',
-    method: 'post',
-    path: '/repositories/:id/validate',
-    summary: 'Check that the service can reach the repository',
-    tag,
-    access: onRepository('member'),
-    audit: { action: 'repository.validate', object: ({ repository }) => repository },
-    reply: [200, Validation],
-    // The validation writes nothing.
-    waits: 'between writes',
-    handle: (app, { repository }) => validateRepository(app, repository),
-  }),
 ];
 
 /** Builds the route for the one repository of a project that has a flag. */

@@ -52,12 +52,3 @@ export const UpdateRepository = z.strictObject({
   isPrimary: z.boolean().optional(),
   isDocsRepo: z.boolean().optional(),
 });
-
-export const Validation = z
-  .object({
-    valid: z.boolean(),
-    message: z.string(),
-    branches: z.array(z.string()).optional(),
-    error: z.string().optional(),
-  })
-  .meta({ id: 'RepositoryValidation' });

@@ -80,11 +80,12 @@ function EditButtons({
   );
 }
 
-function TestResult({ result: { valid, message, error, branches } }: { result: api.RepositoryValidation }) {
+function TestResult({ result: { valid, canPush, message, error, branches } }: { result: api.RepositoryValidation }) {
+  const usable = canPush ? 'success' : 'warning';
   return (
-    <Flash variant={valid ? 'success' : 'danger'} className="full-width" role="status">
+    <Flash variant={valid ? usable : 'danger'} className="full-width" role="status">
       {message}
-      {error && `: ${error}`}
+      {error && !message.includes(error) && ` ${error}.`}
       {branches && ` ${branchText(branches)}`}
     </Flash>
   );

@@ -1,0 +1,129 @@
+import { writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { serveGit } from '../../src/demo/github/git-server.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+import { gitOut, serveSampleRepository } from '../support/git.ts';
+
+let sample: Awaited<ReturnType<typeof serveSampleRepository>>;
+let host: Server;
+let service: TestApp;
+let token: string;
+let project: string;
+let repository: string;
+/** What GitHub's API answers, by the end of the address. Everything else is a 404. */
+const api = new Map<string, unknown>();
+
+const call = (method: string, path: string, body?: unknown) =>
+  service.call(method, path, { token, ...(body === undefined ? {} : { body }) });
+const validate = async () => (await call('POST', `/repositories/${repository}/validate`)).body;
+const commit = (file: string, text: string) => {
+  writeFileSync(join(sample.work, file), text);
+  gitOut(sample.work, 'add', '-A');
+  gitOut(sample.work, 'commit', '-q', '-m', 'change');
+  gitOut(sample.work, 'push', '-q', '-f', sample.bare, 'HEAD:main');
+};
+
+beforeAll(async () => {
+  sample = await serveSampleRepository();
+  gitOut(sample.bare, 'branch', 'trunk', 'main');
+  host = createServer((req, res) => {
+    const find = async (_name: string, given: string | undefined, kind: string) => {
+      const mayUse = given === 'writer' || (given === 'reader' && kind === 'git-upload-pack');
+      return mayUse ? sample.bare : undefined;
+    };
+    serveGit({ find, beforeAdvertising: async () => {}, afterPush: async () => {} }, req, res).then((isGit) => {
+      if (isGit) return;
+      const answer = api.get((req.url ?? '').replace(/^\/repos\/octocat\/sample|\?.*$/g, ''));
+      res.writeHead(answer === undefined ? 404 : 200, { 'Content-Type': 'application/json' });
+      res.end(JSON.stringify(answer ?? { message: 'Not Found' }));
+    });
+  });
+  await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
+  service = await openTestApp({ GITHUB_SERVER_URL: url, GITHUB_API_URL: url });
+  token = await service.token('octocat');
+  project = (await call('POST', '/projects', { name: 'P' })).body.id;
+  await call('POST', `/projects/${project}/git-token`, { token: 'writer' });
+  const made = await call('POST', '/repositories', { projectId: project, name: 's', url: `${url}/octocat/sample` });
+  repository = made.body.id;
+});
+afterAll(async () => {
+  await service.close();
+  host.close();
+  host.closeAllConnections();
+  sample.close();
+});
+beforeEach(async () => {
+  api.clear();
+  api.set('', { id: 1, private: false, archived: false, permissions: { push: true } });
+  await call('POST', `/projects/${project}/git-token`, { token: 'writer' });
+  await call('PATCH', `/repositories/${repository}`, { defaultBranch: 'main' });
+});
+
+test('a repository that agents can use: its branches, and that its environment was never tried', async () => {
+  expect(await validate()).toEqual({
+    valid: true,
+    message:
+      'Reached. It has 2 branches, and agents can push. Its environment was never tried. Try it before the first run.',
+    branches: ['main', 'trunk'],
+    canPush: true,
+  });
+});
+
+test('a missing default branch is invalid', async () => {
+  await call('PATCH', `/repositories/${repository}`, { defaultBranch: 'gone' });
+  expect(await validate()).toEqual({
+    valid: false,
+    message: 'Reached, but the default branch gone does not exist.',
+    error: 'The repository has no branch gone. Change the default branch of the repository to one that exists',
+    branches: ['main', 'trunk'],
+    canPush: true,
+  });
+});
+
+test.each([
+  [
+    'the host refuses a push',
+    async () => call('POST', `/projects/${project}/git-token`, { token: 'reader' }),
+    /host refuses/,
+  ],
+  ['GitHub knows that the token only reads', async () => api.set('', { permissions: { push: false } }), /only read/],
+  ['the repository is archived', async () => api.set('', { archived: true, permissions: { push: true } }), /archived/],
+])('agents cannot push when %s', async (_why, change, message) => {
+  await change();
+  expect(await validate()).toMatchObject({ valid: true, canPush: false, message: expect.stringMatching(message) });
+});
+
+test('protected branches and rulesets are named', async () => {
+  api.set('/branches/main', { name: 'main', protected: true });
+  api.set('/rules/branches/agent%2Fvalidation', [{ type: 'creation' }, { type: 'deletion' }]);
+  const { valid, message, canPush } = await validate();
+  expect([valid, canPush]).toEqual([true, true]);
+  expect(message).toContain('A ruleset restricts branches such as agent/… (creation)');
+  expect(message).toContain('The default branch main is protected');
+});
+
+test('a settings file that runs could not use is invalid', async () => {
+  commit('.deckhand.yml', 'checks: { a: b }\n');
+  const { valid, message, error, canPush } = await validate();
+  commit('.deckhand.yml', 'checks: npm test\n');
+  expect([valid, canPush]).toEqual([false, true]);
+  for (const text of [message, error])
+    expect(text).toMatch(/\.deckhand\.yml on the base branch cannot be used: line 1/);
+  expect((await validate()).valid).toBe(true);
+});
+
+test('a failed trial of the environment is told, and a good one is not', async () => {
+  const end = (status: string) =>
+    service.app.db.manager.query(
+      `insert into environment_trials (id, repository_id, status, commands, refused_hosts, started_at)
+       values ($1, $2, $3, '[]', '[]', clock_timestamp())`,
+      [`trial_${status}`, repository, status],
+    );
+  await end('failed');
+  expect((await validate()).message).toMatch(/The last trial of its environment failed\.$/);
+  await end('ready');
+  expect((await validate()).message).toBe('Reached. It has 2 branches, and agents can push.');
+});
