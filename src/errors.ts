@@ -70,6 +70,14 @@ export class AnswerRefused extends Error {
   }
 }
 
+/** Another server stopped sending in the middle of its response. The same request may succeed later. */
+export class AnswerStalled extends Error {
+  constructor(seconds: number) {
+    super(`sent nothing for ${seconds} s in the middle of its answer`);
+    this.name = 'AnswerStalled';
+  }
+}
+
 /** Finds the AnswerRefused that caused an error, because client libraries wrap what `fetch` throws. */
 export function refusedAnswer(error: unknown): AnswerRefused | undefined {
   for (let each = error; each instanceof Error; each = each.cause) if (each instanceof AnswerRefused) return each;

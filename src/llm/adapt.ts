@@ -1,5 +1,5 @@
 import type { Message } from './model.ts';
-import type { Refusal } from './refusal.ts';
+import type { Refusal } from './refusals/refusal.ts';
 import type { Asked } from './wire-format.ts';
 
 /** Fields of requests without which a model can still answer. Each is left out once a server has refused it. */
@@ -89,7 +89,7 @@ function stripped(message: Body, refused: Set<string>): Body {
 }
 
 const hasKept = (message: Message) => message.role === 'assistant' && message.kept !== undefined;
-const hasImages = (message: Message) => message.role === 'user' && (message.images?.length ?? 0) > 0;
+export const hasImages = (message: Message) => message.role === 'user' && (message.images?.length ?? 0) > 0;
 
 /** Returns the request without images, or without what earlier answers carried with them, if these were refused. */
 export function withoutParts(asked: Asked, refused: Set<string>): Asked {
@@ -99,7 +99,7 @@ export function withoutParts(asked: Asked, refused: Set<string>): Asked {
       return plain;
     }
     if (!refused.has('images') || message.role !== 'user' || !hasImages(message)) return message;
-    const note = `[Images left out, because this model does not accept them: ${message.images?.length}]`;
+    const note = `[Images left out, because the model server does not accept them: ${message.images?.length}]`;
     return { role: 'user', content: `${message.content}\n\n${note}` };
   });
   return { ...asked, messages };

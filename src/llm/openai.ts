@@ -1,13 +1,13 @@
 import type OpenAI from 'openai';
-import { Stream } from 'openai/streaming';
-import { toLeaveOut, withoutParts, withoutRefused } from './adapt.ts';
-import { badAnswer } from './bounds.ts';
-import { failureOf } from './failure.ts';
+import { AnswerStalled } from '../errors.ts';
+import { hasImages, toLeaveOut, withoutParts, withoutRefused } from './adapt.ts';
 import { type Learned, openMemory } from './learned.ts';
 import { ModelFailed, type ModelSource, type Reply, type Wire } from './model.ts';
-import { type Refusal, refusalOf, textIn } from './refusal.ts';
+import { readAnswer } from './read-answer.ts';
+import { failureOf } from './refusals/failure.ts';
+import { type Refusal, refusalOf } from './refusals/refusal.ts';
+import { tooLong } from './refusals/too-long.ts';
 import { repeated } from './repeated.ts';
-import { tooLong } from './too-long.ts';
 import type { Asked } from './wire-format.ts';
 import { firstWire, namesOther, other, type WireSetting, wires } from './wires.ts';
 
@@ -65,13 +65,21 @@ async function reply(called: Called, asked: Asked, outer: AbortSignal): Promise<
     return await adapted(called, asked, attempt, { signal, endsAt: performance.now() + 1000 * server.seconds });
   } catch (error) {
     outer.throwIfAborted();
-    if (over.aborted)
+    const { wire, stalled } = attempt;
+    if (over.aborted && stalled === undefined)
       throw new ModelFailed(
         'model',
         `the model server's answer was not complete after ${server.seconds} s; raise MODEL_ANSWER_SECONDS, or use a faster model`,
       );
-    throw failureOf(error, { wire: attempt.wire, setting: server.api, clean: (text) => server.clean(text, key) });
+    const clean = (text: string) => server.clean(text, key);
+    // A stream that stalls twice runs into the time limit, but the server is the cause.
+    const model = { name: called.name, host: hostOf(client.baseURL) };
+    throw failureOf(over.aborted ? stalled : error, { wire, setting: server.api, model, clean });
   }
+}
+
+function hostOf(baseUrl: string): string {
+  return URL.parse(baseUrl)?.host ?? 'the model server';
 }
 
 /** How one request is being made. */
@@ -81,6 +89,8 @@ interface Attempt {
   refusedBy?: { error: unknown; wire: Wire };
   /** What this request leaves out, beside what the server is known to refuse. */
   leftOut: Set<string>;
+  /** A stream of this request that stalled. */
+  stalled?: AnswerStalled;
 }
 
 /** Makes a request, and repeats it without what the server refuses. Every change is made only once, so this ends. */
@@ -94,7 +104,11 @@ async function adapted(called: Called, asked: Asked, attempt: Attempt, limits: L
     const isFinal = (refusal: Refusal) =>
       tooLong(refusal) !== undefined || toLeaveOut(refusal, body, given.messages) !== undefined;
     try {
-      const send = (tell: (text: string) => void) => sent(called, wire, body, { tell, ...limits });
+      const send = (tell: (text: string) => void) =>
+        sent(called, wire, body, { tell, ...limits }).catch((error: unknown) => {
+          if (error instanceof AnswerStalled) attempt.stalled = error;
+          throw error;
+        });
       const answer = await repeated(send, asked, { ...limits, isFinal });
       if (attempt.refusedBy !== undefined) learned.wire = wire;
       return { ...answer, wire };
@@ -114,6 +128,11 @@ function changes(
 ): boolean {
   const refusal = refusalOf(error);
   const long = tooLong(refusal);
+  if (refusal.status === 413 && given.messages.some(hasImages)) {
+    // They are most of the bytes, and a shorter conversation would still have them.
+    attempt.leftOut.add('images');
+    return true;
+  }
   if (long !== undefined) {
     learned.window = long.window ?? learned.window;
     const isShorter = withinWindow(given, learned) !== given && !attempt.leftOut.has('length');
@@ -163,32 +182,8 @@ interface Sending extends Limits {
 
 async function sent(called: Called, wire: Wire, body: Record<string, unknown>, sending: Sending): Promise<Reply> {
   const { client, name, server } = called;
-  const format = wires[wire];
   const { signal, tell } = sending;
-  const stream = body.stream === true;
-  const options = { body, stream, signal, timeout: 1000 * server.seconds };
-  const { data, response } = await client.post<unknown>(format.path, options).withResponse();
-  if (!stream) return format.replyOf(name, data);
-  if (response.headers.get('content-type')?.includes('event-stream'))
-    return format.replyOf(name, await format.gather(data as AsyncIterable<unknown>, tell));
-  const text = await response.text();
-  // Some servers name another type, or none.
-  if (/^\s*(?:data|event|id|retry)?:/.test(text))
-    return format.replyOf(
-      name,
-      await format.gather(Stream.fromSSEResponse(new Response(text), new AbortController()), tell),
-    );
-  const whole = format.replyOf(name, parsed(text));
-  if (whole.text !== '') tell(whole.text);
-  return whole;
-}
-
-/** Reads the answer of a server that cannot stream and answers as a whole. @throws ModelFailed when it is not JSON */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    const said = text.trim() === '' ? 'It was empty' : `The server said: ${textIn(text)}`;
-    throw badAnswer(`is neither an event stream nor JSON; check OPENAI_BASE_URL. ${said}`);
-  }
+  const options = { body, stream: body.stream === true, signal, timeout: 1000 * server.seconds };
+  const response = await client.post(wires[wire].path, options).asResponse();
+  return readAnswer(wires[wire], name, response, tell);
 }

@@ -1,6 +1,6 @@
 import { badAnswer } from './bounds.ts';
 import type { ModelFailed } from './model.ts';
-import { textIn } from './refusal.ts';
+import { textIn } from './refusals/refusal.ts';
 
 /** Characters that are shown of what a server said. */
 const maxSaid = 500;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { growingPauseMs } from '../domain/patience.ts';
 import { refusedAnswer } from '../errors.ts';
 import { ModelFailed, type ReplyOptions } from './model.ts';
-import { isOutOfCredit, type Refusal, refusalOf } from './refusal.ts';
+import { isOutOfCredit, type Refusal, refusalOf } from './refusals/refusal.ts';
 
 const maxRetries = 4;
 const firstPauseMs = 500;

@@ -34,3 +34,9 @@ export const usage = z
       outputTokens: given?.output_tokens || given?.completion_tokens || 0,
     };
   });
+
+/** Returns whether a report of usage counts any tokens. */
+export function hasTokens(reported: unknown): boolean {
+  const { inputTokens, outputTokens } = usage.parse(reported);
+  return inputTokens + outputTokens > 0;
+}

@@ -16,6 +16,8 @@ export interface EventLimits {
   maxEventBytes: number;
   /** Maximum number of values in the JSON of one event. */
   maxValues: number;
+  /** Milliseconds without a byte after which the stream has broken; unlimited when undefined. */
+  maxSilenceMs?: number;
 }
 
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
@@ -29,7 +31,7 @@ export function boundedEvents(
   limits: EventLimits,
   clock: Clock,
 ): ReadableStream<Uint8Array> {
-  const events = wholeEvents(body, limits, clock.check);
+  const events = wholeEvents(body, limits, clock);
   const source: UnderlyingSource<Uint8Array> = {
     pull: async (controller) => {
       try {
@@ -47,14 +49,17 @@ export function boundedEvents(
   return new ReadableStream(source, { highWaterMark: 0 });
 }
 
-/** Yields complete events, and at the end whatever follows the last one. @throws AnswerRefused */
-async function* wholeEvents(body: ReadableStream<Uint8Array>, limits: EventLimits, check: () => void) {
-  const { maxBytes } = limits;
+/** Yields complete events, and at the end whatever follows the last one. @throws AnswerRefused, AnswerStalled */
+async function* wholeEvents(body: ReadableStream<Uint8Array>, limits: EventLimits, clock: Clock) {
+  const { maxBytes, maxSilenceMs } = limits;
   const splitter = new EventSplitter(limits);
   const turn = takeTurns();
+  const heard = () => maxSilenceMs !== undefined && clock.heard(maxSilenceMs);
   let bytes = 0;
+  heard();
   for await (const piece of body) {
-    check();
+    clock.check();
+    heard();
     bytes += piece.length;
     if (bytes > maxBytes) throw new AnswerRefused(`is larger than ${maxBytes / 1_000_000} MB`);
     // Emits one event per chunk: when a chunk has several events, the client library copies the rest of the chunk for

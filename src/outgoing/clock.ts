@@ -1,9 +1,11 @@
-import { AnswerRefused } from '../errors.ts';
+import { AnswerRefused, AnswerStalled } from '../errors.ts';
 
-/** The time limit for a response. */
+/** The time limits for a response. */
 export interface Clock {
-  /** Aborted with AnswerRefused when the time is up. */
+  /** Aborted with AnswerRefused when the time is up, or with AnswerStalled after too long a silence. */
   signal: AbortSignal;
+  /** Limits, from now on, the silence until it is called again. */
+  heard(maxSilenceMs: number): void;
   /**
    * Checks the time in busy loops, in which timers do not fire.
    * @throws AnswerRefused when the time is up
@@ -19,14 +21,23 @@ export function startClock(maxMs: number): Clock {
   const late = () => new AnswerRefused(`was not complete after ${maxMs / 1000} s`);
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(late()), maxMs).unref();
+  let silence: NodeJS.Timeout | undefined;
+  const stop = () => {
+    clearTimeout(timer);
+    clearTimeout(silence);
+  };
   return {
     signal: over.signal,
+    heard: (ms) => {
+      silence ??= setTimeout(() => over.abort(new AnswerStalled(ms / 1000)), ms).unref();
+      silence.refresh();
+    },
     check: () => {
       if (performance.now() > end) throw late();
     },
-    stop: () => clearTimeout(timer),
+    stop,
     end: () => {
-      clearTimeout(timer);
+      stop();
       over.abort();
     },
   };

@@ -5,7 +5,7 @@ import { type AddressOf, pinnedFetch } from './pinned-fetch.ts';
  * Limits on the responses of model servers. An agent may be allowed up to 200,000 tokens, about 1 MB of text. JSON may
  * need six bytes for a character, and a stream adds about 250 bytes to each token.
  */
-const modelAnswers: Omit<AnswerLimits, 'maxMs'> = {
+const modelAnswers = {
   maxBytes: 4_000_000,
   maxValues: 100_000,
   events: { maxBytes: 64_000_000, maxEvents: 400_000, maxEventBytes: 4_000_000, maxValues: 10_000 },
@@ -17,9 +17,13 @@ const modelAnswers: Omit<AnswerLimits, 'maxMs'> = {
  */
 const githubAnswers: AnswerLimits = { maxBytes: 32_000_000, maxMs: 20_000 };
 
-/** Returns a `fetch` for a model server, which may take `seconds` for one response. */
-export function fetchFromModel(seconds: number): typeof fetch {
-  return boundedFetch({ ...modelAnswers, maxMs: seconds * 1000 });
+/**
+ * Returns a `fetch` for a model server, which may take `seconds` for one response. A stream that is silent for half of
+ * them has broken: models that think send nothing for minutes, and the rest of the time is for one more try.
+ */
+export function fetchFromModel(seconds: number, maxSilenceMs = seconds * 500): typeof fetch {
+  const events = { ...modelAnswers.events, maxSilenceMs };
+  return boundedFetch({ ...modelAnswers, events, maxMs: seconds * 1000 });
 }
 
 export const fetchFromGitHub: typeof fetch = boundedFetch(githubAnswers);

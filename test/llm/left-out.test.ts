@@ -96,6 +96,23 @@ test('images are replaced by a note when it cannot see them', async () => {
   });
 });
 
+test('images are left out of a request that is too large for a proxy, and only then is the conversation too long', async () => {
+  const tooLarge = { status: 413, headers: { 'content-type': 'text/html' }, json: '<html>413 Too Large</html>' };
+  server.behave(({ body }) => (JSON.stringify(body).includes('image_url') ? tooLarge : { json: ok }));
+  const images = [{ mediaType: 'image/png' as const, base64: 'AAAA' }];
+  const conversation = [{ role: 'user' as const, content: 'Look', images }];
+  const model = server.modelAt();
+  expect((await ask(model, {}, conversation)).text).toBe('fine');
+  expect(server.last()?.body.messages).toEqual([
+    { role: 'user', content: expect.stringMatching(/^Look\n\n\[Images left out.*: 1\]$/) },
+  ]);
+  // Another request may be smaller, so it is not remembered.
+  server.behave(() => ({ json: ok }));
+  await ask(model, {}, conversation);
+  expect(JSON.stringify(server.last()?.body)).toContain('image_url');
+  await expect(server.failureOf(tooLarge)).resolves.toMatchObject({ fault: 'context' });
+});
+
 test('reasoning that it cannot read any more is left out once', async () => {
   server.behave(({ body }) =>
     JSON.stringify(body.input).includes('sealed')

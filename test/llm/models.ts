@@ -1,15 +1,15 @@
 import OpenAI from 'openai';
-import { withReadableErrors } from '../../src/llm/error-body.ts';
 import { type Message, type Model, messageOf, type Reply, type ReplyOptions } from '../../src/llm/model.ts';
 import { type ModelServer, openaiModels } from '../../src/llm/openai.ts';
+import { withReadableErrors } from '../../src/llm/refusals/error-body.ts';
 import { fetchFromModel } from '../../src/outgoing/fetch-from.ts';
 import { add, calculate, multiply, question } from './servers/sample.ts';
 
 export const key = 'sk-test-1234567890';
 
 /** Connects to a server as the service does. */
-export function modelsAt(baseURL: string, more: Partial<ModelServer> = {}) {
-  const fetch = withReadableErrors(fetchFromModel(10));
+export function modelsAt(baseURL: string, more: Partial<ModelServer> = {}, maxSilenceMs = 5000) {
+  const fetch = withReadableErrors(fetchFromModel(10, maxSilenceMs));
   return openaiModels({
     connect: (apiKey) => new OpenAI({ apiKey, baseURL, maxRetries: 0, logLevel: 'off', fetch }),
     seconds: 10,

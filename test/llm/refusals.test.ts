@@ -120,6 +120,13 @@ const other: [string, Answer, string, boolean, RegExp][] = [
     { status: 404, json: error('The model `m` does not exist', { code: 'model_not_found' }) },
     'model',
     false,
+    /^the model m is not offered by 127\.0\.0\.1:\d+; change OPENAI_MODEL or the agent's model \(HTTP 404\)/,
+  ],
+  [
+    'an unknown address',
+    { status: 404, json: error('Not Found') },
+    'model',
+    false,
     /check OPENAI_MODEL or the agent's model, and OPENAI_BASE_URL \(HTTP 404\)/,
   ],
   [
@@ -128,6 +135,39 @@ const other: [string, Answer, string, boolean, RegExp][] = [
     'model',
     false,
     /cannot be used through the Chat Completions API; set OPENAI_API to auto or responses/,
+  ],
+  [
+    'a firewall',
+    {
+      status: 403,
+      headers: { 'content-type': 'text/html' },
+      json: '<!DOCTYPE html><html><head><title>Attention Required!</title></head><body>Blocked</body></html>',
+    },
+    'model',
+    false,
+    /^a web page refused the request in place of the model server; check OPENAI_BASE_URL, and the rules of a proxy.* \(HTTP 403\)\. The server said: Attention Required! Blocked$/,
+  ],
+  [
+    'a proxy whose server is away',
+    {
+      status: 502,
+      headers: { 'content-type': 'text/html', 'retry-after': '60' },
+      json: '<html>\r\n<head><title>502 Bad Gateway</title></head></html>',
+    },
+    'model',
+    true,
+    /^the model server answered with HTTP 502; try again later, or look at its log\. The server said: 502 Bad Gateway$/,
+  ],
+  [
+    'a proxy that limits the size',
+    {
+      status: 413,
+      headers: { 'content-type': 'text/html' },
+      json: '<html>\r\n<head><title>413 Request Entity Too Large</title></head></html>',
+    },
+    'context',
+    false,
+    /^the conversation is larger than the model server or a proxy before it accepts \(HTTP 413\); raise the size of requests there, or make the task smaller\. The server said: 413/,
   ],
   [
     'plain text',

@@ -1,5 +1,7 @@
 import type { Wire } from '../../src/llm/model.ts';
+import { ask, key, modelsAt } from './models.ts';
 import { chunk, completed, delta, item, message, openScript, whole } from './scripted.ts';
+import type { Answer } from './servers/serve.ts';
 
 let scripted: Awaited<ReturnType<typeof openScript>>;
 beforeAll(async () => {
@@ -88,6 +90,45 @@ describe.each(['chat', 'responses'] as const)('%s', (wire) => {
             },
           };
     expect(await scripted.failed(wire, [{ events: [long] }])).toMatchObject({ fault: 'context', isTransient: false });
+  });
+});
+
+describe.each(['chat', 'responses'] as const)('%s, a stream that breaks', (wire) => {
+  const { begin, end } = parts[wire];
+  const hear = () => {
+    const shown: string[] = [];
+    const onText = (piece: string) => void shown.push(piece);
+    return { shown, options: { onText, onRestart: () => void shown.push('↺') } };
+  };
+
+  test('a stream that breaks in the middle is repeated like a lost connection', async () => {
+    const { shown, options } = hear();
+    const answers: Answer[] = [{ events: [begin], ending: 'break' }, { events: [begin, ...end] }];
+    const { reply } = await scripted.asked(wire, answers, options);
+    expect([reply.text, shown]).toEqual(['One two', ['One ', '↺', 'One ', 'two']]);
+  });
+
+  test('a stream that falls silent in the middle is repeated like a lost connection', async () => {
+    const { shown, options } = hear();
+    scripted.prepare([{ events: [begin], ending: 'silence' }, { events: [begin, ...end] }]);
+    const model = modelsAt(scripted.url, { api: wire, seconds: 60 }, 500).withKey('m', key);
+    expect([(await ask(model, options)).text, shown]).toEqual(['One two', ['One ', '↺', 'One ', 'two']]);
+  });
+
+  test('a stream that stalls again and again fails as a server that may be back later', async () => {
+    const { options } = hear();
+    // Only the first try can reach the limit of silence; the second one never begins to answer.
+    scripted.prepare([{ events: [begin], ending: 'silence' }, { isHeld: true }]);
+    const model = modelsAt(scripted.url, { api: wire, seconds: 2 }, 300).withKey('m', key);
+    const failure = await ask(model, options).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ name: 'ModelFailed', fault: 'model', isTransient: true });
+    expect(String(failure)).toMatch(/sent nothing for 0.3 s in the middle of its answer; .*raise MODEL_ANSWER_SECONDS/);
+  });
+
+  test('a stream that breaks after the end of the answer is complete', async () => {
+    // Chat Completions would send the usage next.
+    const answers: Answer[] = [{ events: [begin, ...end], ending: 'break' }];
+    expect((await scripted.asked(wire, answers)).reply.text).toBe('One two');
   });
 });
 

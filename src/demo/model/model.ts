@@ -5,7 +5,7 @@ interface Turn {
   arguments: object;
 }
 
-/** A failing response: an error status, a connection that breaks in the middle, or any body that a test chooses. */
+/** A failing response: an error status, a connection that breaks after the body, or any body that a test chooses. */
 export interface Fault {
   status?: number;
   headers?: Record<string, string>;
@@ -88,13 +88,17 @@ export async function startModel(
 }
 
 function goWrong(
-  { status = 200, headers = {}, body = '{"error":{"message":"made to fail"}}', isReset }: Fault,
+  {
+    status = 200,
+    headers = {},
+    isReset,
+    body = isReset ? '{"choices"' : '{"error":{"message":"made to fail"}}',
+  }: Fault,
   res: ServerResponse,
 ) {
   res.writeHead(status, headers);
   if (!isReset) return res.end(body);
-  res.write(body.slice(0, 10));
-  setImmediate(() => res.destroy());
+  res.write(body, () => setImmediate(() => res.destroy()));
 }
 
 function completion(model: string, turn: number, said: Turn[] | string, offered: Set<string>) {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { keptWithin, maxCalls, tooManyCalls } from '../bounds.ts';
+import { isFields } from '../merge.ts';
 import { ModelFailed, type Reply, type ToolCall } from '../model.ts';
 import { otherForm } from '../other-form.ts';
-import { AnswerIsError } from '../refusal.ts';
+import { AnswerIsError } from '../refusals/refusal.ts';
 import { usage } from '../usage.ts';
 import { Interrupted } from '../wire-format.ts';
 import { unknownCallFields, unknownFields } from './kept.ts';
@@ -72,8 +73,9 @@ export function chatReply(model: string, completion: unknown): Reply {
 
 /** OpenRouter reports errors of its providers with status 200, in place of the answer or inside of it. */
 function failOnError(completion: unknown): void {
-  const given = completion as { error?: unknown; choices?: { error?: unknown }[] } | null | undefined;
-  const error = given?.error ?? (Array.isArray(given?.choices) ? given?.choices[0]?.error : undefined);
+  if (!isFields(completion)) return;
+  const [choice] = Array.isArray(completion.choices) ? completion.choices : [];
+  const error = completion.error ?? (isFields(choice) ? choice.error : undefined);
   if (error != null) throw new AnswerIsError(error);
 }
 

@@ -1,15 +1,12 @@
 import { z } from 'zod';
-import { badAnswer, CharCount, maxCalls, tooManyCalls } from '../bounds.ts';
+import { badAnswer, CharCount, maxCalls } from '../bounds.ts';
+import { doneEvent, untilBroken } from '../events.ts';
 import { mergeFields } from '../merge.ts';
-import { AnswerIsError } from '../refusal.ts';
+import { AnswerIsError } from '../refusals/refusal.ts';
+import { hasTokens } from '../usage.ts';
 import { Interrupted } from '../wire-format.ts';
-import { unknownCallFields, unknownFields } from './kept.ts';
-
-const callPart = z.looseObject({
-  index: z.int().min(0).optional(),
-  id: z.string().nullish(),
-  function: z.looseObject({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
-});
+import { callPart, StreamedCalls } from './calls.ts';
+import { unknownFields } from './kept.ts';
 
 /** The fields of a chunk that the service reads. */
 const chunk = z.object({
@@ -33,21 +30,19 @@ const chunk = z.object({
 
 type Delta = NonNullable<NonNullable<z.output<typeof chunk>['choices']>[number]['delta']>;
 
-interface Call {
-  id: string;
-  name: string;
-  arguments: string;
-  extra: Record<string, unknown>;
-}
-
 /**
  * Assembles a streamed Chat Completion and passes its text to `onText` as it arrives. The client library has a helper
  * for this, but the helper loops up to whatever index a server sends.
  * @throws ModelFailed when the stream is malformed; Interrupted when it ends early
  */
-export async function gatherChat(chunks: AsyncIterable<unknown>, onText: (text: string) => void): Promise<unknown> {
+export async function gatherChat(events: AsyncIterable<unknown>, onText: (text: string) => void): Promise<unknown> {
   const answer = new StreamedAnswer();
-  for await (const each of chunks) {
+  // What follows the last piece is only the usage. Losing it costs less than paying for the answer twice.
+  for await (const each of untilBroken(events, () => answer.isFinished())) {
+    if (each === doneEvent) {
+      answer.end();
+      break;
+    }
     const text = answer.add(each);
     if (text !== '') onText(text);
   }
@@ -57,15 +52,14 @@ export async function gatherChat(chunks: AsyncIterable<unknown>, onText: (text: 
 /** A Chat Completion that is assembled chunk by chunk. */
 class StreamedAnswer {
   readonly #count = new CharCount();
-  /** The calls by their index. A call that begins at the index of another one replaces it here, but not in `#calls`. */
-  readonly #open = new Map<number, Call>();
-  readonly #calls: Call[] = [];
+  readonly #calls = new StreamedCalls(this.#count);
   readonly #extra: Record<string, unknown> = {};
   /** The parts of the content, if it comes in parts. */
   readonly #parts: Record<string, unknown>[] = [];
   #content = '';
   #refusal = '';
-  #finishReason: string | null | undefined;
+  #finishReason = '';
+  #isDone = false;
   #usage: unknown;
 
   /** Adds a chunk and returns the text in it. @throws ModelFailed or AnswerIsError */
@@ -73,30 +67,38 @@ class StreamedAnswer {
     const { data } = chunk.safeParse(received);
     if (data === undefined)
       throw badAnswer("has a malformed chunk; check OPENAI_API, or look at the model server's log");
-    this.#usage = data.usage ?? this.#usage;
+    // Some servers count in every chunk, and others send zeros until the last one or in it.
+    if (hasTokens(data.usage)) this.#usage = data.usage;
     const [choice] = data.choices ?? [];
     if (choice?.error != null) throw new AnswerIsError(choice.error);
-    this.#finishReason ??= choice?.finish_reason;
+    this.#finishReason ||= choice?.finish_reason ?? '';
     return choice?.delta == null ? '' : this.#addDelta(choice.delta);
+  }
+
+  /** Notes the event `[DONE]`. */
+  end(): void {
+    this.#isDone = true;
+  }
+
+  isFinished(): boolean {
+    return this.#finishReason !== '';
   }
 
   /** Returns the completion. @throws Interrupted when the stream ended before the answer was complete */
   completion(): unknown {
-    if (this.#finishReason == null) throw new Interrupted();
-    const tool_calls = this.#calls.map(({ id, name, arguments: args, extra }) => ({
-      ...extra,
-      id,
-      function: { name, arguments: args },
-    }));
+    const tool_calls = this.#calls.all();
     const content = this.#parts.length > 0 ? this.#parts : this.#content;
+    const hasAnswer = content.length > 0 || tool_calls.length > 0;
+    // Some servers never say why they finished, but every complete stream has a reason or ends in `[DONE]`.
+    if (!this.isFinished() && !(this.#isDone && hasAnswer)) throw new Interrupted();
     const message = { ...this.#extra, content, refusal: this.#refusal, tool_calls };
-    return { choices: [{ message, finish_reason: this.#finishReason }], usage: this.#usage };
+    return { choices: [{ message, finish_reason: this.#finishReason || null }], usage: this.#usage };
   }
 
   #addDelta(delta: Delta): string {
     mergeFields(this.#extra, unknownFields(delta), this.#count);
     this.#refusal += this.#count.counted(delta.refusal);
-    for (const part of delta.tool_calls ?? []) this.#addCall(part);
+    for (const part of delta.tool_calls ?? []) this.#calls.add(part);
     if (!Array.isArray(delta.content)) return this.#addText(this.#count.counted(delta.content));
     if (this.#parts.length === 0 && this.#content !== '') this.#addPart({ type: 'text', text: this.#content });
     return delta.content.map((part) => this.#addPart(part)).join('');
@@ -112,6 +114,8 @@ class StreamedAnswer {
   #addPart(part: Record<string, unknown>): string {
     const last = this.#parts.at(-1);
     const text = part.type === 'text' && typeof part.text === 'string' ? part.text : '';
+    // Some servers would refuse an empty part when it is sent back.
+    if (part.type === 'text' && text === '') return '';
     if (last?.type === 'text' && part.type === 'text') last.text = `${last.text}${this.#count.counted(text)}`;
     else if (this.#parts.length >= maxCalls) throw badAnswer(`has more than ${maxCalls} parts`);
     else {
@@ -119,27 +123,5 @@ class StreamedAnswer {
       this.#parts.push(part);
     }
     return text;
-  }
-
-  #addCall(part: z.output<typeof callPart>): void {
-    const index = part.index ?? Math.max(0, this.#calls.length - (part.id ? 0 : 1));
-    if (index >= maxCalls) throw tooManyCalls();
-    const call = this.#callAt(index, part.id ?? '');
-    // Some servers repeat the id and the name in every chunk.
-    call.id = this.#count.counted(part.id) || call.id;
-    call.name = this.#count.counted(part.function?.name) || call.name;
-    call.arguments += this.#count.counted(part.function?.arguments);
-    mergeFields(call.extra, unknownCallFields(part), this.#count);
-  }
-
-  /** Returns the call that a chunk continues. Gemini sends each call whole, with a new id and always with index 0. */
-  #callAt(index: number, id: string): Call {
-    const open = this.#open.get(index);
-    if (open !== undefined && (id === '' || open.id === '' || open.id === id)) return open;
-    if (this.#calls.length >= maxCalls) throw tooManyCalls();
-    const call = { id: '', name: '', arguments: '', extra: {} };
-    this.#open.set(index, call);
-    this.#calls.push(call);
-    return call;
   }
 }

@@ -3,7 +3,7 @@ import { keptWithin, maxCalls, tooManyCalls } from '../bounds.ts';
 import { isFields } from '../merge.ts';
 import { ModelFailed, type Reply } from '../model.ts';
 import { otherForm } from '../other-form.ts';
-import { AnswerIsError } from '../refusal.ts';
+import { AnswerIsError } from '../refusals/refusal.ts';
 import { usage } from '../usage.ts';
 import { Interrupted } from '../wire-format.ts';
 import { outputItem, readOutput } from './output.ts';

@@ -1,13 +1,16 @@
 import { z } from 'zod';
-import { badAnswer, CharCount, maxCalls, tooManyCalls } from '../bounds.ts';
-import { AnswerIsError } from '../refusal.ts';
+import { badAnswer, CharCount } from '../bounds.ts';
+import { doneEvent } from '../events.ts';
+import { AnswerIsError } from '../refusals/refusal.ts';
 import { Interrupted } from '../wire-format.ts';
+import { StreamedItems } from './items.ts';
 
 /** The fields of an event that the service reads. */
 const event = z.object({
   type: z.string(),
   delta: z.string().nullish().catch(null),
-  output_index: z.int().min(0).nullish(),
+  arguments: z.string().nullish().catch(null),
+  output_index: z.int().min(0).nullish().catch(null),
   item: z.looseObject({}).nullish(),
   response: z.looseObject({ output: z.array(z.unknown()).nullish() }).nullish(),
 });
@@ -21,31 +24,34 @@ const ends = ['response.completed', 'response.incomplete', 'response.failed'];
  */
 export async function gatherResponse(events: AsyncIterable<unknown>, onText: (text: string) => void): Promise<unknown> {
   const count = new CharCount();
-  const items = new Map<number, unknown>();
+  const items = new StreamedItems(count);
   for await (const each of events) {
-    const { data } = event.safeParse(each);
-    if (data === undefined)
-      throw badAnswer("has a malformed event; check OPENAI_API, or look at the model server's log");
-    const { type, delta, response } = data;
-    if (type === 'error') throw new AnswerIsError(each);
-    if (type === 'response.output_text.delta' && delta) onText(count.counted(delta));
-    if (type === 'response.output_item.done') addItem(items, data, count);
-    if (ends.includes(type) && response != null) return withItems(response, items);
+    if (each === doneEvent) return finished(items.all());
+    const data = eventOf(each);
+    if (data.type === 'error') throw new AnswerIsError(each);
+    if (ends.includes(data.type) && data.response != null) return withItems(data.response, items.all());
+    if (data.type === 'response.output_text.delta' && data.delta) {
+      onText(count.counted(data.delta));
+      items.addText(data.delta);
+    } else items.add(data);
   }
   throw new Interrupted();
 }
 
-function addItem(items: Map<number, unknown>, { item, output_index }: z.output<typeof event>, count: CharCount): void {
-  if (item == null) return;
-  const index = output_index ?? items.size;
-  if (index >= maxCalls) throw tooManyCalls();
-  count.counted(JSON.stringify(item));
-  items.set(index, item);
+/** @throws ModelFailed when the event is malformed */
+function eventOf(received: unknown): z.output<typeof event> {
+  const { data } = event.safeParse(received);
+  if (data === undefined) throw badAnswer("has a malformed event; check OPENAI_API, or look at the model server's log");
+  return data;
+}
+
+/** Some servers end with `[DONE]` alone. @throws Interrupted when there is no answer before it */
+function finished(output: unknown[]): unknown {
+  if (output.length === 0) throw new Interrupted();
+  return { status: 'completed', output };
 }
 
 /** The last event repeats all items at OpenAI. Other servers send them only one by one. */
-function withItems(response: Record<string, unknown>, items: Map<number, unknown>): unknown {
-  if (Array.isArray(response.output) && response.output.length > 0) return response;
-  const inOrder = [...items].sort(([a], [b]) => a - b).map(([, item]) => item);
-  return { ...response, output: inOrder };
+function withItems(response: Record<string, unknown>, items: unknown[]): unknown {
+  return Array.isArray(response.output) && response.output.length > 0 ? response : { ...response, output: items };
 }

@@ -36,6 +36,15 @@ odd.body = odd.body
   .replace('"prompt_tokens":1', '"prompt_tokens":1.5')
   .replace('"completion_tokens":1', '"completion_tokens":"x"');
 
+/** A stream that breaks in the middle of a text and of a call. */
+const half: Said = {
+  headers: { 'Content-Type': 'text/event-stream' },
+  body: [{ content: 'half an answer' }, { tool_calls: [{ index: 0, id: 'h', function: { name: 'write_file' } }] }]
+    .map((delta) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`)
+    .join(''),
+  isReset: true,
+};
+
 const told = () => JSON.stringify(world.model.requests.at(-1)?.messages);
 
 async function play(wrong: Said[], status: string): Promise<WorldTask> {
@@ -64,6 +73,7 @@ test.each<[string, Said[][]]>([
       [{ status: 429 }],
       [{ status: 500 }, { status: 500 }],
       [{ isReset: true }],
+      [half],
       [
         {
           status: 400,
@@ -94,6 +104,8 @@ test.each<[string, Said[][]]>([
     'in_review',
   );
   expect(task.failure).toBeNull();
+  // Nothing of an answer that broke is part of the conversation.
+  expect(told()).not.toContain('half an answer');
   // Every mistake was made, and the run then wrote its file and finished.
   expect(world.model.requests.length - before).toBeGreaterThanOrEqual(mistakes.flat().length + mistakes.length + 2);
   if (mistakes.flat().some(Array.isArray)) expect(told()).toContain('not run: over 100 calls');

@@ -18,6 +18,10 @@ export interface Answer {
   json?: unknown;
   /** Values that are sent as JSON; text is sent as it is, for comments and `[DONE]`. */
   events?: (object | string)[];
+  /** What happens after the events instead of an end: the connection breaks, or nothing more. */
+  ending?: 'break' | 'silence';
+  /** No byte is ever sent. */
+  isHeld?: boolean;
 }
 
 export type Server = (received: Received) => Answer;
@@ -71,12 +75,20 @@ function answered(answer: Server, received: Received): Answer {
   }
 }
 
-function send(res: ServerResponse, { status = 200, headers = {}, json, events }: Answer): void {
+function send(res: ServerResponse, { status = 200, headers = {}, json, events, ending, isHeld }: Answer): void {
+  if (isHeld) return;
   const type = events === undefined ? 'application/json' : 'text/event-stream';
   res.writeHead(status, { 'Content-Type': type, ...headers });
   if (events === undefined) return void res.end(typeof json === 'string' ? json : JSON.stringify(json));
-  for (const event of events) res.write(typeof event === 'string' ? `${event}\n\n` : eventText(event));
-  res.end();
+  for (const event of events) res.write(textOf(event));
+  if (ending === undefined) res.end();
+  // The bytes before the break have to arrive.
+  if (ending === 'break') res.write(':\n\n', () => setImmediate(() => res.destroy()));
+}
+
+/** The bytes of a stream. */
+export function textOf(event: object | string): string {
+  return typeof event === 'string' ? `${event}\n\n` : eventText(event);
 }
 
 function eventText(event: object): string {

@@ -1,5 +1,6 @@
-import { retryAfterMs } from '../domain/patience.ts';
-import { isFields } from './merge.ts';
+import { APIError } from 'openai';
+import { retryAfterMs } from '../../domain/patience.ts';
+import { isFields } from '../merge.ts';
 
 /** What a server said when it refused a request, from whichever shape it used. */
 export interface Refusal {
@@ -27,9 +28,17 @@ export class AnswerIsError extends Error {
   }
 }
 
+/** The type of an error whose body is a web page, as proxies and firewalls send it. */
+export const pageType = 'web_page';
+
+export function isPage({ fields }: Refusal): boolean {
+  return fields.type === pageType;
+}
+
 /** Reads an error of the client library, or an AnswerIsError. */
 export function refusalOf(thrown: unknown): Refusal {
-  const { status, error, headers } = thrown as { status?: number; error?: unknown; headers?: Headers };
+  const { status, headers } = thrown instanceof APIError ? thrown : {};
+  const error: unknown = thrown instanceof APIError || thrown instanceof AnswerIsError ? thrown.error : undefined;
   const fields = isFields(error) ? error : {};
   const text = textIn(error);
   const code = [fields.code, fields.type].filter((each) => typeof each === 'string').join(' ');

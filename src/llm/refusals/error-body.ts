@@ -1,5 +1,5 @@
-import { isFields } from './merge.ts';
-import { textIn } from './refusal.ts';
+import { isFields } from '../merge.ts';
+import { pageType, textIn } from './refusal.ts';
 
 /**
  * Wraps a `fetch` so that every error has the shape that OpenAI's client reads. The client shows only `{ error: … }`;
@@ -18,6 +18,7 @@ export function withReadableErrors(inner: typeof fetch): typeof fetch {
 }
 
 function errorIn(body: string): object {
+  if (/^\s*<(?:!doctype html|html|head|body)\b/i.test(body)) return { type: pageType, message: textIn(body) };
   const value = parsed(body);
   const first = Array.isArray(value) ? value[0] : value;
   const fields = isFields(first) && isFields(first.error) ? first.error : isFields(first) ? first : {};

@@ -1,13 +1,17 @@
-import { refusedAnswer } from '../errors.ts';
-import { ModelFailed, type ModelFault, type Wire } from './model.ts';
-import { isOutOfCredit, type Refusal, refusalOf } from './refusal.ts';
-import { tooLong } from './too-long.ts';
-import { Interrupted } from './wire-format.ts';
-import { namesOther, other, type WireSetting, wires } from './wires.ts';
+import { AnswerStalled, refusedAnswer } from '../../errors.ts';
+import { isFields } from '../merge.ts';
+import { ModelFailed, type ModelFault, type Wire } from '../model.ts';
+import { Interrupted } from '../wire-format.ts';
+import { namesOther, other, type WireSetting, wires } from '../wires.ts';
+import { isOutOfCredit, isPage, type Refusal, refusalOf } from './refusal.ts';
+import { type TooLong, tooLong } from './too-long.ts';
+import { isUnknownModel } from './unknown-model.ts';
 
 interface Context {
   wire: Wire;
   setting: WireSetting;
+  /** The name of the model, and the host that should know it. */
+  model: { name: string; host: string };
   /** Removes the key and other secrets from what a server says. */
   clean: (text: string) => string;
 }
@@ -27,12 +31,18 @@ export function failureOf(error: unknown, context: Context): ModelFailed {
       `${error.message}; try again, and look at the model server's log if it happens again`,
       { isTransient: true },
     );
+  if (error instanceof AnswerStalled)
+    return new ModelFailed(
+      'model',
+      `the model server ${error.message}; try again later, or look at its log. If it needs longer pauses, raise MODEL_ANSWER_SECONDS`,
+      { isTransient: true },
+    );
   if (error instanceof SyntaxError)
     return new ModelFailed('model', "the model server's answer is not JSON; check OPENAI_BASE_URL and OPENAI_API", {
       isTransient: true,
     });
   const refusal = refusalOf(error);
-  const [fault, what, isTransient = false] = sentenceFor(refusal, error as Error, context);
+  const [fault, what, isTransient = false] = sentenceFor(refusal, error, context);
   const said = oneLine(context.clean(refusal.text)).slice(0, maxSaid);
   const { retryAfterMs } = refusal;
   return new ModelFailed(fault, said === '' ? what : `${what}. The server said: ${said}`, {
@@ -48,14 +58,11 @@ function oneLine(text: string): string {
 /** The fault, what happened and what to change, and whether the same request may succeed later. */
 type Sentence = [ModelFault, string, boolean?];
 
-function sentenceFor(refusal: Refusal, error: Error, context: Context): Sentence {
+function sentenceFor(refusal: Refusal, error: unknown, context: Context): Sentence {
   const { status, text } = refusal;
   const http = `(HTTP ${status})`;
-  if (tooLong(refusal) !== undefined)
-    return [
-      'context',
-      'the conversation is longer than the model accepts; use a model with a larger context window, or make the task smaller',
-    ];
+  const long = tooLong(refusal);
+  if (long !== undefined) return ['context', tooLongText(long)];
   if (status === undefined && text !== '')
     return ['model', 'the model server failed during its answer; try again later, or look at its log', true];
   if (status === undefined)
@@ -70,6 +77,9 @@ function sentenceFor(refusal: Refusal, error: Error, context: Context): Sentence
       'rate_limit',
       `the account at the model server has no credit or quota left ${http}; add credit, or raise the account's limit`,
     ];
+  if (status === 408 || status === 409)
+    return ['model', `the model server could not answer now ${http}; try again later`, true];
+  if (status < 500 && status !== 429 && isPage(refusal)) return ['model', `${pageText} ${http}`];
   if (status === 401 || status === 403 || (status === 400 && isWrongKey.test(text)))
     return [
       'auth',
@@ -83,19 +93,27 @@ function sentenceFor(refusal: Refusal, error: Error, context: Context): Sentence
     ];
   if (status >= 500 && !cannotUseTools.test(text))
     return ['model', `the model server answered with HTTP ${status}; try again later, or look at its log`, true];
-  if (status === 408 || status === 409)
-    return ['model', `the model server could not answer now ${http}; try again later`, true];
   return ['model', `${refused(refusal, context)} ${http}`];
 }
 
+function tooLongText({ isBytes }: TooLong): string {
+  return isBytes
+    ? 'the conversation is larger than the model server or a proxy before it accepts (HTTP 413); raise the size of requests there, or make the task smaller'
+    : 'the conversation is longer than the model accepts; use a model with a larger context window, or make the task smaller';
+}
+
+/** The API of a model server answers in JSON. */
+const pageText =
+  'a web page refused the request in place of the model server; check OPENAI_BASE_URL, and the rules of a proxy or firewall before the server';
+
 /** Returns the code of the system error, such as ECONNREFUSED, or the name of the error. */
-function causeOf(error: Error): string {
-  let each = error as { code?: unknown; cause?: unknown } | undefined;
-  for (let depth = 0; each != null && depth < 5; depth++) {
+function causeOf(error: unknown): string {
+  let each = error;
+  for (let depth = 0; isFields(each) && depth < 5; depth++) {
     if (typeof each.code === 'string') return each.code;
-    each = each.cause as typeof each;
+    each = each.cause;
   }
-  return error.name;
+  return error instanceof Error ? error.name : 'unknown error';
 }
 
 /** Gemini refuses a wrong key as a bad request: "API key not valid. Please pass a valid API key." */
@@ -107,12 +125,15 @@ const cannotUseTools =
 const isFiltered = /content_filter|content_policy|content management policy|invalid_prompt|usage polic/i;
 
 /** Says which setting to change after a refusal that no repetition could heal. */
-function refused({ status, code, param, text }: Refusal, { wire, setting }: Context): string {
+function refused(refusal: Refusal, { wire, setting, model }: Context): string {
+  const { status, code, param, text } = refusal;
   const about = `${param} ${text}`;
   if (isFiltered.test(`${code} ${text}`))
     return "the model server's content filter refused the request; describe the task differently, or use another model";
   if (setting !== 'auto' && namesOther(wire, text))
     return `the model cannot be used through the ${wires[wire].title} API; set OPENAI_API to auto or ${other(wire)}`;
+  if (isUnknownModel(refusal))
+    return `the model ${model.name} is not offered by ${model.host}; change OPENAI_MODEL or the agent's model`;
   if (cannotUseTools.test(text))
     return 'the model cannot use tools; use a model that can, or enable tools at the server';
   if (/max_(?:completion_|output_)?tokens/.test(about))

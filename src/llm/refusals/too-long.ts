@@ -31,8 +31,9 @@ const phrases: RegExp[] = [
   /too large for model with (\d+) maximum context length/i,
   // GitHub Models: "Request body too large for gpt-4o model. Max size: 8000 tokens."
   /too large for \S+ model\. Max size: (\d+) tokens/i,
-  // A request that alone exceeds what OpenAI and Groq allow in a minute never passes, however long we wait.
-  /request too large for .{1,200}tokens per min.{1,40}limit:? (\d+)/i,
+  // A request that alone exceeds what OpenAI and Groq allow in a minute never passes, however long we wait. The number is
+  // a limit of one account, and other accounts use the same model.
+  /request too large for .{1,200}tokens per min.{1,40}limit/i,
   // Ollama, where it does not cut the conversation silently. When it has cut away every user message it says the third.
   /input length exceeds (?:the|maximum) context length/i,
   /prompt too long; exceeded (?:max )?context length/i,
@@ -57,6 +58,8 @@ const phrases: RegExp[] = [
 export interface TooLong {
   /** The tokens that fit, if the server said it. */
   window: number | undefined;
+  /** A limit on the size of requests, which a proxy may have set: the words are not about tokens. */
+  isBytes: boolean;
 }
 
 /** Numbers outside this range are not context windows. */
@@ -68,7 +71,7 @@ export function tooLong({ status, code, text, fields }: Refusal): TooLong | unde
   const found = phrases.map((phrase) => phrase.exec(said)).filter((match) => match !== null);
   if (found.length === 0 && status !== 413) return undefined;
   const window = [fields.n_ctx, ...found.map(([, number]) => number)].map(Number).find(isWindow);
-  return { window };
+  return { window, isBytes: found.length === 0 };
 }
 
 function isWindow(number: number): boolean {
