@@ -50,18 +50,23 @@ function readAnswer(answer: Response, body: ReadableStream<Uint8Array>, limits: 
   return readWhole(body, { ...limits, check });
 }
 
-async function fetchWithinOrigin(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-  let url = new URL(input instanceof Request ? input.url : input);
-  for (let redirects = 0; ; redirects++) {
-    const answer = await fetch(input instanceof Request ? input : url.href, { ...init, redirect: 'manual' });
-    const location = answer.headers.get('location');
-    if (!redirectStatuses.includes(answer.status) || location === null) return answer;
-    await answer.body?.cancel();
-    url = locationWithin(url, location);
-    if (redirects === maxRedirects || !canRepeat(input, init, answer.status))
-      throw new AnswerRefused('redirects too often or in an unsupported way');
-  }
+/** Returns a `fetch` that follows redirects within the origin only. @throws AnswerRefused for any other redirect */
+export function withinOrigin(send: typeof fetch): typeof fetch {
+  return async (input, init = {}) => {
+    let url = new URL(input instanceof Request ? input.url : input);
+    for (let redirects = 0; ; redirects++) {
+      const answer = await send(input instanceof Request ? input : url.href, { ...init, redirect: 'manual' });
+      const location = answer.headers.get('location');
+      if (!redirectStatuses.includes(answer.status) || location === null) return answer;
+      await answer.body?.cancel();
+      url = locationWithin(url, location);
+      if (redirects === maxRedirects || !canRepeat(input, init, answer.status))
+        throw new AnswerRefused('redirects too often or in an unsupported way');
+    }
+  };
 }
+
+const fetchWithinOrigin = withinOrigin((input, init) => fetch(input, init));
 
 const redirectStatuses = [301, 302, 303, 307, 308];
 

@@ -1,5 +1,5 @@
-import { type AnswerLimits, boundedFetch } from './bounded-fetch.ts';
-import { type AddressOf, pinnedFetch } from './pinned-fetch.ts';
+import { type AnswerLimits, boundedFetch, withinOrigin } from './bounded-fetch.ts';
+import { type AddressOf, patientFetch, pinnedFetch } from './pinned-fetch.ts';
 
 /**
  * Limits on the responses of model servers. An agent may be allowed up to 200,000 tokens, about 1 MB of text. JSON may
@@ -23,7 +23,7 @@ const githubAnswers: AnswerLimits = { maxBytes: 32_000_000, maxMs: 20_000 };
  */
 export function fetchFromModel(seconds: number, maxSilenceMs = seconds * 500): typeof fetch {
   const events = { ...modelAnswers.events, maxSilenceMs };
-  return boundedFetch({ ...modelAnswers, events, maxMs: seconds * 1000 });
+  return boundedFetch({ ...modelAnswers, events, maxMs: seconds * 1000 }, withinOrigin(patientFetch));
 }
 
 export const fetchFromGitHub: typeof fetch = boundedFetch(githubAnswers);

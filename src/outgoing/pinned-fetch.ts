@@ -24,13 +24,18 @@ export function pinnedFetch(addressOf: AddressOf): typeof fetch {
   };
 }
 
+/**
+ * A `fetch` that waits as long as its signal allows. That of Node gives up after 300 s in which a server sends nothing,
+ * which a model may need to read a long prompt.
+ */
+export const patientFetch: typeof fetch = pinnedFetch(async () => undefined);
+
 function send(url: URL, init: RequestInit, address: Address, signal?: AbortSignal): Promise<IncomingMessage> {
   const options: RequestOptions = {
     method: init.method ?? 'GET',
     headers: Object.fromEntries(new Headers(init.headers)),
-    // A connection of an earlier request could lead to another address.
-    agent: false,
-    ...(address === undefined ? {} : { lookup: pinnedTo(address) }),
+    // Otherwise a connection of an earlier request could be used, which may lead to another address.
+    ...(address === undefined ? {} : { agent: false, lookup: pinnedTo(address) }),
   };
   return new Promise((resolve, reject) => {
     const request = url.protocol === 'https:' ? requestHttps : requestHttp;
