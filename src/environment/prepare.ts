@@ -48,9 +48,12 @@ export async function prepareEnvironment(given: Room, commit: string, { isTrial 
   const { app, signal } = given;
   const began = performance.now();
   const secrets = await revealSecrets(app, given.repository.projectId);
-  const image = await takeImage(given, secrets);
-  const room = { ...given, image };
   const files = await openFiles(app);
+  const image = await takeImage(given, secrets).catch(async (error) => {
+    await files.remove();
+    throw error;
+  });
+  const room = { ...given, image };
   const remove = async () => {
     image?.release();
     await files.remove();

@@ -20,7 +20,6 @@ import { join } from 'node:path';
 import { DamagedArchive, pack, unpack } from '../../src/environment/keep/archive.ts';
 import { type KeptStore, keptStore } from '../../src/environment/keep/kept-store.ts';
 import { moveInto } from '../../src/environment/keep/place.ts';
-import { inTurn } from '../../src/environment/keep/turns.ts';
 import { type KeyParts, keyOf } from '../../src/environment/key.ts';
 
 const never = new AbortController().signal;
@@ -149,9 +148,19 @@ describe('the store', () => {
   });
 
   test('keeps no partial result when the folder cannot be written', async () => {
-    writeFileSync(join(root, 'store'), 'a file in its place');
+    write('store', 'a file in its place');
     await expect(add('a', 10)).rejects.toThrow();
     expect(await take('a')).toBeUndefined();
+  });
+
+  test('deletes what a killed worker left beside the results, unless one may still be adding it', async () => {
+    await add('a', 10);
+    for (const name of [`${key('a')}.tar.zst.0123456789ab`, `${key('b')}.tar.zst`]) write(`store/${name}`, 'x');
+    await store.trim(1000);
+    expect(readdirSync(join(root, 'store'))).toHaveLength(4);
+    for (const name of readdirSync(join(root, 'store'))) utimesSync(join(root, 'store', name), 1000, 1000);
+    await store.trim(1000);
+    expect(readdirSync(join(root, 'store')).sort()).toEqual([`${key('a')}.json`, `${key('a')}.tar.zst`]);
   });
 
   test('deletes the least recently used first', async () => {
@@ -183,26 +192,6 @@ test('results are moved beside the files of a repository, never over them or thr
   ]);
   expect(lstatSync(join(root, 'to/link')).isSymbolicLink()).toBe(true);
   expect(readdirSync(join(root, 'outside'))).toEqual(['x']);
-});
-
-test('callers with the same key take turns, and one that gives up does not delay the others', async () => {
-  const order: string[] = [];
-  const stop = new AbortController();
-  const { promise: held, resolve: release } = Promise.withResolvers<void>();
-  const first = inTurn('k', never, async () => {
-    await held;
-    order.push('first');
-  });
-  const second = inTurn('k', stop.signal, async () => void order.push('second'));
-  const third = inTurn('k', never, async () => void order.push('third'));
-  await inTurn('other', never, async () => void order.push('other'));
-  stop.abort(new Error('gave up'));
-  await expect(second).rejects.toThrow('gave up');
-  release();
-  await Promise.all([first, third]);
-  await expect(inTurn('k', never, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
-  await inTurn('k', never, async () => void order.push('last'));
-  expect(order).toEqual(['other', 'first', 'third', 'last']);
 });
 
 test('the key depends on every part and not on the order of unordered ones', () => {

@@ -23,6 +23,7 @@ export interface KeptStore {
 
 /** A result is valid once it has its second file, which is written last. */
 const [archiveEnding, factsEnding] = ['.tar.zst', '.json'];
+const isFacts = /^[0-9a-f]{64}\.json$/;
 
 /** Opens the store in a folder that only the service can read. */
 export function keptStore(folder: string): KeptStore {
@@ -65,6 +66,7 @@ export function keptStore(folder: string): KeptStore {
       }
     },
     trim: async (bytes) => {
+      await removeLeft(folder);
       const found = await sizesIn(folder);
       let left = found.reduce((sum, each) => sum + each.bytes, 0);
       for (const { key, bytes: size } of found.sort((a, b) => a.usedMs - b.usedMs)) {
@@ -74,6 +76,21 @@ export function keptStore(folder: string): KeptStore {
       }
     },
   };
+}
+
+/** A result is added right after it was packed, so older files that belong to no result are left over. */
+const addingMs = 3_600_000;
+
+/** Deletes what a worker left that was killed while it added or removed a result. */
+async function removeLeft(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  const known = new Set(names.filter((name) => isFacts.test(name)).map((name) => name.slice(0, 64)));
+  for (const name of names) {
+    const isOfResult = known.has(name.slice(0, 64)) && [archiveEnding, factsEnding].includes(name.slice(64));
+    const file = join(folder, name);
+    const stats = isOfResult ? undefined : await stat(file).catch(() => undefined);
+    if (stats?.isFile() && stats.mtimeMs < Date.now() - addingMs) await rm(file, { force: true });
+  }
 }
 
 /** Returns false if another worker has just deleted the archive. */
@@ -100,7 +117,7 @@ function parse(text: string): Kept | undefined {
 
 async function sizesIn(folder: string): Promise<{ key: string; bytes: number; usedMs: number }[]> {
   const names = await readdir(folder).catch(() => []);
-  const keys = names.filter((name) => /^[0-9a-f]{64}\.json$/.test(name)).map((name) => name.slice(0, 64));
+  const keys = names.filter((name) => isFacts.test(name)).map((name) => name.slice(0, 64));
   const each = await Promise.all(
     keys.map(async (key) => {
       const facts = await stat(join(folder, `${key}${factsEnding}`)).catch(() => undefined);

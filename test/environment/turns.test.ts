@@ -1,0 +1,23 @@
+import { inTurn } from '../../src/environment/keep/turns.ts';
+
+const never = new AbortController().signal;
+
+test('callers with the same key take turns, and one that gives up does not delay the others', async () => {
+  const order: string[] = [];
+  const stop = new AbortController();
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const first = inTurn('k', never, async () => {
+    await held;
+    order.push('first');
+  });
+  const second = inTurn('k', stop.signal, async () => void order.push('second'));
+  const third = inTurn('k', never, async () => void order.push('third'));
+  await inTurn('other', never, async () => void order.push('other'));
+  stop.abort(new Error('gave up'));
+  await expect(second).rejects.toThrow('gave up');
+  release();
+  await Promise.all([first, third]);
+  await expect(inTurn('k', never, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+  await inTurn('k', never, async () => void order.push('last'));
+  expect(order).toEqual(['other', 'first', 'third', 'last']);
+});
