@@ -190,6 +190,20 @@ describe('explore', () => {
     expect(result).toMatchObject({ ok: true, text: expect.stringMatching(/^y{8000}\n\[… 12000 characters cut …\]$/) });
   });
 
+  test('reads less for a model with a small window', async () => {
+    const script: Scripted[] = [Array.from({ length: 5 }, () => call('read_file', { path: 'a' })), 'In a.js.'];
+    const { context, calls, seen } = recorded(script);
+    context.host.call = async (tool, args) => {
+      calls.push([tool, args]);
+      return { ok: true, text: 'x'.repeat(5000) };
+    };
+    context.model.window = () => 4000;
+    expect(await callTool(context, ask)).toMatchObject({ ok: true, text: 'In a.js.' });
+    // Two results are more than half of 4,000 tokens.
+    expect(calls).toHaveLength(2);
+    expect(seen.at(-1)?.messages.at(-1)?.content).toMatch(/^Answer the question now/);
+  });
+
   test.each<[string, Scripted[], number, RegExp]>([
     ['a model that fails', [new ModelFailed('rate_limit', 'slow down')], 0, /failed: slow down/],
     ['an empty answer', [' '], 0, /without an answer/],

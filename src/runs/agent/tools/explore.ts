@@ -1,14 +1,17 @@
 import { exhausted } from '../../../domain/budget.ts';
 import { specsOf } from '../../../llm/calls/declaration.ts';
-import { type Message, ModelFailed, messageOf, type Reply } from '../../../llm/model.ts';
+import { type Message, type Model, ModelFailed, messageOf, type Reply } from '../../../llm/model.ts';
 import { callReadTool, readTools } from '../../../repositories/read-tools.ts';
 import type { ToolAnswer } from '../../../sandbox/sandbox.ts';
+import { usualRatio } from '../context/memory.ts';
 import type { ToolContext } from './tool.ts';
 
 /** Answers of the model for one question, and calls in each of them. */
 const [maxTurns, maxCalls] = [12, 20];
 /** Characters of the answer, and of everything that is read for it. */
 const [answerChars, readChars] = [8000, 240_000];
+/** Share of the model's window for what is read. The rest is for the calls, the rules and the answer. */
+const readShare = 0.5;
 
 const rules = `You explore a git repository for a colleague who will change it. Read and search until you can answer the question;
 make several calls at once where they do not depend on each other. Then answer in at most 400 words: what you found, with
@@ -27,13 +30,18 @@ export async function explore(context: ToolContext, question: string): Promise<T
   for (let turn = 1; ; turn++) {
     const used = exhausted(await context.limits(), await context.spent());
     if (used !== undefined) return { ok: false, text: `the exploration stopped: ${used}` };
-    const isLast = turn >= maxTurns || talk.read > readChars;
+    const isLast = turn >= maxTurns || talk.read > roomOf(context.model);
     if (isLast) talk.messages.push({ role: 'user', content: enough });
     const reply = await ask(context, talk.messages);
     if (typeof reply === 'string') return { ok: false, text: `the exploration failed: ${reply}` };
     if (isLast || reply.toolCalls.length === 0) return answerOf(reply);
     await readFor(context, talk, reply);
   }
+}
+
+/** Returns how many characters may be read, so that the question and all results fit into the model's window. */
+function roomOf(model: Model): number {
+  return Math.min(readChars, (model.window() ?? Number.POSITIVE_INFINITY) * usualRatio * readShare);
 }
 
 interface Talk {
@@ -43,11 +51,11 @@ interface Talk {
 }
 
 /** Carries out the calls of an answer. */
-async function readFor({ host, signal }: ToolContext, talk: Talk, reply: Reply): Promise<void> {
+async function readFor({ host, model, signal }: ToolContext, talk: Talk, reply: Reply): Promise<void> {
   talk.messages.push(messageOf(reply));
   for (const [i, call] of reply.toolCalls.entries()) {
     signal.throwIfAborted();
-    const isRun = i < maxCalls && talk.read <= readChars;
+    const isRun = i < maxCalls && talk.read <= roomOf(model);
     const content = isRun ? await callReadTool(call, host.call) : 'not run: too much was read already';
     talk.read += content.length;
     talk.messages.push({ role: 'tool', toolCallId: call.id, content });
