@@ -10,14 +10,18 @@ import { playMini } from './mini/play-mini.ts';
 import type { Options } from './options.ts';
 import { type OracleServer, oracleModel, startOracle } from './oracle/server.ts';
 import { pageOf } from './report/page.ts';
+import { openProgress } from './report/progress.ts';
 import { type Summary, summaryOf } from './report/summary.ts';
 import { textOf } from './report/text.ts';
 import { packageFetcher } from './repository/fetch-package.ts';
-import { type Job, planJobs, type RunResult } from './results/result.ts';
+import { type Job, type Loop, planJobs, type RunResult } from './results/result.ts';
 import { openResults, type ResultsFile } from './results/results-file.ts';
 import { playTask } from './service/play-task.ts';
 import { openStage, type Stage } from './service/stage.ts';
 import type { EvalTask, Files } from './tasks/task.ts';
+
+/** How often people are told what the runs are doing while none of them ends. */
+const remindMs = 15_000;
 
 /** Returns the tasks that can run here, and why the others cannot. */
 export async function runnable(tasks: EvalTask[]): Promise<{ tasks: EvalTask[]; skipped: Summary['skipped'] }> {
@@ -35,6 +39,7 @@ export async function runnable(tasks: EvalTask[]): Promise<{ tasks: EvalTask[]; 
 export async function evaluate(options: Options, all: EvalTask[], onStage: (stage: Stage) => void): Promise<Summary> {
   const { tasks, skipped } = await runnable(all);
   const fetch = packageFetcher(options.cache);
+  say(`Preparing ${tasks.length} tasks. Packages that are not in ${options.cache} are fetched.`);
   const assignments = [];
   for (const task of tasks) assignments.push({ task, files: await task.repository(fetch) });
   const oracle = options.model === undefined ? await startOracle(assignments) : undefined;
@@ -82,6 +87,7 @@ async function runJobs({ options, oracle, results, files, jobs, onStage }: Work)
   const modelOf = ({ run }: Job) => options.model ?? oracleModel(options.oracle, `${options.seed}.${run}`);
   // Not in the results: the users of sandboxes must be able to enter the folder.
   const folder = join(tmpdir(), `deckhand-eval-${createHash('sha256').update(options.out).digest('hex').slice(0, 12)}`);
+  say('Starting the service');
   const stage = await openStage(folder, {
     slots: options.parallel,
     modelUrl: url,
@@ -91,19 +97,27 @@ async function runJobs({ options, oracle, results, files, jobs, onStage }: Work)
   });
   onStage(stage);
   let begun = 0;
+  const progress = openProgress(say);
+  const reminding = setInterval(progress.remind, remindMs);
   const keep = async (result: RunResult, number: number) => {
     await results.add(result);
-    say(`  ${String(number).padStart(4)}/${left.length} ${result.loop.padEnd(8)} ${result.task}: ${ended(result)}`);
+    progress.say(
+      `  ${String(number).padStart(4)}/${left.length} ${result.loop.padEnd(8)} ${result.task}: ${ended(result)}`,
+    );
   };
   try {
     await inParallel(left, options.parallel, async (job) => {
       const number = ++begun;
       const [repository, name] = [files.get(job.task.id) ?? new Map(), modelOf(job)];
-      if (!results.has('deckhand', job.run)) await keep(await playTask(stage, job, repository, name), number);
-      if (options.withMini && !results.has('mini', job.run))
-        await keep(await playMini(stage.scratch, job, repository, chatModel({ url, key, name })), number);
+      const play = async (loop: Loop, run: (tell: (state: string) => void) => Promise<RunResult>) => {
+        if (!results.has(loop, job.run)) await keep(await progress.follow(loop, job.task.id, run), number);
+      };
+      await play('deckhand', (tell) => playTask(stage, job, { files: repository, model: name, tell }));
+      if (!options.withMini) return;
+      await play('mini', () => playMini(stage.scratch, job, repository, chatModel({ url, key, name })));
     });
   } finally {
+    clearInterval(reminding);
     await stage.close();
   }
 }

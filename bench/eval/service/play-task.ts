@@ -22,13 +22,21 @@ const pollMs = 500;
 /** Longer than any limit of a run. */
 const patienceMs = 3 * 3_600_000;
 
+interface Play {
+  files: Files;
+  model: string;
+  /** Receives what the run is doing. */
+  tell(state: string): void;
+}
+
 /** Lets the service do a task in a project of its own, and judges the pull request. */
-export async function playTask(stage: Stage, job: Job, files: Files, model: string): Promise<RunResult> {
+export async function playTask(stage: Stage, job: Job, { files, model, tell }: Play): Promise<RunResult> {
   const name = `run-${job.run}/${job.task.id}`;
   const bare = stage.github.folderOf(name);
   await seedRepository(bare, files);
   const taskId = await startRun(stage, job, `${stage.github.url}/${name}`, model);
-  const run = await ended(stage, taskId);
+  const run = await ended(stage, taskId, tell);
+  tell('judging the result');
   const pull = stage.github.pullOf(name);
   const proposed = pull === undefined ? 'none' : pull.draft ? 'draft' : 'ready';
   const verdict = pull && (await judged(stage, job, bare, pull.head.ref));
@@ -69,24 +77,34 @@ async function startRun({ service, token }: Stage, { task, run }: Job, url: stri
 }
 
 /** Waits for the end of a task's run. A run that waits for a person is cancelled, because there is none. */
-async function ended({ service, token }: Stage, taskId: string): Promise<ServiceRun> {
+async function ended({ service, token }: Stage, taskId: string, tell: Play['tell']): Promise<ServiceRun> {
   const end = Date.now() + patienceMs;
   for (;;) {
     const [run] = await service.api<ServiceRun[]>(token, 'GET', `/tasks/${taskId}/runs`);
     if (run !== undefined && !['queued', 'running', 'waiting'].includes(run.status)) return run;
-    const reason = run?.status === 'waiting' ? await reasonToWait({ service, token }, taskId) : undefined;
-    if (reason !== undefined && reason !== 'model') {
+    const attention = run?.status === 'waiting' ? await attentionOf({ service, token }, taskId) : undefined;
+    if (run !== undefined && attention != null && attention.reason !== 'model') {
       await service.api(token, 'POST', `/tasks/${taskId}/cancel`);
-      return { ...(run as ServiceRun), failure: { category: 'waited', message: `waited for a person (${reason})` } };
+      return { ...run, failure: { category: 'waited', message: `waited for a person (${attention.reason})` } };
     }
+    tell(attention == null ? stateOf(run) : `waiting for its model, ${attention.text.slice(0, 200)}`);
     if (Date.now() > end) throw new Error(`the run of ${taskId} did not end within ${patienceMs / 3_600_000} hours`);
     await sleep(pollMs);
   }
 }
 
-async function reasonToWait({ service, token }: Pick<Stage, 'service' | 'token'>, taskId: string) {
-  const task = await service.api<{ attention?: { reason: string } | null }>(token, 'GET', `/tasks/${taskId}`);
-  return task.attention?.reason;
+function stateOf(run: ServiceRun | undefined): string {
+  return run === undefined || run.status === 'queued' ? 'queued' : `turn ${run.steps + 1}`;
+}
+
+interface Attention {
+  reason: string;
+  text: string;
+}
+
+async function attentionOf({ service, token }: Pick<Stage, 'service' | 'token'>, taskId: string) {
+  const task = await service.api<{ attention?: Attention | null }>(token, 'GET', `/tasks/${taskId}`);
+  return task.attention;
 }
 
 async function judged(stage: Stage, job: Job, bare: string, branch: string) {
