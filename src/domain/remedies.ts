@@ -4,7 +4,8 @@ import type { Failure, FailureCategory } from './run.ts';
  * Who set a limit, and therefore who can raise it. `repository` means the repository's .deckhand.yml, `task` the budget of
  * the task.
  */
-export type LimitSetter = 'service' | 'project' | 'repository' | 'task';
+const limitSetters = ['service', 'project', 'repository', 'task'] as const;
+export type LimitSetter = (typeof limitSetters)[number];
 
 const noteOf: Record<LimitSetter, string> = {
   service: 'limit of the service',
@@ -75,5 +76,5 @@ export function endedByLimit({ category, message }: Pick<Failure, 'category' | '
 
 /** Returns who set the limit that a message mentions; undefined when it mentions none. */
 export function limitSetter(message: string): LimitSetter | undefined {
-  return (Object.keys(noteOf) as LimitSetter[]).find((setBy) => message.includes(`${noteOf[setBy]})`));
+  return limitSetters.find((setBy) => message.includes(`${noteOf[setBy]})`));
 }

@@ -77,7 +77,7 @@ export const SetToken = z.strictObject({
     .string()
     .min(1, 'must not be empty')
     .max(2048, 'must have at most 2048 characters')
-    .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'),
+    .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces or line breaks'),
 });
 export const TokenSet = z.object({ configured: z.boolean() });
 export const TokenState = z.object({ configured: z.boolean(), updatedAt: Timestamp.nullable() });
