@@ -13,6 +13,7 @@ import { handleDelivery, requeueForgotten } from './github/inbox/receive.ts';
 import { redeliverFailed } from './github/inbox/redeliver.ts';
 import { syncMilestones } from './github/mirror/milestones.ts';
 import { syncTask } from './github/mirror/sync.ts';
+import { tidy, tidyAgain } from './github/mirror/tidy.ts';
 import type { JobName, JobPolicy, Jobs, Worker, Workers } from './queue/names.ts';
 import { removeOld } from './retention.ts';
 import { wakeForWaitingRuns, workOnRuns } from './runs/lease/work.ts';
@@ -41,6 +42,7 @@ export const jobs: { [N in JobName]: Job<N> } = {
   },
   continue: { once: true, retries: 5, concurrency: 1, handle: (app, { taskId }) => continueTask(app, taskId) },
   mirror: { once: true, retries: 10, concurrency: 4, handle: (app, job) => syncTask(app, job) },
+  tidy: { once: true, retries: 10, concurrency: 1, handle: (app, job) => tidy(app, job) },
   sprint: { once: true, retries: 5, concurrency: 1, handle: (app, { projectId }) => advanceSprint(app, projectId) },
   digest: { once: false, retries: 2, concurrency: 1, handle: (app, { sprintId }) => writeDigest(app, sprintId) },
   milestones: { once: true, retries: 10, concurrency: 1, handle: (app) => syncMilestones(app) },
@@ -78,6 +80,7 @@ async function sweep(app: App): Promise<void> {
   // These need only the database, so they come before the work that fails while GitHub is unavailable.
   await removeOld(app);
   await requeueForgotten(app);
+  await tidyAgain(app);
   await syncInstallations(app);
   await reconcileAll(app, 'scheduled', null);
   await advanceAllSprints(app);

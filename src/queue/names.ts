@@ -14,6 +14,8 @@ export interface Jobs {
    * changed it.
    */
   mirror: { taskId: string; recheck: boolean };
+  /** Remove from GitHub what a deleted task shows on an issue or pull request. With number 0, only its branch. */
+  tidy: { taskId: string; repositoryId: string; number: number };
   /** Start the tasks of the project's active sprint that can start now. */
   sprint: { projectId: string };
   /** Let a model improve the report of a completed sprint. */

@@ -7,6 +7,7 @@ import { Refused } from '../domain/machine.ts';
 import type { TaskEvent, TaskStatus } from '../domain/task.ts';
 import { badField, badRequest } from '../errors.ts';
 import { assertTaskBudgetWithin } from '../projects/budgets.ts';
+import { noteLeftovers } from './leftovers.ts';
 import { advanceSprints, joinParent, moveTask, showTask } from './move.ts';
 import { dependencyProblems, insertTask, ownerProblems, repositoryProblems } from './operations.ts';
 import type { CreateSubtask, UpdateTask } from './schemas.ts';
@@ -106,7 +107,7 @@ async function assertMayChange(em: EntityManager, task: TaskView, input: Update)
 async function setDependencies(em: EntityManager, task: TaskView, dependsOn: string[]): Promise<void> {
   const ids = [...new Set(dependsOn)];
   if ((await reachableFrom(em, ids)).has(task.id))
-    throw badField('dependsOn', 'dependsOn: the task would depend on itself, directly or through other tasks');
+    throw badField('dependsOn', 'dependsOn must not make the task depend on itself, directly or through other tasks');
   await replaceDependencies(em, task.id, ids);
 }
 
@@ -155,7 +156,8 @@ async function openSprintOf(em: EntityManager, { sprintId, projectId }: TaskView
 }
 
 /**
- * Deletes a task and its subtasks. Removes them from the dependencies of other tasks.
+ * Deletes a task and its subtasks. Removes them from the dependencies of other tasks. Jobs then remove from GitHub what they
+ * show there.
  * @throws Refused while a run is live
  */
 export async function deleteTask(app: App, task: TaskView): Promise<void> {
@@ -163,6 +165,7 @@ export async function deleteTask(app: App, task: TaskView): Promise<void> {
     await lockForDeletion(em, task.id);
     if (await hasLiveRunBelow(em, task.id))
       throw new Refused('The task or one of its subtasks has an unfinished run. Cancel it before you delete the task.');
+    await noteLeftovers(app, em, task.id);
     await em.delete(Tasks, { id: task.id });
     app.audit.note({ title: [task.title, null] });
     await advanceSprints(app, em, task.projectId);

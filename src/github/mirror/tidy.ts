@@ -1,0 +1,142 @@
+import type { App, Octokit } from '../../app.ts';
+import { isAgentBranch } from '../../domain/branch.ts';
+import type { RepoName } from '../../git/remote-url.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import type { Jobs } from '../../queue/names.ts';
+import { type Credential, credentialFor, octokitFor } from '../../repositories/credentials.ts';
+import { findRepository } from '../../repositories/store.ts';
+import { authorFor } from '../../runs/publish/publish.ts';
+import { type Leftover, queueTidying } from '../../tasks/leftovers.ts';
+import { findOwnComment } from '../commands/replies.ts';
+import { findItem } from '../paginate.ts';
+import { httpStatusOf } from '../place.ts';
+import { findTaskOfIssue, findTaskOfPull } from '../store.ts';
+import { deleteLeftover, findLeftover, listOldLeftovers } from './leftover-store.ts';
+import { ownLabels } from './mirror.ts';
+import { statusMarker } from './status-comment.ts';
+
+/**
+ * Handles the `tidy` job: removes from GitHub what a deleted task showed there. Each step looks before it writes, so the
+ * job can be repeated after a crash. Issues stay open, because they belong to people.
+ */
+export async function tidy(app: App, job: Jobs['tidy']): Promise<void> {
+  const em = app.db.manager;
+  // A job that shows the task may still be running.
+  await app.db.withLock(`mirror ${job.taskId}`, async () => {
+    const left = await findLeftover(em, job);
+    if (left === undefined) return;
+    const repository = await findRepository(em, left.repositoryId);
+    const credential = repository === null ? undefined : await credentialFor(app, repository);
+    if (repository === null || credential === undefined || credential.kind === 'none' || credential.owner === '')
+      return deleteLeftover(em, left);
+    try {
+      await remove(
+        app,
+        { credential, octokit: await octokitFor(app, credential), base: repository.defaultBranch },
+        left,
+      );
+    } catch (error) {
+      // What is gone, locked or out of reach cannot be cleaned.
+      if (!isRefusedWith(error, 403, 404, 410)) throw error;
+      app.log.info({ err: error, taskId: left.taskId }, 'what a deleted task left on GitHub cannot be removed');
+    }
+    await deleteLeftover(em, left);
+  });
+}
+
+/** Queues again what failed for long, for example because GitHub was unavailable. */
+export async function tidyAgain(app: App): Promise<void> {
+  for (const left of await listOldLeftovers(app.db.manager, 200)) await queueTidying(app, undefined, left);
+}
+
+interface Host {
+  credential: Exclude<Credential, { kind: 'none' }>;
+  octokit: Octokit;
+  /** The default branch of the repository. */
+  base: string;
+}
+
+async function remove(app: App, host: Host, left: Leftover): Promise<void> {
+  if (left.number > 0) {
+    if (left.branch !== null) await closePull(host, left);
+    // Somebody may have made a new task for the issue, which shows the same labels and the same comment.
+    if (!(await isTakenAgain(app, left))) await removeMarks(app, host, left);
+  }
+  if (left.branch !== null) await deleteBranch(app, host, left.branch);
+}
+
+async function isTakenAgain(app: App, { repositoryId, number, branch }: Leftover): Promise<boolean> {
+  const find = branch === null ? findTaskOfIssue : findTaskOfPull;
+  return (await find(app.db.manager, repositoryId, number)) !== undefined;
+}
+
+const nameOf = ({ credential: { owner, repo } }: Host): RepoName => ({ owner, repo });
+
+async function closePull(host: Host, { number, taskId }: Leftover): Promise<void> {
+  const { octokit } = host;
+  const place = { ...nameOf(host), pull_number: number };
+  const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', place);
+  if (data.state !== 'open') return;
+  const marker = `<!-- deckhand:deleted ${taskId} -->`;
+  const issue = { ...nameOf(host), issue_number: number };
+  const path = '/repos/{owner}/{repo}/issues/{issue_number}/comments' as const;
+  const pages = octokit.paginate.iterator(`GET ${path}`, { ...issue, per_page: 100 });
+  if ((await findItem(pages, (comment) => comment.body?.startsWith(marker))) === undefined)
+    await octokit.request(`POST ${path}`, { ...issue, body: `${marker}\n${closingText}` });
+  await octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...place, state: 'closed' });
+}
+
+const closingText =
+  'The task of this pull request was deleted, so the pull request is closed. Its branch is deleted too, unless somebody else pushed to it.';
+
+/** Removes our labels, status comment and milestone. A project that has just a git token has none of them. */
+async function removeMarks(app: App, host: Host, left: Leftover): Promise<void> {
+  if (host.credential.kind !== 'installation') return;
+  const { octokit } = host;
+  const issue = { ...nameOf(host), issue_number: left.number };
+  const path = '/repos/{owner}/{repo}/issues/{issue_number}' as const;
+  const { data: labels } = await octokit.request(`GET ${path}/labels`, { ...issue, per_page: 100 });
+  for (const { name } of labels.filter((label) => ownLabels.has(label.name)))
+    await unlessGone(octokit.request(`DELETE ${path}/labels/{name}`, { ...issue, name }));
+  const commentId = left.commentId ?? (await findOwnComment(app, octokit, issue, statusMarker))?.id;
+  const comments = '/repos/{owner}/{repo}/issues/comments/{comment_id}' as const;
+  if (commentId !== undefined)
+    await unlessGone(octokit.request(`DELETE ${comments}`, { ...nameOf(host), comment_id: Number(commentId) }));
+  if (left.milestone === null) return;
+  const { data } = await octokit.request(`GET ${path}`, issue);
+  if (data.milestone?.number === left.milestone) await octokit.request(`PATCH ${path}`, { ...issue, milestone: null });
+}
+
+async function unlessGone(request: Promise<unknown>): Promise<void> {
+  await request.catch((error) => {
+    if (httpStatusOf(error) !== 404) throw error;
+  });
+}
+
+/** GitHub compares at most this many commits in one answer. A longer branch is kept. */
+const maxCommits = 250;
+
+/** Deletes the branch of an agent if all of its commits are our own. */
+async function deleteBranch(app: App, host: Host, branch: string): Promise<void> {
+  if (!isAgentBranch(branch)) return;
+  const { octokit } = host;
+  const ref = { ...nameOf(host), ref: `heads/${branch}` };
+  const head = await octokit.request('GET /repos/{owner}/{repo}/git/ref/{ref}', ref).then(
+    ({ data }) => data.object.sha,
+    (error) => {
+      if (httpStatusOf(error) !== 404) throw error;
+      return undefined;
+    },
+  );
+  if (head === undefined) return;
+  const basehead = `${host.base}...${head}`;
+  const compared = await octokit.request('GET /repos/{owner}/{repo}/compare/{basehead}', {
+    ...nameOf(host),
+    basehead,
+    per_page: maxCommits,
+  });
+  const { commits, total_commits: total } = compared.data;
+  const { email } = await authorFor(app, host.credential);
+  const isOurs = total <= commits.length && commits.every(({ commit }) => commit.author?.email === email);
+  if (isOurs) await unlessGone(octokit.request('DELETE /repos/{owner}/{repo}/git/refs/{ref}', ref));
+}
