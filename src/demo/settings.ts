@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { DemoGitHub } from './github/github.ts';
 import type { ScriptedModel } from './model/model.ts';
@@ -37,13 +39,36 @@ export function demoSettings(given: {
 }
 
 /** Returns the preferred port if it is free, otherwise another one. */
-export function freePort(preferred = 0): Promise<number> {
+export async function freePort(preferred = anyPort()): Promise<number> {
+  for (let port = preferred; ; port = anyPort()) if (await isFree(port)) return port;
+}
+
+/**
+ * Chooses a port that the kernel does not give to those who ask for any port, as every outgoing connection does. One of
+ * those could be taken before the service listens on it, or while it restarts.
+ */
+function anyPort(): number {
+  return randomInt(lowestPort, Math.max(lowestPort + 1000, firstOfKernel()));
+}
+
+/** Browsers refuse some ports up to 10080. */
+const lowestPort = 11_000;
+
+function firstOfKernel(): number {
+  try {
+    return Number.parseInt(readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8'), 10);
+  } catch {
+    // Systems other than Linux begin higher.
+    return 32_768;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
-    probe.once('error', (error) => (preferred === 0 ? reject(error) : resolve(freePort())));
-    probe.listen(preferred, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
+    probe.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' || error.code === 'EACCES' ? resolve(false) : reject(error),
+    );
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
   });
 }

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../../src/demo/settings.ts';
 import { type MadeImage, makeImage, smallSystem } from './stand-ins/made-image.ts';
 import { openPlace } from './stand-ins/place.ts';
 
@@ -22,14 +22,6 @@ const auth = { username: 'somebody', password: 'a password of tests' };
 const authorization = `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`;
 /** The password above, as `htpasswd -B` writes it. */
 const hashed = '$2b$05$7y38xN.rhWuxz0svf5lFke5vLdKHu9o4W6NY/GwPm/L93piBy9s6O';
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Starts Debian's registry, which demands a password. */
 async function startDockerRegistry() {
@@ -99,7 +91,7 @@ ifPossible('an image is made, pushed, pulled, run, updated and removed', async (
   const registry = await startDockerRegistry();
   try {
     const version = (text: string) => makeImage([smallSystem(), [{ name: 'etc/version', content: text }]]);
-    const signal = AbortSignal.timeout(25_000);
+    const signal = new AbortController().signal;
     const take = () => images.take(`${registry.host}/team/app:1`, auth, signal, () => {});
     await push(registry, version('one'), 'team/app', '1');
     const one = await take();
