@@ -9,6 +9,7 @@ export default {
   // One PostgreSQL for the whole run; every file copies its own database from a migrated template.
   globalSetup: '<rootDir>/test/support/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/jest/global-teardown.mjs',
-  testTimeout: 30_000,
+  // Generous, because a busy machine may be many times slower. A test waits for conditions, each with a limit of its own.
+  testTimeout: 240_000,
   maxWorkers: 2,
 };

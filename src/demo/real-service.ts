@@ -40,16 +40,15 @@ export async function startService(settings: Record<string, string>): Promise<Ru
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
     await gone;
   };
-  for (let tries = 0; settings.ROLE !== 'worker'; tries++) {
-    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}:\n${log}`);
-    const answer = await fetch(`${url}/readyz`).catch(() => undefined);
-    if (answer?.ok) break;
-    if (tries === 300) {
+  const isReady = async () => {
+    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}`);
+    return (await fetch(`${url}/readyz`).catch(() => undefined))?.ok;
+  };
+  if (settings.ROLE !== 'worker')
+    await until('the service to be ready', isReady).catch(async (error: Error) => {
       await stop('SIGKILL');
-      throw new Error(`the service did not answer within 30 s:\n${log}`);
-    }
-    await sleep(100);
-  }
+      throw new Error(`${error.message}; its log:\n${log}`);
+    });
   return {
     url,
     process: child,
@@ -74,6 +73,8 @@ export async function startService(settings: Record<string, string>): Promise<Ru
 
 /** The pauses of `until` grow, because a wait of seconds would otherwise cost the service hundreds of requests. */
 const [firstPauseMs, longestPauseMs] = [20, 200];
+/** How long `until` waits. What takes a second on an idle machine may take a minute on a busy one. */
+const patienceMs = 120_000;
 
 /**
  * Calls a function repeatedly until it returns a truthy value, and returns that.
@@ -82,7 +83,7 @@ const [firstPauseMs, longestPauseMs] = [20, 200];
 export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined | false>,
-  timeoutMs = 25_000,
+  timeoutMs = patienceMs,
 ): Promise<T> {
   const end = Date.now() + timeoutMs;
   for (let pause = firstPauseMs; ; pause = Math.min(pause * 1.3, longestPauseMs)) {

@@ -61,7 +61,7 @@ test('an agent sees comments, images and MCP tools, also after its worker was ki
   await say('mona', 'Please keep the old name.');
   await say('mona', '/agent start');
   await until('the fourth turn', async () => isHeld);
-  await world.service.stop('SIGKILL');
+  await world.kill();
   release();
   // The next worker must not read this comment: the model would get another beginning.
   await say('mona', 'Too late.');
@@ -94,4 +94,4 @@ test('an agent sees comments, images and MCP tools, also after its worker was ki
   ]);
   expect(JSON.stringify([model.requests, events])).not.toContain('key-of-the-tracker');
   expect(await world.dump()).not.toContain('key-of-the-tracker');
-}, 90_000);
+});

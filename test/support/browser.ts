@@ -20,7 +20,7 @@ export const complaints: string[] = [];
 export async function openPerson(): Promise<Page> {
   browser ??= await launchBrowser();
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(`${message.text()} at ${message.location().url}`);

@@ -1,10 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { until } from '../../src/demo/real-service.ts';
 
-/** Returns the command lines of this machine's processes that have a text in their arguments. */
-export function commandsWith(text: string): string[] {
-  return processes()
-    .map((pid) => read(pid, 'cmdline'))
-    .filter((command) => command.includes(text));
+/** Returns the ids of this machine's processes that have a text in their arguments, which are separated by NUL. */
+export const processesWith = (text: string): number[] =>
+  processes()
+    .filter((pid) => read(pid, 'cmdline').includes(text))
+    .map(Number);
+
+/** Waits until no process has the text in its arguments. The kernel takes a moment to end those that were killed. */
+export async function untilNoneHas(text: string): Promise<void> {
+  await until(`the processes with ${text} to end`, async () => processesWith(text).length === 0);
 }
 
 /** Returns also those that have a folder only in their mounts, as sandboxes do. */

@@ -30,6 +30,8 @@ export interface World {
   dump(): Promise<string>;
   /** Queries the database, for data that would take thousands of requests or is not in the API. */
   sql<T>(text: string, values: unknown[]): Promise<T[]>;
+  /** Kills the service, and lets the leases of its runs expire, so that the next process need not wait for that. */
+  kill(): Promise<void>;
   restart(): Promise<void>;
   close(): Promise<void>;
 }
@@ -67,7 +69,7 @@ export async function openWorld(
     DATABASE_URL: proxy?.url ?? database.url,
     JWT_SECRET: 'canary-jwt-secret-of-the-tests-0123456789',
     ENCRYPTION_KEY: '5c'.repeat(32),
-    RUN_LEASE_SECONDS: '2',
+    // Runs that wait are looked for with every heartbeat. The lease is long, so that a paused process keeps its runs.
     RUN_HEARTBEAT_SECONDS: '1',
     MIRROR_INTERVAL_MS: '0',
     ...options.settings,
@@ -92,6 +94,10 @@ export async function openWorld(
     ...issuesOf(github, owner),
     dump: () => dump(database.url),
     sql: (text, values) => query(database.url, text, values),
+    kill: async () => {
+      await service.stop('SIGKILL');
+      await query(database.url, `update runs set lease_until = now() where status = 'running'`, []);
+    },
     restart: async () => {
       service = await startService(settings);
     },

@@ -95,6 +95,7 @@ function answerTo<T>(path: string): Promise<T> {
   return until(`an answer to ${path}`, async () => {
     if (isKilled) {
       isKilled = false;
+      await world.kill();
       await world.restart();
     }
     return world.get<T>(path).catch(() => undefined);
@@ -121,8 +122,7 @@ async function play(): Promise<Shown> {
     if (task !== undefined) await react(task);
     return task?.status === 'in_review' && task;
   };
-  // A run that is taken over, waits three times, and proves its change takes 25 s on a busy machine.
-  return until(`the task of issue ${number} in review`, inReview, 120_000);
+  return until(`the task of issue ${number} in review`, inReview, 600_000);
 }
 
 /** After a fault at one of the model's refusals, fewer of them are left, so the run may go on without being parked. */

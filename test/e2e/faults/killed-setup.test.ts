@@ -1,8 +1,9 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../../../src/demo/real-service.ts';
 import { gitAsync } from '../../support/git.ts';
+import { processesWith, untilNoneHas } from '../../support/processes.ts';
 import { openWorld, type World } from '../../support/world.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'deckhand-setup-'));
@@ -13,18 +14,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The time that set-up takes, which occurs in no other process's arguments on this machine. */
-const mark = `5.${process.pid}`;
+/** How long set-up would sleep, which occurs in no other process's arguments on this machine. */
+const mark = `6${process.pid}`;
 
-function isSettingUp(): boolean {
-  return readdirSync('/proc').some((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark);
-    } catch {
-      return false;
-    }
-  });
-}
+/** Waits until set-up sleeps, and returns the process. */
+const sleeping = () => until('set-up', async () => processesWith(`sleep\0${mark}`)[0]);
 
 async function push(files: Record<string, string>, url: string): Promise<void> {
   const clone = join(folder, 'clone');
@@ -48,24 +42,25 @@ test('workers killed during set-up and after it lose nothing, double nothing, an
     },
     settings: { DATA_DIR: dataDir },
   });
-  const setup = `mkdir deps && touch deps/half && sleep ${mark} && mv deps/half deps/whole`;
+  const setup = `mkdir deps && touch deps/half && { sleep ${mark} || mv deps/half deps/whole; } 2> /dev/null`;
   const settings = { setup, network: { setup: [] }, checks: 'ls deps && test -e deps/whole -a ! -e deps/half' };
   await push({ '.gitignore': 'deps/\n', '.deckhand.yml': JSON.stringify(settings) }, world.github.url);
   await world.issue('/agent start');
 
-  await until('set-up', async () => isSettingUp());
-  await world.service.stop('SIGKILL');
-  await until('the end of its commands', async () => !isSettingUp());
+  await sleeping();
+  await world.kill();
+  await untilNoneHas(mark);
   expect(readdirSync(dataDir)).not.toContain('environments');
 
   await world.restart();
+  process.kill(await sleeping());
   await until('the first turn of the model', async () => asked === 1);
   const kept = readdirSync(join(dataDir, 'environments')).sort();
   expect(kept).toEqual([
     expect.stringMatching(/^[0-9a-f]{64}\.json$/),
     expect.stringMatching(/^[0-9a-f]{64}\.tar\.zst$/),
   ]);
-  await world.service.stop('SIGKILL');
+  await world.kill();
 
   held.resolve();
   await world.restart();
@@ -84,4 +79,4 @@ test('workers killed during set-up and after it lose nothing, double nothing, an
   expect(readdirSync(join(dataDir, 'environments')).sort()).toEqual(kept);
   const pulls = await world.github.as('mona')<unknown[]>('GET', '/repos/mona/sample/pulls?state=all');
   expect(pulls).toHaveLength(1);
-}, 120_000);
+});

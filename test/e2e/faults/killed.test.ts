@@ -20,7 +20,7 @@ beforeAll(async () => {
       if (turn === model.heldTurn) await model.held;
     },
   });
-}, 60_000);
+});
 
 /** Makes the model play a script from now on, and wait before one of its turns. */
 function hold(script: Said[], heldTurn: number): void {
@@ -46,7 +46,7 @@ test('the next process finishes a run that was killed during a conversation: one
   hold(story as Said[], 3);
   const number = await world.issue('/agent start', issue);
   await until('the third turn', async () => model.asked === 4);
-  await world.service.stop('SIGKILL');
+  await world.kill();
   model.release();
   await world.restart();
   const task = await world.taskIn('in_review');
@@ -75,7 +75,7 @@ test('files that replaced links and folders are restored as they were, and nothi
   hold([command(change), command(later), finish], 2);
   await world.issue('/agent start');
   await until('the second turn', async () => model.asked === 3);
-  await world.service.stop('SIGKILL');
+  await world.kill();
   model.release();
   await world.restart();
   const { branchName } = await world.taskIn('in_review');
@@ -100,7 +100,7 @@ test('a process that is asked to stop during a run hands the run over and exits 
 
 test('a suspended worker that resumes after its run was taken over writes nothing more', async () => {
   await world.service.stop();
-  world.settings.ROLE = 'web';
+  Object.assign(world.settings, { ROLE: 'web', RUN_LEASE_SECONDS: '2' });
   await world.restart();
   const startWorker = async (name: string) => {
     const own = { ROLE: 'worker', DATA_DIR: `${world.settings.DATA_DIR}/${name}` };
@@ -137,7 +137,7 @@ test('a suspended worker that resumes after its run was taken over writes nothin
     first.log().includes('run left to the worker that holds it now'),
   );
   expect(await state()).toEqual(before);
-}, 90_000);
+});
 
 test('a run that an attempt could not continue is tried again after a pause', async () => {
   let isRefused = false;

@@ -49,7 +49,7 @@ test('by comments: a run hears what people say, pauses after its turn, survives 
   await waitsFor(number, 'paused');
   await until('the label', async () => (await labels(number)) === 'agent:in-progress,agent:needs-you');
   await face.told(number, 'Paused by mona.');
-  world.service.process.kill('SIGKILL');
+  await world.kill();
   await world.restart();
   const early = await say(number, '/agent resume');
   await until('the reaction', async () => face.reactionsTo(early.id).includes('rocket'));
