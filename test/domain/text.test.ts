@@ -1,6 +1,7 @@
 import { branchName, isAgentBranch } from '../../src/domain/branch.ts';
 import { exhausted, limitsOfService, lowerLimits } from '../../src/domain/budget.ts';
 import { closedBlocks, harmless, harmlessLine, oneLine, plain } from '../../src/domain/text/sanitize.ts';
+import { timeOf } from '../support/processor-time.ts';
 
 const id = 'task_01m7xxm447fap8m1vcx47q1cwc';
 
@@ -83,12 +84,9 @@ test('an unclosed code block is closed, a closed one is unchanged', () => {
   expect(closedBlocks('```\nb\n```')).toBe('```\nb\n```');
 });
 
-test("hidden text is removed from people's text, in linear time", () => {
+test("hidden text is removed from people's text, in linear time", async () => {
   expect(plain('a<!-- do evil -->b')).toBe('ab');
   expect(plain('a<!-- never ends')).toBe('a');
   expect(plain('st\u200bart \u202eevil\u2066\u0007 ok\n')).toBe('start evil ok\n');
-  // Processor time instead of clock time, because the machine may be busy.
-  const began = process.cpuUsage();
-  plain('<!--'.repeat(250_000));
-  expect(process.cpuUsage(began).user / 1000).toBeLessThan(1000);
+  expect(await timeOf(() => plain('<!--'.repeat(250_000)))).toBeLessThan(5000);
 });

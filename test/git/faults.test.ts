@@ -12,6 +12,12 @@ import { between, children, serve, wrong } from './faulty-hosts.ts';
 const author = { name: 'bot[bot]', email: '1+bot[bot]@users.noreply.github.com' };
 const at = new Date('2026-01-02T03:04:05Z');
 
+interface Opening {
+  signal?: AbortSignal;
+  limitSeconds?: number;
+  patienceSeconds?: number;
+}
+
 describe.each<[string, () => GitEngine]>([
   ['native', nativeGit],
   ['isomorphic', isomorphicProcess],
@@ -26,10 +32,8 @@ describe.each<[string, () => GitEngine]>([
     for (const checkout of opened.splice(0)) await checkout.close();
     host.close();
   });
-  async function open(url = host.url, signal?: AbortSignal, limitSeconds?: number) {
+  async function open(url = host.url, { signal, limitSeconds, patienceSeconds = 60 }: Opening = {}) {
     const folder = join(host.root, `c${opened.length}`);
-    // With a short timeout, slow sending would count as silence on a busy machine.
-    const patienceSeconds = limitSeconds === undefined ? 1 : 20;
     const remote = { url, token: 'good-token', patienceSeconds, limitSeconds };
     const checkout = await engine.open(remote, { gitDir: join(folder, 'g'), workTree: join(folder, 'w') }, signal);
     opened.push(checkout);
@@ -45,7 +49,8 @@ describe.each<[string, () => GitEngine]>([
     gitOut(host.work, 'commit', '-q', '-m', 'large');
     gitOut(host.work, 'push', '-q', host.bare, 'main');
     const proxy = await between(host.url, 300_000, then);
-    const checkout = await open(proxy.url);
+    // A short patience only here: slow sending would count as silence on a busy machine.
+    const checkout = await open(proxy.url, { patienceSeconds: 1 });
     await expect(checkout.fetch('main')).rejects.toMatchObject({ name: 'GitFailed', fault: 'unreachable' });
     proxy.close();
   });
@@ -56,7 +61,7 @@ describe.each<[string, () => GitEngine]>([
     gitOut(host.work, 'commit', '-q', '-m', 'large');
     gitOut(host.work, 'push', '-q', host.bare, 'main');
     const proxy = await between(host.url, 0, 'drip');
-    const checkout = await open(proxy.url, undefined, 3);
+    const checkout = await open(proxy.url, { limitSeconds: 3 });
     const told = { name: 'GitFailed', fault: 'slow', message: 'git: the remote did not finish within 3 s' };
     await expect(checkout.fetch('main')).rejects.toMatchObject(told);
     proxy.close();
@@ -164,7 +169,7 @@ describe.each<[string, () => GitEngine]>([
   test('no process is left after a checkout is closed or cancelled', async () => {
     const before = children();
     const stop = new AbortController();
-    const one = await open(host.url, stop.signal);
+    const one = await open(host.url, { signal: stop.signal });
     const two = await open();
     await one.fetch('main');
     stop.abort();

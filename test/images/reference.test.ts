@@ -1,5 +1,6 @@
 import { parseReference } from '../../src/images/reference.ts';
 import { isSameSite } from '../../src/images/registry/addresses.ts';
+import { timeOf } from '../support/processor-time.ts';
 
 const digest = `sha256:${'0a'.repeat(32)}`;
 
@@ -58,11 +59,12 @@ test.each([
   expect(() => parseReference(text, 'mirror.example.org')).toThrow('is not an image name');
 });
 
-test('a hostile name is refused quickly', () => {
-  const began = performance.now();
-  for (const text of [`${'a-'.repeat(240)}!`, `${'a.'.repeat(240)}!`, `a.b/${'a__'.repeat(150)}!`])
-    expect(() => parseReference(text)).toThrow('is not an image name');
-  expect(performance.now() - began).toBeLessThan(500);
+test('a hostile name is refused quickly', async () => {
+  const parse = () => {
+    for (const text of [`${'a-'.repeat(240)}!`, `${'a.'.repeat(240)}!`, `a.b/${'a__'.repeat(150)}!`])
+      expect(() => parseReference(text)).toThrow('is not an image name');
+  };
+  expect(await timeOf(parse)).toBeLessThan(2000);
 });
 
 test.each([

@@ -1,9 +1,12 @@
+import { until } from '../../src/demo/real-service.ts';
 import { apart } from '../../src/threads/apart.ts';
+import { longestBlock } from '../support/processor-time.ts';
 import type * as hostile from './hostile.ts';
 
 const module = new URL('./hostile.ts', import.meta.url);
 const patient = apart<typeof hostile>(module, { seconds: 20, heapMb: 40 });
-const strict = apart<typeof hostile>(module, { seconds: 0.5, heapMb: 40 });
+const strict = apart<typeof hostile>(module, { seconds: 1, heapMb: 40 });
+const quick = apart<typeof hostile>(module, { seconds: 0.2, heapMb: 40 });
 
 test('functions of a module are called in a thread that is reused', async () => {
   expect(await patient.call('add', 1, 2)).toBe(3);
@@ -22,23 +25,26 @@ test.each([
   'forever',
   'backtrack',
 ] as const)('%s is ended at the limit while other calls are answered', async (name) => {
-  let ticks = 0;
-  const ticking = setInterval(() => {
-    ticks += 1;
-  }, 10);
+  const ends: string[] = [];
   const others = Array.from({ length: 8 }, (_, i) => strict.call('add', i, 1));
-  await expect(strict.call(name)).rejects.toMatchObject({ name: 'OverLimit', message: 'it takes more than 0.5 s' });
-  clearInterval(ticking);
+  const answered = Promise.all(others).then(() => ends.push('others'));
+  const hostile = strict.call(name).finally(() => ends.push(name));
+  const block = await longestBlock(() =>
+    expect(hostile).rejects.toMatchObject({ name: 'OverLimit', message: 'it takes more than 1 s' }),
+  );
+  await answered;
   expect(await Promise.all(others)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-  expect(ticks).toBeGreaterThan(3);
+  expect(ends).toEqual(['others', name]);
+  expect(block).toBeLessThan(1000);
   expect(await strict.call('add', 1, 2)).toBe(3);
 });
 
 test('with more hostile calls than threads, each one ends and later calls are answered', async () => {
-  const calls = Array.from({ length: 6 }, () => strict.call('forever'));
+  const calls = Array.from({ length: 6 }, () => quick.call('forever'));
   const ended = await Promise.allSettled(calls);
   expect(ended.map((each) => each.status)).toEqual(Array(6).fill('rejected'));
-  expect(await strict.call('add', 1, 2)).toBe(3);
+  // On a busy machine a thread may not get the processor in so short a time.
+  await until('an answer', async () => (await quick.call('add', 1, 2).catch(() => undefined)) === 3);
 });
 
 test('a call that fills the memory or ends its thread fails, and the process survives', async () => {
@@ -54,7 +60,7 @@ test('a result that arrived in time counts, even if the main thread was blocked 
   await strict.call('add', 0, 0);
   const answer = strict.call('add', 1, 2);
   await new Promise(setImmediate);
-  const until = performance.now() + 700;
+  const until = performance.now() + 1200;
   while (performance.now() < until);
   expect(await answer).toBe(3);
 });

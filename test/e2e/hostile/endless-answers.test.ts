@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { until } from '../../../src/demo/real-service.ts';
+import { lateAnswers } from '../../support/http/health.ts';
 import { testSome } from '../../support/thorough.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
   hostile = spawn(process.execPath, [file], { stdio: ['pipe', 'pipe', 'inherit'] });
   const [port] = await once(hostile.stdout as NodeJS.ReadableStream, 'data');
   url = `http://127.0.0.1:${String(port).trim()}`;
-  const settings = { OPENAI_BASE_URL: `${url}/v1`, MODEL_ANSWER_SECONDS: '2', SANDBOX: 'off' };
+  const settings = { OPENAI_BASE_URL: `${url}/v1`, MODEL_ANSWER_SECONDS: '4', SANDBOX: 'off' };
   world = await openWorld([], { settings });
 });
 afterAll(async () => {
@@ -27,28 +28,24 @@ const residentMb = () =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${world.service.process.pid}/status`, 'utf8'))?.[1]) / 1024;
 const post = <T>(path: string, body = {}) => world.service.api<T>(world.token, 'POST', path, body);
 
-/** Returns the result of `act`, how much memory the service gained during it, and how long other callers waited. */
+/** Returns the result of `act`, how much memory the service gained during it, and how many answers to others were late. */
 async function watched<T>(act: () => Promise<T>) {
   const before = residentMb();
-  const [waits, asked]: [number[], Promise<void>[]] = [[], []];
   let most = before;
   const watch = setInterval(() => {
     most = Math.max(most, residentMb());
-    const began = performance.now();
-    const answer = fetch(`${world.service.url}/healthz`).then((r) => r.arrayBuffer());
-    asked.push(answer.then(() => void waits.push(performance.now() - began)));
   }, 25);
-  const result = await act().finally(() => clearInterval(watch));
-  await Promise.all(asked);
-  return { result, grownMb: most - before, waits };
+  let result: T | undefined;
+  const late = await lateAnswers(world.service, async () => {
+    result = await act();
+  }).finally(() => clearInterval(watch));
+  return { result: result as T, grownMb: most - before, late };
 }
 
-function expectUnharmed({ grownMb, waits }: Awaited<ReturnType<typeof watched>>) {
-  expect(grownMb).toBeLessThan(100);
-  // A service whose event loop is blocked for a second has about 40 late replies. On a busy machine a few are always
-  // late.
-  const late = waits.filter((ms) => ms > 200);
-  expect(late.length).toBeLessThan(Math.max(20, waits.length / 3));
+function expectUnharmed({ grownMb, late }: Awaited<ReturnType<typeof watched>>) {
+  // Without limits it would grow by gigabytes. What is collected when differs.
+  expect(grownMb).toBeLessThan(300);
+  expect(late).toBeLessThan(10);
 }
 
 async function run(): Promise<WorldTask> {
@@ -61,16 +58,16 @@ async function run(): Promise<WorldTask> {
   });
 }
 
-// On a busy machine the two seconds may be over before a size is reached.
+// On a busy machine the seconds may be over before a size is reached.
 testSome<[string, RegExp]>(3, [
   ['gzip-bomb', /is compressed, although that was not asked for/],
-  ['drip', /not complete after 2 s/],
+  ['drip', /not complete after 4 s/],
   // Runs stream too.
   ['endless-content', /larger than 4 MB|not complete/],
   ['endless-text', /larger than 4 MB|not complete/],
   ['empty-lists', /more than 100000 values|not complete/],
   ['endless-error', /HTTP 400/],
-  ['silence', /not complete after 2 s/],
+  ['silence', /not complete after 4 s/],
   ['redirect', /redirects to another host/],
   ['call-number', /more than 1000 calls/],
 ])('%s from a model server ends the run with a clear failure and does no harm', async (attack, message) => {
@@ -86,7 +83,7 @@ testSome<[string, RegExp]>(2, [
   ['endless-content', /larger than 4 MB|not complete/],
   ['idle-events', /larger than 64 MB|not complete/],
   ['call-number', /more than 1000 calls/],
-  ['dripped-events', /not complete after 2 s/],
+  ['dripped-events', /not complete after 4 s/],
 ])('a stream of %s ends the chat with a clear failure and does no harm', async (attack, message) => {
   await fetch(`${url}/attack/${attack}`);
   const { id } = await post<{ id: string }>(`/projects/${world.project.id}/tasks`, { title: 'Talk' });

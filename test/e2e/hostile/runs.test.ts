@@ -2,10 +2,10 @@ import { homedir, hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { ModelRequest, Said } from '../../../src/demo/model/model.ts';
 import { until } from '../../../src/demo/real-service.ts';
-import { commandsWith } from '../../support/processes.ts';
+import { untilNoneHas } from '../../support/processes.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
-const sh = (command: string): Said => [{ name: 'run_command', arguments: { command, timeoutSeconds: 60 } }];
+const sh = (command: string): Said => [{ name: 'run_command', arguments: { command, timeoutSeconds: 200 } }];
 const seconds = `9${process.pid}`;
 
 /** By title of the task: what a hostile agent does, and how its run should end. */
@@ -67,14 +67,10 @@ test('a run that exceeds a limit ends and names the limit; an honest run at the 
     await api(world.token, 'POST', `/tasks/${id}/start`);
   }
   const tasks = () => world.get<WorldTask[]>(`/projects/${world.project.id}/tasks`);
-  const hostile = await until(
-    'the hostile runs to end',
-    async () => {
-      const failed = (await tasks()).filter((t) => t.title in attacks && t.failure !== null);
-      return failed.length === Object.keys(attacks).length && failed;
-    },
-    60_000,
-  );
+  const hostile = await until('the hostile runs to end', async () => {
+    const failed = (await tasks()).filter((t) => t.title in attacks && t.failure !== null);
+    return failed.length === Object.keys(attacks).length && failed;
+  });
   isOver = true;
   for (const { title, failure } of hostile)
     expect([title, failure]).toEqual([
@@ -93,5 +89,5 @@ test('a run that exceeds a limit ends and names the limit; an honest run at the 
   expect(ours.filter((path) => seen.includes(path ?? ''))).toEqual([]);
   expect(answers.length).toBeGreaterThan(2);
   expect(answers.filter((text) => !/^\[exit code 0\] after [\d.]+ s\nround \d+\n$/.test(text))).toEqual([]);
-  expect(commandsWith(seconds)).toEqual([]);
-}, 120_000);
+  await untilNoneHas(seconds);
+});

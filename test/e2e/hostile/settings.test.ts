@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { until } from '../../../src/demo/real-service.ts';
 import { type Face, openFace, repo } from '../../support/face.ts';
 import { gitAsync, gitWith } from '../../support/git.ts';
-import { healthDuring } from '../../support/http/health.ts';
+import { lateAnswers } from '../../support/http/health.ts';
 import { testSome } from '../../support/thorough.ts';
 import type { WorldTask } from '../../support/world.ts';
 
@@ -43,16 +43,15 @@ async function play(status: string, ...turns: Parameters<Face['plays']>) {
   const { world, plays, taskOf } = face;
   plays(...turns);
   let task: WorldTask | undefined;
-  const health = await healthDuring(world.service.url, async () => {
+  const late = await lateAnswers(world.service, async () => {
     const number = await world.issue('/agent start');
     const isOver = async () => {
       task = await taskOf(number);
       return task.runCount === 1 && task.status === status;
     };
-    await until(`issue ${number} ${status}`, isOver, 100_000);
+    await until(`issue ${number} ${status}`, isOver);
   });
-  expect(health.answers).toBeGreaterThan(10);
-  expect(health.longest).toBeLessThan(200 * health.slowness);
+  expect(late).toBeLessThan(10);
   return task;
 }
 
@@ -78,7 +77,7 @@ test('the service responds during a run with a file of 100,000 token-like string
   const task = await play('in_review', [run('echo more >> tokens.txt'), finish]);
   expect(task?.failure).toBeNull();
   expect(await face.mona('GET', `${repo}/pulls/${face.pullOf(task as never)}`)).toMatchObject({ state: 'open' });
-}, 120_000);
+});
 
 test('the service responds while 32 kB of the slowest patterns are matched with 10,000 changed paths', async () => {
   const patterns = Array.from({ length: 200 }, (_, i) => `"**/*a*a*${'?'.repeat(130)}b${i}"`);
@@ -90,4 +89,4 @@ test('the service responds while 32 kB of the slowest patterns are matched with 
     category: 'repository',
     message: expect.stringMatching(/10000 paths takes more than 2 s; use fewer or simpler patterns/),
   });
-}, 120_000);
+});

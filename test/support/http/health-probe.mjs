@@ -1,66 +1,39 @@
-// Requests /healthz of a service repeatedly. A second process measures the load of the machine: how much longer than
-// its processor time a computation takes. When asked to stop, it reports the slowest reply and the highest load.
-import { fork } from 'node:child_process';
+// Requests /healthz of a service every 25 ms. When asked to stop, it reports the number of answers, and of those that came
+// late: the main thread of the service had worked for half a second meanwhile. Arguments: the address of the service, the
+// id of its process.
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { mainThreadTime } from '../processor-time.ts';
 
-const [url] = process.argv.slice(2);
+const [url, pid] = process.argv.slice(2);
+const [intervalMs, lateMs] = [25, 500];
 const stopped = new Promise((resolve) => process.once('message', resolve));
-let isOver = false;
-stopped.then(() => {
-  isOver = true;
-});
 process.once('disconnect', () => process.exit());
-
-const measuredMs = 20;
-
-async function slowness() {
-  let worst = 1;
-  while (!isOver) {
-    const [began, used] = [performance.now(), process.cpuUsage()];
-    let spent = 0;
-    while (spent < measuredMs) {
-      const { user, system } = process.cpuUsage(used);
-      spent = (user + system) / 1000;
-    }
-    worst = Math.max(worst, (performance.now() - began) / spent);
-    await sleep(100);
-  }
-  return { slowness: worst };
-}
 
 const agent = new Agent({ keepAlive: true });
 
+/** Returns the processor time that the service used until it answered, in ms. */
 function ask() {
   return new Promise((resolve, reject) => {
-    const began = performance.now();
+    const before = mainThreadTime(pid);
     const answered = (res) =>
       res.resume().on('end', () => {
-        if (res.statusCode === 200) resolve(performance.now() - began);
+        if (res.statusCode === 200) resolve(mainThreadTime(pid) - before);
         else reject(new Error(`/healthz answered ${res.statusCode}`));
       });
     request(`${url}/healthz`, { agent }, answered).on('error', reject).end();
   });
 }
 
-async function health() {
-  let longest = 0;
-  let answers = 0;
-  for (; !isOver; answers++) {
-    longest = Math.max(longest, await ask());
-    await sleep(10);
-  }
-  return { longest, answers };
+const asked = [];
+let isOver = false;
+stopped.then(() => {
+  isOver = true;
+});
+process.send('ready');
+while (!isOver) {
+  asked.push(ask());
+  await sleep(intervalMs);
 }
-
-if (url === undefined) {
-  process.send(await slowness(), () => process.exit());
-} else {
-  // A separate process, because its computation would delay the replies.
-  const beside = fork(import.meta.filename);
-  const measured = new Promise((resolve) => beside.once('message', resolve));
-  process.send('ready');
-  const seen = await health();
-  beside.send('stop');
-  process.send({ ...seen, ...(await measured) }, () => process.exit());
-}
+const times = await Promise.all(asked);
+process.send({ answers: times.length, late: times.filter((ms) => ms > lateMs).length }, () => process.exit());

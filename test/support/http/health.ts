@@ -1,23 +1,18 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { RunningService } from '../../../src/demo/real-service.ts';
 
 const probe = fileURLToPath(new URL('./health-probe.mjs', import.meta.url));
 
-export interface Health {
-  /** The slowest reply of `/healthz`, in ms. */
-  longest: number;
-  /** How many times slower than an idle machine this one was at most, because of other processes. */
-  slowness: number;
-  answers: number;
-}
-
 /**
- * Watches `/healthz` from separate processes during `act`.
- * @throws Error when it does not respond at all
+ * Requests `/healthz` of a service 40 times a second during `act`, from a separate process. Returns how many answers came
+ * only after the main thread of the service had worked on other things for half a second. If something occupies it for
+ * two seconds, these are sixty. If the machine pauses either process, it is one or two.
+ * @throws Error when the service does not respond at all
  */
-export async function healthDuring(url: string, act: () => Promise<unknown>): Promise<Health> {
-  const child = fork(probe, [url], { execArgv: [], env: {} });
+export async function lateAnswers(service: RunningService, act: () => Promise<unknown>): Promise<number> {
+  const child = fork(probe, [service.url, String(service.process.pid)], { execArgv: [], env: {} });
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('/healthz did not answer')));
   ended.catch(() => {});
   const said = () => Promise.race([once(child, 'message'), ended]);
@@ -25,8 +20,9 @@ export async function healthDuring(url: string, act: () => Promise<unknown>): Pr
     await said();
     await act();
     child.send('stop');
-    const [health] = (await said()) as [Health];
-    return health;
+    const [{ answers, late }] = (await said()) as [{ answers: number; late: number }];
+    if (answers === 0) throw new Error('/healthz did not answer');
+    return late;
   } finally {
     if (child.connected) child.disconnect();
   }
