@@ -48,7 +48,7 @@ afterAll(async () => {
 
 const run = async (command: string) => {
   if (!host.hasShell) return undefined;
-  const { text } = await host.call('run_command', { command, timeoutSeconds: 20 });
+  const { text } = await host.call('run_command', { command, timeoutSeconds: 200 });
   return text.split('\n').slice(1).join('\n');
 };
 const node = (script: string) => `node -e '${script}'`;

@@ -4,9 +4,6 @@ import type { Environment } from '../../src/environment/prepare.ts';
 import { setSecret } from '../../src/environment/secrets/operations.ts';
 import { failsWith, openStage, type Scene, type Stage } from './stage.ts';
 
-/** Each test starts a dozen sandboxes, which takes long on a busy machine. */
-const slowMs = 180_000;
-
 let stage: Stage;
 let scene: Scene;
 beforeAll(async () => {
@@ -18,20 +15,16 @@ beforeEach(async () => {
 });
 afterEach(() => scene.end());
 
-test(
-  'services run beside the agent and the checks; one that is not up fails with its output',
-  async () => {
-    const server = `node -e "require('node:http').createServer((_, res) => res.end('served')).listen(8123)"`;
-    const ask = `node -e "fetch('http://localhost:8123').then((r) => r.text()).then(console.log)"`;
-    const environment = await scene.prepare({ services: [{ run: server, port: 8123 }] });
-    expect(environment.told).toContain('(port 8123)');
-    const fresh = await scene.fresh(environment);
-    expect((await fresh.machine.run(ask, { seconds: 60 })).output).toBe('served\n');
-    const broken = await scene.prepare({ services: [{ run: 'echo cannot listen; exit 1', port: 8123 }] });
-    await expect(scene.fresh(broken)).rejects.toMatchObject(failsWith(/cannot listen/));
-  },
-  slowMs,
-);
+test('services run beside the agent and the checks; one that is not up fails with its output', async () => {
+  const server = `node -e "require('node:http').createServer((_, res) => res.end('served')).listen(8123)"`;
+  const ask = `node -e "fetch('http://localhost:8123').then((r) => r.text()).then(console.log)"`;
+  const environment = await scene.prepare({ services: [{ run: server, port: 8123 }] });
+  expect(environment.told).toContain('(port 8123)');
+  const fresh = await scene.fresh(environment);
+  expect((await fresh.machine.run(ask, { seconds: 200 })).output).toBe('served\n');
+  const broken = await scene.prepare({ services: [{ run: 'echo cannot listen; exit 1', port: 8123 }] });
+  await expect(scene.fresh(broken)).rejects.toMatchObject(failsWith(/cannot listen/));
+});
 
 describe('a fresh place', () => {
   const settings = { setup: ['mkdir deps && cp .nvmrc deps/version && echo "secret: $NPM_TOKEN" >> deps/version'] };
@@ -42,44 +35,36 @@ describe('a fresh place', () => {
   };
   const looksLike = async (environment: Environment, tree: string, command: string) => {
     const fresh = await scene.fresh(environment, tree);
-    const { output } = await fresh.machine.run(command, { seconds: 60 });
+    const { output } = await fresh.machine.run(command, { seconds: 200 });
     return { output, failed: fresh.failed };
   };
 
-  test(
-    'has the change, the environment as set-up left it, and nothing of the agent',
-    async () => {
-      const environment = await scene.prepare({ ...settings, env: { MODE: 'check' } });
-      const work = await scene.placed(environment);
-      writeFileSync(join(work, 'deps/version'), 'changed by the agent');
-      const tree = await treeWith({ 'README.md': 'changed\n' });
-      writeFileSync(join(scene.checkout.workTree, 'left'), 'ignored');
-      const { output } = await looksLike(environment, tree, 'cat README.md deps/version; echo $MODE; ls; ls -A ~');
-      expect(output).toMatch(/^changed\n24\nsecret: \ncheck\nREADME.md\ndeps\n/);
-      expect(output).not.toContain('left');
-    },
-    slowMs,
-  );
+  test('has the change, the environment as set-up left it, and nothing of the agent', async () => {
+    const environment = await scene.prepare({ ...settings, env: { MODE: 'check' } });
+    const work = await scene.placed(environment);
+    writeFileSync(join(work, 'deps/version'), 'changed by the agent');
+    const tree = await treeWith({ 'README.md': 'changed\n' });
+    writeFileSync(join(scene.checkout.workTree, 'left'), 'ignored');
+    const { output } = await looksLike(environment, tree, 'cat README.md deps/version; echo $MODE; ls; ls -A ~');
+    expect(output).toMatch(/^changed\n24\nsecret: \ncheck\nREADME.md\ndeps\n/);
+    expect(output).not.toContain('left');
+  });
 
-  test(
-    'is set up again where the change alters a file that decides about set-up; nothing of that is kept',
-    async () => {
-      await setSecret(stage.app, scene.projectId, 'NPM_TOKEN', 'canary of the set-up');
-      const named = {
-        ...settings,
-        secrets: ['NPM_TOKEN'],
-        setup: settings.setup.map((c) => `${c}; sed -i /canary/d deps/version`),
-      };
-      const environment = await scene.prepare({ ...named, env: { MODE: 'check' } });
-      const before = stage.kept();
-      const { output } = await looksLike(environment, await treeWith({ '.nvmrc': '26\n' }), 'cat deps/version');
-      expect(output).toBe('26\nsecret: \n');
-      expect(stage.kept()).toBe(before);
-      const failing = { ...named, setup: ['grep 24 .nvmrc'] };
-      const fine = await scene.prepare({ ...failing, env: { MODE: 'check' } });
-      const { failed } = await looksLike(fine, await treeWith({ '.nvmrc': '27\n' }), 'true');
-      expect(failed).toMatchObject({ command: 'grep 24 .nvmrc', exitCode: 1 });
-    },
-    slowMs,
-  );
+  test('is set up again where the change alters a file that decides about set-up; nothing of that is kept', async () => {
+    await setSecret(stage.app, scene.projectId, 'NPM_TOKEN', 'canary of the set-up');
+    const named = {
+      ...settings,
+      secrets: ['NPM_TOKEN'],
+      setup: settings.setup.map((c) => `${c}; sed -i /canary/d deps/version`),
+    };
+    const environment = await scene.prepare({ ...named, env: { MODE: 'check' } });
+    const before = stage.kept();
+    const { output } = await looksLike(environment, await treeWith({ '.nvmrc': '26\n' }), 'cat deps/version');
+    expect(output).toBe('26\nsecret: \n');
+    expect(stage.kept()).toBe(before);
+    const failing = { ...named, setup: ['grep 24 .nvmrc'] };
+    const fine = await scene.prepare({ ...failing, env: { MODE: 'check' } });
+    const { failed } = await looksLike(fine, await treeWith({ '.nvmrc': '27\n' }), 'true');
+    expect(failed).toMatchObject({ command: 'grep 24 .nvmrc', exitCode: 1 });
+  });
 });

@@ -3,10 +3,8 @@ import { join } from 'node:path';
 import { addRefused, refusedText } from '../../src/environment/equipment.ts';
 import { prepareEnvironment } from '../../src/environment/prepare.ts';
 import { setSecret } from '../../src/environment/secrets/operations.ts';
+import { untilNoneHas } from '../support/processes.ts';
 import { failsWith, openStage, type Scene, type Stage } from './stage.ts';
-
-/** Each test starts a dozen sandboxes, which takes long on a busy machine. */
-const slowMs = 180_000;
 
 let stage: Stage;
 let scene: Scene;
@@ -26,202 +24,151 @@ const setup = [
   'echo cached > ~/.cache-of-tool; echo out > not-ignored; echo changed > README.md; pwd; echo "mode $MODE"',
 ];
 
-test(
-  'set-up runs once, from the files of the commit; what git ignores and the home folder are kept and restored',
-  async () => {
-    writeFileSync(join(scene.checkout.workTree, 'README.md'), 'what an agent wrote');
-    const settings = { setup, env: { MODE: 'quiet' } };
-    const first = await scene.prepare(settings);
-    expect([first.how, first.commands.map(({ exitCode }) => exitCode)]).toEqual(['set up', [0, 0]]);
-    expect(scene.log).toEqual([
-      `setup: $ ${setup[0]}`,
-      expect.stringMatching(/: exit code 0, \d+ s$/),
-      `setup: $ ${setup[1]}`,
-      'setup: /work\nmode quiet',
-      expect.stringMatching(/: exit code 0, \d+ s$/),
-    ]);
-    const one = await scene.placed(first);
-    expect(readdirSync(one)).toEqual(['deps']);
-    expect(text(join(one, 'deps/copy'))).toBe(text(join(stage.host.work, 'README.md')));
-    expect(text(`${one}.home/.cache-of-tool`)).toBe('cached\n');
-    expect(statSync(join(one, 'deps/copy')).mode & 0o777).toBe(0o600);
-    if (process.getuid?.() === 0) expect(statSync(join(one, 'deps/copy')).uid).toBeGreaterThan(1000);
-    scene.log.length = 0;
-    const second = await scene.prepare(settings);
-    expect([second.how, second.commands]).toEqual(['restored', []]);
-    expect(scene.log).toEqual([expect.stringMatching(/^setup: restored the environment in [\d.]+ s$/)]);
-    // The same environment can be placed more than once.
-    for (const work of [await scene.placed(second), await scene.placed(second)])
-      expect(text(join(work, 'deps/link'))).toBe(text(join(one, 'deps/made')));
-    expect((await scene.prepare({ ...settings, env: { MODE: 'loud' } })).how).toBe('set up');
-    expect((await scene.prepare(settings, true)).how).toBe('set up');
-  },
-  slowMs,
-);
+test('set-up runs once, from the files of the commit; what git ignores and the home folder are kept and restored', async () => {
+  writeFileSync(join(scene.checkout.workTree, 'README.md'), 'what an agent wrote');
+  const settings = { setup, env: { MODE: 'quiet' } };
+  const first = await scene.prepare(settings);
+  expect([first.how, first.commands.map(({ exitCode }) => exitCode)]).toEqual(['set up', [0, 0]]);
+  expect(scene.log).toEqual([
+    `setup: $ ${setup[0]}`,
+    expect.stringMatching(/: exit code 0, \d+ s$/),
+    `setup: $ ${setup[1]}`,
+    'setup: /work\nmode quiet',
+    expect.stringMatching(/: exit code 0, \d+ s$/),
+  ]);
+  const one = await scene.placed(first);
+  expect(readdirSync(one)).toEqual(['deps']);
+  expect(text(join(one, 'deps/copy'))).toBe(text(join(stage.host.work, 'README.md')));
+  expect(text(`${one}.home/.cache-of-tool`)).toBe('cached\n');
+  expect(statSync(join(one, 'deps/copy')).mode & 0o777).toBe(0o600);
+  if (process.getuid?.() === 0) expect(statSync(join(one, 'deps/copy')).uid).toBeGreaterThan(1000);
+  scene.log.length = 0;
+  const second = await scene.prepare(settings);
+  expect([second.how, second.commands]).toEqual(['restored', []]);
+  expect(scene.log).toEqual([expect.stringMatching(/^setup: restored the environment in [\d.]+ s$/)]);
+  // The same environment can be placed more than once.
+  for (const work of [await scene.placed(second), await scene.placed(second)])
+    expect(text(join(work, 'deps/link'))).toBe(text(join(one, 'deps/made')));
+  expect((await scene.prepare({ ...settings, env: { MODE: 'loud' } })).how).toBe('set up');
+  expect((await scene.prepare(settings, true)).how).toBe('set up');
+});
 
-test(
-  'a configured set-up that fails ends the run with the end of its output, and nothing is kept',
-  async () => {
-    const before = stage.kept();
-    const failing = scene.prepare({ setup: ['mkdir deps', 'echo no such package >&2; exit 3', 'touch deps/never'] });
-    await expect(failing).rejects.toMatchObject(
-      failsWith(/^set-up failed: "echo no such.*" ended with exit code 3\nno such package$/s),
-    );
-    expect(scene.log).toContain('setup: no such package');
-    expect(scene.log.join()).not.toContain('never');
-    expect(stage.kept()).toBe(before);
-  },
-  slowMs,
-);
+test('a configured set-up that fails ends the run with the end of its output, and nothing is kept', async () => {
+  const before = stage.kept();
+  const failing = scene.prepare({ setup: ['mkdir deps', 'echo no such package >&2; exit 3', 'touch deps/never'] });
+  await expect(failing).rejects.toMatchObject(
+    failsWith(/^set-up failed: "echo no such.*" ended with exit code 3\nno such package$/s),
+  );
+  expect(scene.log).toContain('setup: no such package');
+  expect(scene.log.join()).not.toContain('never');
+  expect(stage.kept()).toBe(before);
+});
 
-test(
-  'when a detected set-up fails, the prompt says so, and nothing of it is kept or used',
-  async () => {
-    stage.push({ 'package.json': '{"name":"x","version":"1.0.0"}', 'package-lock.json': 'damaged' });
-    await scene.fetch();
-    const before = stage.kept();
-    const environment = await scene.prepare({});
-    stage.push({ 'package-lock.json': '{}' });
-    expect(environment.how).toBe('failed');
-    expect(environment.told).toMatch(/could not be installed.*"npm ci" ended with exit code 1/s);
-    expect([readdirSync(join(await scene.placed(environment), '..')), stage.kept()]).toEqual([[], before]);
-  },
-  slowMs,
-);
+test('when a detected set-up fails, the prompt says so, and nothing of it is kept or used', async () => {
+  stage.push({ 'package.json': '{"name":"x","version":"1.0.0"}', 'package-lock.json': 'damaged' });
+  await scene.fetch();
+  const before = stage.kept();
+  const environment = await scene.prepare({});
+  stage.push({ 'package-lock.json': '{}' });
+  expect(environment.how).toBe('failed');
+  expect(environment.told).toMatch(/could not be installed.*"npm ci" ended with exit code 1/s);
+  expect([readdirSync(join(await scene.placed(environment), '..')), stage.kept()]).toEqual([[], before]);
+});
 
 describe('secrets', () => {
   const value = 'npm_canary-of-the-set-up 0123456789';
   beforeEach(() => setSecret(stage.app, scene.projectId, 'NPM_TOKEN', value));
   const named = { secrets: ['NPM_TOKEN'] };
 
-  test(
-    'reach set-up only, and are removed from its output',
-    async () => {
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell must not replace it either
-      const use = 'test -n "$NPM_TOKEN" && echo "$NPM_TOKEN" && mkdir deps && echo \'token=${NPM_TOKEN}\' > ~/.npmrc';
-      const environment = await scene.prepare({ ...named, setup: [use] });
-      expect(environment.commands[0]?.output).toContain('[a credential was removed]');
-      expect(JSON.stringify([scene.log, environment.commands])).not.toContain('canary');
-      const fresh = await scene.fresh(environment);
-      const { output } = await fresh.machine.run('env; cat ~/.npmrc; ls -d deps', { seconds: 60 });
-      expect(output).toMatch(/token=\$\{NPM_TOKEN\}\ndeps\n$/);
-      expect(output).not.toContain('canary');
-      // A new value is another key.
-      expect((await scene.prepare({ ...named, setup: [use] })).how).toBe('restored');
-      await setSecret(stage.app, scene.projectId, 'NPM_TOKEN', 'another value');
-      expect((await scene.prepare({ ...named, setup: [use] })).how).toBe('set up');
-    },
-    slowMs,
-  );
+  test('reach set-up only, and are removed from its output', async () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell must not replace it either
+    const use = 'test -n "$NPM_TOKEN" && echo "$NPM_TOKEN" && mkdir deps && echo \'token=${NPM_TOKEN}\' > ~/.npmrc';
+    const environment = await scene.prepare({ ...named, setup: [use] });
+    expect(environment.commands[0]?.output).toContain('[a credential was removed]');
+    expect(JSON.stringify([scene.log, environment.commands])).not.toContain('canary');
+    const fresh = await scene.fresh(environment);
+    const { output } = await fresh.machine.run('env; cat ~/.npmrc; ls -d deps', { seconds: 200 });
+    expect(output).toMatch(/token=\$\{NPM_TOKEN\}\ndeps\n$/);
+    expect(output).not.toContain('canary');
+    // A new value is another key.
+    expect((await scene.prepare({ ...named, setup: [use] })).how).toBe('restored');
+    await setSecret(stage.app, scene.projectId, 'NPM_TOKEN', 'another value');
+    expect((await scene.prepare({ ...named, setup: [use] })).how).toBe('set up');
+  });
 
   test.each([
     ['in the home folder', 'echo "//r/:_authToken=$NPM_TOKEN" > ~/.npmrc', '~/.npmrc'],
     ['in base64', 'mkdir deps; printf "u:$NPM_TOKEN" | base64 > deps/auth', 'deps/auth'],
-  ])(
-    'left %s fail the run, and nothing is kept',
-    async (_name, command, file) => {
-      const before = stage.kept();
-      const message = new RegExp(`^set-up left the value of the secret NPM_TOKEN in ${file}, `);
-      await expect(scene.prepare({ ...named, setup: [command] })).rejects.toMatchObject(failsWith(message));
-      expect(stage.kept()).toBe(before);
-    },
-    slowMs,
-  );
+  ])('left %s fail the run, and nothing is kept', async (_name, command, file) => {
+    const before = stage.kept();
+    const message = new RegExp(`^set-up left the value of the secret NPM_TOKEN in ${file}, `);
+    await expect(scene.prepare({ ...named, setup: [command] })).rejects.toMatchObject(failsWith(message));
+    expect(stage.kept()).toBe(before);
+  });
 
-  test(
-    'that the project lacks fail the run',
-    async () => {
-      const lacking = scene.prepare({ secrets: ['OTHER'], setup: ['true'] });
-      await expect(lacking).rejects.toMatchObject(failsWith(/names the secret OTHER, which the project does not have/));
-    },
-    slowMs,
+  test('that the project lacks fail the run', async () => {
+    const lacking = scene.prepare({ secrets: ['OTHER'], setup: ['true'] });
+    await expect(lacking).rejects.toMatchObject(failsWith(/names the secret OTHER, which the project does not have/));
+  });
+});
+
+test('a kept result that was damaged is made again', async () => {
+  const settings = { setup: ['mkdir deps && touch deps/x'] };
+  await scene.prepare(settings);
+  for (const damage of [
+    (file: string) => writeFileSync(file, 'x'.repeat(statSync(file).size)),
+    (file: string) => truncateSync(file, 10),
+  ]) {
+    const { plan } = await scene.prepare(settings);
+    damage(join(stage.app.keptDir, `${plan.key}.tar.zst`));
+    const again = await scene.prepare(settings);
+    expect(again.how).toBe('set up');
+    expect(readdirSync(join(await scene.placed(again), 'deps'))).toEqual(['x']);
+  }
+});
+
+test('where results cannot be kept, the run goes on and the log says so', async () => {
+  const { keptDir } = stage.app;
+  stage.app.keptDir = join(stage.host.bare, 'HEAD');
+  try {
+    const environment = await scene.prepare({ setup: ['mkdir deps && touch deps/unkept'] });
+    expect(readdirSync(join(await scene.placed(environment), 'deps'))).toEqual(['unkept']);
+    expect(scene.log.at(-1)).toMatch(/^setup: the environment could not be kept: /);
+  } finally {
+    stage.app.keptDir = keptDir;
+  }
+});
+
+test('two runs with the same key set up once; a run that stops leaves the turn to the other', async () => {
+  const settings = { setup: ['mkdir deps && sleep 0.5 && date +%N > deps/once'] };
+  const both = await Promise.all([scene.prepare(settings), scene.prepare(settings)]);
+  expect(both.map(({ how }) => how).sort()).toEqual(['restored', 'set up']);
+  const stop = new AbortController();
+  const slow = { setup: ['mkdir deps && test -e /tmp/no-such || sleep 1'] };
+  const stopped = prepareEnvironment(scene.room(slow, stop.signal), scene.base);
+  const other = scene.prepare(slow);
+  stop.abort(new Error('stopped'));
+  await expect(stopped).rejects.toThrow('stopped');
+  expect((await other).how).toBe('set up');
+});
+
+test('hosts that are not allowed are refused, in the log and by name, for set-up and for the checks', async () => {
+  const ask = (host: string) => `node -e "fetch('https://${host}').catch(({ cause }) => console.log(cause.message))"`;
+  const settings = { setup: [`${ask('a.example')}; ${ask('a.example')}`] };
+  const environment = await scene.prepare(settings);
+  expect(environment.refused).toEqual([{ host: 'a.example', times: 2 }]);
+  expect(scene.log).toContain('network: host a.example is not allowed; add it to network.setup in .deckhand.yml');
+  const fresh = await scene.fresh(environment);
+  await fresh.machine.run(ask('b.example'), { seconds: 200 });
+  expect(fresh.refused()).toEqual([{ host: 'b.example', times: 1 }]);
+  expect(scene.log).toContain('network: host b.example is not allowed; add it to network.agent in .deckhand.yml');
+  expect(refusedText(addRefused(environment.refused, fresh.refused(), fresh.refused()))).toBe(
+    'refused: a.example, 2 times; b.example, 2 times',
   );
 });
 
-test(
-  'a kept result that was damaged is made again',
-  async () => {
-    const settings = { setup: ['mkdir deps && touch deps/x'] };
-    await scene.prepare(settings);
-    for (const damage of [
-      (file: string) => writeFileSync(file, 'x'.repeat(statSync(file).size)),
-      (file: string) => truncateSync(file, 10),
-    ]) {
-      const { plan } = await scene.prepare(settings);
-      damage(join(stage.app.keptDir, `${plan.key}.tar.zst`));
-      const again = await scene.prepare(settings);
-      expect(again.how).toBe('set up');
-      expect(readdirSync(join(await scene.placed(again), 'deps'))).toEqual(['x']);
-    }
-  },
-  slowMs,
-);
-
-test(
-  'where results cannot be kept, the run goes on and the log says so',
-  async () => {
-    const { keptDir } = stage.app;
-    stage.app.keptDir = join(stage.host.bare, 'HEAD');
-    try {
-      const environment = await scene.prepare({ setup: ['mkdir deps && touch deps/unkept'] });
-      expect(readdirSync(join(await scene.placed(environment), 'deps'))).toEqual(['unkept']);
-      expect(scene.log.at(-1)).toMatch(/^setup: the environment could not be kept: /);
-    } finally {
-      stage.app.keptDir = keptDir;
-    }
-  },
-  slowMs,
-);
-
-test(
-  'two runs with the same key set up once; a run that stops leaves the turn to the other',
-  async () => {
-    const settings = { setup: ['mkdir deps && sleep 0.5 && date +%N > deps/once'] };
-    const both = await Promise.all([scene.prepare(settings), scene.prepare(settings)]);
-    expect(both.map(({ how }) => how).sort()).toEqual(['restored', 'set up']);
-    const stop = new AbortController();
-    const slow = { setup: ['mkdir deps && test -e /tmp/no-such || sleep 1'] };
-    const stopped = prepareEnvironment(scene.room(slow, stop.signal), scene.base);
-    const other = scene.prepare(slow);
-    stop.abort(new Error('stopped'));
-    await expect(stopped).rejects.toThrow('stopped');
-    expect((await other).how).toBe('set up');
-  },
-  slowMs,
-);
-
-test(
-  'hosts that are not allowed are refused, in the log and by name, for set-up and for the checks',
-  async () => {
-    const ask = (host: string) => `node -e "fetch('https://${host}').catch(({ cause }) => console.log(cause.message))"`;
-    const settings = { setup: [`${ask('a.example')}; ${ask('a.example')}`] };
-    const environment = await scene.prepare(settings);
-    expect(environment.refused).toEqual([{ host: 'a.example', times: 2 }]);
-    expect(scene.log).toContain('network: host a.example is not allowed; add it to network.setup in .deckhand.yml');
-    const fresh = await scene.fresh(environment);
-    await fresh.machine.run(ask('b.example'), { seconds: 60 });
-    expect(fresh.refused()).toEqual([{ host: 'b.example', times: 1 }]);
-    expect(scene.log).toContain('network: host b.example is not allowed; add it to network.agent in .deckhand.yml');
-    expect(refusedText(addRefused(environment.refused, fresh.refused(), fresh.refused()))).toBe(
-      'refused: a.example, 2 times; b.example, 2 times',
-    );
-  },
-  slowMs,
-);
-
-test(
-  'daemons of set-up end with it',
-  async () => {
-    const mark = `7${Date.now()}`;
-    await scene.prepare({ setup: [`setsid -f sleep ${mark}; (trap "" TERM; sleep ${mark}) & disown; true`] });
-    const running = readdirSync('/proc').filter((pid) => {
-      try {
-        return /^\d+$/.test(pid) && text(`/proc/${pid}/cmdline`).includes(mark);
-      } catch {
-        return false;
-      }
-    });
-    expect(running).toEqual([]);
-  },
-  slowMs,
-);
+test('daemons of set-up end with it', async () => {
+  const mark = `7${process.pid}`;
+  await scene.prepare({ setup: [`setsid -f sleep ${mark}; (trap "" TERM; sleep ${mark}) & disown; true`] });
+  await untilNoneHas(mark);
+});

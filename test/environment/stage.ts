@@ -68,7 +68,7 @@ async function openScene(app: Room['app'], url: string, projectId: string) {
     log,
     /** The commit that environments are prepared for. */
     base: await newest(checkout),
-    room: (settings: Partial<RepositorySettings>, signal = AbortSignal.timeout(60_000)): Room => ({
+    room: (settings: Partial<RepositorySettings>, signal = new AbortController().signal): Room => ({
       app,
       repository: { id: 'repo_1', projectId } as RepositoryRow,
       checkout,

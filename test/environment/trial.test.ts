@@ -6,9 +6,6 @@ import { trialText } from '../../src/github/commands/answer-trial.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 
-/** Each trial starts several sandboxes, which takes long on a busy machine. */
-const slowMs = 120_000;
-
 let service: TestApp;
 let token: string;
 let host: Awaited<ReturnType<typeof serveSampleRepository>>;
@@ -41,14 +38,10 @@ function push(settings: string): void {
 const get = () => service.call('GET', path, { token });
 const start = () => service.call('POST', path, { token });
 const ended = () =>
-  until(
-    'the end of the trial',
-    async () => {
-      const { body } = await get();
-      return body.status !== 'running' && body;
-    },
-    slowMs,
-  );
+  until('the end of the trial', async () => {
+    const { body } = await get();
+    return body.status !== 'running' && body;
+  });
 
 test('a trial is 404 before the first; one runs at a time, and its worker may be lost', async () => {
   expect((await get()).status).toBe(404);
@@ -68,34 +61,30 @@ test('a trial is 404 before the first; one runs at a time, and its worker may be
   ]);
 });
 
-test(
-  'a trial runs set-up and checks, shows output while they run, and hides secrets',
-  async () => {
-    await setSecret(service.app, projectId, 'NPM_TOKEN', 'canary of a trial');
-    push(
-      'setup: ["mkdir deps && echo $NPM_TOKEN"]\nnetwork: { setup: [] }\nsecrets: NPM_TOKEN\nchecks: [test -d deps, "echo wrong; exit 4", "true"]\n',
-    );
-    await service.work();
-    const trial = await ended();
-    expect(trial).toMatchObject({ status: 'failed', image: null, problem: null, finishedAt: expect.any(String) });
-    expect(trial.setupCommands).toBe(1);
-    expect(trial.commands.map((c: { exitCode: number }) => c.exitCode)).toEqual([0, 0, 4, 0]);
-    expect(trial.commands[2]).toEqual({
-      command: 'echo wrong; exit 4',
-      exitCode: 4,
-      seconds: expect.any(Number),
-      output: 'wrong\n',
-    });
-    expect(JSON.stringify(trial)).not.toContain('canary');
-    // The second trial sets up again, although the result of the first was kept.
-    push('setup: mkdir deps\nnetwork: { setup: [] }\nchecks: test -d deps\n');
-    for (const _ of [1, 2]) {
-      await start();
-      expect(await ended()).toMatchObject({ status: 'ready', commands: [{ command: 'mkdir deps' }, { exitCode: 0 }] });
-    }
-  },
-  slowMs,
-);
+test('a trial runs set-up and checks, shows output while they run, and hides secrets', async () => {
+  await setSecret(service.app, projectId, 'NPM_TOKEN', 'canary of a trial');
+  push(
+    'setup: ["mkdir deps && echo $NPM_TOKEN"]\nnetwork: { setup: [] }\nsecrets: NPM_TOKEN\nchecks: [test -d deps, "echo wrong; exit 4", "true"]\n',
+  );
+  await service.work();
+  const trial = await ended();
+  expect(trial).toMatchObject({ status: 'failed', image: null, problem: null, finishedAt: expect.any(String) });
+  expect(trial.setupCommands).toBe(1);
+  expect(trial.commands.map((c: { exitCode: number }) => c.exitCode)).toEqual([0, 0, 4, 0]);
+  expect(trial.commands[2]).toEqual({
+    command: 'echo wrong; exit 4',
+    exitCode: 4,
+    seconds: expect.any(Number),
+    output: 'wrong\n',
+  });
+  expect(JSON.stringify(trial)).not.toContain('canary');
+  // The second trial sets up again, although the result of the first was kept.
+  push('setup: mkdir deps\nnetwork: { setup: [] }\nchecks: test -d deps\n');
+  for (const _ of [1, 2]) {
+    await start();
+    expect(await ended()).toMatchObject({ status: 'ready', commands: [{ command: 'mkdir deps' }, { exitCode: 0 }] });
+  }
+});
 
 test.each([
   ['cheks: x\n', /^.deckhand.yml on the base branch cannot be used: line 1/, 0],
@@ -105,20 +94,16 @@ test.each([
     /^set-up failed: "echo no; exit 1" ended with exit code 1\nno$/,
     1,
   ],
-])(
-  'a trial of %j says what is wrong',
-  async (settings, problem, commands) => {
-    push(settings);
-    await start();
-    const trial = await ended();
-    expect([trial.status, trial.problem, trial.commands.length]).toEqual([
-      'failed',
-      expect.stringMatching(problem),
-      commands,
-    ]);
-  },
-  slowMs,
-);
+])('a trial of %j says what is wrong', async (settings, problem, commands) => {
+  push(settings);
+  await start();
+  const trial = await ended();
+  expect([trial.status, trial.problem, trial.commands.length]).toEqual([
+    'failed',
+    expect.stringMatching(problem),
+    commands,
+  ]);
+});
 
 test('a repository that cannot be read is a problem of the trial', async () => {
   rmSync(host.bare, { recursive: true });

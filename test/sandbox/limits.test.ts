@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Watch, watchRun } from '../../src/sandbox/limits/watchdog.ts';
-import { commandsWith } from '../support/processes.ts';
+import { untilNoneHas } from '../support/processes.ts';
 
 const program = fileURLToPath(new URL('./rivals.ts', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'deckhand-limits-'));
@@ -90,12 +90,11 @@ test('a run that exceeds a limit ends and names it; other runs continue, and no 
       const { state, ends, met } = await play(as);
       if (!state.works && !process.env.CI) return console.warn(`skipped: ${state.says}`);
       expect([who, ends]).toEqual([who, ended]);
-      expect(met.length).toBeGreaterThan(2);
       expect([who, ...new Set(met)]).toEqual([who, '[exit code 0', 'ok\n']);
     }),
   );
-  expect(commandsWith(seconds)).toEqual([]);
-}, 120_000);
+  await untilNoneHas(seconds);
+});
 
 test('when the disk is nearly full, only the run that uses the most of it ends', async () => {
   const watches: Watch[] = [];

@@ -29,7 +29,7 @@ type Call = Play['calls'][number];
 export const run = (command: string, name = 'one'): Call => ({
   run: name,
   tool: 'run_command',
-  args: { command, timeoutSeconds: 60 },
+  args: { command, timeoutSeconds: 120 },
 });
 export const start = (name: string, command: string): Call => ({
   run: 'one',

@@ -1,9 +1,10 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '../../src/demo/real-service.ts';
 import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
 import type { Confinement, ToolHost } from '../../src/sandbox/sandbox.ts';
-import { commandsWith } from '../support/processes.ts';
+import { processesWith, untilNoneHas } from '../support/processes.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'deckhand-processes-'));
 chmodSync(root, 0o755);
@@ -43,16 +44,14 @@ async function seen(name: string, wanted: RegExp): Promise<string> {
   }
 }
 
-const running = (mark: string) => commandsWith(mark).length;
-
 behindTheWall('a process runs on while commands come and go, until it is stopped', async () => {
   const mark = `4${process.pid}1`;
   expect(await start('watch', `echo begun; sleep ${mark}; echo over`)).toMatchObject({ ok: true });
   await seen('watch', /^\[watch: running, 0:\d\d minutes\]\nbegun\n$/);
   await host.call('run_command', { command: 'echo made > by-command.txt' });
-  expect(running(`sleep\0${mark}`)).toBe(1);
+  await until('the process', async () => processesWith(`sleep\0${mark}`).length === 1);
   expect((await stop('watch')).text).toBe('stopped watch\nbegun\n');
-  expect(running(`sleep\0${mark}`)).toBe(0);
+  await untilNoneHas(mark);
   expect(await look('watch')).toEqual({ ok: false, text: expect.stringMatching(/^there is no process watch; .*none/) });
 });
 
@@ -72,17 +71,13 @@ behindTheWall('of endless output the start and the end are kept', async () => {
   expect(text.length).toBeLessThan(17_000);
 });
 
-behindTheWall(
-  'names are unique, and at most eight run at the same time',
-  async () => {
-    for (let i = 0; i < 8; i++) expect((await start(`p${i}`, 'echo on; sleep 1000')).ok).toBe(true);
-    expect((await start('p1', 'true')).text).toMatch(/p1 is running; stop it first/);
-    expect((await start('p8', 'true')).text).toMatch(/at most 8 .* stop one of p0, p1/);
-    await stop('p3');
-    expect((await start('p8', 'echo on; sleep 1000')).ok).toBe(true);
-  },
-  30_000,
-);
+behindTheWall('names are unique, and at most eight run at the same time', async () => {
+  for (let i = 0; i < 8; i++) expect((await start(`p${i}`, 'echo on; sleep 1000')).ok).toBe(true);
+  expect((await start('p1', 'true')).text).toMatch(/p1 is running; stop it first/);
+  expect((await start('p8', 'true')).text).toMatch(/at most 8 .* stop one of p0, p1/);
+  await stop('p3');
+  expect((await start('p8', 'echo on; sleep 1000')).ok).toBe(true);
+});
 
 behindTheWall.each(['closing the tools', 'the end of the run'])('%s ends all processes', async (what) => {
   const mark = `5${process.pid}${n}`;
@@ -90,7 +85,7 @@ behindTheWall.each(['closing the tools', 'the end of the run'])('%s ends all pro
   await start('b', `setsid sleep ${mark} & sleep ${mark}`);
   if (what === 'the end of the run') run.abort(new Error('over'));
   await host.close();
-  expect(running(`sleep\0${mark}`)).toBe(0);
+  await untilNoneHas(mark);
   if (what === 'the end of the run') await expect(start('c', 'true')).rejects.toThrow('over');
   else expect(await start('c', 'true')).toMatchObject({ ok: false });
 });

@@ -148,4 +148,4 @@ test('calls that could mean two things are refused, change nothing, and say what
     const { outcome, answer } = await outcomeOf({ ...slip, says: '^never$' });
     expect([slip.slip, outcome, answer]).toEqual([slip.slip, 'refused', expect.stringMatching(slip.refuse ?? '^$')]);
   }
-}, 120_000);
+});
