@@ -2,13 +2,9 @@ import nock from 'nock';
 import { ProbotOctokit } from 'probot';
 import type { Octokit } from '../../src/app.ts';
 import { ensurePull } from '../../src/repositories/pulls.ts';
+import { interceptRequests } from '../support/intercepted.ts';
 
-beforeAll(() => nock.disableNetConnect());
-afterEach(() => nock.cleanAll());
-afterAll(() => {
-  nock.enableNetConnect();
-  nock.restore();
-});
+interceptRequests();
 
 const Client = ProbotOctokit.defaults({
   retry: { enabled: false },
