@@ -1,5 +1,6 @@
 import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
 import { until } from '../../src/demo/real-service.ts';
+import { awayFromMidnight, inDays } from '../support/midnight.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const repo = '/repos/mona/sample';
@@ -51,6 +52,7 @@ const needs: Record<string, string[]> = {
 };
 
 test('twelve tasks get done in the order of their dependencies; a person merges, and one task fails once', async () => {
+  await awayFromMidnight();
   const { id: projectId } = world.project;
   const sprint = await createSprint(projectId);
   const tasks = () => world.get<Shown[]>(`/sprints/${sprint}/tasks?limit=100`);
@@ -89,15 +91,15 @@ test('twelve tasks get done in the order of their dependencies; a person merges,
   await merge('G');
   expect(await figures(sprint)).toEqual([12, 12, 0, 0, 100, 0, 12]);
   await expectEnd(projectId, sprint);
-}, 90_000);
+});
 
 /** Creates the sprint with the twelve tasks, distributed over all agents; returns its id. */
 async function createSprint(projectId: string): Promise<string> {
   const agents = await world.get<{ id: string }[]>('/agents');
   const { id } = await api<{ id: string }>('POST', `/projects/${projectId}/sprints`, {
     name: 'Twelve',
-    startDate: new Date().toISOString().slice(0, 10),
-    endDate: new Date(Date.now() + 4 * 86_400_000).toISOString().slice(0, 10),
+    startDate: inDays(0),
+    endDate: inDays(4),
   });
   await api('POST', `/projects/${projectId}/tasks/bulk`, {
     tasks: Object.entries(needs).map(([title, dependsOn], i) => ({

@@ -1,4 +1,5 @@
-import { inDays, openSprints } from '../support/sprints.ts';
+import { inDays } from '../support/midnight.ts';
+import { openSprints } from '../support/sprints.ts';
 
 const given = openSprints();
 const { call, makeSprint, makeTask, sql } = given;

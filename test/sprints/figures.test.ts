@@ -141,7 +141,7 @@ test('metrics and burndown of 1,000 random histories equal those of a simple, sl
     }),
     { numRuns: 1000 },
   );
-}, 120_000);
+});
 
 test('the estimate extrapolates the rate since the first day', async () => {
   const rows = (n: number, done: number): Happened[] =>

@@ -1,8 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { type Answer, openTestApp, type TestApp } from './app.ts';
-
-/** Returns the date a number of days from today. */
-export const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+import { awayFromMidnight, inDays } from './midnight.ts';
 
 interface Given {
   service: TestApp;
@@ -21,6 +19,7 @@ interface Given {
 export function openSprints(): Given {
   const given = {} as Given;
   beforeAll(async () => {
+    await awayFromMidnight();
     given.service = await openTestApp({ OPENAI_API_KEY: 'sk-x', OPENAI_MODEL: 'm' });
     given.token = await given.service.token('octocat');
   });
