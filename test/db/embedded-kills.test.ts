@@ -87,7 +87,7 @@ async function until<T>(what: string, look: () => T | undefined | false): Promis
   for (const began = Date.now(); ; await sleep(2)) {
     const found = look();
     if (found) return found;
-    if (Date.now() - began > 20_000) throw new Error(`waited 20 s for ${what}`);
+    if (Date.now() - began > 120_000) throw new Error(`waited 120 s for ${what}`);
   }
 }
 

@@ -17,4 +17,4 @@ test('the demo prints each event once, from the issue to the sprint, and writes 
   expect(stdout).toContain('Its change touches `src/slugify.js`');
   expect(stdout).toMatch(/sprint ".+" with 3 tasks/);
   expect(stdout).not.toContain('\x1b');
-}, 120_000);
+});

@@ -73,15 +73,11 @@ async function work(file: string): Promise<string[]> {
   );
   const before = await tasks();
   await world.issue('/agent start');
-  const last = await until(
-    'the end of the run',
-    async () => {
-      const task = (await tasks()).find(({ id }) => before.every((known) => known.id !== id));
-      const runs = task && (await world.get<{ id: string; status: string }[]>(`/tasks/${task.id}/runs`));
-      return runs?.find(({ status }) => !['queued', 'running'].includes(status));
-    },
-    120_000,
-  );
+  const last = await until('the end of the run', async () => {
+    const task = (await tasks()).find(({ id }) => before.every((known) => known.id !== id));
+    const runs = task && (await world.get<{ id: string; status: string }[]>(`/tasks/${task.id}/runs`));
+    return runs?.find(({ status }) => !['queued', 'running'].includes(status));
+  });
   const events = await world.get<{ type: string; text: string }[]>(`/runs/${last.id}/events`);
   return events.map(({ type, text }) => `${type}: ${text}`);
 }

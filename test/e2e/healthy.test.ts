@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -49,14 +49,16 @@ test.each([
   await becomes(0, /^ok$/);
 
   service.process.kill('SIGSTOP');
+  const stat = `/proc/${service.process.pid}/stat`;
+  await until('the process to be stopped', async () => / T /.test(readFileSync(stat, 'utf8')));
   const file = join(dataDir, readdirSync(dataDir).find((name) => /^heartbeat\.[^.]+\.(?!.*\.new$)/.test(name)) ?? '');
   const halfAMinuteAgo = Date.now() / 1000 - 31;
   utimesSync(file, halfAMinuteAgo, halfAMinuteAgo);
-  expect(await check(settings)).toEqual({ code: 1, says: expect.stringMatching(/silent for 3\d s/) });
+  expect(await check(settings)).toEqual({ code: 1, says: expect.stringMatching(/silent for \d+ s/) });
   service.process.kill('SIGCONT');
   await becomes(0, /^ok$/);
 
   proxy.close();
   await becomes(1, /^database away$/);
   await service.stop('SIGKILL');
-}, 60_000);
+});

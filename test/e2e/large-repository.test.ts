@@ -13,7 +13,7 @@ let world: World;
 beforeAll(async () => {
   world = await openWorld([[write], [finish]]);
   await grow(world.github.folderOf('mona/sample'));
-}, 120_000);
+});
 afterAll(() => world.close());
 
 /** Pushes 100 MB that cannot be compressed. */
@@ -42,4 +42,4 @@ test.each([
   const status = readFileSync(`/proc/${world.service.process.pid}/status`, 'utf8');
   const mostMb = Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
   expect(mostMb).toBeLessThan(600);
-}, 120_000);
+});

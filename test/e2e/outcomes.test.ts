@@ -151,13 +151,11 @@ test('cancel stops a run that waits for its model, and nothing is pushed', async
   await play([[write('one.txt'), finish]]);
   await until('the model to be asked', async () => isAsked);
   const { id } = await world.task();
-  const began = Date.now();
   expect(await world.service.api(world.token, 'POST', `/tasks/${id}/cancel`)).toMatchObject({
     status: 'ready',
     failure: null,
   });
   await world.taskIn('ready');
-  expect(Date.now() - began).toBeLessThan(5000);
   const [run] = await world.get<{ status: string }[]>(`/tasks/${id}/runs`);
   expect(run?.status).toBe('cancelled');
   expect(world.github.pushes).toEqual([]);

@@ -64,37 +64,27 @@ test('unsigned bodies of 53 bytes that decompress to bombs', async () => {
 });
 
 const large = Buffer.alloc(25_000_000, ' ');
-/** 1 GB is sent, which takes seconds, and longer on a busy machine. */
-const busyMs = 120_000;
 const claims = { 'Content-Length': String(large.length), 'X-Hub-Signature-256': wrong };
 
-test(
-  'bodies of 25 MB with a wrong signature; deliveries from the same address get through',
-  async () => {
-    const attack = flood(() => send(claims, large));
-    const signed = [];
-    for (let i = 0; i < 20; i++) signed.push(await deliver({ i, zen: 'x'.repeat(10_000) }));
-    const { statuses, grown } = await attack;
-    expect(grown).toBeLessThan(100);
-    expect(signed).toEqual(Array(20).fill(taken));
-    expect(statuses.filter((s) => s === 503).length).toBeGreaterThan(20);
-    for (const status of statuses) expect([0, 401, 503]).toContain(status);
-  },
-  busyMs,
-);
+test('bodies of 25 MB with a wrong signature; deliveries from the same address get through', async () => {
+  const attack = flood(() => send(claims, large));
+  const signed = [];
+  for (let i = 0; i < 20; i++) signed.push(await deliver({ i, zen: 'x'.repeat(10_000) }));
+  const { statuses, grown } = await attack;
+  expect(grown).toBeLessThan(100);
+  expect(signed).toEqual(Array(20).fill(taken));
+  expect(statuses.filter((s) => s === 503).length).toBeGreaterThan(20);
+  for (const status of statuses) expect([0, 401, 503]).toContain(status);
+});
 
-test(
-  'the same from 40 addresses',
-  async () => {
-    const attack = flood((nth) => send(claims, large, `127.0.1.${nth + 1}`));
-    const signed = [];
-    for (let i = 0; i < 20; i++) signed.push(await deliver({ i }, '127.0.2.1'));
-    const { grown } = await attack;
-    expect(grown).toBeLessThan(100);
-    expect(signed).toEqual(Array(20).fill(taken));
-  },
-  busyMs,
-);
+test('the same from 40 addresses', async () => {
+  const attack = flood((nth) => send(claims, large, `127.0.1.${nth + 1}`));
+  const signed = [];
+  for (let i = 0; i < 20; i++) signed.push(await deliver({ i }, '127.0.2.1'));
+  const { grown } = await attack;
+  expect(grown).toBeLessThan(100);
+  expect(signed).toEqual(Array(20).fill(taken));
+});
 
 test('bodies in chunks of one byte, each of which would cost far more memory and time than a byte', async () => {
   const chunks = Buffer.from('1\r\nx\r\n'.repeat(200_000));

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const app = express();
   app.set('trust proxy', 1);
   app.post('/', async (req, res) => {
-    const withinMs = Number(req.headers['x-within'] ?? 20_000);
+    const withinMs = Number(req.headers['x-within'] ?? 200_000);
     try {
       const body = await readBytes(req, String(req.ip), { maxBytes: 200 * kB, withinMs, budget });
       held.push(body);

@@ -14,12 +14,18 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Counts the statements that the service sends to handle a request. */
+/**
+ * Counts the statements that the service sends to handle a request. Of several requests the lowest count is right: now
+ * and then the service also notes that the token was used.
+ */
 async function statementsOf(path: string): Promise<number> {
-  await service.call('GET', path, { token });
-  const before = spied;
-  expect((await service.call('GET', path, { token })).status).toBe(200);
-  return spied - before;
+  const counts = [];
+  for (let i = 0; i < 3; i++) {
+    const before = spied;
+    expect((await service.call('GET', path, { token })).status).toBe(200);
+    counts.push(spied - before);
+  }
+  return Math.min(...counts);
 }
 
 let spied = 0;

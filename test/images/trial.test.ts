@@ -73,7 +73,7 @@ test('set-up and checks run on the image, which is pulled again when its tag has
   expect(JSON.stringify(first)).not.toContain('canary');
   registry.images['team/tools:1'] = version('two');
   expect((await tried(settings)).commands[1].output).toBe('checked on\ntwo\n');
-}, 90_000);
+});
 
 test.each<[string, object, RegExp]>([
   ['does not exist', { image: '/team/other', imageAuth }, /has no image 127\.0\.0\.1:\d+\/team\/other/],

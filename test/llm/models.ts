@@ -12,7 +12,7 @@ export function modelsAt(baseURL: string, more: Partial<ModelServer> = {}, maxSi
   const fetch = withReadableErrors(fetchFromModel(10, maxSilenceMs));
   return openaiModels({
     connect: (apiKey) => new OpenAI({ apiKey, baseURL, maxRetries: 0, logLevel: 'off', fetch }),
-    seconds: 10,
+    seconds: 120,
     api: 'auto',
     clean: (text, secret) => text.replaceAll(secret, '***'),
     ...more,

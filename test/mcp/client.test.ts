@@ -8,7 +8,7 @@ import { type RunningMcpServer, startMcpServer } from '../support/stand-ins/mcp-
 
 const bounded = fetchFromMcp(async () => undefined);
 const live = new AbortController().signal;
-const clientOf = (url: string, headers: Record<string, string> = {}, seconds = 5) =>
+const clientOf = (url: string, headers: Record<string, string> = {}, seconds = 60) =>
   mcpClient({ url, headers, fetch: bounded }, { listing: seconds, call: seconds });
 
 let hostile: ChildProcess;
@@ -60,12 +60,11 @@ describe.each([
 });
 
 describe('with a hostile server', () => {
-  // On a busy machine the seconds may be over before a size is reached.
   test.each([
-    ['endless-json', /more than 100000 values|did not answer within 5 s/],
-    ['endless-events', /more than 10000 events|did not answer within 5 s/],
-    ['endless-event', /event larger than 4 MB|did not answer within 5 s/],
-    ['endless-requests', /more than 10000 events|did not answer within 5 s/],
+    ['endless-json', /more than 100000 values/],
+    ['endless-events', /more than 10000 events/],
+    ['endless-event', /event larger than 4 MB/],
+    ['endless-requests', /more than 10000 events/],
     ['gzip-bomb', /is compressed/],
     ['silence', /did not answer within 1 s/],
     ['silent-events', /did not answer within 1 s/],
@@ -77,13 +76,14 @@ describe('with a hostile server', () => {
     ['another-id', /ended its answer before it was complete/],
   ])('%s is a failure of the server and costs little memory', async (attack, message) => {
     const before = process.memoryUsage.rss();
-    const seconds = attack.startsWith('silen') ? 1 : 5;
+    const seconds = attack.startsWith('silen') ? 1 : 60;
     for (const address of [`${url}/${attack}`, `${url}/${attack}/calm`])
       await expect(clientOf(address, {}, seconds).listTools(live)).rejects.toMatchObject({
         name: 'McpFailed',
         message: expect.stringMatching(message),
       });
-    expect(process.memoryUsage.rss() - before).toBeLessThan(150_000_000);
+    // An endless answer would take gigabytes. What is collected when differs.
+    expect(process.memoryUsage.rss() - before).toBeLessThan(500_000_000);
   });
 
   test('a server that sends endless requests gets ten replies each time', async () => {

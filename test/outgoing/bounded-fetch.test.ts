@@ -4,7 +4,7 @@ import { answeringServers } from '../support/http/answering.ts';
 
 const serve = answeringServers(({ method, url, headers }) => `${method} ${url} ${headers.authorization ?? ''}`);
 
-const limits = { maxBytes: 100_000, maxMs: 5000 };
+const limits = { maxBytes: 100_000, maxMs: 60_000 };
 const headers = { Authorization: 'Bearer key' };
 
 test('a response within the limits arrives unchanged', async () => {
@@ -55,7 +55,7 @@ test('the time limit applies to a server so fast that timers do not fire', async
   });
   const asking = boundedFetch({ maxBytes: 1e12, maxMs: 300 })(url);
   await expect(asking).rejects.toMatchObject({ message: 'the answer was not complete after 0.3 s' });
-}, 10_000);
+});
 
 test('a caller can stop reading', async () => {
   const { url } = await serve(() => {});

@@ -52,7 +52,7 @@ test('a step is retried after an outage, with a line in the log', async () => {
 });
 
 test('all steps of a run share its time for pauses', async () => {
-  const { patience, log, failing } = given({ seconds: 1.5 });
+  const { patience, log, failing } = given({ seconds: 1.99 });
   await patience(failing(away(), 1).step);
   await expect(patience(failing(away()).step)).rejects.toBeInstanceOf(GitFailed);
   expect(log).toHaveLength(1);

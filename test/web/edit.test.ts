@@ -3,9 +3,6 @@ import { chromiumPath } from '../../src/demo/browser.ts';
 import { complaints, inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-/** A trial starts several sandboxes, which takes long on a busy machine. */
-const slowMs = 120_000;
-
 let world: World;
 let page: Page;
 let base: string;
@@ -15,7 +12,7 @@ beforeAll(async () => {
   world = await openWorld([], { seed: { hasDependency: true } });
   base = `/projects/${world.project.id}`;
   page = await openOwner(world);
-}, 60_000);
+});
 watchBrowser(() => world?.close());
 
 const button = (name: string) => page.getByRole('button', { name, exact: true });
@@ -158,56 +155,52 @@ inBrowser('environment secrets are added, replaced and deleted; their values are
   expect(await world.get(`${base}/environment-secrets`)).toEqual([]);
 });
 
-inBrowser(
-  'the environment is tried with live output, and its result becomes a draft of .deckhand.yml',
-  async () => {
-    await page.goto(`${world.service.url}${base}/repositories`);
-    await page.getByRole('link', { name: 'Environment of sample' }).click();
-    await page.getByText('No trial yet').waitFor();
-    // Chromium logs the 404, which is the answer before the first trial.
-    complaints.length = 0;
-    await button('Try the environment').click();
-    await page.getByText('Elapsed').waitFor();
-    await page.getByText('Set-up and checks succeeded.').waitFor({ timeout: slowMs });
-    const command = page.getByRole('list', { name: 'Commands' }).getByRole('listitem');
-    expect(await command.textContent()).toMatch(/^Set-upnpm ciExit code 0[\d.]+ s/);
-    const draft = page.getByRole('region', { name: 'Draft', exact: true });
-    // npm also asks for its registry, which is refused where the worker does not know it.
-    expect(await draft.textContent()).toMatch(/^setup:\n {2}- npm ci\n/);
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await button('Copy draft').click();
-    await page.getByText('Draft copied').waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await draft.textContent());
+inBrowser('the environment is tried with live output, and its result becomes a draft of .deckhand.yml', async () => {
+  await page.goto(`${world.service.url}${base}/repositories`);
+  await page.getByRole('link', { name: 'Environment of sample' }).click();
+  await page.getByText('No trial yet').waitFor();
+  // Chromium logs the 404, which is the answer before the first trial.
+  complaints.length = 0;
+  await button('Try the environment').click();
+  await page.getByText('Elapsed').waitFor();
+  await page.getByText('Set-up and checks succeeded.').waitFor();
+  const command = page.getByRole('list', { name: 'Commands' }).getByRole('listitem');
+  expect(await command.textContent()).toMatch(/^Set-upnpm ciExit code 0[\d.]+ s/);
+  const draft = page.getByRole('region', { name: 'Draft', exact: true });
+  // npm also asks for its registry, which is refused where the worker does not know it.
+  expect(await draft.textContent()).toMatch(/^setup:\n {2}- npm ci\n/);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await button('Copy draft').click();
+  await page.getByText('Draft copied').waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await draft.textContent());
 
-    // Somebody else starts a trial, whose worker reports.
-    const first = { command: 'npm ci', exitCode: null as number | null, seconds: 1, output: 'fetching' };
-    const report = (change: string, values: unknown[]) =>
-      world.sql(`update environment_trials set ${change} where id = 'trial_other'`, values);
-    await world.sql(
-      `insert into environment_trials (id, repository_id, status, commands)
+  // Somebody else starts a trial, whose worker reports.
+  const first = { command: 'npm ci', exitCode: null as number | null, seconds: 1, output: 'fetching' };
+  const report = (change: string, values: unknown[]) =>
+    world.sql(`update environment_trials set ${change} where id = 'trial_other'`, values);
+  await world.sql(
+    `insert into environment_trials (id, repository_id, status, commands)
        select 'trial_other', id, 'running', $1 from repositories`,
-      [JSON.stringify([first])],
-    );
-    await button('Try the environment').click();
-    await page.getByText('Somebody else has already started a trial of this repository.').waitFor();
-    complaints.length = 0;
-    const output = page.getByRole('region', { name: 'Output of command 1' });
-    await output.getByText('fetching').waitFor();
-    await report('commands = $1', [JSON.stringify([{ ...first, output: 'fetching\nlinking' }])]);
-    await output.getByText('linking').waitFor();
-    expect(await draft.count()).toBe(0);
-    const failed = [
-      { ...first, exitCode: 0 },
-      { command: 'npm test', exitCode: 4, seconds: 2.5, output: 'not ok', isCheck: true },
-    ];
-    await report("status = 'failed', finished_at = now(), commands = $1, refused_hosts = $2", [
-      JSON.stringify(failed),
-      JSON.stringify([{ host: 'example.org', times: 3 }]),
-    ]);
-    await page.getByText('“npm test” ended with exit code 4.').waitFor();
-    await page.getByRole('region', { name: 'Output of command 2' }).getByText('not ok').waitFor();
-    await page.getByRole('list', { name: 'Refused hosts' }).getByText('3 times').waitFor();
-    expect(await draft.textContent()).toContain('checks:\n  - npm test # exit code 4 in the trial\n');
-  },
-  slowMs,
-);
+    [JSON.stringify([first])],
+  );
+  await button('Try the environment').click();
+  await page.getByText('Somebody else has already started a trial of this repository.').waitFor();
+  complaints.length = 0;
+  const output = page.getByRole('region', { name: 'Output of command 1' });
+  await output.getByText('fetching').waitFor();
+  await report('commands = $1', [JSON.stringify([{ ...first, output: 'fetching\nlinking' }])]);
+  await output.getByText('linking').waitFor();
+  expect(await draft.count()).toBe(0);
+  const failed = [
+    { ...first, exitCode: 0 },
+    { command: 'npm test', exitCode: 4, seconds: 2.5, output: 'not ok', isCheck: true },
+  ];
+  await report("status = 'failed', finished_at = now(), commands = $1, refused_hosts = $2", [
+    JSON.stringify(failed),
+    JSON.stringify([{ host: 'example.org', times: 3 }]),
+  ]);
+  await page.getByText('“npm test” ended with exit code 4.').waitFor();
+  await page.getByRole('region', { name: 'Output of command 2' }).getByText('not ok').waitFor();
+  await page.getByRole('list', { name: 'Refused hosts' }).getByText('3 times').waitFor();
+  expect(await draft.textContent()).toContain('checks:\n  - npm test # exit code 4 in the trial\n');
+});

@@ -12,7 +12,7 @@ beforeAll(async () => {
   world = await openWorld([]);
   base = `/projects/${world.project.id}`;
   page = await openOwner(world);
-}, 60_000);
+});
 watchBrowser(() => world?.close());
 
 const api = <T>(method: string, path: string, body?: object) => world.service.api<T>(world.token, method, path, body);

@@ -19,7 +19,7 @@ beforeAll(async () => {
       meanwhile();
       meanwhile = () => {};
     },
-    settings: { REMOTE_RETRY_SECONDS: '8', MAX_CONCURRENT_RUNS: '1' },
+    settings: { REMOTE_RETRY_SECONDS: '1200', MAX_CONCURRENT_RUNS: '1' },
   });
 });
 afterAll(() => world.close());
@@ -52,14 +52,7 @@ function fromThePushOn(
   fault: Fault,
   isMeant: (method: string, path: string) => boolean = (method) => method === 'GIT',
 ) {
-  const hit: number[] = [];
-  meanwhile = () =>
-    world.github.fail((method, path) => {
-      if (!isMeant(method, path)) return undefined;
-      hit.push(Date.now());
-      return fault;
-    });
-  return hit;
+  meanwhile = () => world.github.fail((method, path) => (isMeant(method, path) ? fault : undefined));
 }
 const isBackAgain = () => world.github.fail(() => undefined);
 
@@ -85,12 +78,11 @@ testSome<[string, Fault, RegExp]>(1, [
   ['answers with a page', { status: 200, headers: { 'content-type': 'text/html' } }, /text\/html.*; trying again/],
   ['wants to be left alone', { status: 429, headers: { 'retry-after': '3' } }, /HTTP 429; trying again in 3 s/],
 ])('a git host that %s at the push delays the run but does not fail it', async (_what, fault, told) => {
-  const hit = fromThePushOn(fault);
+  fromThePushOn(fault);
   const id = await start();
   await toldOf(id, told);
   isBackAgain();
   expect(await ended(id)).toMatchObject({ status: 'in_review', failure: null });
-  expect(hit.length).toBeGreaterThan(0);
 });
 
 test('when GitHub is unavailable, opening the pull request is retried, and exactly one is opened', async () => {
@@ -105,28 +97,15 @@ test('when GitHub is unavailable, opening the pull request is retried, and exact
   expect(pulls.filter((p) => p.head.ref === task.branchName)).toHaveLength(1);
 });
 
-test('a git host that remains unavailable fails the run as retryable, and a retry succeeds', async () => {
-  fromThePushOn({ status: 503 });
-  const failed = await run();
-  expect(failed.failure).toMatchObject({ category: 'repository', retryable: true });
-  expect(failed.failure?.message).toContain('HTTP 503');
-  const pauses = (await logOf(failed.id)).flatMap((text) => /again in (\d+) s/.exec(text)?.[1] ?? []);
-  expect(pauses.slice(0, 2)).toEqual(['1', '2']);
-  isBackAgain();
-  await call('POST', `/tasks/${failed.id}/retry`);
-  expect(await ended(failed.id)).toMatchObject({ status: 'in_review', failure: null });
-});
-
 test('a cancel also ends a pause between attempts: the slot is released immediately, and nothing is pushed', async () => {
-  fromThePushOn({ status: 429, headers: { 'retry-after': '6' } });
+  // Longer than the test waits.
+  fromThePushOn({ status: 429, headers: { 'retry-after': '900' } });
   const id = await start();
-  await toldOf(id, /trying again in 6 s/);
-  const pausedAt = Date.now();
+  await toldOf(id, /trying again in 900 s/);
   expect(await call('POST', `/tasks/${id}/cancel`)).toMatchObject({ status: 'ready' });
   isBackAgain();
   const next = await start();
   await toldOf(next, /begins/);
-  expect(Date.now() - pausedAt).toBeLessThan(6000);
   expect(await ended(next)).toMatchObject({ status: 'in_review' });
   expect(gitOut(bare(), 'for-each-ref', `refs/heads/agent/${id.slice(-8)}*`)).toBe('');
 });
@@ -199,4 +178,20 @@ test('a missing default branch fails with repository, and the message says what 
     category: 'repository',
     message: 'the repository has no branch trunk; push a first commit, or set the default branch of the repository',
   });
+});
+
+test('a git host that remains unavailable fails the run as retryable, and a retry succeeds', async () => {
+  await world.service.stop();
+  world.settings.REMOTE_RETRY_SECONDS = '5';
+  await world.restart();
+  const [repository] = await call<{ id: string }[]>('GET', `/repositories?projectId=${world.project.id}`);
+  await call('PATCH', `/repositories/${repository?.id}`, { defaultBranch: 'main' });
+  fromThePushOn({ status: 503 });
+  const failed = await run();
+  expect(failed.failure).toMatchObject({ category: 'repository', retryable: true });
+  expect(failed.failure?.message).toContain('HTTP 503');
+  expect(await logOf(failed.id)).toContainEqual(expect.stringMatching(/HTTP 503; trying again in 1 s$/));
+  isBackAgain();
+  await call('POST', `/tasks/${failed.id}/retry`);
+  expect(await ended(failed.id)).toMatchObject({ status: 'in_review', failure: null });
 });

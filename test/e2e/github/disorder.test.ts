@@ -50,7 +50,7 @@ beforeAll(async () => {
   issues = { merged: merged.number, closed: closed.number, left: left.number, backlog, created, strange };
   missed = world.github.deliveries.slice(from);
   template = new URL(world.settings.DATABASE_URL ?? '').pathname.slice(1);
-}, 60_000);
+});
 afterAll(() => world.close());
 
 interface Shown {

@@ -18,21 +18,16 @@ afterAll(() => world.close());
 
 const isWrite = (method: string, path: string) => method !== 'GET' && !/access_tokens$/.test(path);
 
-/** Makes the nth write fail once; returns which one it was. Records calls made before a `retry-after` has passed. */
+/** Makes the nth write fail once; returns which one it was. */
 function failNth(n: number, fault: Fault) {
-  const seen: { hit?: string; writes: number; early: string[] } = { writes: 0, early: [] };
-  let [quietFrom, quietUntil] = [0, 0];
+  const seen: { hit?: string; writes: number } = { writes: 0 };
   world.github.fail((method, path) => {
     // test/e2e/faults/git.test.ts tests the faults of git.
     if (method === 'GIT') return undefined;
-    // A call that was in progress when GitHub asked us to wait does not count.
-    if (Date.now() > quietFrom && Date.now() < quietUntil) seen.early.push(`${method} ${path}`);
     if (!isWrite(method, path)) return undefined;
     seen.writes += 1;
     if (seen.writes !== n) return undefined;
     seen.hit = `${method} ${path}`;
-    const after = fault === 'lost' ? undefined : fault.headers?.['retry-after'];
-    if (after !== undefined) [quietFrom, quietUntil] = [Date.now() + 100, Date.now() + Number(after) * 1000 - 50];
     return fault;
   });
   return seen;
@@ -62,18 +57,14 @@ const kinds: [string, Fault][] = [
   ['429', { status: 429, headers: { 'retry-after': '1' } }],
 ];
 
-testSome(2, kinds)(
-  '%s at any write of a command: shown once, nothing twice, nothing while GitHub wants to be left alone',
-  async (_name, fault) => {
-    for (let n = 1; n <= 4; n++) {
-      const seen = failNth(n, fault);
-      const number = await world.issue('/agent create');
-      await shownOnce(number, 'backlog', 'agent:backlog');
-      expect(seen.hit).toBeDefined();
-      expect(seen.early).toEqual([]);
-    }
-  },
-);
+testSome(2, kinds)('%s at any write of a command: shown once, nothing twice', async (_name, fault) => {
+  for (let n = 1; n <= 4; n++) {
+    const seen = failNth(n, fault);
+    const number = await world.issue('/agent create');
+    await shownOnce(number, 'backlog', 'agent:backlog');
+    expect(seen.hit).toBeDefined();
+  }
+});
 
 testSome<[string, Fault]>(1, [
   ['404', { status: 404 }],
@@ -97,29 +88,25 @@ testSome<[string, Fault]>(1, [
 test.each([
   ['a lost answer', 'lost' as const, 3],
   ['500', { status: 500 }, 5],
-])(
-  '%s at any write of a run: one branch, one pull request, one comment, one check',
-  async (_name, fault, first) => {
-    for (let n = first, isOver = false; !isOver; n += isThorough ? 4 : 8) {
-      const seen = failNth(n, fault);
-      const number = await world.issue('/agent start');
-      await shownOnce(number, 'in_review', 'agent:in-review');
-      const task = await taskOf(number);
-      const pull = Number(/\d+$/.exec(task?.prUrl ?? '')?.[0]);
-      await pullShownOnce(pull);
-      const pulls = await world.github.as('mona')<{ head: { ref: string; sha: string } }[]>(
-        'GET',
-        `${repo}/pulls?per_page=100`,
-      );
-      const mine = pulls.filter((p) => p.head.ref === task?.branchName);
-      expect(mine).toHaveLength(1);
-      await until('the check', async () => (await checksOf(mine[0]?.head.sha ?? '', task?.id ?? '')).length > 0);
-      expect(await checksOf(mine[0]?.head.sha ?? '', task?.id ?? '')).toHaveLength(1);
-      isOver = seen.hit === undefined || n > 12;
-    }
-  },
-  120_000,
-);
+])('%s at any write of a run: one branch, one pull request, one comment, one check', async (_name, fault, first) => {
+  for (let n = first, isOver = false; !isOver; n += isThorough ? 4 : 8) {
+    const seen = failNth(n, fault);
+    const number = await world.issue('/agent start');
+    await shownOnce(number, 'in_review', 'agent:in-review');
+    const task = await taskOf(number);
+    const pull = Number(/\d+$/.exec(task?.prUrl ?? '')?.[0]);
+    await pullShownOnce(pull);
+    const pulls = await world.github.as('mona')<{ head: { ref: string; sha: string } }[]>(
+      'GET',
+      `${repo}/pulls?per_page=100`,
+    );
+    const mine = pulls.filter((p) => p.head.ref === task?.branchName);
+    expect(mine).toHaveLength(1);
+    await until('the check', async () => (await checksOf(mine[0]?.head.sha ?? '', task?.id ?? '')).length > 0);
+    expect(await checksOf(mine[0]?.head.sha ?? '', task?.id ?? '')).toHaveLength(1);
+    isOver = seen.hit === undefined || n > 12;
+  }
+});
 
 async function pullShownOnce(pull: number) {
   await until('the pull request to show it', async () => {

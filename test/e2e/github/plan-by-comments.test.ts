@@ -50,7 +50,7 @@ test('from a goal to a started sprint, by comments alone', async () => {
   await expectIssuesAndRequirements();
   await say(number, '/agent start');
   await expectStarted(sprint?.id ?? '');
-}, 60_000);
+});
 
 async function answerQuestions(number: number): Promise<void> {
   await shows(number, 'Who are the users');

@@ -55,7 +55,7 @@ export function openPlace() {
         removeTree,
       });
     },
-    take: (images: Images, name: string, { auth, signal = AbortSignal.timeout(25_000), notes = [] }: Asking = {}) =>
+    take: (images: Images, name: string, { auth, signal = new AbortController().signal, notes = [] }: Asking = {}) =>
       images.take(name, auth, signal, (line) => notes.push(line)),
     close: () => rmSync(folder, { recursive: true, force: true }),
   };
