@@ -2,7 +2,31 @@ import { useEffect, useState } from 'react';
 import type { RunEvent } from '../../api.ts';
 import { subscribe } from '../../live/event-stream.ts';
 
-const eventTypes = ['loop', 'model', 'tool', 'check', 'push', 'pull', 'repository', 'setup', 'network', 'failed'];
+/** Every type of line that a log may contain. A browser only receives the events that it names. */
+const eventTypes = [
+  'answered',
+  'approved',
+  'assignment',
+  'cancelled',
+  'check',
+  'failed',
+  'loop',
+  'mcp',
+  'model',
+  'network',
+  'pausing',
+  'plan',
+  'proof',
+  'pull',
+  'push',
+  'repository',
+  'resumed',
+  'revised',
+  'said',
+  'setup',
+  'tool',
+  'waiting',
+];
 
 /** Characters shown of what the model is writing. */
 const maxWriting = 2000;
