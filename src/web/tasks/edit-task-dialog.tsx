@@ -12,8 +12,9 @@ import { putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
 import { BudgetFields } from './budget-fields.tsx';
 import { type BudgetTexts, budgetTextsOf, changedBudget } from './budget-texts.ts';
+import { PlanField } from './plan-field.tsx';
 
-type Fields = Pick<api.Task, 'title' | 'description' | 'owner' | 'repositoryId' | 'dependsOn'> & {
+type Fields = Pick<api.Task, 'title' | 'description' | 'owner' | 'repositoryId' | 'dependsOn' | 'planFirst'> & {
   budget: BudgetTexts;
 };
 
@@ -29,8 +30,8 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
   const [task] = useState(currentTask);
   const client = useQueryClient();
   const [fields, setFields] = useState<Fields>(() => {
-    const { title, description, owner, repositoryId, dependsOn } = task;
-    return { title, description, owner, repositoryId, dependsOn, budget: budgetTextsOf(task) };
+    const { title, description, owner, repositoryId, dependsOn, planFirst } = task;
+    return { title, description, owner, repositoryId, dependsOn, planFirst, budget: budgetTextsOf(task) };
   });
   const set = (change: Partial<Fields>) => setFields((before) => ({ ...before, ...change }));
   const save = useMutation({
@@ -99,7 +100,7 @@ function TitleAndDescription({ fields, set }: FieldsProps) {
   );
 }
 
-/** Shows fields for the agent, the repository and the dependencies of the task. */
+/** Shows fields for the agent, the repository, the plan and the dependencies of the task. */
 function Assignment({ task, fields, set }: FieldsProps) {
   const agents = useQuery(queries.agentsOf(task.projectId));
   const repositories = useQuery(queries.repositories(task.projectId));
@@ -122,6 +123,7 @@ function Assignment({ task, fields, set }: FieldsProps) {
           options={repositories.data}
           onSelect={(repositoryId) => set({ repositoryId: repositoryId === '' ? null : repositoryId })}
         />
+        <PlanField value={fields.planFirst} onSelect={(planFirst) => set({ planFirst })} />
       </div>
       <SearchPicker
         label="Depends on"

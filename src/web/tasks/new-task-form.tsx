@@ -4,6 +4,7 @@ import { plural } from '../display/plural.ts';
 import { FormButtons } from '../forms/form-dialog.tsx';
 import { SelectField } from '../forms/select-field.tsx';
 import * as queries from '../live/queries.ts';
+import { PlanField } from './plan-field.tsx';
 import { type NewTaskFields, useNewTasks } from './use-new-tasks.ts';
 
 interface FieldsProps {
@@ -27,7 +28,7 @@ export function NewTaskForm(props: { projectId: string; isList: boolean; onClose
       ) : (
         <TitleAndDescription fields={fields} set={set} />
       )}
-      <Assignment projectId={projectId} set={set} />
+      <Assignment projectId={projectId} fields={fields} set={set} />
       <FormControl>
         <Checkbox checked={fields.issue} onChange={(event) => set({ issue: event.target.checked })} />
         <FormControl.Label>
@@ -64,8 +65,8 @@ function TitleAndDescription({ fields, set }: FieldsProps) {
   );
 }
 
-/** Shows fields for the agent, the repository and the sprint of the task. */
-function Assignment({ projectId, set }: { projectId: string; set: FieldsProps['set'] }) {
+/** Shows fields for the agent, the repository, the sprint and the plan of the task. */
+function Assignment({ projectId, fields, set }: FieldsProps & { projectId: string }) {
   const agents = useQuery(queries.agentsOf(projectId));
   const repositories = useQuery(queries.repositories(projectId));
   const sprints = useQuery(queries.sprints(projectId));
@@ -84,6 +85,7 @@ function Assignment({ projectId, set }: { projectId: string; set: FieldsProps['s
         options={sprints.data?.filter((s) => s.status === 'planning' || s.status === 'active')}
         onSelect={(sprintId) => set({ sprintId })}
       />
+      <PlanField value={fields.planFirst} onSelect={(planFirst) => set({ planFirst })} />
     </div>
   );
 }

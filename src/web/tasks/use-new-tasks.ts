@@ -18,6 +18,7 @@ export interface NewTaskFields {
   owner: string;
   repositoryId: string;
   sprintId: string;
+  planFirst: boolean | null;
   issue: boolean;
 }
 
@@ -27,6 +28,7 @@ const emptyFields: NewTaskFields = {
   owner: '',
   repositoryId: '',
   sprintId: '',
+  planFirst: null,
   issue: false,
 };
 
@@ -63,12 +65,13 @@ export function useNewTasks(props: { projectId: string; isList: boolean; onClose
 }
 
 /** Returns the details of a task except its title. Empty fields are left out. */
-function detailsOf({ description, owner, repositoryId, sprintId, issue }: NewTaskFields) {
+function detailsOf({ description, owner, repositoryId, sprintId, planFirst, issue }: NewTaskFields) {
   return {
     ...(owner === '' ? {} : { owner }),
     ...(repositoryId === '' ? {} : { repositoryId }),
     ...(sprintId === '' ? {} : { sprintId }),
     ...(description === '' ? {} : { description }),
+    ...(planFirst === null ? {} : { planFirst }),
     ...(issue ? { issue } : {}),
   };
 }

@@ -1,0 +1,19 @@
+import { SelectField } from '../forms/select-field.tsx';
+
+const options = [
+  { id: 'true', name: 'A person approves a plan first' },
+  { id: 'false', name: 'No plan' },
+];
+
+/** Shows whether the agent of a task proposes a plan first; null leaves it to the repository. */
+export function PlanField({ value, onSelect }: { value: boolean | null; onSelect(planFirst: boolean | null): void }) {
+  return (
+    <SelectField
+      label="Plan"
+      emptyOption="As set in the repository"
+      value={value === null ? '' : String(value)}
+      options={options}
+      onSelect={(id) => onSelect(id === '' ? null : id === 'true')}
+    />
+  );
+}
