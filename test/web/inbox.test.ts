@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { chromiumPath } from '../../src/demo/browser.ts';
+import { until } from '../../src/demo/real-service.ts';
 import { inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -17,7 +18,7 @@ watchBrowser(() => world?.close());
 
 const api = <T>(method: string, path: string, body?: object) => world.service.api<T>(world.token, method, path, body);
 
-inBrowser("a task's budget is set within the limits of the project and shown on its page", async () => {
+inBrowser("a task's plan and its budget, within the limits of the project, are set on its page", async () => {
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Thrifty' });
   await api('PATCH', base, { budgets: { runSteps: 50 } });
   await page.goto(`${world.service.url}/tasks/${id}`);
@@ -27,9 +28,10 @@ inBrowser("a task's budget is set within the limits of the project and shown on 
   await dialog.getByText('Enter at most 50.').waitFor();
   await dialog.getByLabel('Steps per run').fill('20');
   await dialog.getByLabel('Cost per run (USD)').fill('1.5');
+  await dialog.getByLabel('Plan').selectOption({ label: 'A person approves a plan first' });
   await dialog.getByRole('button', { name: 'Save changes' }).click();
   await page.getByText('Budget: $1.5, 20 steps per run').waitFor();
-  expect(await world.get(`/tasks/${id}`)).toMatchObject({ budget: { costUsd: 1.5, steps: 20 } });
+  expect(await world.get(`/tasks/${id}`)).toMatchObject({ budget: { costUsd: 1.5, steps: 20 }, planFirst: true });
   await api('PATCH', base, { budgets: { runSteps: null } });
 });
 
@@ -59,3 +61,64 @@ inBrowser('the inbox and its number on every page show what needs a person, with
   await page.getByText('Waiting for an answer').waitFor();
   await world.sql(`delete from tasks where id = $1`, [id]);
 });
+
+inBrowser(
+  'on the page of a task people approve a plan, answer a question, resume a run and go back to a turn',
+  async () => {
+    const [agent] = await world.get<{ id: string }[]>(`/agents?projectId=${world.project.id}`);
+    /** Opens the page of a new task whose run waits. */
+    const waiting = async (reason: string, options: string[] = []) => {
+      const { id } = await api<{ id: string }>('POST', `${base}/tasks`, {
+        title: `Waits: ${reason}`,
+        owner: agent?.id,
+      });
+      await world.sql(`update tasks set status = 'in_progress' where id = $1`, [id]);
+      await world.sql(
+        `insert into runs (id, task_id, project_id, agent_id, kind, status, wait_id, wait_reason, wait_text, wait_options,
+         waiting_since) values ('run_' || $1, $1, $2, $3, 'start', 'waiting', 'wait_' || $1, $4, 'Look here', $5, now())`,
+        [id, world.project.id, agent?.id, reason, JSON.stringify(options)],
+      );
+      await page.goto(`${world.service.url}/tasks/${id}`);
+      await page.getByRole('region', { name: 'Waiting' }).getByText('Look here').waitFor();
+      return id;
+    };
+    const log = (id: string) => world.get<{ text: string }[]>(`/runs/run_${id}/events`);
+    const isNoted = (id: string, text: string) =>
+      until(text, async () => (await log(id)).some((event) => event.text.includes(text)));
+    const plan = await waiting('plan');
+    await page.getByRole('button', { name: 'Approve plan' }).click();
+    await isNoted(plan, 'mona approved the plan');
+    const question = await waiting('question', ['red', 'blue']);
+    await page.getByRole('button', { name: 'blue' }).click();
+    await isNoted(question, 'mona answered: blue');
+    const paused = await waiting('paused');
+    await page.getByRole('button', { name: 'Resume run' }).click();
+    await isNoted(paused, 'mona resumed the run');
+    const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Go back', owner: agent?.id });
+    await world.sql(
+      `insert into runs (id, task_id, project_id, kind, status, steps, finished_at)
+     values ('run_back', $1, $2, 'start', 'failed', 2, now())`,
+      [id, world.project.id],
+    );
+    await world.sql(`insert into run_contexts (run_id, opening) values ('run_back', '[]')`, []);
+    await world.sql(
+      `insert into run_turns (run_id, turn, messages, input_tokens, cached_input_tokens, output_tokens, cost_usd)
+     select 'run_back', n, '[{"role":"assistant","content":"Some words","toolCalls":[]}]', 9, 0, 1, 0.5
+     from generate_series(0, 1) n`,
+      [],
+    );
+    await page.goto(`${world.service.url}/tasks/${id}?tab=runs&run=run_back`);
+    await page.getByText('Turns', { exact: true }).click();
+    const turn = page.getByRole('list', { name: 'Turns' }).getByRole('listitem').filter({ hasText: 'Turn 1' });
+    await turn.getByText('Some words').waitFor();
+    await turn.getByRole('button', { name: 'Rewind to here' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Rewind to turn 1' });
+    await dialog.getByLabel('What should the agent do differently?').fill('Use tabs.');
+    await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
+    const rewound = await until('the new run', async () =>
+      (await world.get<{ id: string; kind: string }[]>(`/tasks/${id}/runs`)).find(({ kind }) => kind === 'rewind'),
+    );
+    await page.goto(`${world.service.url}/tasks/${id}?tab=runs&run=${rewound.id}`);
+    await page.getByText('Rewound from turn 1 of run_back').waitFor();
+  },
+);
