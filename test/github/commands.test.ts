@@ -76,17 +76,35 @@ test('code, quotes and edits are not commands, and a repeated delivery is not ha
   expect(await runsOf()).toBe(1);
 });
 
-async function replay(body: string): Promise<void> {
+test('a command in a comment that was deleted in between is not carried out', async () => {
+  const number = await world.issue('', { title: 'Taken back' });
+  const { id } = await comment('mona', number, 'a word of mona');
+  const delivery = await until('the delivery', async () =>
+    world.github.deliveries.find((d) => d.event === 'issue_comment' && d.body.includes('a word of mona')),
+  );
+  await world.github.as('mona')('DELETE', `${repo}/issues/comments/${id}`);
+  const guid = await replay(delivery.body.replace('a word of mona', '/agent start'));
+  await until('the delivery to be handled', async () => {
+    const sql = 'select 1 from deliveries where guid = $1 and handled_at is not null';
+    return (await world.sql(sql, [guid])).length === 1;
+  });
+  expect((await tasks()).some((t) => t.title === 'Taken back')).toBe(false);
+});
+
+/** Sends a comment's delivery again under a new id, and returns the id. */
+async function replay(body: string): Promise<string> {
   const { createHmac, randomUUID } = await import('node:crypto');
+  const guid = randomUUID();
   const response = await fetch(`${world.service.url}/api/github/webhooks`, {
     method: 'POST',
     body,
     headers: {
       'Content-Type': 'application/json',
       'X-GitHub-Event': 'issue_comment',
-      'X-GitHub-Delivery': randomUUID(),
+      'X-GitHub-Delivery': guid,
       'X-Hub-Signature-256': `sha256=${createHmac('sha256', world.github.webhookSecret).update(body).digest('hex')}`,
     },
   });
   expect(response.status).toBe(202);
+  return guid;
 }
