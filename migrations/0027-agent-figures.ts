@@ -153,40 +153,35 @@ const tables = `
 const oneTask = `
   create function figures_of_tasks(ids text[]) returns setof task_figures language plpgsql stable as $$
   begin
+    -- Looks up what belongs to each task, so that the cost grows with the number of tasks, however few PostgreSQL expects.
     return query
-    with worked as (
-      select r.task_id, r.project_id, a.line_id, v.version, min(r.started_at) as began,
+    select t.id, w.line_id, w.version, w.project_id, t.status = 'done', t.status <> 'done' and latest.status = 'failed',
+      case when t.status = 'done' then (1000 * extract(epoch from t.done_at - w.began))::bigint end,
+      coalesce(pulls.lines, 0)::bigint, pulls.count, coalesce(skills.languages, '{}'),
+      coalesce(w.succeeded_on, '{}'), coalesce(w.failed_on, '{}')
+    from tasks t
+    cross join lateral (
+      select r.status from runs r where r.task_id = t.id order by r.created_at desc, r.id desc limit 1) latest
+    cross join lateral (
+      select count(*)::int as count, sum(p.additions) filter (where p.status = 'merged') as lines,
+        bool_or(p.status = 'merged') as is_merged
+      from pull_requests p where p.task_id = t.id) pulls
+    cross join lateral (
+      select array_agg(distinct l.name order by l.name) as languages
+      from diffs d
+      cross join lateral jsonb_array_elements(d.files) file
+      -- The extension begins with the last dot of the name, unless the name begins with it.
+      join languages l on l.extension = lower(substring(file->>'path' from '[^/](\\.[^./]*)$'))
+      where d.task_id = t.id and pulls.is_merged) skills
+    cross join lateral (
+      select r.project_id, a.line_id, v.version, min(r.started_at) as began,
         array_agg((r.finished_at at time zone 'UTC')::date order by r.finished_at)
           filter (where r.status = 'succeeded' and r.finished_at is not null) as succeeded_on,
         array_agg((r.finished_at at time zone 'UTC')::date order by r.finished_at)
           filter (where r.status = 'failed' and r.finished_at is not null) as failed_on
       from runs r join agents a on a.id = r.agent_id cross join lateral (values (0), (a.version)) v (version)
-      where r.task_id = any(ids)
-      group by r.task_id, r.project_id, a.line_id, v.version),
-    latest as (
-      select distinct on (r.task_id) r.task_id, r.status from runs r
-      where r.task_id = any(ids) order by r.task_id, r.created_at desc, r.id desc),
-    pulls as (
-      select p.task_id, count(*)::int as count, sum(p.additions) filter (where p.status = 'merged') as lines
-      from pull_requests p where p.task_id = any(ids) group by p.task_id),
-    skills as (
-      select d.task_id, array_agg(distinct l.name order by l.name) as languages
-      from diffs d
-      cross join lateral jsonb_array_elements(d.files) file
-      -- The extension begins with the last dot of the name, unless the name begins with it.
-      join languages l on l.extension = lower(substring(file->>'path' from '[^/](\\.[^./]*)$'))
-      where d.task_id = any(ids)
-        and exists (select from pull_requests p where p.task_id = d.task_id and p.status = 'merged')
-      group by d.task_id)
-    select w.task_id, w.line_id, w.version, w.project_id, t.status = 'done', t.status <> 'done' and latest.status = 'failed',
-      case when t.status = 'done' then (1000 * extract(epoch from t.done_at - w.began))::bigint end,
-      coalesce(pulls.lines, 0)::bigint, coalesce(pulls.count, 0), coalesce(skills.languages, '{}'),
-      coalesce(w.succeeded_on, '{}'), coalesce(w.failed_on, '{}')
-    from worked w
-    join tasks t on t.id = w.task_id
-    join latest on latest.task_id = w.task_id
-    left join pulls on pulls.task_id = w.task_id
-    left join skills on skills.task_id = w.task_id;
+      where r.task_id = t.id group by r.project_id, a.line_id, v.version) w
+    where t.id = any(ids);
   end $$;`;
 
 const totals = `

@@ -7,6 +7,9 @@ interface Counted {
   agents: string[];
 }
 
+/** Rounds an average, because sums of another order differ in the last digits. */
+export const inMicroseconds = (seconds: number | null) => seconds && Math.round(1e6 * seconds);
+
 /** Counts all figures from the runs themselves, without the tables of sums. */
 export async function countFigures(em: EntityManager, of: Counted) {
   return { ...(await countTasks(em, of)), ...(await countFailures(em, of)), skills: await countSkills(em, of) };
@@ -25,7 +28,7 @@ async function countTasks(em: EntityManager, { user, agents }: Counted) {
        from pull_requests p where p.task_id in (select task_id from worked) group by p.task_id)
      select count(*)::int as "totalTasks", count(*) filter (where t.status = 'done')::int as "completedTasks",
        count(*) filter (where t.status <> 'done' and latest.status = 'failed')::int as "failedTasks",
-       avg(extract(epoch from t.done_at - w.began)) filter (where t.status = 'done')::float8 as "averageSeconds",
+       (avg((1000 * extract(epoch from t.done_at - w.began))::bigint) filter (where t.status = 'done') / 1000)::float8 as "averageSeconds",
        coalesce(sum(pulls.lines), 0)::int as "linesOfCodeWritten", coalesce(sum(pulls.count), 0)::int as "prsCreated"
      from worked w join tasks t on t.id = w.task_id join latest on latest.task_id = w.task_id
      left join pulls on pulls.task_id = w.task_id`,
@@ -38,7 +41,7 @@ async function countTasks(em: EntityManager, { user, agents }: Counted) {
      ${own} and r.status in ('succeeded', 'failed') group by 1 order by 1`,
     [user, agents],
   );
-  return { ...row, averageSeconds: row.averageSeconds && Math.round(row.averageSeconds), weeks: ended };
+  return { ...row, averageSeconds: inMicroseconds(row.averageSeconds), weeks: ended };
 }
 
 async function countFailures(em: EntityManager, { user, agents }: Counted) {
