@@ -33,8 +33,9 @@ export async function listAuditRecords(
   projectId: string,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<AuditRecordView[]> {
+  // Without "a." it would sort by the converted number, which the index does not have.
   return em.query(
-    `select ${columns} from audit_records where project_id = $1 order by number desc limit $2 + 1 offset $3`,
+    `select ${columns} from audit_records a where project_id = $1 order by a.number desc limit $2 + 1 offset $3`,
     [projectId, limit, offset],
   );
 }
@@ -46,7 +47,7 @@ const portion = 500;
 export async function* readAuditRecords(em: EntityManager, projectId: string): AsyncGenerator<AuditRecordView[]> {
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
     const records: AuditRecordView[] = await em.query(
-      `select ${columns} from audit_records where project_id = $1 and number < $2 order by number desc limit $3`,
+      `select ${columns} from audit_records a where project_id = $1 and a.number < $2 order by a.number desc limit $3`,
       [projectId, before, portion],
     );
     if (records.length > 0) yield records;
