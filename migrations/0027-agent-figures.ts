@@ -170,8 +170,10 @@ const oneTask = `
       select array_agg(distinct l.name order by l.name) as languages
       from diffs d
       cross join lateral jsonb_array_elements(d.files) file
-      -- The extension begins with the last dot of the name, unless the name begins with it.
-      join languages l on l.extension = lower(substring(file->>'path' from '[^/](\\.[^./]*)$'))
+      -- The extension begins with the last dot of the name, unless the name begins with it. The limit makes PostgreSQL
+      -- look each one up instead of reading all languages.
+      cross join lateral (
+        select name from languages where extension = lower(substring(file->>'path' from '[^/](\\.[^./]*)$')) limit 1) l
       where d.task_id = t.id and pulls.is_merged) skills
     cross join lateral (
       select r.project_id, a.line_id, v.version, min(r.started_at) as began,

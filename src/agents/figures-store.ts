@@ -55,9 +55,9 @@ export async function findHealthFacts(
        coalesce(bool_or(f.has_lapsed), false) as "hasLapsedRun",
        coalesce(max(greatest(f.heartbeat, f.succeeded, f.failed, f.cancelled)), wanted.created_at) as "lastHeartbeat"
      from wanted left join facts f on f.id = wanted.id left join since on since.id = wanted.id
+     left join health_resets h on h.agent_id = f.agent_id and h.project_id = f.project_id
      left join lateral (
        select count(*) from runs r
-       left join health_resets h on h.agent_id = f.agent_id and h.project_id = f.project_id
        where r.agent_id = f.agent_id and r.project_id = f.project_id and r.status = 'failed'
          and r.failure->>'category' not in ${notItsFault} and r.finished_at > greatest(since.at, h.at, '-infinity')) blamed on true
      group by wanted.id, wanted.n, wanted.created_at order by wanted.n`,
