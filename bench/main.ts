@@ -1,11 +1,12 @@
 // `npm run bench` measures speed, `npm run bench -- environment` only that of environments, `npm run bench -- waiting
 // [count]` what many waiting runs cost. `npm run bench -- siege [scale] [quiet minutes]` tests the service under load and
-// attacks.
+// attacks. `npm run bench -- scale [tasks]` compares reads of a large database with those of a small one.
 const [name = 'speed', ...numbers] = process.argv.slice(2);
 const benches: Record<string, () => Promise<void>> = {
   speed: async () => (await import('./speed.ts')).speed(),
   environment: async () => (await import('./environment/speed.ts')).environmentSpeed(),
   waiting: async () => (await import('./waiting.ts')).waitingSpeed(...numbers.map(Number)),
+  scale: async () => (await import('./scale/main.ts')).scale(...numbers.map(Number)),
   siege: async () => (await import('./siege/main.ts')).siege(...numbers.map(Number)),
 };
 const bench = benches[name];

@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { rebuildFigures } from '../../src/agents/rebuild-figures.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { startEmbedded } from '../../src/db/embedded/embedded.ts';
+import { type RunningService, startService } from '../../src/demo/real-service.ts';
+import { median, percentile, say } from '../figures.ts';
+import { paced } from '../reads.ts';
+import { settingsWithoutApp } from '../settings.ts';
+import { fill, settle } from './fill.ts';
+import { readPaths } from './reads.ts';
+
+const [perSecond, seconds] = [50, 6];
+const [wantedMs, wantedFactor] = [50, 1.5];
+
+/**
+ * Compares every read of the interface between a database with `size` tasks and runs and one with a hundredth of them, at
+ * 50 requests a second. Prints the times of both, and how many times as much the median read costs in the large one.
+ */
+export async function scale(size = 1_000_000): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-scale-'));
+  const postgres = await startEmbedded({ dataDir: join(dataDir, 'database') });
+  const sides: Side[] = [];
+  try {
+    for (const each of [Math.ceil(size / 100), size]) sides.push(await openSide(postgres.url, dataDir, each));
+    await compare(sides as [Side, Side]);
+  } finally {
+    for (const { service } of sides) await service.stop();
+    await postgres.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+interface Side {
+  size: number;
+  service: RunningService;
+  token: string;
+}
+
+/** Starts a service on a new database of this size. */
+async function openSide(server: string, dataDir: string, size: number): Promise<Side> {
+  const began = performance.now();
+  const databaseUrl = await createDatabase(server, `scale_${size}`);
+  const settings = {
+    ...(await settingsWithoutApp({
+      databaseUrl,
+      dataDir: join(dataDir, String(size)),
+      hostUrl: 'https://git.example.org',
+      modelUrl: 'http://127.0.0.1:1',
+    })),
+    RATE_LIMIT_ANONYMOUS: '0',
+    ROLE: 'web',
+  };
+  const service = await startService(settings);
+  const token = await service.token('bench');
+  await fill(databaseUrl, size, 'bench');
+  const filled = performance.now();
+  const db = await openDatabase(databaseUrl, []);
+  await rebuildFigures(db.manager);
+  await db.close();
+  const rebuilt = performance.now();
+  await settle(databaseUrl);
+  say(
+    `${size} tasks and runs: filled in ${inSeconds(filled - began)} s, figures rebuilt in ${inSeconds(rebuilt - filled)} s`,
+  );
+  return { size, service, token };
+}
+
+const inSeconds = (ms: number) => (ms / 1000).toFixed(1);
+
+async function createDatabase(server: string, name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: server });
+  await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
+  return Object.assign(new URL(server), { pathname: `/${name}` }).href;
+}
+
+/** Reads each path on both sides in turn, so that other load on the machine affects both. */
+async function compare([small, large]: [Side, Side]): Promise<void> {
+  const missed: string[] = [];
+  say(
+    `\n${'read'.padEnd(64)} ${`${small.size}`.padStart(15)} ${`${large.size}`.padStart(15)}  factor   (median / p99 in ms)`,
+  );
+  for (const path of readPaths()) {
+    const [before, after] = [await measure(small, path), await measure(large, path)];
+    const factor = after.median / before.median;
+    const isFine = after.p99 < wantedMs && factor <= wantedFactor;
+    if (!isFine) missed.push(path);
+    say(`${path.padEnd(64)} ${shown(before)} ${shown(after)} ${factor.toFixed(2).padStart(7)}${isFine ? '' : '  <--'}`);
+  }
+  say(
+    missed.length === 0
+      ? `\nevery read: p99 under ${wantedMs} ms, at most ${wantedFactor} times the cost`
+      : `\n${missed.length} reads exceed p99 ${wantedMs} ms or ${wantedFactor} times the cost`,
+  );
+}
+
+const shown = (times: { median: number; p99: number }) =>
+  `${times.median.toFixed(1).padStart(7)} /${times.p99.toFixed(1).padStart(6)}`;
+
+async function measure({ service, token }: Side, path: string): Promise<{ median: number; p99: number }> {
+  const url = `${service.url.replace('localhost', '127.0.0.1')}/api/v1${path}`;
+  const read = async () => {
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    const body = await answer.text();
+    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${body}`);
+  };
+  for (let i = 0; i < 10; i++) await read();
+  const times = await paced(perSecond * seconds, 1000 / perSecond, read);
+  return { median: median(times), p99: percentile(times, 0.99) };
+}

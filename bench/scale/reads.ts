@@ -1,0 +1,47 @@
+import { routes } from '../../src/routes.ts';
+import { filledIds } from './fill.ts';
+
+/** Streams do not end, so they cannot be measured like this. */
+const streams = ['/projects/:projectId/events'];
+
+/** Further forms of reads whose cost depends on the query. */
+const queries: Record<string, string[]> = {
+  '/projects/:projectId/tasks': [
+    '?limit=100',
+    '?limit=100&status=done',
+    '?limit=100&status=in_review',
+    `?limit=100&owner=${filledIds.agent}`,
+    `?limit=100&sprintId=${filledIds.sprintId}`,
+    '?limit=100&search=invoice',
+    '?limit=100&search=invoice%20of%20the%20digest',
+    '?limit=100&search=the%20ledger%202',
+    '?limit=100&search=nowhere',
+  ],
+  '/projects/:projectId/backlog': ['?limit=100'],
+  '/projects/:projectId/audit': ['?limit=100'],
+  '/agents': [`?projectId=${filledIds.projectId}`],
+  '/agents/:id/health': ['?version=1'],
+  '/agents/:id/performance': ['?weeks=52', '?version=1'],
+  '/agents/:id/skills': ['?version=1'],
+};
+
+/** These need an object other than the usual one. */
+const instead: Record<string, Record<string, string>> = {
+  '/sprints/:sprintId/digest': { sprintId: filledIds.completedSprint ?? '' },
+};
+
+/** Returns a path for each read of the interface, so that a new one is measured too. */
+export function readPaths(): string[] {
+  return routes
+    .filter((route) => route.method === 'get' && !streams.includes(route.path))
+    .flatMap(({ path }) => {
+      const kind = path.split('/')[1]?.replace(/ies$/, 'y').replace(/s$/, '') ?? '';
+      const ids = { ...filledIds, ...instead[path] };
+      const filled = path.replace(/:(\w+)/g, (_all, name: string) => {
+        const id = name === 'id' ? ids[kind] : ids[name];
+        if (id === undefined) throw new Error(`fill.ts makes nothing for :${name} of ${path}; add it there`);
+        return id;
+      });
+      return [filled, ...(queries[path] ?? []).map((query) => filled + query)];
+    });
+}
