@@ -1,3 +1,4 @@
+import { commandTable } from '../../src/github/comment-parts.ts';
 import { failedLabel, labelOf, ownLabels, wanted } from '../../src/github/mirror/mirror.ts';
 import { statusMarker } from '../../src/github/mirror/status-comment.ts';
 import type { TaskPicture } from '../../src/github/mirror/task-picture.ts';
@@ -13,6 +14,7 @@ const picture: TaskPicture = {
   cancelledBecause: null,
   budget: null,
   notice: '',
+  taskNames: new Map(),
   run: {
     kind: 'start',
     status: 'succeeded',
@@ -184,4 +186,15 @@ test("the comment stays within GitHub's limit, however long its parts are", () =
   );
   expect(comment.length).toBeLessThanOrEqual(60_000);
   expect(check.summary.length).toBeLessThanOrEqual(65_535);
+});
+
+test('a refusal calls tasks by their issues, and the commands are a table', () => {
+  const id = 'task_01m7xxm447fap8m1vcx47q1cwc';
+  const taskNames = new Map([[id, '#12']]);
+  const { comment } = wanted({ ...picture, notice: `It waits for ${id} and names #13.`, taskNames }, secret);
+  expect(comment).toContain('> It waits for #12 and names #\u206013.');
+  const table = commandTable([{ command: '/agent budget <$8|none>', does: 'limits it' }]);
+  expect(wanted({ ...picture, notice: table }, secret).comment).toContain(
+    '\n\n| Command | |\n| --- | --- |\n| `/agent budget <$8\\|none>` | limits it |\n\n',
+  );
 });

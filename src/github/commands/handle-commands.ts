@@ -7,10 +7,12 @@ import { AppError } from '../../errors.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import { rightOf } from '../../repositories/permission.ts';
+import { commandTable } from '../comment-parts.ts';
 import { insertHandledCommand, wasCommandHandled } from '../inbox/delivery-store.ts';
+import { clearNotices } from '../mirror/mirror-store.ts';
 import { httpStatusOf, type Place, placeOfEvent } from '../place.ts';
 import { type GivenCommand, taskOfPlace } from './given-command.ts';
-import { postNotice } from './post-notice.ts';
+import { postNotice, removeReply } from './post-notice.ts';
 import { readCommands } from './read-commands.ts';
 import { carryOut, planVerbs, verbs } from './verbs.ts';
 
@@ -94,8 +96,9 @@ export async function handleLabel(app: App, place: Place, number: number, user: 
     via: 'label',
     remember: async () => {},
   };
+  const hadTask = await hasTask(app, place, issue);
   const refusal = await refusalOf(() => carryOut(app, given));
-  await sayOutcome(app, place, issue, { command, refusal });
+  await sayOutcome(app, place, issue, { command, refusal, hadTask });
 }
 
 /** The commands of one text, and the person who wrote them. */
@@ -133,6 +136,7 @@ async function carryOutAll(app: App, place: Place, batch: CommandBatch): Promise
     // Only the first command over the limit gets a reply; the others would get the same one.
     if (i > maxCommands) break;
     await react(place, source, 'eyes');
+    const hadTask = await hasTask(app, place, source.issue);
     const refusal =
       i === maxCommands
         ? `A comment may contain at most ${maxCommands} commands. This command and those after it were ignored.`
@@ -140,7 +144,8 @@ async function carryOutAll(app: App, place: Place, batch: CommandBatch): Promise
     await insertHandledCommand(em, key);
     isRefused ||= refusal !== undefined;
     // People with only read permission get a reaction, and the help if they asked for it, but no reasons.
-    if (right === 'write' || command.verb === 'help') await sayOutcome(app, place, source.issue, { command, refusal });
+    if (right === 'write' || command.verb === 'help')
+      await sayOutcome(app, place, source.issue, { command, refusal, hadTask });
   }
   if (isNew) await react(place, source, isRefused ? 'confused' : 'rocket');
 }
@@ -183,11 +188,21 @@ function answerTo(
 interface Outcome {
   command: Command;
   refusal: string | undefined;
+  /** The issue had a task before the command. */
+  hadTask: boolean;
+}
+
+async function hasTask(app: App, { repository }: Place, { number, isPull }: CommandSource['issue']): Promise<boolean> {
+  return (await taskOfPlace(app, repository.id, number, isPull)) !== undefined;
 }
 
 async function sayOutcome(app: App, place: Place, issue: CommandSource['issue'], outcome: Outcome): Promise<void> {
   const taskId = await taskOfPlace(app, place.repository.id, issue.number, issue.isPull);
-  await postNotice(app, place, issue, answerTo(app, issue, taskId !== undefined, outcome));
+  const text = answerTo(app, issue, taskId !== undefined, outcome);
+  // A refusal of an earlier command is no longer of interest. Without a task, it stands in a comment of its own.
+  if (text === '' && taskId !== undefined) await clearNotices(app.db.manager, taskId);
+  if (text === '' && !outcome.hadTask) await removeReply(app, place, issue);
+  await postNotice(app, place, issue, text);
 }
 
 /**
@@ -220,11 +235,11 @@ const onlyOnIssues = new Set(['create', 'plan']);
 function helpText(app: App, isPull: boolean, hasTask: boolean): string {
   const onPull = (name: string) => name === 'help' || name === 'ask' || (hasTask && !onlyOnIssues.has(name));
   const isHere = (name: string) => !isPull || onPull(name);
-  const lines = Object.entries(verbs)
-    .filter(([name]) => isHere(name))
-    .map(
-      ([name, { takes, does }]) =>
-        `\`${app.config.COMMAND_PREFIX} ${[name, takes].filter(Boolean).join(' ')}\` ${does}`,
-    );
-  return `Commands here: ${lines.join('; ')}.`;
+  const here = Object.entries(verbs).filter(([name]) => isHere(name));
+  return commandTable(
+    here.map(([name, { takes, does }]) => ({
+      command: [app.config.COMMAND_PREFIX, name, takes].filter(Boolean).join(' '),
+      does,
+    })),
+  );
 }

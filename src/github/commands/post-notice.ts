@@ -4,7 +4,7 @@ import { showTask } from '../../tasks/move.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
 import type { Place } from '../place.ts';
 import { taskOfPlace } from './given-command.ts';
-import { reply } from './replies.ts';
+import { deleteReply, reply } from './replies.ts';
 
 /** Shows text in the status comment. Without a status comment, shows it in a reply, which later calls edit. */
 export async function postNotice(
@@ -22,4 +22,12 @@ export async function postNotice(
       // The issue was locked or deleted, so no comment can be written.
       if (!isRefusedWith(error, 403, 404, 410)) throw error;
     });
+}
+
+/** Deletes the reply to an earlier command on an issue without a task. */
+export async function removeReply(app: App, { octokit, name }: Place, { number }: { number: number }): Promise<void> {
+  await deleteReply(app, octokit, { ...name, issue_number: number }).catch((error) => {
+    // The issue was locked or deleted.
+    if (!isRefusedWith(error, 403, 404, 410)) throw error;
+  });
 }

@@ -1,5 +1,6 @@
 import type { App, Octokit } from '../../app.ts';
 import { harmless } from '../../domain/text/sanitize.ts';
+import { isCommandTable } from '../comment-parts.ts';
 import { findItem } from '../paginate.ts';
 import type { IssueRef } from '../place.ts';
 
@@ -15,7 +16,20 @@ const replyMarker = '<!-- deckhand:reply -->';
 
 /** Replies on an issue that has no status comment. All replies on an issue share one comment, which is edited. */
 export async function reply(app: App, octokit: Octokit, issue: IssueRef, text: string): Promise<void> {
-  await sayOnce(app, octokit, issue, replyMarker, `${replyMarker}\n${harmless(text, app.config.COMMAND_PREFIX)}`);
+  const shown = isCommandTable(text) ? text : harmless(text, app.config.COMMAND_PREFIX);
+  await sayOnce(app, octokit, issue, replyMarker, `${replyMarker}\n${shown}`);
+}
+
+/** Deletes our reply on an issue, because what it says is no longer true. */
+export async function deleteReply(app: App, octokit: Octokit, issue: IssueRef): Promise<void> {
+  const found = await findOwnComment(app, octokit, issue, replyMarker);
+  if (found === undefined) return;
+  const { owner, repo } = issue;
+  const path = 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}';
+  await octokit.request(path, { owner, repo, comment_id: Number(found.id) }).catch((error) => {
+    // Somebody has already deleted it.
+    if (error.status !== 404) throw error;
+  });
 }
 
 /** Creates our comment with this marker, or edits it if its text differs. `body` must begin with the marker. */

@@ -84,6 +84,11 @@ export async function linkIssue(
   );
 }
 
+/** Removes what the comments of a task, on its issue and on its pull requests, say about an earlier command. */
+export async function clearNotices(em: EntityManager, taskId: string): Promise<void> {
+  await em.query(`update mirrored set notice = '' where task_id = $1 and notice <> ''`, [taskId]);
+}
+
 /** Stores what the status comment says about the last command: why it was refused, or nothing. */
 export async function setNotice(
   em: EntityManager,

@@ -5,8 +5,9 @@ import { remedyFor } from '../../domain/remedies.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 import { harmlessLine } from '../../domain/text/sanitize.ts';
-import { clipped, folded } from '../comment-parts.ts';
+import { clipped, folded, isCommandTable } from '../comment-parts.ts';
 import { attentionSection } from './attention-section.ts';
+import { withTaskNames } from './task-names.ts';
 import type { PictureOfRun, TaskPicture } from './task-picture.ts';
 
 /** The first line of the status comment. We find the comment again by this line and its author. */
@@ -30,7 +31,7 @@ export function statusComment(task: TaskPicture, shownIn: { isPrivate: boolean }
     attentionSection(task),
     task.cancelledBecause === null ? [] : [`> **Cancelled**: ${safe(task, task.cancelledBecause)}`],
     failure(task),
-    task.notice === '' ? [] : [`> ${safe(task, task.notice, 1500)}`],
+    notice(task),
     proof(task),
     handoff(task),
     subtasks(task, shownIn),
@@ -69,6 +70,13 @@ function failure(task: TaskPicture): string[] {
   if (task.failure === null) return [];
   const { category, message } = task.failure;
   return [`> **Failed (${category})**: ${safe(task, message)}`, `> ${remedyFor(task.failure)}`];
+}
+
+/** What the last command led to. The ids of tasks in a refusal are replaced after the text was made harmless. */
+function notice(task: TaskPicture): string[] {
+  if (task.notice === '') return [];
+  if (isCommandTable(task.notice)) return [task.notice];
+  return [`> ${withTaskNames(safe(task, task.notice, 1500), task.taskNames)}`];
 }
 
 function proof(task: TaskPicture): string[] {

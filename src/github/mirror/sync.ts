@@ -28,6 +28,7 @@ import { listMirrored, markShown } from './mirror-store.ts';
 import { statusMarker } from './status-comment.ts';
 import { syncCheck } from './sync-check.ts';
 import { isTripped, noteWrite, syncLabels } from './sync-labels.ts';
+import { findTaskNames } from './task-names.ts';
 import type { TaskPicture } from './task-picture.ts';
 
 /**
@@ -60,7 +61,7 @@ async function syncMirrored(
   if (credential.kind !== 'installation' || app.github === undefined) return;
   const { installationId, owner, repo } = credential;
   const octokit = await app.github.asInstallation(installationId);
-  const picture = await pictureOf(app, em, task, before);
+  const picture = await pictureOf(app, em, task, before, repository);
   const { labels, comment, check, essence } = wanted(picture, repository);
   const milestone = () => syncMilestone(app, em, { octokit, name: { owner, repo }, repository }, task, before);
   const issue = { owner, repo, issue_number: before.number };
@@ -154,7 +155,13 @@ const stepsShown = 20;
 const breakerText =
   'Paused for ten minutes: too many comments and label changes here in a short time. Another person or bot may be changing the labels back.';
 
-async function pictureOf(app: App, em: EntityManager, task: TaskView, mirrored: MirroredRow): Promise<TaskPicture> {
+async function pictureOf(
+  app: App,
+  em: EntityManager,
+  task: TaskView,
+  mirrored: MirroredRow,
+  shownIn: RepositoryRow,
+): Promise<TaskPicture> {
   const runs = await listRuns(em, task.id, { limit: 100, offset: 0 });
   const [run, ...earlier] = runs;
   const agent = task.owner === null ? null : await findAgent(em, task.owner);
@@ -167,6 +174,7 @@ async function pictureOf(app: App, em: EntityManager, task: TaskView, mirrored: 
     attention: task.attention && { ...task.attention, ...(await pictureOfPlan(em, task.attention)) },
     agent: agent?.name ?? null,
     notice: isTripped(mirrored) ? breakerText : mirrored.notice,
+    taskNames: await findTaskNames(app, task.projectId, shownIn, mirrored.notice),
     run: run ?? null,
     cancelledBecause:
       run?.status === 'cancelled' ? (events.findLast((e) => e.type === 'cancelled')?.text ?? null) : null,

@@ -19,6 +19,8 @@ export interface TaskPicture {
   cancelledBecause: string | null;
   budget: RunBudget | null;
   notice: string;
+  /** How to call the tasks that the notice mentions, by their ids. */
+  taskNames: Map<string, string>;
   run: PictureOfRun | null;
   /** Runs before this one, newest first. */
   earlier: PictureOfRun[];

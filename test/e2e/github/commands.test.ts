@@ -37,7 +37,7 @@ test('a task from creation to merge by comments alone', async () => {
 });
 
 test('commands that cannot be executed are answered with the reason and change nothing', async () => {
-  const { world, say, get, taskOf, settled, told, reactionsTo } = face;
+  const { world, say, get, taskOf, settled, told, reactionsTo, statusComment } = face;
   const number = await world.issue('/agent create');
   await settled(number, 'backlog', 0);
   await say(number, '/agent marge');
@@ -57,7 +57,10 @@ test('commands that cannot be executed are answered with the reason and change n
   expect(reactionsTo(six.id)).toContain('confused');
   expect(await get(await taskOf(number))).toMatchObject({ status: 'backlog', runCount: 0, owner: null });
   await say(number, '/agent help');
-  await told(number, /assign <\u2060agent>/);
+  await told(number, /\| `\/agent assign <agent>` \| assigns the task to an agent \|/);
+  // What the next command says replaces it, and a command that succeeds says nothing.
+  await say(number, '/agent assign reviewer');
+  await until('the table to go', async () => !(await statusComment(number))[0]?.body.includes('| Command |'));
 });
 
 test('dependencies and subtasks are set by comments', async () => {
@@ -71,6 +74,18 @@ test('dependencies and subtasks are set by comments', async () => {
   await say(one, '/agent subtask The first half');
   await settled(one, 'waiting_on_subtasks', 0);
   await told(one, /- \[ \] The first half/);
+  await say(two, '/agent start');
+  await told(two, new RegExp(`depends on tasks that are not done: #${one}\\.`));
+});
+
+test('the refusal of a command on an issue without a task goes when the next one succeeds', async () => {
+  const { world, say } = face;
+  const number = await world.issue('Just an issue');
+  const refused = async () => (await world.comments(number)).filter(({ body }) => body.includes('was refused'));
+  await say(number, '/agent merge');
+  await until('the refusal', async () => (await refused()).length === 1);
+  await say(number, '/agent create');
+  await until('the refusal to go', async () => (await refused()).length === 0);
 });
 
 test('a budget is set part by part, shown in the comment, refused above the limits and removed', async () => {
