@@ -97,7 +97,7 @@ test('a run goes back to a turn with other words: the same prompt so far, the fi
   expect(on(done.branchName, 'made.txt')).toBe('three');
   expect(() => on(done.branchName, 'later.txt')).toThrow();
   expect(gitOut(world.github.folderOf('mona/sample'), 'rev-parse', `${done.branchName}^`)).toBe(head);
-}, 60_000);
+});
 
 test('by comment, after a person pushed: their commit stays in the branch, and nothing is pushed by force', async () => {
   const { say, push, updateBranch } = handsOf(world);
@@ -119,7 +119,7 @@ test('by comment, after a person pushed: their commit stays in the branch, and n
   await until('the refusal', async () =>
     (await world.comments(number)).some(({ body }) => body.includes('so there is no turn 99')),
   );
-}, 60_000);
+});
 
 test.each([
   'refused',
@@ -133,6 +133,7 @@ test.each([
   fault = how;
   await rewind(task, first?.id ?? '', 1, 'Once only.');
   await until('the kill', async () => fault === undefined && world.service.process.signalCode !== null);
+  await world.kill();
   await world.restart();
   const done = await settled(number, 2);
   expect(done.failure).toBeNull();
@@ -142,4 +143,4 @@ test.each([
   ]);
   expect(JSON.stringify(world.model.requests.at(-1)?.messages).split('Once only.')).toHaveLength(2);
   expect([on(done.branchName, `${how}.txt`), on(done.branchName, 'new.txt')]).toEqual(['one', 'x']);
-}, 60_000);
+});
