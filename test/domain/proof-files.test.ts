@@ -1,7 +1,7 @@
 import { decidesByName, differsInDeciding, mayDecide } from '../../src/domain/proof/deciding-files.ts';
 import { filesRunBy, withScripts } from '../../src/domain/proof/executed-files.ts';
 import { countSkips, isUsualTestFile, keepsMost, testFolderOf } from '../../src/domain/proof/test-files.ts';
-import { timeOf } from '../support/processor-time.ts';
+import { timeOf } from '../support/machine/processor-time.ts';
 
 test.each([
   'test/a.js',

@@ -5,7 +5,7 @@ import {
   problemWithAllowed,
   protectionOf,
 } from '../../src/domain/protected/protected-paths.ts';
-import { timeOf } from '../support/processor-time.ts';
+import { timeOf } from '../support/machine/processor-time.ts';
 
 test.each([
   '.github',

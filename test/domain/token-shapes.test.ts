@@ -1,5 +1,5 @@
 import { tokenShapes } from '../../src/domain/secrets/token-shapes.ts';
-import { timeOf } from '../support/processor-time.ts';
+import { timeOf } from '../support/machine/processor-time.ts';
 
 function kindsIn(text: string): string[] {
   return tokenShapes.filter(([, pattern]) => text.search(pattern) >= 0).map(([kind]) => kind);

@@ -1,6 +1,6 @@
 import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { awayFromMidnight, inDays } from '../support/midnight.ts';
+import { awayFromMidnight, inDays } from '../support/machine/midnight.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const repo = '/repos/mona/sample';

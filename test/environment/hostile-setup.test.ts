@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { openLiveLog } from '../../src/environment/live-log.ts';
 import { runCommands } from '../../src/environment/run-commands.ts';
 import { failureText } from '../../src/environment/set-up.ts';
-import { untilNoneHas } from '../support/processes.ts';
+import { untilNoneHas } from '../support/machine/processes.ts';
 import { failsWith, openStage, type Scene, type Stage } from './stage.ts';
 
 // Set-ups that misbehave. Each ends with a clear message, nothing of it is kept, and an honest one beside it succeeds.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { addRefused, refusedText } from '../../src/environment/equipment.ts';
 import { prepareEnvironment } from '../../src/environment/prepare.ts';
 import { setSecret } from '../../src/environment/secrets/operations.ts';
-import { untilNoneHas } from '../support/processes.ts';
+import { untilNoneHas } from '../support/machine/processes.ts';
 import { failsWith, openStage, type Scene, type Stage } from './stage.ts';
 
 let stage: Stage;

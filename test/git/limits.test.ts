@@ -14,7 +14,7 @@ import { git } from '../../src/git/native/run-git.ts';
 import { allFiles } from '../../src/git/work-tree/tree-files.ts';
 import { at, author } from '../support/each-engine.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
-import { longestBlock } from '../support/processor-time.ts';
+import { longestBlock } from '../support/machine/processor-time.ts';
 
 const host = await serveSampleRepository();
 // Uses memory, because creating a hundred thousand folders on a disk takes a quarter of a minute.

@@ -5,7 +5,7 @@ import { isDatabaseAway } from '../../src/db/database.ts';
 import { keepPace } from '../../src/github/app/pacing.ts';
 import { fetchFromGitHub } from '../../src/outgoing/fetch-from.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
-import { interceptRequests } from '../support/intercepted.ts';
+import { interceptRequests } from '../support/stand-ins/intercepted.ts';
 
 let service: TestApp;
 let installation = 100;

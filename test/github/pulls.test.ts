@@ -2,7 +2,7 @@ import nock from 'nock';
 import { ProbotOctokit } from 'probot';
 import type { Octokit } from '../../src/app.ts';
 import { ensurePull } from '../../src/repositories/pulls.ts';
-import { interceptRequests } from '../support/intercepted.ts';
+import { interceptRequests } from '../support/stand-ins/intercepted.ts';
 
 interceptRequests();
 

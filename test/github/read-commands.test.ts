@@ -1,5 +1,5 @@
 import { readCommands } from '../../src/github/commands/read-commands.ts';
-import { longestBlock } from '../support/processor-time.ts';
+import { longestBlock } from '../support/machine/processor-time.ts';
 
 const marks = { prefix: '/agent', slug: undefined };
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
 import { startWebProcess, type WebProcess } from '../support/http/web-process.ts';
-import { mainThreadTime } from '../support/processor-time.ts';
+import { mainThreadTime } from '../support/machine/processor-time.ts';
 
 const flood = fileURLToPath(new URL('../support/stand-ins/flood.mjs', import.meta.url));
 let web: WebProcess;

@@ -1,6 +1,6 @@
 import { parseReference } from '../../src/images/reference.ts';
 import { isSameSite } from '../../src/images/registry/addresses.ts';
-import { timeOf } from '../support/processor-time.ts';
+import { timeOf } from '../support/machine/processor-time.ts';
 
 const digest = `sha256:${'0a'.repeat(32)}`;
 

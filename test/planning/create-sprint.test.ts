@@ -1,5 +1,5 @@
 import { openTestApp, type TestApp } from '../support/app.ts';
-import { awayFromMidnight, inDays } from '../support/midnight.ts';
+import { awayFromMidnight, inDays } from '../support/machine/midnight.ts';
 
 let service: TestApp;
 let token: string;

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
 import type { Confinement, ToolHost } from '../../src/sandbox/sandbox.ts';
 import { gitOut } from '../support/git.ts';
-import { untilNoneHas } from '../support/processes.ts';
+import { untilNoneHas } from '../support/machine/processes.ts';
 
 const canary = 'canary-that-must-stay-outside';
 const root = mkdtempSync(join(tmpdir(), 'deckhand-hostile-'));

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BackgroundService } from '../../src/sandbox/machine/service-start.ts';
-import { untilNoneHas } from '../support/processes.ts';
+import { untilNoneHas } from '../support/machine/processes.ts';
 import { openPlays, outputOf, run, see, start, users } from './plays.ts';
 
 const { play, close } = openPlays();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { until } from '../../src/demo/real-service.ts';
 import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
 import type { Confinement, ToolHost } from '../../src/sandbox/sandbox.ts';
-import { processesWith, untilNoneHas } from '../support/processes.ts';
+import { processesWith, untilNoneHas } from '../support/machine/processes.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'deckhand-processes-'));
 chmodSync(root, 0o755);

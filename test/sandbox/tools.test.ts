@@ -15,7 +15,7 @@ import { until } from '../../src/demo/real-service.ts';
 import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
 import type { Confinement, Sandbox, ToolHost } from '../../src/sandbox/sandbox.ts';
 import { gitOut } from '../support/git.ts';
-import { commandsIn } from '../support/processes.ts';
+import { commandsIn } from '../support/machine/processes.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'deckhand-sandbox-'));
 chmodSync(root, 0o755);

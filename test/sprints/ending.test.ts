@@ -1,4 +1,4 @@
-import { inDays } from '../support/midnight.ts';
+import { inDays } from '../support/machine/midnight.ts';
 import { openSprints } from '../support/sprints.ts';
 
 const given = openSprints();

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { type Answer, openTestApp, type TestApp } from './app.ts';
-import { awayFromMidnight, inDays } from './midnight.ts';
+import { awayFromMidnight, inDays } from './machine/midnight.ts';
 
 interface Given {
   service: TestApp;

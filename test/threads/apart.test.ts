@@ -1,6 +1,6 @@
 import { until } from '../../src/demo/real-service.ts';
 import { apart } from '../../src/threads/apart.ts';
-import { longestBlock } from '../support/processor-time.ts';
+import { longestBlock } from '../support/machine/processor-time.ts';
 import type * as hostile from './hostile.ts';
 
 const module = new URL('./hostile.ts', import.meta.url);

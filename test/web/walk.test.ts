@@ -4,7 +4,7 @@ import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
 import { script } from '../../src/demo/model/story.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { complaints, inBrowser, openOwner, openPerson, watchBrowser } from '../support/browser.ts';
-import { awayFromMidnight, inDays } from '../support/midnight.ts';
+import { awayFromMidnight, inDays } from '../support/machine/midnight.ts';
 import { planner } from '../support/stand-ins/planner.ts';
 import { openWorld, type World } from '../support/world.ts';
 

@@ -5,7 +5,7 @@ import type { ModelRequest, Said } from '../../../src/demo/model/model.ts';
 import { until } from '../../../src/demo/real-service.ts';
 import { handsOf } from '../../support/face.ts';
 import { gitOut } from '../../support/git.ts';
-import { commandsIn } from '../../support/processes.ts';
+import { commandsIn } from '../../support/machine/processes.ts';
 import { isThorough } from '../../support/thorough.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../../../src/demo/real-service.ts';
 import { gitAsync } from '../../support/git.ts';
-import { processesWith, untilNoneHas } from '../../support/processes.ts';
+import { processesWith, untilNoneHas } from '../../support/machine/processes.ts';
 import { openWorld, type World } from '../../support/world.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'deckhand-setup-'));

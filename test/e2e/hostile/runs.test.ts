@@ -2,7 +2,7 @@ import { homedir, hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { ModelRequest, Said } from '../../../src/demo/model/model.ts';
 import { until } from '../../../src/demo/real-service.ts';
-import { untilNoneHas } from '../../support/processes.ts';
+import { untilNoneHas } from '../../support/machine/processes.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 const sh = (command: string): Said => [{ name: 'run_command', arguments: { command, timeoutSeconds: 200 } }];

@@ -3,7 +3,7 @@
 // id of its process.
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mainThreadTime } from '../processor-time.ts';
+import { mainThreadTime } from '../machine/processor-time.ts';
 
 const [url, pid] = process.argv.slice(2);
 const [intervalMs, lateMs] = [25, 500];
