@@ -4,7 +4,7 @@ import { deleteOldEvents, findStep, insertEvent, listEvents } from '../../src/ru
 import { claimRun } from '../../src/runs/lease/lease-store.ts';
 import { deleteOldTurns, insertTurn, listTurns } from '../../src/runs/lease/turn-store.ts';
 import { endRun, LeaseLost } from '../../src/runs/store.ts';
-import { findStoredFiles } from '../../src/runs/workspace/stored-files.ts';
+import { droppedStep, dropStoredFiles, findStoredFiles, storedBytes } from '../../src/runs/workspace/stored-files.ts';
 import { openRuns } from '../support/runs.ts';
 
 const given = openRuns();
@@ -86,6 +86,21 @@ test('each turn keeps the files that it changed, up to a turn and in their order
       'turn 2',
       'turn 3',
     ]);
+  }));
+
+test('files of earlier turns are dropped once a turn has stored all of them', () =>
+  undone(async (em) => {
+    const id = await addRun(em);
+    const usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, costUsd: null };
+    await insertContext(em, id, [], Buffer.from('left'));
+    for (const turn of [0, 1]) await insertTurn(em, id, turn, { messages: [], workspace: Buffer.from('part'), usage });
+    expect(await storedBytes(em, id)).toBe(12);
+    for (const turn of [2, 3]) {
+      await dropStoredFiles(em, id, turn);
+      await insertTurn(em, id, turn, { messages: [], workspace: Buffer.from(`whole ${turn}`), usage });
+    }
+    expect((await findStoredFiles(em, id)).join()).toBe('whole 3');
+    expect(await findStep(em, id, droppedStep)).toEqual({ turn: 3 });
   }));
 
 test('log lines are cut, and read in pages after a line', () =>

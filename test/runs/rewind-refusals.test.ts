@@ -59,6 +59,11 @@ test.each([
   ['the first turns are gone', 'delete from run_turns where run_id = $1 and turn < 1', 2],
   ['the opening is gone', 'delete from run_contexts where run_id = $1', 2],
   [
+    'its files were dropped, because there were too many',
+    `insert into run_steps (run_id, name, data) values ($1, 'files dropped', '{"turn":2}')`,
+    2,
+  ],
+  [
     'an older version kept only newer files',
     `update run_turns set input_tokens = null, workspace = case turn when 2 then workspace end where run_id = $1`,
     2,

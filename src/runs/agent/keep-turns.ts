@@ -11,7 +11,7 @@ import type { Hearing } from '../waiting/hearing.ts';
 import { park } from '../waiting/park.ts';
 import type { Work } from '../work.ts';
 import type { OpenRepositories } from '../workspace/open-repositories.ts';
-import { packFiles } from '../workspace/stored-files.ts';
+import { dropStoredFiles, packFiles, storedBytes } from '../workspace/stored-files.ts';
 import type { Assignment } from './assignment.ts';
 import type { Memory } from './context/memory.ts';
 import type { LoopContext } from './loop.ts';
@@ -39,11 +39,15 @@ export function openTurns(app: App, given: Assignment, work: Work, keeping: Keep
     // What commands write before the plan is approved is discarded. A change that waits for approval is pushed from
     // what is stored.
     const isStored = mode !== 'always' && (changed || (keeping.isEnding() && (await needsApproval(app, work))));
-    const { workspace, markStored } = isStored ? await packChanges(repositories) : nothing;
+    const isFull = isStored && (await storedBytes(app.db.manager, run.id)) > maxStoredBytes;
+    const { workspace, markStored, isPacked } = isStored
+      ? await packChanges(repositories, isFull ? 'whole' : 'last')
+      : nothing;
     const usage = usageOf(app, given, reply);
     const learned = { cut: memory.cut, limitChars: memory.limitChars };
     const isNew = JSON.stringify(learned) !== known;
     await work.journal.write(async (em) => {
+      if (isFull && isPacked) await dropStoredFiles(em, run.id, count);
       await insertTurn(em, run.id, count, { messages, workspace, usage, ...(isNew ? { learned } : {}) });
       await hearing.markRead(em, count);
       await addUsage(em, run.id, usage);
@@ -61,16 +65,25 @@ export function usageOf(app: App, { model }: Assignment, reply: Reply) {
   return { ...reply, costUsd: costOf(app.config.MODEL_PRICES, model.name, reply) };
 }
 
-const nothing = { workspace: null, markStored: () => {} };
+const nothing = { workspace: null, markStored: () => {}, isPacked: false };
+
+/**
+ * Beyond this many compressed bytes a turn stores all changed files, and those of the turns before are dropped, so that
+ * a file that is written again in each turn does not fill the database.
+ */
+const maxStoredBytes = 100_000_000;
 
 /**
  * Packs the files that changed since the last stored turn. Packs nothing while the work tree cannot be pushed: the next
  * turn that can be packed has these changes too, and if there is none, the end of the run reports it.
  */
-async function packChanges(repositories: OpenRepositories): Promise<{ workspace: Buffer | null; markStored(): void }> {
+async function packChanges(
+  repositories: OpenRepositories,
+  since: 'last' | 'whole',
+): Promise<{ workspace: Buffer | null; markStored(): void; isPacked: boolean }> {
   try {
-    const { files, markStored } = await repositories.changes();
-    return { workspace: await packFiles(files), markStored };
+    const { files, markStored } = await repositories.changes(since);
+    return { workspace: await packFiles(files), markStored, isPacked: true };
   } catch (error) {
     if (error instanceof UnfitWorkTree) return nothing;
     throw error;

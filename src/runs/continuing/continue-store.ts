@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { droppedStep } from '../workspace/stored-files.ts';
 import { earlierStep } from '../workspace/workspace.ts';
 
 /** The step of a run that holds what it copied from an earlier run. */
@@ -41,8 +42,8 @@ export async function copyConversation(em: EntityManager, from: string, to: stri
     `insert into run_steps (run_id, name, data, at)
      select $2, name, data, at from run_steps
      where run_id = $1 and (name = 'discussion' or $3 and
-       (name in ('branch', $4) or starts_with(name, 'branch ') or starts_with(name, $4 || ' ')))`,
-    [from, to, keepsFiles, earlierStep],
+       (name in ('branch', $4, $5) or starts_with(name, 'branch ') or starts_with(name, $4 || ' ')))`,
+    [from, to, keepsFiles, earlierStep, droppedStep],
   );
   return { turns, filesSince: keepsFiles ? await filesSinceIn(em, from) : turns };
 }
@@ -69,7 +70,7 @@ async function copyTurns(
  * has to undo what was copied.
  */
 export async function copyUpTo(em: EntityManager, from: string, last: number, to: string): Promise<Copied | undefined> {
-  // An older version kept only the newest state of the files.
+  // An older version kept only the newest state of the files. A run that stored too much has dropped older ones.
   const contexts: unknown[] = await em.query(
     `insert into run_contexts (run_id, opening, cut, limit_chars, workspace)
      select $2, c.opening, l.learned->'cut', (l.learned->>'limitChars')::int, c.workspace
@@ -78,8 +79,9 @@ export async function copyUpTo(em: EntityManager, from: string, last: number, to
        where run_id = $1 and turn <= $3 and learned is not null order by turn desc limit 1) l on true
      where c.run_id = $1 and not exists (
        select 1 from run_turns where run_id = $1 and turn > $3 and workspace is not null and input_tokens is null)
+       and not exists (select 1 from run_steps where run_id = $1 and name = $4 and (data->>'turn')::int > $3)
      returning run_id`,
-    [from, to, last],
+    [from, to, last, droppedStep],
   );
   const turns = await copyTurns(em, { from, to, last, keepsFiles: true });
   if (contexts.length === 0 || turns !== last + 1) return undefined;
@@ -93,8 +95,8 @@ export async function copyUpTo(em: EntityManager, from: string, last: number, to
      group by place
      having place = $4 or min(at) <= (select at from run_turns where run_id = $1 and turn = $3)
      union all
-     select $2, name, data, at from run_steps where run_id = $1 and name = 'discussion'`,
-    [from, to, last, earlierStep],
+     select $2, name, data, at from run_steps where run_id = $1 and name in ('discussion', $5)`,
+    [from, to, last, earlierStep, droppedStep],
   );
   return { turns, filesSince: await filesSinceIn(em, from) };
 }

@@ -23,10 +23,10 @@ export interface OpenRepositories {
   /** Opens the repositories again that an earlier worker of this run had opened. */
   reopen(): Promise<void>;
   /**
-   * Returns the files that changed since this was called last, or since the workspace was opened. `markStored` has to be
+   * Returns the files that changed since they were last stored, or `whole` since the run began. `markStored` has to be
    * called once they are stored; until then they count as changed.
    */
-  changes(): Promise<{ files: ChangedFiles; markStored: () => void }>;
+  changes(since: 'last' | 'whole'): Promise<{ files: ChangedFiles; markStored: () => void }>;
   /** Writes the files of an earlier worker or run. They count as stored. */
   restore(files: ChangedFiles): Promise<void>;
 }
@@ -64,7 +64,7 @@ export function combineRepositories(
       },
     },
     reopen: others.reopen,
-    changes: async () => {
+    changes: async (since) => {
       const files: ChangedFiles = {};
       const trees = new Map<Work, string>();
       for (const each of allWorks(work)) {
@@ -72,7 +72,7 @@ export function combineRepositories(
         trees.set(each, tree);
         files[each === work ? '' : each.repository.id] = await filesBetween(
           each.checkout,
-          storedTrees.get(each) ?? each.startTree,
+          (since === 'last' ? storedTrees.get(each) : undefined) ?? each.startTree,
           tree,
         );
       }

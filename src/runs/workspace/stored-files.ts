@@ -23,6 +23,33 @@ export async function findStoredFiles(em: EntityManager, runId: string, lastTurn
   return rows.map(({ workspace }) => workspace);
 }
 
+/** The step that holds the first turn (numbered from 0) up to which the files of a run are still known. */
+export const droppedStep = 'files dropped';
+
+/** Returns how many bytes the packed files of a run take. */
+export async function storedBytes(em: EntityManager, runId: string): Promise<number> {
+  const [row] = await em.query(
+    `select coalesce((select octet_length(workspace) from run_contexts where run_id = $1), 0)
+       + coalesce((select sum(octet_length(workspace))::float8 from run_turns where run_id = $1), 0) as bytes`,
+    [runId],
+  );
+  return row.bytes;
+}
+
+/** Drops the files of the turns before `turn`, which stores all that differ from the start of the run. */
+export async function dropStoredFiles(em: EntityManager, runId: string, turn: number): Promise<void> {
+  await em.query('update run_turns set workspace = null where run_id = $1 and turn < $2 and workspace is not null', [
+    runId,
+    turn,
+  ]);
+  await em.query('update run_contexts set workspace = null where run_id = $1', [runId]);
+  await em.query(
+    `insert into run_steps (run_id, name, data) values ($1, $2, jsonb_build_object('turn', $3::int))
+     on conflict (run_id, name) do update set data = excluded.data`,
+    [runId, droppedStep, turn],
+  );
+}
+
 /** Returns the files to write or delete to turn one tree into another. Skips submodules. */
 export async function filesBetween(checkout: Checkout, from: string, to: string): Promise<RestoredFile[]> {
   const kept = (await checkout.changes(from, to)).filter((c) => c.newMode !== '160000');
