@@ -5,6 +5,7 @@ import type { SprintStatus } from '../domain/sprint.ts';
 import { type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
 import type { Attention } from '../domain/waiting.ts';
 import { notFound } from '../errors.ts';
+import { titlePattern } from './title-index.ts';
 
 /** A task as the API shows it. */
 export interface TaskView extends TaskRow {
@@ -68,8 +69,10 @@ export async function listTasks(em: EntityManager, projectId: string, by: TaskSe
   if (by.status !== undefined) where.push(`t.status = ${bind(by.status)}`);
   if (by.owner !== undefined) where.push(`t.owner = ${bind(by.owner)}`);
   if (by.sprintId !== undefined) where.push(`t.sprint_id = ${bind(by.sprintId)}`);
-  if (by.search !== undefined)
-    where.push(`lower(t.title) like lower(${bind(`%${by.search.replace(/[\\%_]/g, '\\$&')}%`)})`);
+  if (by.search !== undefined) {
+    where.push(`lower(t.title) like lower(${bind(titlePattern(by.search))})`);
+    where.push(`position(lower(${bind(by.search)}) in lower(t.title)) <> 0`);
+  }
   // Selects the page first, so that dependencies, pull requests and runs are looked up for its tasks only.
   return em.query(
     `select ${taskColumns} from (

@@ -5,6 +5,18 @@ export const titleIndex =
   'create extension pg_trgm; ' +
   'create index tasks_title on tasks using gin (lower(title) gin_trgm_ops) with (fastupdate = off)';
 
+/** Words of this length are worth a look into the index. Shorter ones, such as `the`, are in too many titles. */
+const usefulLength = 4;
+
+/**
+ * Returns a `like` pattern for the index that every title with the text matches, as do some others: the longer words of
+ * the text in their order.
+ */
+export function titlePattern(text: string): string {
+  const words = text.split(/\s+/).filter((word) => word.length >= usefulLength);
+  return `%${(words.length > 0 ? words : [text]).map((part) => part.replace(/[\\%_]/g, '\\$&')).join('%')}%`;
+}
+
 /** Returns whether searching titles uses an index. It needs the extension pg_trgm, which some servers do not permit. */
 export async function hasTitleIndex(em: EntityManager): Promise<boolean> {
   const [row] = await em.query(`select to_regclass('tasks_title') is not null as "hasIndex"`);

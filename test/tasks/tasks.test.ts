@@ -87,6 +87,8 @@ test('lists can be filtered, and statistics count correctly', async () => {
   expect(await list('search=needle')).toEqual([a.id]);
   expect(await list('search=100%25')).toEqual([b.id]);
   expect(await list('search=_')).toEqual([]);
+  expect(await list('search=IND%20the%20need')).toEqual([a.id]);
+  expect(await list('search=find%20needle')).toEqual([]);
   expect(await list('status=ready&limit=1')).toEqual([b.id]);
   expect((await list(`owner=${developer}`)).length).toBe(2);
   expect((await call('GET', `/projects/${project}/tasks?status=nope`)).status).toBe(400);
