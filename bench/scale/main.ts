@@ -12,20 +12,21 @@ import { settingsWithoutApp } from '../settings.ts';
 import { fill, settle } from './fill.ts';
 import { readPaths } from './reads.ts';
 
-const [perSecond, seconds] = [50, 6];
+const perSecond = 50;
 const [wantedMs, wantedFactor] = [50, 1.5];
 
 /**
  * Compares every read of the interface between a database with `size` tasks and runs and one with a hundredth of them, at
- * 50 requests a second. Prints the times of both, and how many times as much the median read costs in the large one.
+ * 50 requests a second for `seconds` each. Prints the times of both, and how many times as much the median read costs in
+ * the large one.
  */
-export async function scale(size = 1_000_000): Promise<void> {
+export async function scale(size = 1_000_000, seconds = 6): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-scale-'));
   const postgres = await startEmbedded({ dataDir: join(dataDir, 'database') });
   const sides: Side[] = [];
   try {
     for (const each of [Math.ceil(size / 100), size]) sides.push(await openSide(postgres.url, dataDir, each));
-    await compare(sides as [Side, Side]);
+    await compare(sides as [Side, Side], seconds);
   } finally {
     for (const { service } of sides) await service.stop();
     await postgres.stop();
@@ -79,13 +80,13 @@ async function createDatabase(server: string, name: string): Promise<string> {
 }
 
 /** Reads each path on both sides in turn, so that other load on the machine affects both. */
-async function compare([small, large]: [Side, Side]): Promise<void> {
+async function compare([small, large]: [Side, Side], seconds: number): Promise<void> {
   const missed: string[] = [];
   say(
     `\n${'read'.padEnd(64)} ${`${small.size}`.padStart(15)} ${`${large.size}`.padStart(15)}  factor   (median / p99 in ms)`,
   );
   for (const path of readPaths()) {
-    const [before, after] = [await measure(small, path), await measure(large, path)];
+    const [before, after] = [await measure(small, path, seconds), await measure(large, path, seconds)];
     const factor = after.median / before.median;
     const isFine = after.p99 < wantedMs && factor <= wantedFactor;
     if (!isFine) missed.push(path);
@@ -101,7 +102,7 @@ async function compare([small, large]: [Side, Side]): Promise<void> {
 const shown = (times: { median: number; p99: number }) =>
   `${times.median.toFixed(1).padStart(7)} /${times.p99.toFixed(1).padStart(6)}`;
 
-async function measure({ service, token }: Side, path: string): Promise<{ median: number; p99: number }> {
+async function measure({ service, token }: Side, path: string, seconds: number) {
   const url = `${service.url.replace('localhost', '127.0.0.1')}/api/v1${path}`;
   const read = async () => {
     const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
