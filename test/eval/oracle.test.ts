@@ -112,6 +112,24 @@ test('a request without work to do is answered with text', () => {
   expect(answerTo(request, assignments)).toMatchObject({ calls: [], isCut: false });
 });
 
+test('unwanted files are removed before the work is finished again, also when the first try fails', () => {
+  const refusal = 'Correct this:\n- a/x.pyc is a new binary file\n- y.pyc is a new binary file';
+  const messages: ChatMessage[] = [
+    { role: 'user', content: `# Task: ${task.title}` },
+    { role: 'assistant', tool_calls: [{ id: 'f', function: { name: 'finish', arguments: '{}' } }] },
+    { role: 'tool', tool_call_id: 'f', content: 'The run has not ended.' },
+    { role: 'user', content: refusal },
+  ];
+  const next = () => answerTo({ model: oracleModel('perfect', '1'), messages, tools }, assignments).calls[0];
+  for (const [i, result] of ['[exit code 127]', '[exit code 0]'].entries()) {
+    const call = next();
+    expect(call?.arguments).toBe('{"command":"rm -rf -- a/x.pyc y.pyc"}');
+    messages.push({ role: 'assistant', tool_calls: [{ id: `r${i}`, function: call ?? { name: '', arguments: '' } }] });
+    messages.push({ role: 'tool', tool_call_id: `r${i}`, content: result });
+  }
+  expect(next()?.arguments).not.toContain('rm -rf');
+});
+
 test('a prompt that continues the one before is cached up to where they differ', () => {
   const cached = prefixCache();
   const prompt = 'x'.repeat(8000);

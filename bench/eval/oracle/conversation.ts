@@ -23,7 +23,7 @@ export interface Conversation {
   attempts: Attempt[];
   /** Whether a call of the last turn failed, or the last turn was rejected. */
   lastFailed: boolean;
-  /** Files that the last message says must not be there, such as compiled ones. */
+  /** Files that a message said must not be there, such as compiled ones, until they were removed. */
   unwanted: string[];
 }
 
@@ -42,13 +42,28 @@ export function readConversation(messages: ChatMessage[], dialect: Dialect): Con
   }
   const spoken = messages.filter((m) => m.role === 'assistant' || m.role === 'user');
   const isRejected = messages.at(-1)?.role === 'user' && spoken.length > 1 && attempts.at(-1)?.name !== 'finish';
-  const unwanted = [...textOf(messages.at(-1) ?? { role: '' }).matchAll(/^- (\S+) is a new (?:binary )?file/gm)];
   return {
     turns: spoken.length,
     attempts,
     lastFailed: lastFailed || isRejected,
-    unwanted: unwanted.map(([, path = '']) => path),
+    unwanted: unwantedIn(messages, attempts),
   };
+}
+
+/** The command that removes unwanted files. */
+export const removal = (paths: string[]) => `rm -rf -- ${paths.join(' ')}`;
+
+function unwantedIn(messages: ChatMessage[], attempts: Attempt[]): string[] {
+  const named = messages.findLastIndex((m) => m.role === 'user' && newFiles(m).length > 0);
+  if (named < 0) return [];
+  const before = messages.slice(0, named).reduce((sum, { tool_calls = [] }) => sum + tool_calls.length, 0);
+  const paths = newFiles(messages[named] ?? { role: '' });
+  const isDone = attempts.slice(before).some((each) => !each.failed && each.arguments.includes(removal(paths)));
+  return isDone ? [] : paths;
+}
+
+function newFiles(message: ChatMessage): string[] {
+  return [...textOf(message).matchAll(/^- (\S+) is a new (?:binary )?file/gm)].map(([, path = '']) => path);
 }
 
 /** Returns the text of a message; servers accept a string or a list of parts. */

@@ -2,7 +2,7 @@ import { changed } from '../repository/changes.ts';
 import { type Change, type EvalTask, type Files, isEdit, isRemoval } from '../tasks/task.ts';
 import type { Action, Dialect } from './actions.ts';
 import { chance } from './chance.ts';
-import type { Attempt, Conversation } from './conversation.ts';
+import { type Attempt, type Conversation, removal } from './conversation.ts';
 
 /** A task together with the files of its repository before the change. */
 export interface Assignment {
@@ -63,7 +63,7 @@ function enoughFailures({ do: kind }: Action): number {
 /** Returns the next step: the first one of the plan that has not been done. */
 export function nextAction(assignment: Assignment, dialect: Dialect, conversation: Conversation, seed: string): Action {
   if (conversation.unwanted.length > 0 && dialect.hasShell)
-    return { do: 'test', command: `rm -rf -- ${conversation.unwanted.join(' ')}` };
+    return { do: 'test', command: removal(conversation.unwanted) };
   for (const step of planOf(assignment, dialect, seed)) {
     const made = conversation.attempts.filter((attempt) => isAttemptAt(step, attempt, dialect));
     const failures = made.filter((attempt) => attempt.failed).length;
