@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { until } from '../../../src/demo/real-service.ts';
 import { lateAnswers } from '../../support/http/health.ts';
+import { memoryMb } from '../../support/processes.ts';
 import { testSome } from '../../support/thorough.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
@@ -24,8 +24,7 @@ afterAll(async () => {
   await world.close();
 });
 
-const residentMb = () =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${world.service.process.pid}/status`, 'utf8'))?.[1]) / 1024;
+const residentMb = () => memoryMb(world.service.process.pid);
 const post = <T>(path: string, body = {}) => world.service.api<T>(world.token, 'POST', path, body);
 
 /** Returns the result of `act`, how much memory the service gained during it, and how many answers to others were late. */

@@ -2,7 +2,7 @@ import { homedir, hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { ModelRequest, Said } from '../../../src/demo/model/model.ts';
 import { until } from '../../../src/demo/real-service.ts';
-import { untilNoneHas } from '../../support/machine/processes.ts';
+import { memoryMb, untilNoneHas } from '../../support/machine/processes.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 const sh = (command: string): Said => [{ name: 'run_command', arguments: { command, timeoutSeconds: 200 } }];
@@ -58,7 +58,8 @@ test('a run that exceeds a limit ends and names the limit; an honest run at the 
     },
     { settings: { MAX_RUN_PROCESSES: '300', MAX_RUN_MEMORY_MB: '512', MAX_RUN_DISK_MB: '100', MAX_RUN_STEPS: '1000' } },
   );
-  const { api } = world.service;
+  const { api, process: service } = world.service;
+  const memoryBefore = memoryMb(service.pid);
   const agents = await world.get<{ id: string }[]>(`/agents?projectId=${world.project.id}`);
   // Each task has its own agent, because an agent has one run at a time.
   for (const [i, title] of ['Honest work', ...Object.keys(attacks)].entries()) {
@@ -90,4 +91,6 @@ test('a run that exceeds a limit ends and names the limit; an honest run at the 
   expect(answers.length).toBeGreaterThan(2);
   expect(answers.filter((text) => !/^\[exit code 0\] after [\d.]+ s\nround \d+\n$/.test(text))).toEqual([]);
   await untilNoneHas(seconds);
+  // The attack on memory used more than 512 MB of its own.
+  expect(memoryMb(service.pid, 'VmHWM') - memoryBefore).toBeLessThan(250);
 });

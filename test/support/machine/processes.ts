@@ -30,3 +30,9 @@ function read(pid: string, file: string): string {
     return '';
   }
 }
+
+/** Returns the memory of a process in MB: what it uses now (`VmRSS`), or the most that it ever used (`VmHWM`). */
+export function memoryMb(pid: number | undefined, figure: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
+  const [, kb] = new RegExp(`^${figure}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kb) / 1024;
+}
