@@ -60,13 +60,16 @@ async function reply(called: Called, asked: Asked, outer: AbortSignal): Promise<
   const { server, key, learned, client } = called;
   const over = AbortSignal.timeout(1000 * server.seconds);
   const signal = AbortSignal.any([outer, over]);
+  const endsAt = performance.now() + 1000 * server.seconds;
   const attempt: Attempt = { wire: learned.wire ?? firstWire(server.api, client.baseURL), leftOut: new Set() };
   try {
-    return await adapted(called, asked, attempt, { signal, endsAt: performance.now() + 1000 * server.seconds });
+    return await adapted(called, asked, attempt, { signal, endsAt });
   } catch (error) {
     outer.throwIfAborted();
+    // A server that sends very fast keeps timers from firing.
+    const isOver = over.aborted || performance.now() > endsAt;
     const { wire, stalled } = attempt;
-    if (over.aborted && stalled === undefined)
+    if (isOver && stalled === undefined)
       throw new ModelFailed(
         'model',
         `the model server's answer was not complete after ${server.seconds} s; raise MODEL_ANSWER_SECONDS, or use a faster model`,
@@ -74,7 +77,7 @@ async function reply(called: Called, asked: Asked, outer: AbortSignal): Promise<
     const clean = (text: string) => server.clean(text, key);
     // A stream that stalls twice runs into the time limit, but the server is the cause.
     const model = { name: called.name, host: hostOf(client.baseURL) };
-    throw failureOf(over.aborted ? stalled : error, { wire, setting: server.api, model, clean });
+    throw failureOf(isOver ? stalled : error, { wire, setting: server.api, model, clean });
   }
 }
 
