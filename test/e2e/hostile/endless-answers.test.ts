@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { until } from '../../../src/demo/real-service.ts';
 import { lateAnswers } from '../../support/http/health.ts';
-import { memoryMb } from '../../support/processes.ts';
+import { memoryMb } from '../../support/machine/processes.ts';
 import { testSome } from '../../support/thorough.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
