@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import { typeOfAction } from '../domain/audit/action.ts';
 import type { Caller } from './access/access.ts';
-import { type Audited, Repeated, type Route } from './route.ts';
+import { type Audited, Preview, Repeated, type Route } from './route.ts';
 
 type Input = { user?: Caller };
 
@@ -20,8 +20,8 @@ export function asOne<T>(app: App, { audit, waits }: Route, input: Input, work: 
 
 /** Completes the record of the operation with what is known from its result. */
 export function noteResult(app: App, { audit }: Route, input: Input, result: unknown): void {
-  // An earlier request did the work, and has a record.
-  if (result instanceof Repeated) app.audit.note({});
+  // An earlier request did the work and has a record, or there was no work.
+  if (result instanceof Repeated || result instanceof Preview) app.audit.note({});
   else if (audit?.made !== undefined)
     app.audit.about({ type: typeOfAction(audit.action), ...subjectOf(audit.made(result, input)) });
 }

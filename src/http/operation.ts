@@ -10,7 +10,7 @@ import { answerLines, wantsLines } from './lines.ts';
 import { answerOnce, type Reply, streamOnce } from './once.ts';
 import { replyText } from './reply-text.ts';
 import { cutPage, noBody, readBody, validated } from './request.ts';
-import { methodsWithBody, Repeated, type Route } from './route.ts';
+import { methodsWithBody, Preview, Repeated, type Route } from './route.ts';
 
 export interface OperationParts {
   /** Returns the id of the caller's token. @throws AppError 401, 403, 429 */
@@ -127,6 +127,8 @@ function sendLines(call: Call, userId: string, portions: AsyncIterable<unknown[]
 
 async function toReply({ declared, req, res }: Call, input: Input, result: unknown): Promise<Reply> {
   const [status, shape] = declared.reply;
+  if (result instanceof Preview && declared.previews !== undefined)
+    return { status: 200, body: await replyText(declared.previews.shape, result.value) };
   const isRepeated = result instanceof Repeated;
   const value = isRepeated ? result.value : result;
   const page = input.query as { limit?: number; offset: number };

@@ -29,6 +29,15 @@ export class Repeated<T> {
   }
 }
 
+/** What an operation would do, for a request that only asks. The reply has status 200 and the shape `previews`. */
+export class Preview {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    this.value = value;
+  }
+}
+
 /** The input of a handler. */
 type Given<C, Q, B> = C & { query: Q; body: B; keyed?: Keyed | undefined };
 
@@ -68,6 +77,8 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
   errors?: Record<number, string>;
   /** Description of the 200 for a repeated request, for which the handler returns `Repeated`. */
   repeats?: string;
+  /** Description and shape of the 200 for a request that changes nothing, for which the handler returns `Preview`. */
+  previews?: { description: string; shape: z.ZodType };
   /** The reply contains a secret, so it is not stored for repeated requests with the same Idempotency-Key. */
   isSecret?: boolean;
   /** The additional, stricter limit that the request counts against. */
@@ -86,7 +97,7 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
   waits?: 'before it writes' | 'between writes';
   /** The handler returns up to `limit + 1` rows; the server removes the extra row and sets the `Link` header. */
   paged?: boolean;
-  handle: (app: App, given: Given<C, Input<Q>, Input<B>>) => Promise<Output<R> | Repeated<Output<R>>>;
+  handle: (app: App, given: Given<C, Input<Q>, Input<B>>) => Promise<Output<R> | Repeated<Output<R>> | Preview>;
   /** Handles the request instead if the caller accepts `text/event-stream`. `streams` describes the events. */
   stream?: (app: App, given: Given<C, Input<Q>, Input<B>>, out: EventStream) => Promise<void>;
   streams?: string;

@@ -118,7 +118,7 @@ function requestParams({ path, query, method }: Route) {
 }
 
 function successes(declared: Route): ZodOpenApiOperationObject['responses'] {
-  const { reply, repeats, summary, paged, method } = declared;
+  const { reply, repeats, previews, summary, paged, method } = declared;
   const [status, shape] = reply;
   const headers = {
     ...(method === 'post' ? { 'Idempotent-Replayed': z.literal('true').optional() } : {}),
@@ -133,6 +133,9 @@ function successes(declared: Route): ZodOpenApiOperationObject['responses'] {
   return {
     [`${status}` as '200']: first,
     ...(again === undefined ? {} : { 200: { description: repeats ?? '', content: again } }),
+    ...(previews === undefined
+      ? {}
+      : { 200: { description: previews.description, content: contentOf(declared, previews.shape) } }),
   };
 }
 
