@@ -1,3 +1,4 @@
+import { learningRoutes } from './agents/learning/routes.ts';
 import { mcpServerRoutes } from './agents/mcp/routes.ts';
 import { agentRoutes } from './agents/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
@@ -31,6 +32,7 @@ export const routes: Route[] = [
   ...environmentTrialRoutes,
   ...validationRoutes,
   ...agentRoutes,
+  ...learningRoutes,
   ...mcpServerRoutes,
   ...inboxRoutes,
   ...taskRoutes,

@@ -1,7 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { liveRun } from '../db/tables/task.ts';
 import type { AgentFigures } from '../domain/agent-figures.ts';
-import type { FailureCategory } from '../domain/run.ts';
 
 export interface HealthFacts {
   agentId: string;
@@ -119,22 +118,6 @@ export async function listSkills(
     `select f.language, sum(f.tasks)::int as tasks
      from agents a join agent_skills f on f.line_id = a.line_id and f.version = coalesce($3::int, 0) ${seen}
      where a.id = $2 group by f.language`,
-    [userId, agentId, version ?? null],
-  );
-}
-
-/** Returns the failed runs of the last 90 days, newest first. */
-export async function listFailures(
-  em: EntityManager,
-  userId: string,
-  { agentId, version }: FiguresOf,
-): Promise<{ runId: string; category: FailureCategory }[]> {
-  return em.query(
-    `select r.id as "runId", r.failure->>'category' as category
-     from agents a join agents v on v.line_id = a.line_id and ($3::int is null or v.version = $3)
-     join runs r on r.agent_id = v.id join members m on m.project_id = r.project_id and m.user_id = $1
-     where a.id = $2 and r.status = 'failed' and r.finished_at > now() - interval '90 days'
-     order by r.finished_at desc limit 500`,
     [userId, agentId, version ?? null],
   );
 }

@@ -1,21 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
-import {
-  healthStatus,
-  hoursAndMinutes,
-  improvements,
-  priority,
-  proficiency,
-  successRate,
-} from '../domain/agent-figures.ts';
-import type { FailureCategory } from '../domain/run.ts';
+import { healthStatus, hoursAndMinutes, proficiency, successRate } from '../domain/agent-figures.ts';
 import { notFound } from '../errors.ts';
 import {
   type FiguresOf,
   findFigures,
   findHealthFacts,
   hasVersion,
-  listFailures,
   listSkills,
   listWeeks,
   resetFailures,
@@ -23,7 +14,7 @@ import {
 import { listAgents } from './store.ts';
 
 /** @throws AppError 404 for a version that the agent does not have */
-async function assertVersion(em: EntityManager, { agentId, version }: FiguresOf): Promise<void> {
+export async function assertVersion(em: EntityManager, { agentId, version }: FiguresOf): Promise<void> {
   if (version !== undefined && !(await hasVersion(em, agentId, version)))
     throw notFound('Version', `${version} of agent ${agentId}`);
 }
@@ -104,17 +95,4 @@ export async function readLanguageSkills(em: EntityManager, userId: string, of: 
       name: language,
       proficiency: proficiency(tasks, rate),
     }));
-}
-
-/** Derives suggestions from the agent's failed runs. Each names the ids of those runs as evidence. */
-export async function readSuggestions(em: EntityManager, userId: string, of: FiguresOf) {
-  await assertVersion(em, of);
-  const runsBy = new Map<FailureCategory, string[]>();
-  for (const { category, runId } of await listFailures(em, userId, of))
-    runsBy.set(category, [...(runsBy.get(category) ?? []), runId]);
-  const suggestions = [...runsBy].flatMap(([category, evidence]) => {
-    const improvement = improvements[category];
-    return improvement === undefined ? [] : [{ ...improvement, priority: priority(evidence.length), evidence }];
-  });
-  return { suggestions: suggestions.sort((a, b) => b.evidence.length - a.evidence.length) };
 }

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import type { AgentRow } from '../db/tables/project.ts';
-import { notConfigured } from '../errors.ts';
+import { AppError, notConfigured } from '../errors.ts';
 import type { Model } from '../llm/model.ts';
 import { revealSecret } from '../projects/secrets.ts';
 
@@ -11,10 +11,11 @@ type ModelChoice = Pick<AgentRow, 'model'> & Partial<Pick<AgentRow, 'reasoningEf
  * Returns the model of an agent, or the default model, with the key of the project or otherwise of the service.
  * @throws AppError 503 naming the missing setting
  */
-export async function modelFor(app: App, agent: ModelChoice, projectId: string): Promise<Model> {
+export async function modelFor(app: App, agent: ModelChoice, projectId: string | null): Promise<Model> {
   const name = agent.model || app.config.OPENAI_MODEL;
   if (name === '') throw notConfigured('No model is configured: set OPENAI_MODEL or choose a model for the agent');
-  const key = (await revealSecret(app, projectId, 'model_token')) ?? app.config.OPENAI_API_KEY;
+  const own = projectId === null ? undefined : await revealSecret(app, projectId, 'model_token');
+  const key = own ?? app.config.OPENAI_API_KEY;
   if (key === undefined)
     throw notConfigured('No model key is configured: set OPENAI_API_KEY, or the model token of the project');
   const { reasoningEffort, maxOutputTokens } = agent;
@@ -22,4 +23,20 @@ export async function modelFor(app: App, agent: ModelChoice, projectId: string):
     effort: reasoningEffort ?? undefined,
     maxOutputTokens: maxOutputTokens ?? undefined,
   });
+}
+
+/**
+ * Returns the model for writing about an agent, without the agent's own limits on answers. The agent of a person uses the
+ * key of the service, because no project is meant. Undefined when no model or key is configured.
+ */
+export async function modelIfConfigured(
+  app: App,
+  { model, projectId }: Pick<AgentRow, 'model' | 'projectId'>,
+): Promise<Model | undefined> {
+  try {
+    return await modelFor(app, { model }, projectId);
+  } catch (error) {
+    if (error instanceof AppError && error.status === 503) return undefined;
+    throw error;
+  }
 }

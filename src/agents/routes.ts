@@ -1,17 +1,10 @@
 import { z } from 'zod';
 import type { App } from '../app.ts';
-import { notFound } from '../errors.ts';
-import { type Access, anyUser, type Caller, idOrEmpty, inProjectOfQuery } from '../http/access/access.ts';
+import { type Access, anyUser, type Caller, inProjectOfQuery } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { IdText } from '../http/shapes.ts';
-import {
-  readAllHealth,
-  readLanguageSkills,
-  readOneHealth,
-  readPerformance,
-  readSuggestions,
-  resetHealth,
-} from './figures.ts';
+import { onAgent, onChangeableAgent } from './access.ts';
+import { readAllHealth, readLanguageSkills, readOneHealth, readPerformance, resetHealth } from './figures.ts';
 import { createAgent, shown } from './operations.ts';
 import {
   Agent,
@@ -20,47 +13,19 @@ import {
   AgentPerformance,
   AgentSkill,
   CreateAgent,
-  EvolveAgent,
   FiguresQuery,
   PerformanceQuery,
-  Suggestions,
   UpdateAgent,
 } from './schemas.ts';
-import { type AgentView, findVisibleAgent, listAgents } from './store.ts';
-import { assertMayChange, deleteAgent, evolveAgent, updateAgent } from './versions.ts';
+import { type AgentView, listAgents } from './store.ts';
+import { deleteAgent, updateAgent } from './versions.ts';
 
 const tag = 'agents';
-
-/**
- * Finds the agent in the path. An agent can belong to a person instead of a project, so a separate rule decides who
- * sees it.
- */
-const onAgent: Access<{ user: Caller; agent: AgentView }> = {
-  kind: 'object',
-  names: 'id',
-  load: async (app, asked) => {
-    const { user } = await anyUser.load(app, asked);
-    const id = asked.params.id ?? '';
-    const agent = await findVisibleAgent(app.db.manager, user.id, idOrEmpty(id));
-    if (agent === undefined) throw notFound('Agent', id);
-    return { user, agent };
-  },
-};
 
 /** Accepts any team in the path. A team is only a word on agents, so an unknown word is an empty team and not a 404. */
 const inTeam: Access<{ user: Caller; team: string }> = {
   ...anyUser,
   load: async (app, asked) => ({ ...(await anyUser.load(app, asked)), team: asked.params.team ?? '' }),
-};
-
-/** Finds an agent that the caller may change. */
-const onChangeableAgent: typeof onAgent = {
-  ...onAgent,
-  load: async (app, asked) => {
-    const found = await onAgent.load(app, asked);
-    await assertMayChange(app.db.manager, found.agent, found.user.id);
-    return found;
-  },
 };
 
 const figuresOf = ({ id }: AgentView, { version }: { version?: number | undefined }) => ({ agentId: id, version });
@@ -213,29 +178,5 @@ export const agentRoutes: Route[] = [
     query: FiguresQuery,
     reply: [200, z.array(AgentSkill)],
     handle: (app, { agent, user, query }) => readLanguageSkills(app.db.manager, user.id, figuresOf(agent, query)),
-  }),
-  route({
-    operationId: 'listAgentSuggestions',
-    method: 'get',
-    path: '/agents/:id/suggestions',
-    summary: 'List suggestions from the failed runs of an agent',
-    tag,
-    access: onAgent,
-    query: FiguresQuery,
-    reply: [200, Suggestions],
-    handle: (app, { agent, user, query }) => readSuggestions(app.db.manager, user.id, figuresOf(agent, query)),
-  }),
-  route({
-    operationId: 'evolveAgent',
-    method: 'post',
-    path: '/agents/:id/evolve',
-    summary: 'Create a new version of an agent',
-    tag,
-    access: onChangeableAgent,
-    audit: { action: 'agent.evolve', object: ({ agent }) => agent },
-    body: EvolveAgent,
-    reply: [201, Agent],
-    errors: { 409: 'It is not the newest version' },
-    handle: (app, { agent, user, body }) => evolveAgent(app, agent, user.id, body),
   }),
 ];

@@ -19,6 +19,11 @@ const outputTokens = z
     description: 'the longest answer of the model in tokens, reasoning included; null leaves it to the model server',
   });
 
+const rolloutText = 'must be a whole number from 0 to 100';
+export const rollout = z.int(rolloutText).min(0, rolloutText).max(100, rolloutText).meta({
+  description: 'the percentage of tasks that this version takes; the version before it takes the others',
+});
+
 export const Agent = z
   .object({
     id: z.string(),
@@ -32,6 +37,8 @@ export const Agent = z
     systemPrompt: z.string(),
     version: z.int(),
     previousVersionId: z.string().nullable(),
+    isNewest: z.boolean(),
+    rollout,
     status,
     currentTaskId: z.string().nullable(),
     createdAt: Timestamp,
@@ -39,7 +46,13 @@ export const Agent = z
   .meta({ id: 'Agent' });
 
 export const AgentEntry = z
-  .object({ id: z.string(), name: z.string(), team: z.string(), status })
+  .object({
+    id: z.string(),
+    projectId: z.string().nullable().meta({ description: 'null for an agent that belongs to a person' }),
+    name: z.string(),
+    team: z.string(),
+    status,
+  })
   .meta({ id: 'AgentEntry' });
 
 const shortText = longText(200).transform((s) => s.trim());
@@ -62,7 +75,11 @@ export const UpdateAgent = z.strictObject({
   reasoningEffort: effort.optional(),
   maxOutputTokens: outputTokens.optional(),
   systemPrompt: longText().optional(),
+  rollout: rollout.optional(),
 });
+
+/** The longest system prompt of an agent, in characters. */
+export const maxPromptChars = 50_000;
 
 export const EvolveAgent = z
   .strictObject({
@@ -71,7 +88,9 @@ export const EvolveAgent = z
       .min(1, 'must have 1 to 100 entries')
       .max(100, 'must have 1 to 100 entries')
       .optional(),
-    newSystemPrompt: longText().min(1, 'must not be empty').optional(),
+    newSystemPrompt: longText(maxPromptChars).min(1, 'must not be empty').optional(),
+    rollout: rollout.default(100),
+    preview: z.boolean().default(false).meta({ description: 'only show the new prompt, and store nothing' }),
   })
   .refine((given) => given.improvements !== undefined || given.newSystemPrompt !== undefined, {
     message: 'improvements or newSystemPrompt is required',
@@ -131,16 +150,3 @@ export const PerformanceQuery = FiguresQuery.extend({
 export const AgentSkill = z
   .object({ id: z.string(), name: z.string(), proficiency: z.enum(proficiencies) })
   .meta({ id: 'AgentSkill' });
-
-export const Suggestions = z.object({
-  suggestions: z.array(
-    z
-      .object({
-        area: z.string(),
-        suggestion: z.string(),
-        priority: z.enum(['low', 'medium', 'high']),
-        evidence: z.array(z.string()).meta({ description: 'ids of the failed runs' }),
-      })
-      .meta({ id: 'Suggestion' }),
-  ),
-});

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { type AgentRow, Agents } from '../db/tables/project.ts';
 import { liveRun } from '../db/tables/task.ts';
+import type { BuiltInAgent } from '../domain/agent.ts';
 
 /** An agent as one caller sees it. It is busy only if it has runs in the caller's projects. */
 export interface AgentView extends AgentRow {
@@ -9,15 +10,22 @@ export interface AgentView extends AgentRow {
 }
 
 /**
+ * SQL: version `a` of an agent takes on tasks. It is the newest one, or the one before it while the newest takes only a
+ * share of the tasks.
+ */
+const isInUse = `(a.is_newest or exists (
+  select 1 from agents n where n.previous_version_id = a.id and n.is_newest and n.rollout < 100))`;
+
+/**
  * SQL: the agents that user $1 can see. These are the agents of the user's projects, the user's own, and those whose
  * creator has assigned them to a task in a project in which both are members.
  */
 const visible = `
-  select a.id, a.project_id as "projectId", a.creator_id as "creatorId", a.name, a.description, a.team, a.model,
+  select a.id, a.project_id as "projectId", a.creator_id as "creatorId", a.built_in as "builtIn", a.rollout, a.name, a.description, a.team, a.model,
     a.reasoning_effort as "reasoningEffort", a.max_output_tokens as "maxOutputTokens",
     a.system_prompt as "systemPrompt", a.line_id as "lineId", a.version, a.previous_version_id as "previousVersionId", a.is_newest as "isNewest",
     a.created_at as "createdAt",
-    case when busy.task_id is not null then 'busy' when a.is_newest then 'available' else 'offline' end as status,
+    case when busy.task_id is not null then 'busy' when ${isInUse} then 'available' else 'offline' end as status,
     busy.task_id as "currentTaskId"
   from agents a
   left join lateral (
@@ -85,14 +93,14 @@ export async function findAgent(em: EntityManager, id: string): Promise<AgentRow
 }
 
 /**
- * Returns whether an agent can own tasks of a project. It must be the newest version, and belong to the project or to a
- * member.
+ * Returns whether an agent can own tasks of a project. It must be a version that takes on tasks, and belong to the
+ * project or to a member.
  */
 export async function mayServe(em: EntityManager, agentId: string, projectId: string): Promise<boolean> {
   const [row] = await em.query(
     `select exists (
        select 1 from agents a left join members m on m.project_id = $2 and m.user_id = a.creator_id
-       where a.id = $1 and a.is_newest and (a.project_id = $2 or m.user_id is not null)) as may`,
+       where a.id = $1 and ${isInUse} and (a.project_id = $2 or m.user_id is not null)) as may`,
     [agentId, projectId],
   );
   return row.may;
@@ -132,9 +140,13 @@ export async function findAgentsByName(
   return rows.filter((r) => r.rank === rows[0]?.rank);
 }
 
-/** Finds the newest version of one of the project's own agents. */
-export async function findProjectAgent(em: EntityManager, projectId: string, name: string): Promise<AgentRow | null> {
-  return em.findOneBy(Agents, { projectId, name, isNewest: true });
+/** Finds the newest version of one of the project's built-in agents, whatever its name is now. */
+export async function findBuiltInAgent(
+  em: EntityManager,
+  projectId: string,
+  builtIn: BuiltInAgent,
+): Promise<AgentRow | null> {
+  return em.findOneBy(Agents, { projectId, builtIn, isNewest: true });
 }
 
 /** Returns the newest versions of the project's own agents, oldest first. */
@@ -151,19 +163,27 @@ export async function hasLiveRuns(em: EntityManager, agentId: string): Promise<b
   return rows.length > 0;
 }
 
-/** Moves the tasks of one agent to another, except those that are done and those with a run that has started. */
-export async function moveTasks(em: EntityManager, fromId: string, toId: string): Promise<void> {
+/**
+ * Moves the tasks of earlier versions to the newest one, except those that are done and those with a run that has
+ * started.
+ */
+export async function moveTasks(em: EntityManager, newestId: string): Promise<void> {
   await em.query(
-    `update tasks t set owner = $2 where t.owner = $1 and t.status <> 'done'
+    `${versions} update tasks t set owner = $1
+     where t.owner in (select id from chain) and t.owner <> $1 and t.status <> 'done'
        and not exists (select 1 from runs r where r.task_id = t.id and r.status in ${liveRun} and r.started_at is not null)`,
-    [fromId, toId],
+    [newestId],
   );
 }
 
-/** Moves the runs that have not started. The others continue their conversation with the agent that began it. */
-export async function moveQueuedRuns(em: EntityManager, fromId: string, toId: string): Promise<void> {
-  await em.query(`update runs set agent_id = $2 where agent_id = $1 and status = 'queued' and started_at is null`, [
-    fromId,
-    toId,
-  ]);
+/**
+ * Moves the runs that have not started to one version of their agent. The others continue their conversation with the
+ * version that began it.
+ */
+export async function moveQueuedRuns(em: EntityManager, newestId: string, toId: string): Promise<void> {
+  await em.query(
+    `${versions} update runs set agent_id = $2
+     where agent_id in (select id from chain) and agent_id <> $2 and status = 'queued' and started_at is null`,
+    [newestId, toId],
+  );
 }

@@ -2,21 +2,19 @@ import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { violatedUnique } from '../db/database.ts';
-import { newId } from '../db/ids.ts';
 import type { AgentRow } from '../db/tables/project.ts';
 import { changesBetween } from '../domain/audit/changes.ts';
 import { Refused } from '../domain/machine.ts';
 import { hasRole } from '../domain/member.ts';
-import { AppError, badField, notFound, requiresRole } from '../errors.ts';
+import { AppError, notFound, requiresRole } from '../errors.ts';
 import { roleIn } from '../projects/member-store.ts';
 import { shown } from './operations.ts';
-import type { EvolveAgent, UpdateAgent } from './schemas.ts';
+import type { UpdateAgent } from './schemas.ts';
 import {
   type AgentView,
   deleteVersions,
   findVisibleAgent,
   hasLiveRuns,
-  insertAgent,
   lockAgent,
   moveQueuedRuns,
   moveTasks,
@@ -37,7 +35,8 @@ export async function assertMayChange(em: EntityManager, agent: AgentRow, userId
   if (role === undefined || !hasRole(role, 'admin')) throw requiresRole('admin');
 }
 
-function assertNewest(agent: AgentRow): void {
+/** @throws Refused for an old version */
+export function assertNewest(agent: AgentRow): void {
   if (!agent.isNewest)
     throw new Refused(
       `Only the newest version of an agent can be changed, and version ${agent.version} of ${agent.name} has been replaced.`,
@@ -56,16 +55,32 @@ export async function updateAgent(
 ): Promise<AgentView> {
   assertNewest(agent);
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
-  const before = await lockAgent(app.db.manager, agent.id);
-  try {
-    await updateAgentRow(app.db.manager, agent.id, given);
-  } catch (error) {
-    throw nameTaken(error, input.name) ?? error;
-  }
+  await app.db.transaction(async (em) => {
+    const before = await lockAgent(em, agent.id);
+    assertNewest(before);
+    try {
+      await updateAgentRow(em, agent.id, given);
+    } catch (error) {
+      throw nameTaken(error, input.name) ?? error;
+    }
+    const after: AgentRow = { ...before, ...given };
+    if (after.rollout !== before.rollout) await shareWork(em, after);
+    app.audit.note(changesBetween(before, after, Object.keys(given) as (keyof AgentRow)[]));
+  });
   const changed = await findVisibleAgent(app.db.manager, userId, agent.id);
   if (changed === undefined) throw notFound('Agent', agent.id);
-  app.audit.note(changesBetween<AgentRow>(before, changed, Object.keys(given) as (keyof AgentRow)[]));
   return shown(app, changed);
+}
+
+/**
+ * Moves work between the newest version and the one before it when one of them takes all tasks. In between, each run that
+ * is queued decides for itself.
+ */
+async function shareWork(em: EntityManager, newest: AgentRow): Promise<void> {
+  const { id, previousVersionId, rollout } = newest;
+  if (previousVersionId === null) return;
+  if (rollout === 100) await moveTasks(em, id);
+  if (rollout === 100 || rollout === 0) await moveQueuedRuns(em, id, rollout === 100 ? id : previousVersionId);
 }
 
 function nameTaken(error: unknown, name: string | undefined): Refused | undefined {
@@ -85,46 +100,4 @@ export async function deleteAgent(app: App, agent: AgentView): Promise<void> {
     await deleteVersions(em, agent.id);
     app.audit.note({ name: [agent.name, null] });
   });
-}
-
-/**
- * Creates a new version of an agent. Its unfinished tasks move to the new version; a running task moves when its run
- * ends. The old version can still be read.
- * @throws Refused for an old version
- */
-export async function evolveAgent(
-  app: App,
-  agent: AgentView,
-  userId: string,
-  input: z.output<typeof EvolveAgent>,
-): Promise<AgentView> {
-  const id = newId('agent');
-  await app.db.transaction(async (em) => {
-    const old = await lockAgent(em, agent.id);
-    assertNewest(old);
-    await updateAgentRow(em, old.id, { isNewest: false });
-    const { createdAt: _created, ...kept } = old;
-    const systemPrompt = input.newSystemPrompt ?? withImprovements(old.systemPrompt, input.improvements ?? []);
-    if (systemPrompt.length > 50_000)
-      throw badField(
-        'improvements',
-        'improvements: the system prompt together with them must have at most 50000 characters',
-      );
-    await insertAgent(em, {
-      ...kept,
-      id,
-      version: old.version + 1,
-      previousVersionId: old.id,
-      isNewest: true,
-      systemPrompt,
-    });
-    await moveTasks(em, old.id, id);
-    await moveQueuedRuns(em, old.id, id);
-    app.audit.note({ id: [old.id, id], version: [old.version, old.version + 1] });
-  });
-  return shown(app, (await findVisibleAgent(app.db.manager, userId, id)) as AgentView);
-}
-
-function withImprovements(prompt: string, improvements: string[]): string {
-  return [prompt, '', 'Improvements:', ...improvements.map((text) => `- ${text}`)].join('\n').trimStart();
 }

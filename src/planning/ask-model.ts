@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { explained } from '../agents/chat/converse.ts';
 import { modelFor } from '../agents/model.ts';
-import { findProjectAgent } from '../agents/store.ts';
+import { findBuiltInAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { storable } from '../domain/text/storable.ts';
 import { AppError } from '../errors.ts';
@@ -95,7 +95,7 @@ const answerMs = 180_000;
  * @throws AppError 503
  */
 export async function planningModel(app: App, projectId: string): Promise<Model> {
-  const architect = await findProjectAgent(app.db.manager, projectId, 'Software Architect');
+  const architect = await findBuiltInAgent(app.db.manager, projectId, 'architect');
   return modelFor(app, architect ?? { model: '' }, projectId);
 }
 

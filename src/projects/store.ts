@@ -88,7 +88,7 @@ export async function insertProjectRow(
 
 export async function insertAgents(
   em: EntityManager,
-  agents: Pick<AgentRow, 'id' | 'projectId' | 'name' | 'team' | 'description' | 'systemPrompt'>[],
+  agents: Pick<AgentRow, 'id' | 'projectId' | 'builtIn' | 'name' | 'team' | 'description' | 'systemPrompt'>[],
 ): Promise<void> {
   await em.insert(Agents, agents);
 }

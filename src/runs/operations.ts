@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { versionForTask } from '../agents/learning/rollout.ts';
 import type { App } from '../app.ts';
 import { changesBetween } from '../domain/audit/changes.ts';
 import { Refused } from '../domain/machine.ts';
@@ -83,16 +84,17 @@ export async function queueRun(
   const task = await getTask(em, taskId);
   const repository = task.repositoryId === null ? await repositoryFor(em, task) : null;
   if (repository !== null) await setTaskFields(em, taskId, { repositoryId: repository.id });
+  const agentId = await versionForTask(em, task.owner as string, task);
   const waiting = await listWaitingRevisions(em, taskId);
   const texts = [...waiting.map((r) => r.text), run.instructions ?? ''];
   const runId = await insertRun(em, {
     taskId,
     projectId: task.projectId,
-    agentId: task.owner as string,
+    agentId,
     startedBy: run.startedBy,
     kind: run.kind,
     instructions: texts.filter((text) => text !== '').join('\n\n'),
-    continuesRunId: run.rewoundFrom?.runId ?? (await runToContinue(em, task, run.kind)),
+    continuesRunId: run.rewoundFrom?.runId ?? (await runToContinue(em, taskId, { kind: run.kind, agentId })),
     rewoundTurn: run.rewoundFrom?.turn ?? null,
   });
   const revisionIds = waiting.map((r) => r.id);

@@ -109,7 +109,7 @@ export async function endRun(
        select agent_id from runs where id = $1
        union select a.id from agents a join newer n on a.previous_version_id = n.id)
      update tasks t set owner = a.id from runs r, newer n, agents a
-     where r.id = $1 and t.id = r.task_id and t.owner = r.agent_id and t.status <> 'done'
+     where r.id = $1 and t.id = r.task_id and t.owner in (select id from newer) and t.status <> 'done'
        and a.id = n.id and a.is_newest and a.id <> t.owner`,
     [runId],
   );

@@ -1,5 +1,5 @@
 import { modelFor } from '../agents/model.ts';
-import { findProjectAgent } from '../agents/store.ts';
+import { findBuiltInAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { AppError } from '../errors.ts';
 import { ModelFailed } from '../llm/model.ts';
@@ -17,7 +17,7 @@ export async function writeDigest(app: App, sprintId: string): Promise<void> {
   const sprint = await findSprint(app.db.manager, sprintId);
   if (sprint === undefined || sprint.status !== 'completed') return;
   const draft = await getDigest(app.db.manager, sprintId);
-  const architect = await findProjectAgent(app.db.manager, sprint.projectId, 'Software Architect');
+  const architect = await findBuiltInAgent(app.db.manager, sprint.projectId, 'architect');
   try {
     const model = await modelFor(app, architect ?? { model: '' }, sprint.projectId);
     const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(answerMs)]);

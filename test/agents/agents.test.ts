@@ -67,6 +67,14 @@ test('the model of an agent has an effort and a length, and a new version keeps 
   for (const id of [evolved.id, plain.id]) await as('member', 'DELETE', `/agents/${id}`);
 });
 
+test('entries of the list say to which project an agent belongs', async () => {
+  const own = (await as('owner', 'POST', '/agents', { name: 'Personal' })).body.id;
+  const entries: { id: string; projectId: string | null }[] = (await as('owner', 'GET', '/agents')).body;
+  expect(new Set(entries.map((entry) => entry.projectId))).toEqual(new Set([project, null]));
+  expect(entries.find((entry) => entry.id === own)?.projectId).toBeNull();
+  await as('owner', 'DELETE', `/agents/${own}`);
+});
+
 test('admins change the agents of their project', async () => {
   const [agent] = (await as('member', 'GET', '/agents')).body;
   expect((await as('member', 'PATCH', `/agents/${agent.id}`, { team: 'x' })).body.message).toBe(

@@ -2,7 +2,6 @@ import { migrations } from '../../migrations/list.ts';
 import {
   findFigures,
   findHealthFacts,
-  listFailures,
   listSkills,
   listWeeks,
   resetFailures,
@@ -230,21 +229,5 @@ test('skills are the languages of the merged tasks on which the agent worked', a
   expect(skills.sort((a, b) => b.tasks - a.tasks)).toEqual([
     { language: 'Rust', tasks: 2 },
     { language: 'TypeScript', tasks: 1 },
-  ]);
-});
-
-test('the failures of the last 90 days are listed newest first', async () => {
-  const agent = await addAgent();
-  const days = (n: number) => -86_400 * (n - 1);
-  const [old, young] = [
-    await addRun(agent, 'failed', { category: 'auth', finishedAfter: days(89) }),
-    await addRun(agent, 'failed', { category: 'checks', finishedAfter: days(2) }),
-  ];
-  await addRun(agent, 'failed', { finishedAfter: days(91) });
-  await addRun(agent, 'succeeded', { finishedAfter: days(2) });
-  await addRun(agent, 'failed', { projectId: 'theirs', finishedAfter: days(2) });
-  expect(await listFailures(db.manager, 'mona', all(agent))).toEqual([
-    { runId: young, category: 'checks' },
-    { runId: old, category: 'auth' },
   ]);
 });

@@ -98,6 +98,7 @@ test('performance, skills and suggestions are computed from recorded runs', asyn
       suggestion: expect.any(String),
       priority: 'low',
       evidence: [expect.stringMatching(/^run_/)],
+      quotes: [expect.objectContaining({ source: 'failure', text: 'm' })],
     },
   ]);
   expect((await as('member', 'GET', `/agents/${id}/performance`)).body.metrics.totalTasks).toBe(7);

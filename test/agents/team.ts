@@ -30,5 +30,5 @@ export async function openTeam() {
     if (task !== undefined) await sql(end, [id, task]);
     return id;
   }
-  return { as, sql, worked, project };
+  return { as, sql, worked, project, app: service.app };
 }

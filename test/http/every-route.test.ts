@@ -122,7 +122,7 @@ test('the routes are exactly those of the contract', () => {
     POST /repositories/:id/environment;GET /repositories/:id/environment;
     GET /agents;POST /agents;GET /agents/:id;PATCH /agents/:id;DELETE /agents/:id;GET /agents/teams;GET /agents/teams/:team;
     GET /agents/health/all;GET /agents/health/unhealthy;GET /agents/:id/health;POST /agents/:id/health/reset;
-    GET /agents/:id/performance;GET /agents/:id/skills;GET /agents/:id/suggestions;POST /agents/:id/evolve;
+    GET /agents/:id/performance;GET /agents/:id/skills;GET /agents/:id/suggestions;GET /agents/:id/comparison;POST /agents/:id/evolve;
     POST /agents/pool/reconcile;GET /agents/pool/reconciliations;
     POST /projects/:projectId/tasks;POST /projects/:projectId/tasks/bulk;GET /projects/:projectId/tasks;GET /projects/:projectId/stats;
     GET /tasks/:id;PATCH /tasks/:id;DELETE /tasks/:id;GET /tasks/:id/subtasks;POST /tasks/:id/subtasks;GET /tasks/:id/diff;GET /tasks/:id/proof;GET /tasks/:id/handoffs;GET /tasks/:id/prs;

@@ -87,7 +87,8 @@ test('only a retry after a limit goes on with the conversation, and only with th
     const used = failure('budget', 'the budget of 2 steps is used up (limit of the task)');
     const taskId = await addTask(em, { owner: agent });
     const id = await addRun(em, { taskId, agentId: agent, status: 'failed', failure: used });
-    const next = async (kind: 'retry' | 'revise' | 'start') => runToContinue(em, await getTask(em, taskId), kind);
+    const next = async (kind: 'retry' | 'revise' | 'start') =>
+      runToContinue(em, taskId, { kind, agentId: String((await getTask(em, taskId)).owner) });
     expect([await next('retry'), await next('revise'), await next('start')]).toEqual([id, null, null]);
     await em.query('update tasks set owner = $2 where id = $1', [taskId, other]);
     expect(await next('retry')).toBeNull();

@@ -22,6 +22,7 @@ import { runTables } from './run.ts';
 import { Digests, SprintHistories, SprintMilestones, Sprints, WizardSessions } from './sprint.ts';
 import { Handoffs, PullRequests, Runs, Tasks } from './task.ts';
 import {
+  AgentSuggestions,
   Departures,
   HealthResets,
   IdempotencyKeys,
@@ -72,6 +73,7 @@ export const tables = [
   IdempotencyKeys,
   Departures,
   HealthResets,
+  AgentSuggestions,
   Reconciliations,
   ReconciledProjects,
   RecoveredTasks,

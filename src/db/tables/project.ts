@@ -1,3 +1,4 @@
+import type { BuiltInAgent } from '../../domain/agent.ts';
 import type { ProjectBudgets } from '../../domain/budget.ts';
 import type { Role } from '../../domain/member.ts';
 import type { PushMode } from '../../domain/settings/push-mode.ts';
@@ -141,6 +142,8 @@ export interface AgentRow {
   id: string;
   projectId: string | null;
   creatorId: string | null;
+  /** Which of the built-in agents this is a version of; null for others. Renaming an agent does not change it. */
+  builtIn: BuiltInAgent | null;
   name: string;
   description: string;
   team: string;
@@ -154,12 +157,15 @@ export interface AgentRow {
   version: number;
   previousVersionId: string | null;
   isNewest: boolean;
+  /** The percentage of tasks that this version takes. The version before it takes the others. */
+  rollout: number;
   createdAt: Date;
 }
 export const Agents = table<AgentRow>('agents', {
   id: key(),
   projectId: maybeText(),
   creatorId: maybeText(),
+  builtIn: maybeText(),
   name: text(),
   description: text({ default: '' }),
   team: text({ default: '' }),
@@ -171,5 +177,6 @@ export const Agents = table<AgentRow>('agents', {
   version: whole({ default: 1 }),
   previousVersionId: maybeText(),
   isNewest: flag(true),
+  rollout: whole({ default: 100 }),
   createdAt: madeNow(),
 });

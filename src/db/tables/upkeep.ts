@@ -1,4 +1,4 @@
-import { big, key, madeNow, maybeText, table, text, time, whole } from './table.ts';
+import { big, json, key, madeNow, maybeText, table, text, time, whole } from './table.ts';
 
 /** Changes that event streams report. `xid` is left out, because TypeORM does not know its type. */
 export interface ProjectEventRow {
@@ -68,6 +68,20 @@ export const HealthResets = table<HealthResetRow>('health_resets', {
   agentId: key(),
   projectId: key(),
   at: madeNow(),
+});
+
+/** What a model wrote about the failures of an agent, by a hash of what it was told; null when it gave no usable answer. */
+export interface AgentSuggestionsRow {
+  agentId: string;
+  evidenceKey: string;
+  suggestions: object | null;
+  madeAt: Date;
+}
+export const AgentSuggestions = table<AgentSuggestionsRow>('agent_suggestions', {
+  agentId: key(),
+  evidenceKey: key(),
+  suggestions: json({ nullable: true }),
+  madeAt: madeNow(),
 });
 
 /** Reconciliations, which compare all tasks with their runs and with GitHub. */

@@ -76,6 +76,8 @@ export function slugsOf(titles) {
 /** Answers from the context that the service sends, and says that it is a script. */
 function talk(request: ModelRequest): string {
   const context = textOf(request);
+  const next = nextPrompt(context);
+  if (next !== undefined) return next;
   const question = String(request.messages.findLast((m) => m.role === 'user')?.content ?? '').slice(0, 200);
   const about = /^# The (task|sprint): (.+)$/m.exec(context);
   const status = /^Status: (.+)$/m.exec(context)?.[1] ?? 'unknown';
@@ -88,6 +90,13 @@ function talk(request: ModelRequest): string {
   ]
     .filter((part) => part !== '')
     .join('\n\n');
+}
+
+/** Writes the next system prompt of an agent: the current one, with the improvements. */
+function nextPrompt(context: string): string | undefined {
+  const [, prompt = '', improvements = ''] =
+    /^# Current prompt\n`+\n(.*)\n`+\n\n# Improvements\n((?:- .*\n?)+)/s.exec(context) ?? [];
+  return improvements === '' ? undefined : `${prompt}\n\nAlways:\n${improvements.split('\n\n')[0]?.trim()}`;
 }
 
 function titleIn(text: string, heading: string): string {

@@ -1,7 +1,7 @@
 import { type Asking, converseInChat } from '../../agents/chat/converse.ts';
-import { findProjectAgent } from '../../agents/store.ts';
+import { findBuiltInAgent } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
-import { defaultAgentName } from '../../domain/agent.ts';
+import { defaultAgentKey } from '../../domain/agent.ts';
 import { Refused } from '../../domain/machine.ts';
 import { mayReveal } from '../../domain/private-content.ts';
 import { closedBlocks, fenced, harmless, plain } from '../../domain/text/sanitize.ts';
@@ -52,7 +52,7 @@ async function aboutTask(app: App, { repository }: GivenCommand, taskId: string,
 }
 
 async function withoutTask(app: App, { repository, source }: GivenCommand, asking: Asking): Promise<string> {
-  const agent = (await findProjectAgent(app.db.manager, repository.projectId, defaultAgentName)) ?? undefined;
+  const agent = (await findBuiltInAgent(app.db.manager, repository.projectId, defaultAgentKey)) ?? undefined;
   const { title, body } = source.issue;
   return converseInChat(app, {
     about: undefined,

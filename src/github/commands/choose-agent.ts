@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
-import { findAgentsByName } from '../../agents/store.ts';
+import { findAgentsByName, findBuiltInAgent } from '../../agents/store.ts';
 import type { AgentRow } from '../../db/tables/project.ts';
-import { defaultAgentName } from '../../domain/agent.ts';
+import { defaultAgentKey } from '../../domain/agent.ts';
 import { Refused } from '../../domain/machine.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
@@ -24,7 +24,10 @@ export async function agentNamed(
   return agent;
 }
 
-/** Returns the agent named in the repository's settings file, otherwise the built-in Developer. */
+/**
+ * Returns the agent named in the repository's settings file, otherwise the built-in Developer.
+ * @throws Refused when there is no such agent
+ */
 export async function defaultAgent(em: EntityManager, given: GivenCommand): Promise<AgentRow> {
   const { octokit, name } = given.at;
   const path = 'GET /repos/{owner}/{repo}/contents/{path}';
@@ -41,7 +44,11 @@ export async function defaultAgent(em: EntityManager, given: GivenCommand): Prom
     if (error instanceof RunFailed) return undefined;
     throw error;
   });
-  return agentNamed(em, given, settings?.agent ?? defaultAgentName);
+  if (settings?.agent !== undefined) return agentNamed(em, given, settings.agent);
+  const developer = await findBuiltInAgent(em, given.repository.projectId, defaultAgentKey);
+  if (developer === null)
+    throw new Refused('The built-in Developer of this project was deleted. Name an agent in the comment.');
+  return developer;
 }
 
 /** Returns the agent for a task without an owner. Returns undefined when the task has an owner. */

@@ -1,7 +1,7 @@
 import { type Asking, converseInChat } from '../../agents/chat/converse.ts';
-import { findAgent, findProjectAgent } from '../../agents/store.ts';
+import { findAgent, findBuiltInAgent } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
-import { defaultAgentName } from '../../domain/agent.ts';
+import { defaultAgentKey } from '../../domain/agent.ts';
 import { findRepository } from '../../repositories/store.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { findDiff, findHeldDiff } from '../../tasks/work-store.ts';
@@ -17,7 +17,7 @@ export async function chatAboutTask(app: App, task: TaskView, asking: Asking, is
   const em = app.db.manager;
   const agent =
     (task.owner === null ? null : await findAgent(em, task.owner)) ??
-    (await findProjectAgent(em, task.projectId, defaultAgentName)) ??
+    (await findBuiltInAgent(em, task.projectId, defaultAgentKey)) ??
     undefined;
   const diff = await findDiff(em, task.id);
   const paths = diff?.files.filter(({ status }) => status !== 'deleted').map(({ path }) => path) ?? [];

@@ -6,7 +6,6 @@ import type { RunKind } from '../../domain/run.ts';
 import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
 import type { Message } from '../../llm/model.ts';
-import type { TaskView } from '../../tasks/store.ts';
 import { continuationMessage, rewoundMessage } from '../agent/context/continuation.ts';
 import { mergeText } from '../agent/prompts.ts';
 import { commentsSince } from '../briefing/discussion.ts';
@@ -22,12 +21,16 @@ import { copiedStep, copyConversation } from './continue-store.ts';
 
 /**
  * Returns the run whose conversation a new run of a task goes on with: after a retry the latest one, if a limit ended it
- * and the task still has the same agent. Null when the new run starts over.
+ * and the new run has the same agent. Null when the new run starts over.
  */
-export async function runToContinue(em: EntityManager, task: TaskView, kind: RunKind): Promise<string | null> {
+export async function runToContinue(
+  em: EntityManager,
+  taskId: string,
+  { kind, agentId }: { kind: RunKind; agentId: string },
+): Promise<string | null> {
   if (kind !== 'retry') return null;
-  const [last] = await listRuns(em, task.id, { limit: 1, offset: 0 });
-  const isContinued = last?.failure != null && endedByLimit(last.failure) && last.agentId === task.owner;
+  const [last] = await listRuns(em, taskId, { limit: 1, offset: 0 });
+  const isContinued = last?.failure != null && endedByLimit(last.failure) && last.agentId === agentId;
   return isContinued ? last.id : null;
 }
 

@@ -1,5 +1,5 @@
 import { type Asking, converseInChat } from '../../agents/chat/converse.ts';
-import { findProjectAgent } from '../../agents/store.ts';
+import { findBuiltInAgent } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
 import { findPrimary } from '../../repositories/store.ts';
 import type { SprintView } from '../store.ts';
@@ -15,7 +15,7 @@ export async function chatAboutSprint(app: App, sprint: SprintView, asking: Aski
   return converseInChat(app, {
     about: { sprintId: sprint.id },
     projectId: sprint.projectId,
-    agent: (await findProjectAgent(em, sprint.projectId, 'Software Architect')) ?? undefined,
+    agent: (await findBuiltInAgent(em, sprint.projectId, 'architect')) ?? undefined,
     context: await describeSprint(app, sprint),
     reads: { repository: await findPrimary(em, sprint.projectId), branch: null },
     ...asking,

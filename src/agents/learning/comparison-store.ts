@@ -1,0 +1,45 @@
+import type { EntityManager } from 'typeorm';
+import type { ComparedTask } from '../../domain/learning/comparison.ts';
+
+/** A comparison uses at most this many tasks of each version, the latest. */
+const maxTasks = 500;
+
+export interface SampledTask extends ComparedTask {
+  begunAt: Date;
+}
+
+/**
+ * Returns the finished tasks that a version of an agent worked on alone, in a user's projects, and that began within a
+ * period. A task is finished when it is done or its latest run failed. Subtasks count as part of their parent.
+ */
+export async function listFinishedTasks(
+  em: EntityManager,
+  userId: string,
+  { agentId, from, until }: { agentId: string; from: Date; until: Date | null },
+): Promise<SampledTask[]> {
+  return em.query(
+    `with own as (
+       select r.task_id, max(r.created_at) as at
+       from (select project_id from members where user_id = $1) m
+       cross join lateral (
+         select r.task_id, r.created_at from runs r
+         where r.agent_id = $2 and r.project_id = m.project_id and r.created_at >= $3
+         order by r.created_at desc limit 4 * ${maxTasks}) r
+       group by r.task_id order by at desc limit ${maxTasks})
+     select t.status = 'done' as "isDone", work.cost as "costUsd", work.minutes, work.revisions, work.begun as "begunAt"
+     from own
+     cross join lateral (select * from tasks t where t.id = own.task_id and t.parent_id is null offset 0) t
+     cross join lateral (
+       select min(r.created_at) as begun, bool_and(r.agent_id is not distinct from $2) as is_alone,
+         case when bool_and(r.cost_usd is not null) then sum(r.cost_usd)::float8 end as cost,
+         coalesce(sum(greatest(0, extract(epoch from r.finished_at - r.started_at) - r.waited_seconds)) / 60, 0)::float8 as minutes,
+         count(*) filter (where r.kind = 'revise' and r.task_id = t.id)::int as revisions
+       from runs r where r.task_id in (select t.id union all select s.id from tasks s where s.parent_id = t.id)) work
+     cross join lateral (
+       select r.status from runs r where r.task_id = t.id order by r.created_at desc, r.id desc limit 1) latest
+     where work.is_alone and work.begun >= $3 and ($4::timestamptz is null or work.begun <= $4)
+       and (t.status = 'done' or latest.status = 'failed')
+     order by work.begun desc`,
+    [userId, agentId, from, until],
+  );
+}

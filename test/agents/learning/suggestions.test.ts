@@ -1,0 +1,199 @@
+import { type ModelRequest, type Said, startModel, textOf } from '../../../src/demo/model/model.ts';
+import type { FailureCategory } from '../../../src/domain/run.ts';
+import { openTestApp } from '../../support/app.ts';
+import { openRuns } from '../../support/runs.ts';
+
+let says: (request: ModelRequest) => Said = () => 'Sorry.';
+const model = await startModel((request) => says(request));
+const given = openRuns({ OPENAI_API_KEY: 'sk-x', OPENAI_MODEL: 'm', OPENAI_BASE_URL: model.url });
+afterAll(() => model.close());
+const em = () => given.service.app.db.manager;
+const call = (method: string, path: string, body?: unknown, token = given.token) =>
+  given.service.call(method, path, { token, body });
+let made = 0;
+const newAgent = async (): Promise<string> => (await call('POST', '/agents', { name: `Agent ${++made}` })).body.id;
+const fail = (agentId: string, category: FailureCategory, message: string) =>
+  given.addRun(em(), {
+    agentId,
+    status: 'failed',
+    failure: { category, message, retryable: false },
+    finishedAt: new Date(),
+  });
+const suggestionsOf = async (agentId: string, query = '') =>
+  (await call('GET', `/agents/${agentId}/suggestions${query}`)).body.suggestions;
+
+interface Shown {
+  area: string;
+  suggestion: string;
+  priority: string;
+  evidence: string[];
+  quotes: { runId: string; taskId: string; source: string; text: string; url: string }[];
+}
+
+/** Four kinds of failures, as messages of 40 runs. Two of them have one category. */
+const kinds: [FailureCategory, (n: number) => string][] = [
+  ['checks', (n) => `npm run lint still fails: src/part-${n}.ts:${n}:3 unused variable`],
+  ['checks', (n) => `npm test still fails: expected ${n} greetings, got ${n + 1}`],
+  ['push_rejected', (n) => `.github/workflows/part-${n}.yml is protected and was changed`],
+  ['gave_up', (n) => `The description does not say which of ${n} services should change`],
+];
+
+/** Words what the evidence says, group by group, and adds a quotation that nobody said. */
+function worded(request: ModelRequest): Said {
+  const groups = [...textOf(request).matchAll(/^# (g\d+): .*\n`+\n(.*)\n/gm)];
+  const suggestions = groups.map(([, id, first = '']) => ({
+    area: `about ${id}`,
+    suggestion: `Mind this: ${first}`,
+    groups: [id],
+    quotes: [first, 'The agent said that it was bored.'],
+  }));
+  return [{ name: 'write_suggestions', arguments: { suggestions } }];
+}
+
+test('40 failures of four kinds become four suggestions with evidence; asking again costs nothing', async () => {
+  const agent = await newAgent();
+  const runs = kinds.map(() => [] as string[]);
+  for (let i = 0; i < 40; i++) {
+    const [category, message] = kinds[i % 4] as (typeof kinds)[number];
+    runs[i % 4]?.push(await fail(agent, category, message(i)));
+  }
+  says = worded;
+  const before = model.requests.length;
+  const found: Shown[] = await suggestionsOf(agent);
+  expect(found).toHaveLength(4);
+  for (const [kind, [, message]] of kinds.entries()) {
+    const named = found.find(({ evidence }) => evidence.includes(runs[kind]?.[0] ?? ''));
+    expect([...(named?.evidence ?? [])].sort()).toEqual(runs[kind]?.sort());
+    expect(named).toMatchObject({ priority: 'high', suggestion: expect.stringMatching(/^Mind this: /) });
+    const said = Array.from({ length: 40 }, (_, n) => message(n));
+    expect(named?.quotes).toHaveLength(1);
+    for (const { text, runId, taskId, url } of named?.quotes ?? []) {
+      expect(said).toContain(text);
+      expect(url).toBe(`http://localhost:3000/tasks/${taskId}?tab=runs&run=${runId}`);
+    }
+  }
+  expect(JSON.stringify(found)).not.toContain('bored');
+  expect(await suggestionsOf(agent)).toEqual(found);
+  expect(model.requests.length).toBe(before + 1);
+  await fail(agent, 'gave_up', 'The description does not say which of 99 services should change');
+  const later: Shown[] = await suggestionsOf(agent);
+  expect(later.map(({ evidence }) => evidence.length).sort()).toEqual([10, 10, 10, 11]);
+  expect(model.requests.length).toBe(before + 2);
+});
+
+test.each<[string, Said]>([
+  ['a text', 'Be better.'],
+  ['another shape', [{ name: 'write_suggestions', arguments: { suggestions: [{ area: 1 }] } }]],
+  [
+    'too much',
+    [
+      {
+        name: 'write_suggestions',
+        arguments: { suggestions: [{ area: 'a', suggestion: 'x'.repeat(5000), groups: ['g1'] }] },
+      },
+    ],
+  ],
+  ['an error', { status: 400 }],
+])('when the model answers %s, the suggestions are in our own words, and it is not asked again at once', async (_name, said) => {
+  const agent = await newAgent();
+  const run = await fail(agent, 'gave_up', 'It is unclear what to do');
+  says = () => said;
+  const found = await suggestionsOf(agent);
+  const asked = model.requests.length;
+  expect(found).toEqual([
+    {
+      area: 'task description',
+      suggestion: expect.stringContaining('Give more context'),
+      priority: 'low',
+      evidence: [run],
+      quotes: [expect.objectContaining({ source: 'failure', runId: run, text: 'It is unclear what to do' })],
+    },
+  ]);
+  expect(await suggestionsOf(agent)).toEqual(found);
+  expect(model.requests.length).toBe(asked);
+  await em().query(`update agent_suggestions set made_at = now() - interval '1 hour' where agent_id = $1`, [agent]);
+  says = worded;
+  expect((await suggestionsOf(agent))[0].area).toBe('about g1');
+});
+
+test('an agent without runs, or with failures that are not its fault, has no suggestions and asks no model', async () => {
+  const agent = await newAgent();
+  const before = model.requests.length;
+  expect(await suggestionsOf(agent)).toEqual([]);
+  await fail(agent, 'auth', 'The key is wrong');
+  await given.set(em(), await fail(agent, 'gave_up', 'It is long ago'), { created_at: `now() - interval '91 days'` });
+  expect(await suggestionsOf(agent)).toEqual([]);
+  expect(model.requests.length).toBe(before);
+});
+
+test('requests for changes and failed checks are evidence about the run before them', async () => {
+  const agent = await newAgent();
+  says = () => 'Sorry.';
+  const worked = async () => {
+    const run = await given.addRun(em(), { agentId: agent, status: 'succeeded', finishedAt: new Date() });
+    await given.set(em(), run, { created_at: `now() - interval '1 hour'` });
+    return (await em().query('select id, task_id as "taskId" from runs where id = $1', [run]))[0];
+  };
+  const ask = async (taskId: string, source: string, text: string) =>
+    em().query(`insert into revisions (id, task_id, source, text) values ($1, $2, $3, $4)`, [
+      `rev_${++made}`,
+      taskId,
+      source,
+      text,
+    ]);
+  const [first, second, third] = [await worked(), await worked(), await worked()];
+  await ask(first.taskId, 'review', 'Name the variable better.');
+  await ask(second.taskId, 'person', 'Please add a test.');
+  await ask(third.taskId, 'checks', 'The checks of commit 0a1b2c3 failed: lint. Fix the cause.');
+  await ask(third.taskId, 'conflict', 'The branch conflicts with main.');
+  // The run that answers a request is later than the request.
+  await given.addRun(em(), {
+    taskId: first.taskId,
+    agentId: agent,
+    kind: 'revise',
+    createdAt: new Date(Date.now() + 1000),
+  });
+  const found: Shown[] = await suggestionsOf(agent);
+  expect(found.map(({ area, evidence }) => [area, [...evidence].sort()])).toEqual([
+    ['review', [first.id, second.id].sort()],
+    ['testing', [third.id]],
+  ]);
+  expect(found[0]?.quotes.map(({ text }) => text).sort()).toEqual(['Name the variable better.', 'Please add a test.']);
+  const { body } = await call('POST', `/agents/${agent}/evolve`, { newSystemPrompt: 'Be better.' });
+  expect(await suggestionsOf(body.id)).toHaveLength(2);
+  expect(await suggestionsOf(body.id, '?version=1')).toHaveLength(2);
+  expect(await suggestionsOf(body.id, '?version=2')).toEqual([]);
+  expect((await call('GET', `/agents/${agent}/suggestions?version=x`)).status).toBe(400);
+});
+
+test('evidence comes only from projects of the caller', async () => {
+  const agent = await newAgent();
+  await fail(agent, 'gave_up', 'A secret of this project');
+  const other = await given.service.token('guest');
+  const { id } = (await call('POST', '/projects', { name: 'Shared' })).body;
+  await call('POST', `/projects/${id}/members`, { login: 'guest' });
+  await call('POST', `/projects/${id}/tasks`, { title: 't', owner: agent });
+  expect((await call('GET', `/agents/${agent}/suggestions`, undefined, other)).body).toEqual({ suggestions: [] });
+});
+
+test('without a model the suggestions are sentences of our own', async () => {
+  const plain = await openTestApp({ OPENAI_MODEL: 'm' });
+  try {
+    const token = await plain.token('octocat');
+    const project = (await plain.call('POST', '/projects', { token, body: { name: 'P' } })).body.id;
+    const [agent] = (await plain.call('GET', '/agents', { token })).body;
+    await plain.app.db.manager.query(
+      `insert into tasks (id, project_id, title, status) values ('task_1', $1, 't', 'ready')`,
+      [project],
+    );
+    await plain.app.db.manager.query(
+      `insert into runs (id, task_id, project_id, agent_id, kind, status, failure, finished_at)
+       values ('run_1', 'task_1', $1, $2, 'start', 'failed', '{"category":"budget","message":"out of steps"}', now())`,
+      [project, agent.id],
+    );
+    const { suggestions } = (await plain.call('GET', `/agents/${agent.id}/suggestions`, { token })).body;
+    expect(suggestions).toMatchObject([{ area: 'focus', evidence: ['run_1'], quotes: [{ text: 'out of steps' }] }]);
+  } finally {
+    await plain.close();
+  }
+});

@@ -1,0 +1,19 @@
+import { isInRollout } from '../../../src/domain/learning/rollout.ts';
+
+const tasks = Array.from({ length: 2000 }, (_, i) => `task_01h455vb4pex5vsknk08${i}`);
+const shareOf = (version: string, rollout: number) => tasks.filter((task) => isInRollout(version, task, rollout));
+
+test('a version takes about the given share of tasks, all of them or none', () => {
+  expect([shareOf('agent_a', 0).length, shareOf('agent_a', 100).length]).toEqual([0, tasks.length]);
+  for (const rollout of [1, 20, 50, 90])
+    expect(Math.abs(shareOf('agent_a', rollout).length / tasks.length - rollout / 100)).toBeLessThan(0.04);
+});
+
+test('a higher share keeps the tasks of a lower one', () => {
+  expect(shareOf('agent_a', 60)).toEqual(expect.arrayContaining(shareOf('agent_a', 20)));
+});
+
+test('another version draws other tasks', () => {
+  const both = shareOf('agent_a', 50).filter((task) => isInRollout('agent_b', task, 50));
+  expect(Math.abs(both.length / tasks.length - 0.25)).toBeLessThan(0.04);
+});
