@@ -162,6 +162,8 @@ export type RepositoryValidation = {
 };
 export type AgentEntry = {
     id: string;
+    /** null for an agent that belongs to a person */
+    projectId: string | null;
     name: string;
     team: string;
     status: "available" | "busy" | "offline";
@@ -180,6 +182,9 @@ export type Agent = {
     systemPrompt: string;
     version: number;
     previousVersionId: string | null;
+    isNewest: boolean;
+    /** the percentage of tasks that this version takes; the version before it takes the others */
+    rollout: number;
     status: "available" | "busy" | "offline";
     currentTaskId: string | null;
     createdAt: string;
@@ -219,8 +224,54 @@ export type Suggestion = {
     area: string;
     suggestion: string;
     priority: "low" | "medium" | "high";
-    /** ids of the failed runs */
+    /** ids of the runs */
     evidence: string[];
+    /** what runs, people and checks said, word for word */
+    quotes: {
+        /** who says it: a run that failed, a person, or checks */
+        source: "failure" | "review" | "checks";
+        runId: string;
+        taskId: string;
+        text: string;
+        /** the run in the dashboard */
+        url: string;
+    }[];
+};
+export type PromptPreview = {
+    systemPrompt: string;
+    /** what differs from the current prompt, as a unified diff; empty when nothing does */
+    diff: string;
+};
+export type Estimate = {
+    value: number;
+    low: number;
+    high: number;
+};
+export type Comparison = {
+    earlier: {
+        id: string;
+        version: number;
+        /** the finished tasks that count */
+        tasks: number;
+    };
+    later: {
+        id: string;
+        version: number;
+        /** the finished tasks that count */
+        tasks: number;
+    };
+    /** the percentage of tasks that this version takes; the version before it takes the others */
+    rollout: number;
+    measures: {
+        /** per task: `success` is a rate, `cost` in US dollars, `time` in minutes, `revisions` a number */
+        measure: "success" | "cost" | "time" | "revisions";
+        earlier: Estimate | null;
+        later: Estimate | null;
+        difference: Estimate | null;
+        /** of the later version; `chance` when chance can explain the difference */
+        verdict: "better" | "worse" | "chance" | "too_few";
+    }[];
+    sentence: string;
 };
 export type McpServer = {
     name: string;
@@ -1994,6 +2045,8 @@ export function updateAgent(id: string, body?: {
     /** the longest answer of the model in tokens, reasoning included; null leaves it to the model server */
     maxOutputTokens?: number | null;
     systemPrompt?: string;
+    /** the percentage of tasks that this version takes; the version before it takes the others */
+    rollout?: number;
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
@@ -2212,7 +2265,7 @@ export function getAgentSkills(id: string, { version }: {
     }));
 }
 /**
- * List suggestions from the failed runs of an agent
+ * List suggestions from the failures, reviews and failing checks of an agent
  */
 export function listAgentSuggestions(id: string, { version }: {
     version?: number;
@@ -2252,10 +2305,17 @@ export function listAgentSuggestions(id: string, { version }: {
 export function evolveAgent(id: string, body: {
     improvements?: string[];
     newSystemPrompt?: string;
+    /** the percentage of tasks that this version takes; the version before it takes the others */
+    rollout?: number;
+    /** only show the new prompt, and store nothing */
+    preview?: boolean;
 }, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: PromptPreview;
+    } | {
         status: 201;
         data: Agent;
     } | {
@@ -2286,6 +2346,9 @@ export function evolveAgent(id: string, body: {
         status: 429;
         data: ErrorReply;
     } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
         status: 503;
         data: ErrorReply;
     }>(`/agents/${encodeURIComponent(id)}/evolve`, oazapfts.json({
@@ -2296,6 +2359,35 @@ export function evolveAgent(id: string, body: {
             "Idempotency-Key": idempotencyKey
         })
     })));
+}
+/**
+ * Compare a version of an agent with the one before it, by the tasks of the time when both ran
+ */
+export function compareAgentVersions(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Comparison;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/agents/${encodeURIComponent(id)}/comparison`, {
+        ...opts
+    }));
 }
 /**
  * List the MCP servers whose tools the agents of a project may call

@@ -1,11 +1,5 @@
 import { migrations } from '../../migrations/list.ts';
-import {
-  findFigures,
-  findHealthFacts,
-  listSkills,
-  listWeeks,
-  resetFailures,
-} from '../../src/agents/figures-store.ts';
+import { findFigures, findHealthFacts, listSkills, listWeeks, resetFailures } from '../../src/agents/figures-store.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 

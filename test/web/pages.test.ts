@@ -41,7 +41,8 @@ beforeAll(async () => {
     team: '<b>team</b>',
     systemPrompt: hostileText,
   });
-  agentId = agent.id;
+  // The page of a second version also shows the comparison with the first one.
+  agentId = (await call<{ id: string }>('POST', `/agents/${agent.id}/evolve`, { newSystemPrompt: hostileText })).id;
   const body = { title: hostile.slice(0, 200), description: hostileText, owner: agentId };
   hostileTask = (await call<{ id: string }>('POST', `${base}/tasks`, body)).id;
   await call('POST', `/tasks/${hostileTask}/start`);
@@ -53,11 +54,22 @@ beforeAll(async () => {
   });
   sessionId = begun.sessionId;
   repositoryId = await addHostileTrial();
+  await addHostileFailure();
   await call('PUT', `${base}/environment-secrets/NPM_TOKEN`, { value: 'a value of a secret' });
   await world.taskIn('in_review');
   page = await openOwner(world);
 });
 watchBrowser(() => world?.close());
+
+/** Adds an earlier failed run of the agent, so that its page shows a suggestion with a quotation. */
+async function addHostileFailure(): Promise<void> {
+  const failure = { category: 'checks', message: hostileText.slice(0, 2000), retryable: true };
+  await world.sql(
+    `insert into runs (id, task_id, project_id, agent_id, kind, status, failure, created_at, started_at, finished_at)
+     values ('run_hostile', $1, $2, $3, 'start', 'failed', $4, now() - interval '1 day', now(), now())`,
+    [hostileTask, world.project.id, agentId, JSON.stringify(failure)],
+  );
+}
 
 /** Adds the result of a trial whose commands wrote hostile text. Returns the id of the repository. */
 async function addHostileTrial(): Promise<string> {

@@ -7,7 +7,7 @@ import { notify, notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
 import { AgentFormDialog } from './agent-form-dialog.tsx';
 import { HealthLabel } from './health-label.tsx';
-import { NewVersion } from './new-version.tsx';
+import { NewVersion } from './learning/new-version.tsx';
 
 /** Shows the name and health of an agent, with its actions. */
 export function AgentHeader({ projectId, agent }: { projectId: string; agent: api.Agent }) {
@@ -33,7 +33,7 @@ export function AgentHeader({ projectId, agent }: { projectId: string; agent: ap
       <Button loading={reset.isPending} onClick={() => reset.mutate()}>
         Reset health
       </Button>
-      {agent.status !== 'offline' && (
+      {agent.isNewest && (
         <>
           <Button onClick={() => setEditing(true)}>Edit</Button>
           <NewVersion projectId={projectId} agent={agent} />

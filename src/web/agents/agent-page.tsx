@@ -7,9 +7,10 @@ import { TimeAgo } from '../display/times.tsx';
 import { usePageTitle } from '../frame/use-page-title.ts';
 import * as queries from '../live/queries.ts';
 import { AgentHeader } from './agent-header.tsx';
+import { Comparison } from './learning/comparison.tsx';
+import { Suggestions } from './learning/suggestions.tsx';
 import { Performance } from './performance.tsx';
 import { Skills } from './skills.tsx';
-import { Suggestions } from './suggestions.tsx';
 import { SystemPrompts } from './system-prompts.tsx';
 
 export function AgentPage() {
@@ -29,7 +30,13 @@ function AgentView({ projectId, agent }: { projectId: string; agent: Agent }) {
   return (
     <>
       <AgentHeader projectId={projectId} agent={agent} />
-      {agent.status === 'offline' && <Flash>This is an earlier version. It does not take on new tasks.</Flash>}
+      {!agent.isNewest && (
+        <Flash>
+          {agent.status === 'available'
+            ? 'This is an earlier version. It takes the tasks that the newest version leaves to it.'
+            : 'This is an earlier version.'}
+        </Flash>
+      )}
       <p className="muted">
         {agent.team !== '' && `${agent.team} · `}
         {agent.model === '' ? 'no model' : `model ${agent.model}`} · version {agent.version} · created{' '}
@@ -44,6 +51,7 @@ function AgentView({ projectId, agent }: { projectId: string; agent: Agent }) {
       <Performance agentId={agent.id} />
       <Skills agentId={agent.id} />
       <Suggestions agentId={agent.id} />
+      {agent.previousVersionId !== null && <Comparison agent={agent} />}
       <SystemPrompts projectId={projectId} agent={agent} />
     </>
   );

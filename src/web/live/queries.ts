@@ -98,6 +98,8 @@ export const performance = (id: string) =>
 export const skills = (id: string) => queryOptions({ queryKey: ['skills', id], queryFn: () => api.getAgentSkills(id) });
 export const suggestions = (id: string) =>
   queryOptions({ queryKey: ['suggestions', id], queryFn: () => api.listAgentSuggestions(id) });
+export const comparison = (id: string) =>
+  queryOptions({ queryKey: ['comparison', id], queryFn: () => api.compareAgentVersions(id) });
 export const run = (id: string) => queryOptions({ queryKey: ['run', id], queryFn: () => api.getRun(id) });
 export const reconciliations = () =>
   queryOptions({ queryKey: ['reconciliations'], queryFn: () => api.listReconciliations({ limit: 20 }) });

@@ -2,28 +2,37 @@ import { Button, Flash, FormControl, Textarea } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
-import * as api from '../api.ts';
-import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
-import { submitOnce } from '../forms/submit-once.ts';
-import { errorMessage } from '../live/errors.ts';
-import * as queries from '../live/queries.ts';
+import * as api from '../../api.ts';
+import { FormButtons, FormDialog } from '../../forms/form-dialog.tsx';
+import { submitOnce } from '../../forms/submit-once.ts';
+import { errorMessage } from '../../live/errors.ts';
+import * as queries from '../../live/queries.ts';
+import { PromptDiff } from './prompt-diff.tsx';
+import { RolloutField, rolloutOf } from './rollout-field.tsx';
+
+interface Props {
+  projectId: string;
+  agent: api.Agent;
+  onClose(): void;
+}
 
 /** Creates the next version of an agent, from a list of improvements or from a new prompt. */
-export function NewVersion({ projectId, agent }: { projectId: string; agent: api.Agent }) {
+export function NewVersion({ projectId, agent }: Omit<Props, 'onClose'>) {
   const suggestions = useQuery(queries.suggestions(agent.id));
   const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
   return (
     <>
       <Button variant="primary" onClick={() => setOpen(true)}>
         New version
       </Button>
       {isOpen && (
-        <FormDialog title={`New version of ${agent.name}`} onClose={() => setOpen(false)} width="xlarge">
-          <VersionForm
+        <FormDialog title={`New version of ${agent.name}`} onClose={close} width="xlarge">
+          <VersionSteps
             projectId={projectId}
             agent={agent}
             suggestions={(suggestions.data?.suggestions ?? []).map((s) => s.suggestion)}
-            onClose={() => setOpen(false)}
+            onClose={close}
           />
         </FormDialog>
       )}
@@ -31,42 +40,80 @@ export function NewVersion({ projectId, agent }: { projectId: string; agent: api
   );
 }
 
-function VersionForm(props: { projectId: string; agent: api.Agent; suggestions: string[]; onClose(): void }) {
-  const { projectId, agent, suggestions, onClose } = props;
+/** First asks what should change, then shows the new prompt before it is accepted. */
+function VersionSteps({ suggestions, ...props }: Props & { suggestions: string[] }) {
+  const { agent, onClose } = props;
+  const [draft, setDraft] = useState({ improvements: suggestions.join('\n'), prompt: agent.systemPrompt });
+  const preview = useMutation({
+    mutationFn: async () => {
+      const improvements = draft.improvements.split('\n').filter((line) => line.trim() !== '');
+      const shown = await api.evolveAgent(agent.id, {
+        ...(improvements.length > 0 ? { improvements } : {}),
+        ...(draft.prompt === agent.systemPrompt ? {} : { newSystemPrompt: draft.prompt }),
+        preview: true,
+      });
+      return shown as api.PromptPreview;
+    },
+  });
+  if (preview.data !== undefined) return <Accept {...props} preview={preview.data} onBack={() => preview.reset()} />;
+  return (
+    <form className="stack" onSubmit={submitOnce(preview)}>
+      {preview.error && <Flash variant="danger">{errorMessage(preview.error)}</Flash>}
+      <FormControl>
+        <FormControl.Label>Improvements</FormControl.Label>
+        <Textarea
+          block
+          rows={4}
+          value={draft.improvements}
+          onChange={(event) => setDraft({ ...draft, improvements: event.target.value })}
+        />
+        <FormControl.Caption>
+          One per line. The model works them into the system prompt. If you edit the prompt below, or without a model,
+          they are added to it as a list.
+        </FormControl.Caption>
+      </FormControl>
+      <FormControl>
+        <FormControl.Label>System prompt</FormControl.Label>
+        <Textarea
+          block
+          rows={8}
+          value={draft.prompt}
+          onChange={(event) => setDraft({ ...draft, prompt: event.target.value })}
+        />
+      </FormControl>
+      <FormButtons submit="Preview changes" isBusy={preview.isPending} onCancel={onClose} />
+    </form>
+  );
+}
+
+function Accept(props: Props & { preview: api.PromptPreview; onBack(): void }) {
+  const { projectId, agent, preview, onClose, onBack } = props;
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [improvements, setImprovements] = useState(() => suggestions.join('\n'));
-  const [prompt, setPrompt] = useState(agent.systemPrompt);
+  const [rollout, setRollout] = useState('100');
   const create = useMutation({
-    mutationFn: () => {
-      const lines = improvements.split('\n').filter((line) => line.trim() !== '');
-      return api.evolveAgent(agent.id, {
-        ...(lines.length > 0 ? { improvements: lines } : {}),
-        ...(prompt === agent.systemPrompt ? {} : { newSystemPrompt: prompt }),
-      });
-    },
+    mutationFn: () =>
+      api.evolveAgent(agent.id, {
+        newSystemPrompt: preview.systemPrompt,
+        rollout: Number(rollout),
+      }) as Promise<api.Agent>,
     onSuccess: async (created) => {
-      await client.invalidateQueries({ queryKey: ['agents'] });
-      await client.invalidateQueries({ queryKey: ['agent'] });
+      for (const key of ['agents', 'agent']) await client.invalidateQueries({ queryKey: [key] });
       onClose();
       await navigate(`/projects/${projectId}/agents/${created.id}`);
     },
   });
   return (
-    <form className="stack" onSubmit={submitOnce(create)}>
+    <form className="stack" onSubmit={submitOnce(create, () => rolloutOf(rollout) !== undefined)}>
       {create.error && <Flash variant="danger">{errorMessage(create.error)}</Flash>}
-      <FormControl>
-        <FormControl.Label>Improvements</FormControl.Label>
-        <Textarea block rows={4} value={improvements} onChange={(event) => setImprovements(event.target.value)} />
-        <FormControl.Caption>One per line. They are added to the system prompt as a list.</FormControl.Caption>
-      </FormControl>
-      <FormControl>
-        <FormControl.Label>System prompt</FormControl.Label>
-        <Textarea block rows={8} value={prompt} onChange={(event) => setPrompt(event.target.value)} />
-      </FormControl>
+      <PromptDiff diff={preview.diff} />
+      <RolloutField version={agent.version + 1} text={rollout} onChange={setRollout} />
       <p className="muted">
         Unfinished tasks move to the new version. You can still read version {agent.version} afterwards.
       </p>
+      <div className="row">
+        <Button onClick={onBack}>Back</Button>
+      </div>
       <FormButtons submit="Create version" isBusy={create.isPending} onCancel={onClose} />
     </form>
   );

@@ -1,13 +1,15 @@
 import { Label } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import type { Suggestion } from '../api.ts';
-import { runKindName, sentenceCase } from '../display/names.ts';
-import { plural } from '../display/plural.ts';
-import { QueryResult } from '../display/query-result.tsx';
-import { Section } from '../display/section.tsx';
-import { TimeAgo } from '../display/times.tsx';
-import * as queries from '../live/queries.ts';
+import type { Suggestion } from '../../api.ts';
+import { revealHidden } from '../../display/hidden-characters.ts';
+import { runKindName, sentenceCase } from '../../display/names.ts';
+import { plural } from '../../display/plural.ts';
+import { QueryResult } from '../../display/query-result.tsx';
+import { Section } from '../../display/section.tsx';
+import { TimeAgo } from '../../display/times.tsx';
+import * as queries from '../../live/queries.ts';
+import './learning.css';
 
 const priorityVariants = { low: 'secondary', medium: 'attention', high: 'danger' } as const;
 
@@ -18,7 +20,9 @@ export function Suggestions({ agentId }: { agentId: string }) {
       <QueryResult query={query} rows={1}>
         {({ suggestions }) =>
           suggestions.length === 0 ? (
-            <p className="muted">No suggestions. They are based on this agent's failed runs.</p>
+            <p className="muted">
+              No suggestions. They are based on failed runs, requests for changes and failing checks of all versions.
+            </p>
           ) : (
             <ul className="stack">
               {suggestions.map((suggestion) => (
@@ -32,22 +36,46 @@ export function Suggestions({ agentId }: { agentId: string }) {
   );
 }
 
-function SuggestionItem({ suggestion: { area, suggestion, priority, evidence } }: { suggestion: Suggestion }) {
+const quoteTitles = { failure: 'Failed run', review: 'Request for changes', checks: 'Failed checks' } as const;
+
+function SuggestionItem({ suggestion: { area, suggestion, priority, evidence, quotes } }: { suggestion: Suggestion }) {
   return (
     <li>
       <Label variant={priorityVariants[priority]}>{sentenceCase(priority)}</Label>{' '}
-      <span className="strong">{sentenceCase(area)}</span> <span className="wrap">{suggestion}</span>
+      <bdi className="strong">{sentenceCase(area)}</bdi> <bdi className="wrap">{suggestion}</bdi>
       <details>
         <summary>Evidence: {plural(evidence.length, 'run')}</summary>
-        <ul>
-          {evidence.map((runId) => (
-            <li key={runId}>
-              <EvidenceLink runId={runId} />
+        <ul className="quotes">
+          {quotes.map(({ source, runId, taskId, text }) => (
+            <li key={`${runId} ${text}`}>
+              <blockquote className="wrap">{revealHidden(text)}</blockquote>
+              <Link to={runLink(taskId, runId)}>{quoteTitles[source]}</Link>
             </li>
           ))}
         </ul>
+        <OtherRuns runIds={evidence.filter((id) => !quotes.some(({ runId }) => runId === id))} />
       </details>
     </li>
+  );
+}
+
+/** At most this many runs are linked besides those that are quoted, because each has to be loaded. */
+const maxLinks = 10;
+
+function OtherRuns({ runIds }: { runIds: string[] }) {
+  if (runIds.length === 0) return null;
+  return (
+    <>
+      <p className="muted">Also in:</p>
+      <ul>
+        {runIds.slice(0, maxLinks).map((runId) => (
+          <li key={runId}>
+            <EvidenceLink runId={runId} />
+          </li>
+        ))}
+        {runIds.length > maxLinks && <li>{plural(runIds.length - maxLinks, 'more run')}</li>}
+      </ul>
+    </>
   );
 }
 
@@ -55,8 +83,10 @@ function EvidenceLink({ runId }: { runId: string }) {
   const { data: run } = useQuery(queries.run(runId));
   if (run === undefined) return <code>{runId}</code>;
   return (
-    <Link to={`/tasks/${run.taskId}?tab=runs&run=${run.id}`} className="wrap">
+    <Link to={runLink(run.taskId, run.id)} className="wrap">
       {runKindName(run)}, <TimeAgo at={run.createdAt} />: {run.failure?.message ?? run.status}
     </Link>
   );
 }
+
+const runLink = (taskId: string, runId: string) => `/tasks/${taskId}?tab=runs&run=${runId}`;
