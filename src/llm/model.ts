@@ -98,6 +98,8 @@ export interface ReplyOptions extends Effort {
   force?: string;
   /** Receives the text as it arrives. */
   onText?: (piece: string) => void;
+  /** Receives the arguments of each call as they arrive, as pieces of JSON. */
+  onCall?: (name: string, piece: string) => void;
   /**
    * Called when a stream breaks after its first text and the answer begins again. Without it, such a stream is not
    * repeated, because the text was already shown.

@@ -8,7 +8,7 @@ import { failureOf } from './refusals/failure.ts';
 import { type Refusal, refusalOf } from './refusals/refusal.ts';
 import { tooLong } from './refusals/too-long.ts';
 import { repeated } from './repeated.ts';
-import type { Asked } from './wire-format.ts';
+import type { Asked, Tell } from './wire-format.ts';
 import { firstWire, namesOther, other, type WireSetting, wires } from './wires.ts';
 
 /** A client with its own retries turned off. */
@@ -107,7 +107,7 @@ async function adapted(called: Called, asked: Asked, attempt: Attempt, limits: L
     const isFinal = (refusal: Refusal) =>
       tooLong(refusal) !== undefined || toLeaveOut(refusal, body, given.messages) !== undefined;
     try {
-      const send = (tell: (text: string) => void) =>
+      const send = (tell: Tell) =>
         sent(called, wire, body, { tell, ...limits }).catch((error: unknown) => {
           if (error instanceof AnswerStalled) attempt.stalled = error;
           throw error;
@@ -180,7 +180,7 @@ function withinWindow(asked: Asked, { window }: Learned): Asked {
 }
 
 interface Sending extends Limits {
-  tell: (text: string) => void;
+  tell: Tell;
 }
 
 async function sent(called: Called, wire: Wire, body: Record<string, unknown>, sending: Sending): Promise<Reply> {

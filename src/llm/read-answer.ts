@@ -2,19 +2,14 @@ import { badAnswer } from './bounds.ts';
 import { eventsIn } from './events.ts';
 import type { Reply } from './model.ts';
 import { textIn } from './refusals/refusal.ts';
-import type { WireFormat } from './wire-format.ts';
+import type { Tell, WireFormat } from './wire-format.ts';
 
 /**
  * Reads the answer to a request. It may be a stream or whole, whatever was asked for: some servers cannot stream, and
- * some do nothing else. `tell` receives its text as it arrives.
+ * some do nothing else. `tell` receives its pieces as they arrive.
  * @throws ModelFailed, Interrupted or AnswerIsError; SyntaxError for broken JSON
  */
-export async function readAnswer(
-  format: WireFormat,
-  model: string,
-  response: Response,
-  tell: (text: string) => void,
-): Promise<Reply> {
+export async function readAnswer(format: WireFormat, model: string, response: Response, tell: Tell): Promise<Reply> {
   const gathered = async (pieces: AsyncIterable<Uint8Array>) =>
     format.replyOf(model, await format.gather(eventsIn(pieces), tell));
   if (response.body !== null && response.headers.get('content-type')?.includes('event-stream'))
@@ -23,7 +18,8 @@ export async function readAnswer(
   // Some servers name another type, or none.
   if (/^\s*(?:data|event|id|retry)?:/.test(text)) return gathered(onePiece(text));
   const reply = format.replyOf(model, parsed(text));
-  if (reply.text !== '') tell(reply.text);
+  if (reply.text !== '') tell.text(reply.text);
+  for (const call of reply.toolCalls) tell.call(call.name, call.arguments);
   return reply;
 }
 

@@ -3,6 +3,7 @@ import { growingPauseMs } from '../domain/patience.ts';
 import { refusedAnswer } from '../errors.ts';
 import { ModelFailed, type ReplyOptions } from './model.ts';
 import { isOutOfCredit, type Refusal, refusalOf } from './refusals/refusal.ts';
+import type { Tell } from './wire-format.ts';
 
 const maxRetries = 4;
 const firstPauseMs = 500;
@@ -22,14 +23,20 @@ interface Limits {
  * breaks after its first text is repeated only if `onRestart` can say so.
  */
 export async function repeated<T>(
-  send: (tell: (text: string) => void) => Promise<T>,
-  { onText, onRestart }: ReplyOptions,
+  send: (tell: Tell) => Promise<T>,
+  { onText, onCall, onRestart }: ReplyOptions,
   { signal, endsAt, isFinal }: Limits,
 ): Promise<T> {
   let isTold = false;
-  const tell = (text: string) => {
-    isTold = true;
-    onText?.(text);
+  const tell: Tell = {
+    text: (piece) => {
+      isTold ||= onText !== undefined;
+      onText?.(piece);
+    },
+    call: (name, piece) => {
+      isTold ||= onCall !== undefined;
+      onCall?.(name, piece);
+    },
   };
   for (let retries = 0; ; retries++)
     try {

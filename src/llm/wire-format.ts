@@ -6,6 +6,18 @@ export interface Asked extends ReplyOptions {
   tools: ToolSpec[];
 }
 
+/** Receives the pieces of a streamed answer. */
+export interface Tell {
+  text(piece: string): void;
+  /** A piece of the arguments of a call. */
+  call(name: string, piece: string): void;
+}
+
+/** Whether an answer has to be streamed, because somebody reads it as it arrives. */
+export function isStreamed({ onText, onCall }: ReplyOptions): boolean {
+  return onText !== undefined || onCall !== undefined;
+}
+
 /** How one API is spoken: its path, its requests and its answers. */
 export interface WireFormat {
   path: string;
@@ -16,10 +28,10 @@ export interface WireFormat {
   /** Reads an answer that came as a whole. @throws ModelFailed or Interrupted */
   replyOf(model: string, answer: unknown): Reply;
   /**
-   * Assembles a streamed answer for `replyOf` and passes its text on as it arrives.
+   * Assembles a streamed answer for `replyOf` and passes its text and its calls on as they arrive.
    * @throws ModelFailed when the stream is malformed; Interrupted when it ends early
    */
-  gather(events: AsyncIterable<unknown>, onText: (text: string) => void): Promise<unknown>;
+  gather(events: AsyncIterable<unknown>, tell: Tell): Promise<unknown>;
 }
 
 /** The answer ended early, so the same request may succeed later. */

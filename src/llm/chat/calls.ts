@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type CharCount, maxCalls, tooManyCalls } from '../bounds.ts';
 import { mergeFields } from '../merge.ts';
+import type { Tell } from '../wire-format.ts';
 import { unknownCallFields } from './kept.ts';
 
 /** Arguments are text. Compatible servers send them as plain JSON too. */
@@ -27,12 +28,14 @@ interface Call {
 /** The calls of a streamed answer, assembled piece by piece. */
 export class StreamedCalls {
   readonly #count: CharCount;
+  readonly #tell: Pick<Tell, 'call'>;
   /** The calls by their index. A call that begins at the index of another one replaces it here, but not in `#calls`. */
   readonly #open = new Map<number, Call>();
   readonly #calls: Call[] = [];
 
-  constructor(count: CharCount) {
+  constructor(count: CharCount, tell: Pick<Tell, 'call'>) {
     this.#count = count;
+    this.#tell = tell;
   }
 
   /** @throws ModelFailed when there are too many calls, or they are too long */
@@ -41,7 +44,9 @@ export class StreamedCalls {
     // Some servers repeat the id and the name in every piece, and some make up a new id each time.
     call.id ||= this.#count.counted(part.id);
     call.name = this.#count.counted(part.function?.name) || call.name;
-    call.arguments += this.#count.counted(part.function?.arguments);
+    const piece = this.#count.counted(part.function?.arguments);
+    call.arguments += piece;
+    if (piece !== '') this.#tell.call(call.name, piece);
     mergeFields(call.extra, unknownCallFields(part), this.#count);
   }
 

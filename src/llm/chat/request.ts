@@ -1,5 +1,5 @@
 import type { Image, Message, ToolCall } from '../model.ts';
-import type { Asked } from '../wire-format.ts';
+import { type Asked, isStreamed } from '../wire-format.ts';
 import type { ChatKept } from './kept.ts';
 
 /** Builds a request of the Chat Completions API. */
@@ -12,7 +12,7 @@ export function chatRequest(model: string, asked: Asked): Record<string, unknown
     ...(force === undefined ? {} : { tool_choice: { type: 'function', function: { name: force } } }),
     ...(effort === undefined ? {} : { reasoning_effort: effort }),
     ...(maxOutputTokens === undefined ? {} : { max_completion_tokens: maxOutputTokens }),
-    ...(asked.onText === undefined ? {} : { stream: true, stream_options: { include_usage: true } }),
+    ...(isStreamed(asked) ? { stream: true, stream_options: { include_usage: true } } : {}),
   };
 }
 

@@ -4,7 +4,7 @@ import { doneEvent, untilBroken } from '../events.ts';
 import { mergeFields } from '../merge.ts';
 import { AnswerIsError } from '../refusals/refusal.ts';
 import { hasTokens } from '../usage.ts';
-import { Interrupted } from '../wire-format.ts';
+import { Interrupted, type Tell } from '../wire-format.ts';
 import { callPart, StreamedCalls } from './calls.ts';
 import { unknownFields } from './kept.ts';
 
@@ -31,12 +31,12 @@ const chunk = z.object({
 type Delta = NonNullable<NonNullable<z.output<typeof chunk>['choices']>[number]['delta']>;
 
 /**
- * Assembles a streamed Chat Completion and passes its text to `onText` as it arrives. The client library has a helper
- * for this, but the helper loops up to whatever index a server sends.
+ * Assembles a streamed Chat Completion and passes its text and its calls on as they arrive. The client library has a
+ * helper for this, but the helper loops up to whatever index a server sends.
  * @throws ModelFailed when the stream is malformed; Interrupted when it ends early
  */
-export async function gatherChat(events: AsyncIterable<unknown>, onText: (text: string) => void): Promise<unknown> {
-  const answer = new StreamedAnswer();
+export async function gatherChat(events: AsyncIterable<unknown>, tell: Tell): Promise<unknown> {
+  const answer = new StreamedAnswer(tell);
   // What follows the last piece is only the usage. Losing it costs less than paying for the answer twice.
   for await (const each of untilBroken(events, () => answer.isFinished())) {
     if (each === doneEvent) {
@@ -44,7 +44,7 @@ export async function gatherChat(events: AsyncIterable<unknown>, onText: (text: 
       break;
     }
     const text = answer.add(each);
-    if (text !== '') onText(text);
+    if (text !== '') tell.text(text);
   }
   return answer.completion();
 }
@@ -52,7 +52,7 @@ export async function gatherChat(events: AsyncIterable<unknown>, onText: (text: 
 /** A Chat Completion that is assembled chunk by chunk. */
 class StreamedAnswer {
   readonly #count = new CharCount();
-  readonly #calls = new StreamedCalls(this.#count);
+  readonly #calls: StreamedCalls;
   readonly #extra: Record<string, unknown> = {};
   /** The parts of the content, if it comes in parts. */
   readonly #parts: Record<string, unknown>[] = [];
@@ -61,6 +61,10 @@ class StreamedAnswer {
   #finishReason = '';
   #isDone = false;
   #usage: unknown;
+
+  constructor(tell: Tell) {
+    this.#calls = new StreamedCalls(this.#count, tell);
+  }
 
   /** Adds a chunk and returns the text in it. @throws ModelFailed or AnswerIsError */
   add(received: unknown): string {

@@ -1,4 +1,5 @@
 import { type CharCount, maxCalls, tooManyCalls } from '../bounds.ts';
+import type { Tell } from '../wire-format.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -22,11 +23,13 @@ interface Item {
  */
 export class StreamedItems {
   readonly #count: CharCount;
+  readonly #tell: Pick<Tell, 'call'>;
   readonly #items = new Map<number, Item>();
   #text = '';
 
-  constructor(count: CharCount) {
+  constructor(count: CharCount, tell: Pick<Tell, 'call'>) {
     this.#count = count;
+    this.#tell = tell;
   }
 
   /** @throws ModelFailed when there are too many items, or they are too long */
@@ -67,8 +70,12 @@ export class StreamedItems {
   #setArguments({ output_index }: ItemEvent, change: (before: string) => string): void {
     const item = this.#items.get(output_index ?? this.#openIndex() ?? -1);
     if (item === undefined || item.isDone || !isCall(item.fields)) return;
-    const { arguments: before } = item.fields;
-    item.fields.arguments = change(typeof before === 'string' ? before : '');
+    const { arguments: given, name } = item.fields;
+    const before = typeof given === 'string' ? given : '';
+    const after = change(before);
+    item.fields.arguments = after;
+    // Arguments that come a second time as a whole are not told again.
+    if (after.length > before.length) this.#tell.call(String(name ?? ''), after.slice(before.length));
   }
 
   /** Without an index, a piece belongs to the item that was announced last and is not complete. */

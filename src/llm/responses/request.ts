@@ -1,7 +1,7 @@
 import { validArguments } from '../chat/request.ts';
 import { isFields } from '../merge.ts';
 import type { Image, Message, ToolSpec } from '../model.ts';
-import type { Asked } from '../wire-format.ts';
+import { type Asked, isStreamed } from '../wire-format.ts';
 import { type ResponsesKept, readOutput } from './output.ts';
 
 /**
@@ -19,7 +19,7 @@ export function responsesRequest(model: string, asked: Asked): Record<string, un
     ...(force === undefined ? {} : { tool_choice: { type: 'function', name: force } }),
     ...(effort === undefined ? {} : { reasoning: { effort } }),
     ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
-    ...(asked.onText === undefined ? {} : { stream: true }),
+    ...(isStreamed(asked) ? { stream: true } : {}),
   };
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { badAnswer, CharCount } from '../bounds.ts';
 import { doneEvent } from '../events.ts';
 import { AnswerIsError } from '../refusals/refusal.ts';
-import { Interrupted } from '../wire-format.ts';
+import { Interrupted, type Tell } from '../wire-format.ts';
 import { StreamedItems } from './items.ts';
 
 /** The fields of an event that the service reads. */
@@ -18,20 +18,20 @@ const event = z.object({
 const ends = ['response.completed', 'response.incomplete', 'response.failed'];
 
 /**
- * Assembles a streamed response and passes its text to `onText` as it arrives.
+ * Assembles a streamed response and passes its text and its calls on as they arrive.
  * @throws ModelFailed when the stream is malformed; AnswerIsError when the server reports an error; Interrupted when it
  * ends early
  */
-export async function gatherResponse(events: AsyncIterable<unknown>, onText: (text: string) => void): Promise<unknown> {
+export async function gatherResponse(events: AsyncIterable<unknown>, tell: Tell): Promise<unknown> {
   const count = new CharCount();
-  const items = new StreamedItems(count);
+  const items = new StreamedItems(count, tell);
   for await (const each of events) {
     if (each === doneEvent) return finished(items.all());
     const data = eventOf(each);
     if (data.type === 'error') throw new AnswerIsError(each);
     if (ends.includes(data.type) && data.response != null) return withItems(data.response, items.all());
     if (data.type === 'response.output_text.delta' && data.delta) {
-      onText(count.counted(data.delta));
+      tell.text(count.counted(data.delta));
       items.addText(data.delta);
     } else items.add(data);
   }
