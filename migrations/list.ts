@@ -25,6 +25,7 @@ import { Proofs1765756800000 } from './0025-proofs.ts';
 import { Rewinding1765843200000 } from './0026-rewinding.ts';
 import { AgentFigures1765929600000 } from './0027-agent-figures.ts';
 import { AgentsThatLearn1766102400000 } from './0029-agents-that-learn.ts';
+import { SharedPlans1766188800000 } from './0030-shared-plans.ts';
 import { ChatsAndLeftovers1766275200000 } from './0031-chats-and-leftovers.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
@@ -56,5 +57,6 @@ export const migrations = [
   Rewinding1765843200000,
   AgentFigures1765929600000,
   AgentsThatLearn1766102400000,
+  SharedPlans1766188800000,
   ChatsAndLeftovers1766275200000,
 ];

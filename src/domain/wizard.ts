@@ -10,18 +10,33 @@ export const wizardStatuses = [
 ] as const;
 export type WizardStatus = (typeof wizardStatuses)[number];
 
-export type WizardEvent = 'answer' | 'generate_prd' | 'generate_plan' | 'generate_tasks' | 'finalize';
+/** The parts of a plan, in the order in which they are made. Each builds on those before it. */
+export const planParts = ['prd', 'plan', 'tasks'] as const;
+export type PlanPart = (typeof planParts)[number];
+
+export type WizardEvent = 'answer' | 'ask' | `generate_${PlanPart}` | `edit_${PlanPart}` | 'finalize';
 
 /** The facts besides its status that decide the next step of a planning session. */
 export interface WizardFacts {
-  /** Whether the answer just given was to the last question. */
+  /** Whether all questions are asked and answered. */
   isLast: boolean;
 }
 
 const unfinished: readonly WizardStatus[] = wizardStatuses.filter((s) => s !== 'finalized');
 const from = (first: WizardStatus) => unfinished.slice(unfinished.indexOf(first));
 
-/** The state machine of a planning session. Each step can be repeated, which discards everything based on it. */
+/** Rows for editing a part by hand: the first status that allows it leads to `made`, the later ones stay. */
+const edits = (part: PlanPart, first: WizardStatus, made: WizardStatus) =>
+  from(first).map((status) => ({
+    on: `edit_${part}` as const,
+    from: [status],
+    to: status === first ? made : status,
+  }));
+
+/**
+ * The state machine of a planning session. Generating a part again discards everything based on it; editing a part by
+ * hand keeps the rest.
+ */
 export const wizardMachine: Machine<WizardStatus, WizardEvent, WizardFacts> = {
   noun: 'planning session',
   statuses: {
@@ -34,9 +49,13 @@ export const wizardMachine: Machine<WizardStatus, WizardEvent, WizardFacts> = {
   },
   events: {
     answer: 'take an answer',
+    ask: 'get another question',
     generate_prd: 'get its requirements generated',
     generate_plan: 'get its plan generated',
     generate_tasks: 'get its tasks generated',
+    edit_prd: 'get its requirements edited',
+    edit_plan: 'get its plan edited',
+    edit_tasks: 'get its tasks edited',
     finalize: 'be finalized',
   },
   rows: [
@@ -46,9 +65,18 @@ export const wizardMachine: Machine<WizardStatus, WizardEvent, WizardFacts> = {
       to: (f) => (f.isLast ? 'answered' : 'collecting'),
       because: 'answered after the last question, otherwise collecting',
     },
+    {
+      on: 'ask',
+      from: ['collecting'],
+      to: (f) => (f.isLast ? 'answered' : 'collecting'),
+      because: 'answered when nothing is left to ask, otherwise collecting',
+    },
     { on: 'generate_prd', from: from('answered'), to: 'prd_ready' },
     { on: 'generate_plan', from: from('prd_ready'), to: 'plan_ready' },
     { on: 'generate_tasks', from: from('plan_ready'), to: 'tasks_ready' },
+    ...edits('prd', 'answered', 'prd_ready'),
+    ...edits('plan', 'prd_ready', 'plan_ready'),
+    ...edits('tasks', 'plan_ready', 'tasks_ready'),
     { on: 'finalize', from: ['tasks_ready'], to: 'finalized' },
   ],
 };
@@ -70,7 +98,7 @@ const asked = (id: string, question: string, labels: string[]): Question => ({
   options: labels.map((label, i) => ({ id: `${id}_${i + 1}`, label })),
 });
 
-/** The fixed questions of every session, with or without a model. */
+/** The questions of a session without a model. */
 const ownQuestions: readonly Question[] = [
   asked('users', 'Who are the users?', [
     'Developers of this team',
@@ -97,10 +125,10 @@ const ownQuestions: readonly Question[] = [
   asked('deadline', 'By when?', ['This week', 'In two weeks', 'This month', 'No deadline']),
 ];
 
-/** At most this many questions in a session, including the model's, so that it does not feel like a form. */
+/** At most this many questions in a session, so that it does not feel like a form. */
 export const maxQuestions = 9;
 
-/** Returns the next of the fixed questions; undefined when all were asked. */
+/** Returns the next of the questions that need no model; undefined when all were asked. */
 export function nextOwnQuestion(steps: readonly Step[]): Question | undefined {
   return ownQuestions.find(({ id }) => !steps.some((step) => step.id === id));
 }

@@ -1,94 +1,50 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { explained } from '../agents/chat/converse.ts';
 import { modelFor } from '../agents/model.ts';
 import { findBuiltInAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
+import { oneLine } from '../domain/text/sanitize.ts';
 import { storable } from '../domain/text/storable.ts';
 import { AppError } from '../errors.ts';
 import { specsOf } from '../llm/calls/declaration.ts';
 import { readArguments } from '../llm/calls/fit-arguments.ts';
-import { type Message, type Model, messageOf } from '../llm/model.ts';
+import { type Message, type Model, messageOf, type Reply, type ToolCall } from '../llm/model.ts';
+import { callReadTool, parseJson, readTools } from '../repositories/read-tools.ts';
+import type { ToolAnswer } from '../sandbox/sandbox.ts';
+import { type FunctionName, functions, nouns } from './functions.ts';
 
-const line = z.string().trim().min(1).max(500);
-const text = z.string().max(50_000);
+/** How many times the model may call the function. An invalid call is sent back with the reason. */
+const maxTries = 3;
+/** How many of the model's replies may read, calls in each of them, and characters of everything that is read. */
+const [maxReads, maxCalls, maxReadChars] = [10, 10, 200_000];
+/** Time limit for all replies and reads of one step, because a person is waiting. */
+export const stepMs = 300_000;
 
-/** The functions that the model can call in planning. Each request forces it to call one particular function. */
-export const functions = {
-  ask_question: {
-    description: 'Ask the next question with two to six options, or set done when enough is known.',
-    arguments: z
-      .object({ question: z.string().max(1000), options: z.array(line).max(12), done: z.boolean() })
-      .refine((q) => q.done || q.question.trim() !== '', 'a question is required unless done is true'),
-  },
-  write_prd: {
-    description: 'Write the requirements document in Markdown.',
-    arguments: z.object({ title: line, markdown: text.min(1) }),
-  },
-  write_plan: {
-    description: 'Write the phases of the plan in their order, each with its goal and the reason for its place.',
-    arguments: z.object({
-      phases: z
-        .array(z.object({ name: line, goal: text, reason: text }))
-        .min(1)
-        .max(20),
-    }),
-  },
-  write_tasks: {
-    description: 'Write the tasks. dependsOn has the refs of other tasks in this list.',
-    arguments: z
-      .object({
-        tasks: z
-          .array(
-            z.object({
-              ref: line,
-              title: z.string().trim().min(1).max(200),
-              description: text,
-              owner: z.string().max(200).nullish(),
-              dependsOn: z.array(z.string()).max(100),
-            }),
-          )
-          .min(1)
-          .max(100),
-      })
-      .superRefine(({ tasks }, ctx) => {
-        const problem = orderProblem(tasks);
-        if (problem !== undefined) ctx.addIssue(problem);
-      }),
-  },
-} as const;
-
-type FunctionName = keyof typeof functions;
-
-/** What each function produces, as used in messages to people. */
-const nouns: Record<FunctionName, string> = {
-  ask_question: 'question',
-  write_prd: 'requirements document',
-  write_plan: 'plan',
-  write_tasks: 'list of tasks',
-};
-
-/** Returns what is wrong with the dependencies of tasks, as a message for the model. */
-function orderProblem(tasks: { ref: string; dependsOn: string[] }[]): string | undefined {
-  const byRef = new Map(tasks.map((task) => [task.ref, task]));
-  if (byRef.size < tasks.length) return 'each task needs a ref of its own';
-  const unknown = tasks.flatMap((t) => t.dependsOn).find((ref) => !byRef.has(ref));
-  if (unknown !== undefined) return `dependsOn contains ${unknown}, but no task in this list has that ref`;
-  // Repeatedly removes the tasks that depend on no remaining task. Tasks that are never removed form a cycle.
-  let left = tasks;
-  for (;;) {
-    const open = new Set(left.map((t) => t.ref));
-    const next = left.filter((t) => t.dependsOn.some((ref) => open.has(ref)));
-    if (next.length === 0) return undefined;
-    if (next.length === left.length)
-      return `these tasks depend on each other in a cycle: ${next.map((t) => t.ref).join(', ')}`;
-    left = next;
-  }
+/** Receives what happens in a step as it happens. */
+export interface Live {
+  /** The next piece of the function's arguments, which are JSON. */
+  onPiece?(piece: string): void;
+  /** The pieces so far were of no use; the next one begins again. */
+  onRestart?(): void;
+  /** What the model reads, for people. */
+  onRead?(what: string): void;
 }
 
-/** How many times the model is asked. An invalid reply is sent back with the reason. */
-const maxTries = 3;
-/** Time limit for all replies together, because a person is waiting. */
-const answerMs = 180_000;
+/** One step of planning: what the model is told, and what it can read before it calls the function. */
+export interface PlanStep extends Live {
+  opening: { system: string; user: string };
+  /** Without it the model has nothing to read. */
+  read?: ((tool: string, args: object) => Promise<ToolAnswer>) | undefined;
+  /** Returns what is wrong with arguments that fit the schema. */
+  check?: ((given: object) => string | undefined) | undefined;
+  signal: AbortSignal;
+}
+
+/** The arguments of the function, and what the model said of what it read. */
+interface Asked<N extends FunctionName> {
+  given: z.output<(typeof functions)[N]['arguments']>;
+  found: string;
+}
 
 /**
  * Returns the model for planning in a project, which is that of the project's Software Architect.
@@ -100,40 +56,130 @@ export async function planningModel(app: App, projectId: string): Promise<Model>
 }
 
 /**
- * Makes the model call one function and returns the validated arguments.
- * @throws AppError 502 when the model fails, or gives no valid reply in three attempts
+ * Lets the model read, and then makes it call one function. The request that ends reading forces the function.
+ * @throws AppError 502 when the model fails, or gives no valid call in three attempts
  */
 export async function askModel<N extends FunctionName>(
   app: App,
   model: Model,
   name: N,
-  opening: { system: string; user: string },
-): Promise<z.output<(typeof functions)[N]['arguments']>> {
-  const declared = functions[name];
-  const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(answerMs)]);
-  const messages: Message[] = [
-    { role: 'system', content: opening.system },
-    { role: 'user', content: opening.user },
-  ];
-  let problem = '';
-  for (let tries = 0; tries < maxTries; tries++) {
-    const reply = await model
-      .reply(messages, specsOf({ [name]: declared }), signal, { force: name })
-      .catch((error) => Promise.reject(explained(error)));
-    const call = reply.toolCalls.find((c) => c.name === name);
-    const given =
-      call === undefined
-        ? { ok: false as const, problem: `call the function ${name}` }
-        : readArguments<z.ZodType>(declared.arguments, call.arguments, reply);
-    if (given.ok) return storable(given.value as object) as z.output<(typeof functions)[N]['arguments']>;
-    problem = given.problem;
-    messages.push(messageOf(reply));
-    for (const { id } of reply.toolCalls) messages.push({ role: 'tool', toolCallId: id, content: `Error: ${problem}` });
-    if (reply.toolCalls.length === 0) messages.push({ role: 'user', content: `Error: ${problem}` });
+  step: PlanStep,
+): Promise<Asked<N>> {
+  try {
+    return await converse(app, model, name, step);
+  } catch (error) {
+    if ((error as Error).name === 'TimeoutError')
+      throw new AppError(502, `The model was not done after ${stepMs / 1000} s. Try again or choose a faster model.`);
+    throw explained(error);
   }
-  app.log.info({ function: name, problem: problem.slice(0, 500) }, 'the model gave no valid answer');
+}
+
+async function converse<N extends FunctionName>(app: App, model: Model, name: N, step: PlanStep): Promise<Asked<N>> {
+  const talk = new Talk(name, step);
+  while (talk.tries < maxTries) {
+    const reply = await talk.ask(model);
+    const given = talk.callIn(reply);
+    if (given?.ok) {
+      const value = storable(given.value as object) as Asked<N>['given'];
+      return { given: value, found: talk.found };
+    }
+    if (given === undefined) await talk.goOnReading(reply);
+    else talk.reject(reply, given.problem);
+  }
+  app.log.info({ function: name, problem: talk.problem.slice(0, 500) }, 'the model gave no valid answer');
   throw new AppError(
     502,
     `The model did not return a valid ${nouns[name]} after ${maxTries} attempts. Try again or choose another model.`,
   );
+}
+
+/** The conversation of one step. */
+class Talk {
+  readonly #name: FunctionName;
+  readonly #step: PlanStep;
+  readonly #messages: Message[];
+  #isReading: boolean;
+  #reads = 0;
+  #readChars = 0;
+  /** What the model said when it had read enough. */
+  found = '';
+  tries = 0;
+  /** What was wrong with the last call. */
+  problem = '';
+
+  constructor(name: FunctionName, step: PlanStep) {
+    this.#name = name;
+    this.#step = step;
+    this.#isReading = step.read !== undefined;
+    this.#messages = [
+      { role: 'system', content: step.opening.system },
+      { role: 'user', content: step.opening.user },
+    ];
+  }
+
+  /** Requests the next reply. All requests of a step offer the same tools, so that servers can reuse their cache. */
+  ask(model: Model): Promise<Reply> {
+    const { onPiece, onRestart, read, signal } = this.#step;
+    const own = { [this.#name]: functions[this.#name] };
+    const tools = specsOf(read === undefined ? own : { ...readTools, ...own });
+    const onCall = (called: string, piece: string) => (called === this.#name ? onPiece?.(piece) : undefined);
+    return model.reply(this.#messages, tools, signal, {
+      ...(this.#isReading ? {} : { force: this.#name }),
+      ...(onPiece === undefined ? {} : { onCall, onRestart: () => onRestart?.() }),
+    });
+  }
+
+  /** Reads the call of the function. Returns undefined while the model is still reading. */
+  callIn(reply: Reply) {
+    const declared = functions[this.#name];
+    const call = reply.toolCalls.find((c) => c.name === this.#name);
+    if (call !== undefined) {
+      const given = readArguments<z.ZodType>(declared.arguments, call.arguments, reply);
+      const problem = given.ok ? this.#step.check?.(given.value as object) : undefined;
+      return problem === undefined ? given : { ok: false as const, problem };
+    }
+    return this.#isReading ? undefined : { ok: false as const, problem: `call the function ${this.#name}` };
+  }
+
+  /** Answers what the model wants to read. When it reads nothing more, the next request forces the function. */
+  async goOnReading(reply: Reply): Promise<void> {
+    if (reply.toolCalls.length === 0) {
+      this.#isReading = false;
+      if (reply.text.trim() === '') return;
+      if (this.#reads > 0) this.found = reply.text.trim();
+      this.#messages.push(messageOf(reply), { role: 'user', content: `Now call the function ${this.#name}.` });
+      return;
+    }
+    this.#messages.push(messageOf(reply));
+    for (const [i, call] of reply.toolCalls.entries()) {
+      const content = i < maxCalls ? await this.#read(call) : 'not run: too many calls at once';
+      this.#messages.push({ role: 'tool', toolCallId: call.id, content });
+    }
+    this.#reads += 1;
+    if (this.#reads >= maxReads || this.#readChars > maxReadChars) this.#isReading = false;
+  }
+
+  async #read(call: ToolCall): Promise<string> {
+    const { read, signal, onRead } = this.#step;
+    signal.throwIfAborted();
+    if (read === undefined || this.#readChars > maxReadChars) return 'not run: too much was read already';
+    const { path, pattern } = parseJson(call.arguments) ?? {};
+    const about = [pattern, path].filter((each) => typeof each === 'string').join(' in ');
+    onRead?.(oneLine(`${call.name} ${about}`, 200));
+    const content = await callReadTool(call, read);
+    this.#readChars += content.length;
+    return content;
+  }
+
+  /** Sends an invalid call back with the reason. */
+  reject(reply: Reply, problem: string): void {
+    this.tries += 1;
+    this.#isReading = false;
+    this.problem = problem;
+    this.#messages.push(messageOf(reply));
+    for (const { id } of reply.toolCalls)
+      this.#messages.push({ role: 'tool', toolCallId: id, content: `Error: ${problem}` });
+    if (reply.toolCalls.length === 0) this.#messages.push({ role: 'user', content: `Error: ${problem}` });
+    this.#step.onRestart?.();
+  }
 }

@@ -8,12 +8,15 @@ import { lengthProblem } from '../domain/sprint.ts';
 import { oneLine } from '../domain/text/sanitize.ts';
 import { wizardMachine } from '../domain/wizard.ts';
 import { badField } from '../errors.ts';
+import { listProjectRepositories } from '../repositories/store.ts';
 import { insertSprint } from '../sprints/store.ts';
 import { createTasksIn } from '../tasks/bulk.ts';
 import { ownerProblems } from '../tasks/operations.ts';
 import { showPlan } from './operations.ts';
 import type { CreatePlannedSprint, FinalizeWizard } from './schemas.ts';
-import { lockSession, type PlannedSprint, type PlannedTask, type Session, updateSession } from './store.ts';
+import type { PlannedSprint, PlannedTask, Session } from './session.ts';
+import { lockSession, updateSession } from './store.ts';
+import { withConnected } from './view.ts';
 
 /** The length of a sprint without given dates: two weeks. */
 const sprintDays = 14;
@@ -41,29 +44,44 @@ export async function finalizeWizard(
       return { made: now.result, isRepeated: true };
     }
     const status = nextState(wizardMachine, now.status, 'finalize', { isLast: false });
-    const planned: PlannedTask[] = [];
-    for (const task of input.tasks ?? now.tasks ?? []) {
-      // If the suggested agent was deleted since, its task gets no owner.
-      const isUsable = (await ownerProblems(em, now.projectId, userId, task.owner ?? undefined)).length === 0;
-      planned.push({ ...task, owner: isUsable ? task.owner : null });
-    }
+    const tasks = await tasksToCreate(em, now, userId, input.tasks);
     const made = await makeSprint(app, em, now.projectId, userId, {
       name: input.name ?? oneLine(now.prd?.title || now.goal, 200),
       goal: now.goal,
       startDate: input.startDate,
       endDate: input.endDate,
-      repositoryId: now.repositoryId ?? now.issueRepositoryId ?? undefined,
-      // A plan that was made in an issue gets issues for its tasks too.
-      issue: now.issueNumber !== null && now.issueRepositoryId !== null,
-      tasks: planned,
+      tasks,
     });
-    await updateSession(em, now, { status, result: made });
+    await updateSession(em, now, { status, result: made, sprintId: made.sprint.id });
     app.audit.note({ status: [now.status, status], ...created(made) });
     await also?.(em);
     await showPlan(app, em, now);
     await app.queue.send(em, 'prd', { projectId: now.projectId, sessionId: now.id }, { key: now.id });
     return { made, isRepeated: false };
   });
+}
+
+/** Returns the tasks of a plan, or those that a person sent instead of them, with their repositories. */
+async function tasksToCreate(
+  em: EntityManager,
+  session: Session,
+  userId: string,
+  edited: PlannedTask[] | undefined,
+): Promise<NewTask[]> {
+  const planned = edited ?? (await withConnected(em, session.projectId, session.tasks ?? []));
+  const repositoryId = session.repositoryIds[0] ?? session.issueRepositoryId ?? undefined;
+  // A plan that was made in an issue gets issues for its tasks too, where the App can create them.
+  const isInIssue = session.issueNumber !== null && session.issueRepositoryId !== null;
+  const withIssues = isInIssue ? await installedRepositories(em, session.projectId) : new Set<string>();
+  const tasks: NewTask[] = [];
+  for (const task of planned) {
+    // If the suggested agent was deleted since, its task gets no owner.
+    const isUsable = (await ownerProblems(em, session.projectId, userId, task.owner ?? undefined)).length === 0;
+    const where = task.repositoryId ?? repositoryId;
+    const issue = where !== undefined && withIssues.has(where);
+    tasks.push({ ...task, owner: isUsable ? task.owner : null, repositoryId: where, issue });
+  }
+  return tasks;
 }
 
 /** Creates a sprint with tasks that a person wrote. @throws AppError 400 naming the field */
@@ -73,9 +91,9 @@ export async function createPlannedSprint(
   userId: string,
   input: z.output<typeof CreatePlannedSprint>,
 ): Promise<PlannedSprint> {
-  const tasks = input.tasks.map((task) => ({ ...task, owner: task.owner ?? null, dependsOn: [] }));
+  const tasks = input.tasks.map((task) => ({ ...task, owner: task.owner ?? null, dependsOn: [], issue: false }));
   return app.db.transaction(async (em) => {
-    const made = await makeSprint(app, em, projectId, userId, { ...input, tasks, issue: false });
+    const made = await makeSprint(app, em, projectId, userId, { ...input, tasks });
     app.audit.note(created(made));
     return made;
   });
@@ -85,14 +103,23 @@ function created({ sprint, tasks }: PlannedSprint): Changes {
   return { sprint: [null, sprint.name], tasks: [null, tasks.map(({ id }) => id).join(', ')] };
 }
 
+async function installedRepositories(em: EntityManager, projectId: string): Promise<Set<string>> {
+  const all = await listProjectRepositories(em, projectId);
+  return new Set(all.filter(({ isInstalled }) => isInstalled).map(({ id }) => id));
+}
+
+interface NewTask extends Pick<PlannedTask, 'title' | 'description' | 'owner' | 'dependsOn'> {
+  ref?: string;
+  repositoryId?: string | undefined;
+  issue: boolean;
+}
+
 interface NewSprint {
   name: string;
   goal: string;
   startDate?: string | undefined;
   endDate?: string | undefined;
-  repositoryId?: string | undefined;
-  issue: boolean;
-  tasks: (Omit<PlannedTask, 'ref'> & { ref?: string })[];
+  tasks: NewTask[];
 }
 
 async function makeSprint(
@@ -100,7 +127,7 @@ async function makeSprint(
   em: EntityManager,
   projectId: string,
   userId: string,
-  { tasks, name, goal, repositoryId, issue, ...dates }: NewSprint,
+  { tasks, name, goal, ...dates }: NewSprint,
 ): Promise<PlannedSprint> {
   const startDate = dates.startDate ?? new Date().toISOString().slice(0, 10);
   const last = new Date(Math.min(Date.parse(startDate) + (sprintDays - 1) * dayMs, lastDay));
@@ -114,13 +141,16 @@ async function makeSprint(
     em,
     projectId,
     userId,
-    tasks.map(({ owner, ...task }) => ({
-      ...task,
+    tasks.map(({ ref, title, description, dependsOn, owner, repositoryId, issue }) => ({
+      ref,
+      title,
+      description,
+      dependsOn,
       owner: owner ?? undefined,
-      status: 'backlog' as const,
-      issue,
-      sprintId: id,
       repositoryId,
+      issue,
+      status: 'backlog' as const,
+      sprintId: id,
     })),
   );
   return { sprint: { id, name }, tasks: made.map(({ id: taskId, title }) => ({ id: taskId, title })) };

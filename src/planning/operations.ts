@@ -1,26 +1,15 @@
 import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
-import { findAgentsByName, listProjectAgents } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { nextState } from '../domain/machine.ts';
-import {
-  maxQuestions,
-  modelQuestion,
-  nextOwnQuestion,
-  type Question,
-  type Step,
-  type WizardEvent,
-  wizardMachine,
-} from '../domain/wizard.ts';
-import { AppError, badField } from '../errors.ts';
-import type { Model } from '../llm/model.ts';
-import { findPrimary } from '../repositories/store.ts';
+import { type Step, type WizardEvent, wizardMachine } from '../domain/wizard.ts';
+import { badField, badRequest } from '../errors.ts';
+import { findPrimary, listProjectRepositories } from '../repositories/store.ts';
 import { repositoryProblems } from '../tasks/operations.ts';
-import { askModel, planningModel } from './ask-model.ts';
-import { planningPrompt } from './prompts.ts';
-import { describeRepository } from './repository-notes.ts';
+import { type Next, nextQuestion } from './questions.ts';
 import type { AnswerWizard } from './schemas.ts';
-import { getSession, insertSession, type Session, setRepositoryNotes, updateSession } from './store.ts';
+import type { Session } from './session.ts';
+import { getSession, insertSession, updateSession } from './store.ts';
 
 export type Answer = z.output<typeof AnswerWizard>['answer'];
 
@@ -28,30 +17,65 @@ export type Answer = z.output<typeof AnswerWizard>['answer'];
 type Also = (em: EntityManager, sessionId: string) => Promise<void>;
 
 /**
- * Starts a session with the first of the fixed questions.
- * @throws AppError 400 for an unknown repository
+ * Starts a session with its first question. With `isAskedLater`, the session begins without one, and `askNext` asks it.
+ * @throws AppError 400 for an unknown repository, 502 when the model fails
  */
 export async function startWizard(
   app: App,
   projectId: string,
   userId: string,
-  input: { goal: string; repositoryId?: string | undefined; issue?: { repositoryId: string; number: number } },
+  input: NewSession,
   also?: Also,
 ): Promise<Session> {
   const em = app.db.manager;
-  const [problem] = await repositoryProblems(em, projectId, input.repositoryId);
-  if (problem !== undefined) throw badField(problem.path, problem.message);
-  const repositoryId = input.repositoryId ?? (await findPrimary(em, projectId))?.id ?? null;
-  const steps: Step[] = [{ ...(nextOwnQuestion([]) as Question), answer: null }];
-  const { goal, issue } = input;
-  const id = await app.db.transaction(async (tx) => {
-    const made = await insertSession(tx, { projectId, repositoryId, goal, createdBy: userId, steps, issue });
+  const repositoryIds = await chosenRepositories(em, projectId, input);
+  const { goal, issue, isAskedLater = false } = input;
+  const draft = { ...emptyDraft, projectId, repositoryIds, goal };
+  const { question, notes } = isAskedLater ? { question: undefined, notes: null } : await nextQuestion(app, draft);
+  return app.db.transaction(async (tx) => {
+    const steps = question === undefined ? [] : [{ ...question, answer: null }];
+    const session = { projectId, repositoryIds, goal, createdBy: userId, steps, repositoryNotes: notes, issue };
+    const made = await insertSession(tx, session);
     app.audit.about({ type: 'wizard', id: made, projectId });
     app.audit.note({ goal: [null, goal] });
     await also?.(tx, made);
-    return made;
+    return getSession(tx, projectId, made);
   });
-  return getSession(em, projectId, id);
+}
+
+const emptyDraft = {
+  issueRepositoryId: null,
+  issueNumber: null,
+  steps: [],
+  prd: null,
+  plan: null,
+  tasks: null,
+  previous: {},
+  repositoryNotes: null,
+};
+
+interface NewSession {
+  goal: string;
+  repositoryId?: string | undefined;
+  repositoryIds?: string[] | undefined;
+  issue?: { repositoryId: string; number: number };
+  isAskedLater?: boolean;
+}
+
+/** Returns the repositories to plan for: those that were given, otherwise the primary one. @throws AppError 400 */
+async function chosenRepositories(em: EntityManager, projectId: string, given: NewSession): Promise<string[]> {
+  const { repositoryId, repositoryIds } = given;
+  const [problem] = await repositoryProblems(em, projectId, repositoryId);
+  if (problem !== undefined) throw badField(problem.path, problem.message);
+  const known = new Set((await listProjectRepositories(em, projectId)).map(({ id }) => id));
+  const unknown = (repositoryIds ?? []).flatMap((id, i) => {
+    const path = `repositoryIds.${i}`;
+    return known.has(id) ? [] : [{ path, message: `${path}: no repository ${id} in this project` }];
+  });
+  if (unknown.length > 0) throw badRequest(unknown);
+  if (repositoryIds !== undefined) return [...new Set(repositoryIds)];
+  const only = repositoryId ?? (await findPrimary(em, projectId))?.id;
+  return only === undefined ? [] : [only];
 }
 
 /** Returns the open question; undefined when all are answered. */
@@ -60,11 +84,59 @@ export function currentStep(session: Session): Step | undefined {
 }
 
 /**
- * Stores an answer and asks the next question. A new answer to an earlier question discards everything after it. When
- * the fixed questions are answered, the model asks more until it knows enough.
+ * Stores an answer and asks the next question. A new answer to an earlier question discards everything after it. With
+ * `isAskedLater`, `askNext` asks the next question.
  * @throws AppError 400 for an unknown step or option, 502 when the model fails; then nothing has changed
  */
-export async function answerWizard(app: App, session: Session, answer: Answer, also?: Also): Promise<Session> {
+export async function answerWizard(
+  app: App,
+  session: Session,
+  answer: Answer,
+  { isAskedLater = false }: { isAskedLater?: boolean } = {},
+  also?: Also,
+): Promise<Session> {
+  const { at, step } = checkedStep(session, answer);
+  after(session, 'answer');
+  const given = { selectedOptionIds: [...new Set(answer.selectedOptionIds)], customText: answer.customText.trim() };
+  const steps = [...session.steps.slice(0, at), { ...step, answer: given }];
+  const draft = { ...session, steps, prd: null, plan: null, tasks: null };
+  const next = isAskedLater ? undefined : await nextQuestion(app, draft);
+  app.audit.note({ [step.id]: [answerText(step), answerText({ ...step, answer: given })] });
+  const none = { prd: null, plan: null, tasks: null, wish: null };
+  if (next === undefined) await keep(app, session, { status: after(session, 'answer'), steps, ...none }, also);
+  else await keep(app, session, { ...asked(session, 'answer', steps, next), ...none }, also);
+  return session;
+}
+
+/**
+ * Asks the next question of a session without an open one. Returns false when it has one, or when enough is known.
+ * @throws Refused when the session is finalized or somebody else changed it, AppError 502 when the model fails
+ */
+export async function askNext(app: App, session: Session): Promise<boolean> {
+  if (currentStep(session) !== undefined) return false;
+  after(session, 'ask');
+  const next = await nextQuestion(app, session);
+  await keep(app, session, asked(session, 'ask', session.steps, next));
+  return next.question !== undefined;
+}
+
+/** Stores what a person wants to be different in a whole plan. A job then rewrites it. */
+export async function wishForChange(app: App, session: Session, wish: string, also: Also): Promise<void> {
+  app.audit.note({ wish: [session.wish, wish] });
+  await keep(app, session, { wish }, also);
+}
+
+/** Returns the change of a session that gets the next question, or that has all answers. */
+function asked(session: Session, event: 'answer' | 'ask', steps: Step[], { question, notes }: Next) {
+  return {
+    status: after(session, event, question === undefined),
+    steps: question === undefined ? steps : [...steps, { ...question, answer: null }],
+    repositoryNotes: notes,
+  };
+}
+
+/** Returns the step of an answer and its place. @throws AppError 400 */
+function checkedStep(session: Session, answer: Answer): { at: number; step: Step } {
   const at = session.steps.findIndex((step) => step.id === answer.stepId);
   const step = session.steps[at];
   if (step === undefined)
@@ -78,15 +150,7 @@ export async function answerWizard(app: App, session: Session, answer: Answer, a
         `answer.selectedOptionIds.${i}`,
         `answer.selectedOptionIds.${i}: no option ${id} in step ${step.id}`,
       );
-  after(session, 'answer', false);
-  const given = { selectedOptionIds: [...new Set(answer.selectedOptionIds)], customText: answer.customText.trim() };
-  const steps = [...session.steps.slice(0, at), { ...step, answer: given }];
-  const question = nextOwnQuestion(steps) ?? (await modelsQuestion(app, { ...session, steps, prd: null }));
-  const status = after(session, 'answer', question === undefined);
-  app.audit.note({ [step.id]: [answerText(step), answerText({ ...step, answer: given })] });
-  const next = question === undefined ? steps : [...steps, { ...question, answer: null }];
-  await keep(app, session, { status, steps: next, prd: null, plan: null, tasks: null }, also);
-  return session;
+  return { at, step };
 }
 
 function answerText({ options, answer }: Step): string | null {
@@ -95,7 +159,8 @@ function answerText({ options, answer }: Step): string | null {
   return [...labels, answer.customText].filter(Boolean).join('; ');
 }
 
-async function keep(
+/** Stores the changes of a session, and shows them in its issue. @throws Refused if somebody else changed it */
+export async function keep(
   app: App,
   session: Session,
   change: Parameters<typeof updateSession>[2],
@@ -114,68 +179,7 @@ export async function showPlan(app: App, em: EntityManager, { id, projectId, iss
   await app.queue.send(em, 'plan', { projectId, sessionId: id, goesOn: false }, { key: id });
 }
 
-function after(session: Session, event: WizardEvent, isLast = false) {
+/** Returns the status after an event. @throws Refused when the status forbids it */
+export function after(session: Session, event: WizardEvent, isLast = false) {
   return nextState(wizardMachine, session.status, event, { isLast });
 }
-
-/** Asks the model for its next question. Returns undefined when the model knows enough, or without a model. */
-async function modelsQuestion(app: App, session: Session): Promise<Question | undefined> {
-  if (session.steps.length >= maxQuestions) return undefined;
-  const model = await planningModel(app, session.projectId).catch((error) => {
-    if (error instanceof AppError && error.status === 503) return undefined;
-    throw error;
-  });
-  if (model === undefined) return undefined;
-  const prompt = planningPrompt('ask_question', await withNotes(app, session));
-  const { question, options, done } = await askModel(app, model, 'ask_question', prompt);
-  return done ? undefined : modelQuestion(question, options, session.steps);
-}
-
-/** Returns the session with notes on its repository. The repository is read once, and all steps use the notes. */
-async function withNotes(app: App, session: Session): Promise<Session> {
-  if (session.repositoryNotes !== null) return session;
-  const repositoryNotes = await describeRepository(app, session.repositoryId);
-  await setRepositoryNotes(app.db.manager, session.id, repositoryNotes);
-  return { ...session, repositoryNotes };
-}
-
-type Part = 'prd' | 'plan' | 'tasks';
-
-/**
- * Lets the model write the requirements, the plan or the tasks. Rewriting a part discards the parts based on it.
- * @throws Refused out of order; AppError 503 without a model, 502 when it fails; then nothing has changed
- */
-export async function generate(app: App, session: Session, part: Part, feedback: string): Promise<Session> {
-  const status = after(session, `generate_${part}`);
-  const model = await planningModel(app, session.projectId);
-  const known = await withNotes(app, session);
-  session.repositoryNotes = known.repositoryNotes;
-  const made = await makers[part](app, model, known, feedback);
-  app.audit.note({ [part]: session[part] === null ? [null, 'written'] : ['written', 'rewritten'] });
-  const dropped = { prd: { plan: null, tasks: null }, plan: { tasks: null }, tasks: {} }[part];
-  await keep(app, session, { status, ...dropped, ...made });
-  return session;
-}
-
-const makers: {
-  [part in Part]: (app: App, model: Model, session: Session, feedback: string) => Promise<Partial<Session>>;
-} = {
-  prd: async (app, model, session, feedback) => ({
-    prd: await askModel(app, model, 'write_prd', planningPrompt('write_prd', session, { feedback })),
-  }),
-  plan: async (app, model, session, feedback) => ({
-    plan: await askModel(app, model, 'write_plan', planningPrompt('write_plan', session, { feedback })),
-  }),
-  tasks: async (app, model, session, feedback) => {
-    const em = app.db.manager;
-    const agents = await listProjectAgents(em, session.projectId);
-    const prompt = planningPrompt('write_tasks', session, { agents, feedback });
-    const { tasks } = await askModel(app, model, 'write_tasks', prompt);
-    const found = [];
-    for (const { owner, ...task } of tasks) {
-      const named = owner ? await findAgentsByName(em, owner, session.projectId, null) : [];
-      found.push({ ...task, owner: named.length === 1 && named[0] ? named[0].id : null });
-    }
-    return { tasks: found };
-  },
-};

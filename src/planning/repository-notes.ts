@@ -1,44 +1,51 @@
 import type { App } from '../app.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
 import { AppError } from '../errors.ts';
 import { credentialFor, nameOnGitHub, octokitFor } from '../repositories/credentials.ts';
-import { openReader } from '../repositories/reader.ts';
-import { findRepository } from '../repositories/store.ts';
+import type { PlanReader } from './plan-reader.ts';
 
-/** Characters kept of each part. */
-const partChars = 6000;
-const readMs = 60_000;
+/** Characters kept of each part of a description, and of what the model found by reading. */
+const [partChars, findingsChars] = [6000, 8000];
+/** At most this many repositories are described. The model can read the others. */
+const maxDescribed = 3;
 const maxIssues = 30;
+const instructions = ['README.md', 'AGENTS.md', 'CLAUDE.md', '.github/copilot-instructions.md'];
 
 /**
- * Describes a repository to the model that plans: files, README, instructions and open issues. Returns an empty string
- * if the repository cannot be read.
+ * Describes repositories to the model that plans: files, README, instructions and open issues. Returns an empty string
+ * if none can be read.
  */
-export async function describeRepository(app: App, repositoryId: string | null): Promise<string> {
-  const repository = repositoryId === null ? null : await findRepository(app.db.manager, repositoryId);
-  if (repository === null) return '';
-  const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(readMs)]);
-  const reader = openReader(app, repository, null, signal);
-  try {
-    const read = async (tool: string, args: object) => {
-      const { ok, text } = await reader.call(tool, args);
-      return ok ? text.slice(0, partChars) : '';
-    };
-    const parts: [string, string][] = [['Files', await read('list_files', { depth: 2 })]];
-    if (parts[0]?.[1] === '') return '';
-    for (const path of ['README.md', 'AGENTS.md', 'CLAUDE.md', '.github/copilot-instructions.md'])
-      parts.push([path, await read('read_text', { path })]);
-    parts.push(['Open issues', await openIssues(app, repository)]);
-    return parts.flatMap(([title, text]) => (text === '' ? [] : [`## ${title}\n${text}`])).join('\n\n');
-  } catch (error) {
-    if (app.stopping.aborted) throw error;
-    app.log.warn({ err: error, repositoryId }, 'could not read the repository for planning');
-    return '';
-  } finally {
-    await reader.close();
+export async function describeRepositories(
+  app: App,
+  repositories: RepositoryRow[],
+  reader: PlanReader,
+): Promise<string> {
+  const described = repositories.slice(0, maxDescribed);
+  const chars = Math.floor(partChars / described.length);
+  const texts = [];
+  for (const repository of described) {
+    const text = await describe(app, repository, reader, chars);
+    if (text !== '') texts.push(`# ${repository.name}, at ${reader.folderOf(repository)}\n${text}`);
   }
+  return texts.join('\n\n');
 }
 
-async function openIssues(app: App, repository: Parameters<typeof credentialFor>[1]): Promise<string> {
+async function describe(app: App, repository: RepositoryRow, reader: PlanReader, chars: number): Promise<string> {
+  const folder = reader.folderOf(repository);
+  const read = async (tool: string, path: string) => {
+    const { ok, text } = await reader.call(tool, tool === 'list_files' ? { path, depth: 2 } : { path });
+    return ok ? text.slice(0, chars) : '';
+  };
+  const files = await read('list_files', folder);
+  if (files === '') return '';
+  const parts: [string, string][] = [['Files', files]];
+  for (const file of instructions)
+    parts.push([file, await read('read_text', folder === '.' ? file : `${folder}${file}`)]);
+  parts.push(['Open issues', (await openIssues(app, repository)).slice(0, chars)]);
+  return parts.flatMap(([title, text]) => (text === '' ? [] : [`## ${title}\n${text}`])).join('\n\n');
+}
+
+async function openIssues(app: App, repository: RepositoryRow): Promise<string> {
   const name = nameOnGitHub(app, repository.url);
   if (name === undefined) return '';
   try {
@@ -51,4 +58,13 @@ async function openIssues(app: App, repository: Parameters<typeof credentialFor>
     if (error instanceof AppError || (error as Error).name === 'HttpError') return '';
     throw error;
   }
+}
+
+const heading = '\n\n# Found by reading\n';
+
+/** Adds what the model said after reading, so that later steps need not read it again. The newest findings stay. */
+export function withFindings(notes: string, found: string): string {
+  if (found === '') return notes;
+  const [described = '', earlier = ''] = notes.split(heading, 2);
+  return `${described}${heading}${`${earlier}\n${found}`.trim().slice(-findingsChars)}`;
 }

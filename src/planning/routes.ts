@@ -1,20 +1,30 @@
+import { z } from 'zod';
 import type { App } from '../app.ts';
 import { Refused } from '../domain/machine.ts';
+import type { PlanPart } from '../domain/wizard.ts';
 import { type Access, type Asked, type InProject, idOrEmpty, inProject } from '../http/access/access.ts';
 import { Repeated, type Route, route } from '../http/route.ts';
+import type { Live } from './ask-model.ts';
+import { deleteWizard, editWizard } from './edit.ts';
 import { createPlannedSprint, finalizeWizard } from './finalize.ts';
-import { answerWizard, currentStep, generate, startWizard } from './operations.ts';
+import { generate } from './generate.ts';
+import { answerWizard, currentStep, startWizard } from './operations.ts';
 import {
   AnswerWizard,
   CreatePlannedSprint,
+  EditWizard,
   FinalizeWizard,
   GenerateWizard,
   InitializeWizard,
   PlannedSprint,
+  WizardEntry,
+  WizardPage,
   WizardSession,
   WizardStart,
 } from './schemas.ts';
-import { getSession, listOpenSessions, type Session } from './store.ts';
+import type { Session } from './session.ts';
+import { getSession, listOpenSessions, listSessions } from './store.ts';
+import { viewEntry, viewSession } from './view.ts';
 
 const tag = 'planning';
 const inside = inProject('member');
@@ -56,28 +66,10 @@ async function chosen(app: App, projectId: string, named: Session | undefined): 
   );
 }
 
-/** Converts a session to the form that the API returns. */
-function view(session: Session) {
-  const open = currentStep(session);
-  return {
-    sessionId: session.id,
-    status: session.status,
-    goal: session.goal,
-    repositoryId: session.repositoryId,
-    currentStep: open ?? null,
-    answers: session.steps.flatMap(({ id, question, options, answer }) =>
-      answer === null ? [] : [{ stepId: id, question, options, ...answer }],
-    ),
-    prd: session.prd,
-    plan: session.plan,
-    tasks: session.tasks,
-  };
-}
-
 const modelErrors = { 502: 'The model answered with an error', 503: 'No model is configured' };
 const wizard = '/projects/:projectId/wizard';
 
-const generating = (operationId: string, part: 'prd' | 'plan' | 'tasks', summary: string) =>
+const generating = (operationId: string, part: PlanPart, summary: string) =>
   route({
     operationId,
     method: 'post',
@@ -94,11 +86,39 @@ const generating = (operationId: string, part: 'prd' | 'plan' | 'tasks', summary
     },
     costs: 'model',
     waits: 'before it writes',
-    handle: async (app, { projectId, session, body }) =>
-      view(await generate(app, await chosen(app, projectId, session), part, body.feedback)),
+    streams:
+      'Events `text` with `{ text }`, which together are the JSON that the model writes; `restart` when it begins again; ' +
+      '`read` with `{ text }` for what it reads; then `done` with the session, or `error`',
+    stream: async (app, { projectId, session, user, body }, { send }) => {
+      const live: Live = {
+        onPiece: (text) => send({ event: 'text', data: { text } }),
+        onRestart: () => send({ event: 'restart', data: {} }),
+        onRead: (text) => send({ event: 'read', data: { text } }),
+      };
+      const wanted = { feedback: body.feedback, userId: user.id, live };
+      const written = await generate(app, await chosen(app, projectId, session), part, wanted);
+      app.audit.about({ type: 'wizard', id: written.id, projectId });
+      send({ event: 'done', data: WizardSession.parse(await viewSession(app.db.manager, written)) });
+    },
+    handle: async (app, { projectId, session, user, body }) => {
+      const wanted = { feedback: body.feedback, userId: user.id };
+      return viewSession(app.db.manager, await generate(app, await chosen(app, projectId, session), part, wanted));
+    },
   });
 
 export const planningRoutes: Route[] = [
+  route({
+    operationId: 'listWizards',
+    method: 'get',
+    path: wizard,
+    summary: 'List the planning sessions of a project, newest first',
+    tag,
+    access: inside,
+    query: WizardPage,
+    reply: [200, z.array(WizardEntry)],
+    paged: true,
+    handle: async (app, { projectId, query }) => (await listSessions(app.db.manager, projectId, query)).map(viewEntry),
+  }),
   route({
     operationId: 'startWizard',
     method: 'post',
@@ -109,6 +129,9 @@ export const planningRoutes: Route[] = [
     audit: { action: 'wizard.start', made: ({ sessionId }, { projectId }) => ({ id: sessionId, projectId }) },
     body: InitializeWizard,
     reply: [201, WizardStart],
+    errors: { 502: modelErrors[502] },
+    costs: 'model',
+    waits: 'before it writes',
     handle: async (app, { projectId, user, body }) => {
       const session = await startWizard(app, projectId, user.id, body);
       return {
@@ -140,7 +163,32 @@ export const planningRoutes: Route[] = [
     tag,
     access: onSession,
     reply: [200, WizardSession],
-    handle: async (_app, { session }) => view(session),
+    handle: async (app, { session }) => viewSession(app.db.manager, session),
+  }),
+  route({
+    operationId: 'editWizard',
+    method: 'patch',
+    path: `${wizard}/:sessionId`,
+    summary: 'Edit the requirements, the plan or the tasks by hand. What is not given stays',
+    tag,
+    access: onSession,
+    audit: { action: 'wizard.edit', object: ({ session }) => session },
+    body: EditWizard,
+    reply: [200, WizardSession],
+    errors: { 409: '`updatedAt` is stale, or the session does not have the part before yet' },
+    handle: async (app, { session, user, body }) =>
+      viewSession(app.db.manager, await editWizard(app, session, user.id, body)),
+  }),
+  route({
+    operationId: 'deleteWizard',
+    method: 'delete',
+    path: `${wizard}/:sessionId`,
+    summary: 'Delete a planning session. Its sprint stays',
+    tag,
+    access: onSession,
+    audit: { action: 'wizard.delete', object: ({ session }) => session },
+    reply: [204],
+    handle: (app, { session }) => deleteWizard(app, session),
   }),
   route({
     operationId: 'answerWizard',
@@ -155,7 +203,8 @@ export const planningRoutes: Route[] = [
     errors: { 409: 'The session is finalized, or somebody else changed it', 502: modelErrors[502] },
     costs: 'model',
     waits: 'before it writes',
-    handle: async (app, { session, body }) => view(await answerWizard(app, session, body.answer)),
+    handle: async (app, { session, body }) =>
+      viewSession(app.db.manager, await answerWizard(app, session, body.answer)),
   }),
   route({
     operationId: 'finalizeWizard',

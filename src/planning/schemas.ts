@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { orderProblem } from '../domain/planned-order.ts';
 import { wizardStatuses } from '../domain/wizard.ts';
-import { IdText, longText, titleText } from '../http/shapes.ts';
-import { Day } from '../sprints/schemas.ts';
+import { IdText, longText, Timestamp, titleText } from '../http/shapes.ts';
+import { BacklogPage, Day } from '../sprints/schemas.ts';
 
 const WizardStep = z
   .object({
@@ -23,6 +24,8 @@ const PlannedTask = z
     title: z.string(),
     description: z.string(),
     owner: z.string().nullable(),
+    ownerReason: z.string().nullable(),
+    repositoryId: z.string().nullable(),
     dependsOn: z.array(z.string()),
   })
   .meta({ id: 'PlannedTask' });
@@ -35,6 +38,10 @@ export const WizardSession = z
     status: z.enum(wizardStatuses),
     goal: z.string(),
     repositoryId: z.string().nullable(),
+    repositoryIds: z.array(z.string()),
+    sprintId: z.string().nullable(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
     currentStep: WizardStep.nullable(),
     answers: z.array(
       z.object({
@@ -48,10 +55,46 @@ export const WizardSession = z
     prd: Prd.nullable(),
     plan: Plan.nullable(),
     tasks: z.array(PlannedTask).nullable(),
+    previous: z
+      .object({ prd: Prd.nullable(), plan: Plan.nullable(), tasks: z.array(PlannedTask).nullable() })
+      .meta({ description: 'each part as it was before its last change' }),
   })
   .meta({ id: 'WizardSession' });
 
-export const InitializeWizard = z.strictObject({ goal: titleText(10_000), repositoryId: IdText.optional() });
+export const WizardEntry = z
+  .object({
+    sessionId: z.string(),
+    status: z.enum(wizardStatuses),
+    goal: z.string(),
+    title: z.string().nullable().meta({ description: 'the title of the requirements' }),
+    repositoryId: z.string().nullable(),
+    repositoryIds: z.array(z.string()),
+    sprintId: z.string().nullable(),
+    createdBy: z.object({ id: z.string(), login: z.string() }).nullable(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({ id: 'WizardEntry' });
+
+/** Without `limit` all sessions are returned. */
+export const WizardPage = BacklogPage;
+
+export const InitializeWizard = z
+  .strictObject({
+    goal: titleText(10_000),
+    repositoryId: IdText.optional(),
+    repositoryIds: z
+      .array(IdText)
+      .min(1, 'must have 1 to 100 ids')
+      .max(100, 'must have 1 to 100 ids')
+      .optional()
+      .meta({ description: 'the repositories to plan for; the first one is that of tasks without a repository' }),
+  })
+  .refine((given) => given.repositoryId === undefined || given.repositoryIds === undefined, {
+    path: ['repositoryIds'],
+    message: 'must not be given together with repositoryId',
+  })
+  .meta({ example: { goal: 'Greet people by name', repositoryIds: ['repo_01kbt3v5s8e4c9x2q7w6z1y0ab'] } });
 
 export const AnswerWizard = z.strictObject({
   answer: z
@@ -73,24 +116,63 @@ export const GenerateWizard = z.strictObject({
 
 const dates = { startDate: Day.optional(), endDate: Day.optional() };
 
+const orNull = <T>(value: T | null | undefined): T | null => value ?? null;
+
+const PlannedTasks = z
+  .array(
+    z.strictObject({
+      ref: IdText,
+      title: titleText(),
+      description: longText().default(''),
+      owner: IdText.nullish().transform(orNull),
+      ownerReason: longText(1000).nullish().transform(orNull),
+      repositoryId: IdText.nullish().transform(orNull),
+      dependsOn: z.array(IdText).max(100, 'must have at most 100 ids').default([]),
+    }),
+  )
+  .min(1, 'must have 1 to 100 tasks')
+  .max(100, 'must have 1 to 100 tasks');
+
 export const FinalizeWizard = z.strictObject({
   name: titleText().optional(),
   ...dates,
-  tasks: z
-    .array(
-      z.strictObject({
-        ref: IdText,
-        title: titleText(),
-        description: longText().default(''),
-        owner: IdText.nullish().transform((owner) => owner ?? null),
-        dependsOn: z.array(IdText).max(100, 'must have at most 100 ids').default([]),
-      }),
-    )
-    .min(1, 'must have 1 to 100 tasks')
-    .max(100, 'must have 1 to 100 tasks')
-    .optional()
-    .meta({ description: 'the tasks to create instead of the generated ones, usually an edited version of them' }),
+  tasks: PlannedTasks.optional().meta({
+    description: 'the tasks to create instead of the planned ones, usually an edited version of them',
+  }),
 });
+
+const phaseText = longText(5000).default('');
+
+export const EditWizard = z
+  .strictObject({
+    prd: z.strictObject({ title: titleText(500), markdown: longText().min(1, 'must not be empty') }).optional(),
+    plan: z
+      .strictObject({
+        phases: z
+          .array(z.strictObject({ name: titleText(500), goal: phaseText, reason: phaseText }))
+          .min(1, 'must have 1 to 20 phases')
+          .max(20, 'must have 1 to 20 phases'),
+      })
+      .optional(),
+    tasks: PlannedTasks.superRefine((tasks, ctx) => {
+      const problem = orderProblem(tasks);
+      if (problem !== undefined) ctx.addIssue(problem);
+    }).optional(),
+    updatedAt: z.iso
+      .datetime({ offset: true, error: 'must be the updatedAt of the session that was edited' })
+      .optional()
+      .meta({ description: 'the `updatedAt` of the session that was edited; required with any part' }),
+  })
+  .refine(({ updatedAt, ...parts }) => updatedAt !== undefined || Object.values(parts).every((p) => p === undefined), {
+    path: ['updatedAt'],
+    message: 'is required',
+  })
+  .meta({
+    example: {
+      prd: { title: 'Greeting by name', markdown: '## Problem\n\nPeople are greeted as strangers.' },
+      updatedAt: '2026-01-15T09:30:00.000Z',
+    },
+  });
 
 export const CreatePlannedSprint = z.strictObject({
   name: titleText(),

@@ -1,78 +1,77 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { EntityManager } from 'typeorm';
 import { newId } from '../db/ids.ts';
 import { Refused } from '../domain/machine.ts';
 import { storableJson } from '../domain/text/storable.ts';
-import type { Step, WizardStatus } from '../domain/wizard.ts';
+import { type PlanPart, planParts, type Step } from '../domain/wizard.ts';
 import { notFound } from '../errors.ts';
+import type { Parts, Session, SessionEntry } from './session.ts';
 
-export interface Prd {
-  title: string;
-  markdown: string;
-}
-export interface Plan {
-  phases: { name: string; goal: string; reason: string }[];
-}
-export interface PlannedTask {
-  ref: string;
-  title: string;
-  description: string;
-  owner: string | null;
-  dependsOn: string[];
-}
-/** The sprint of a finalized session, with its tasks. */
-export interface PlannedSprint {
-  sprint: { id: string; name: string };
-  tasks: { id: string; title: string }[];
-}
+/** SQL: the ids of a session's repositories that still belong to its project. */
+const repositoryIds = `(select coalesce(jsonb_agg(r.id order by listed.n), '[]')
+  from jsonb_array_elements_text(w.repository_ids) with ordinality listed (id, n)
+  join repositories r on r.id = listed.id and r.project_id = w.project_id)`;
 
-export interface Session {
-  id: string;
-  projectId: string;
-  repositoryId: string | null;
-  goal: string;
-  status: WizardStatus;
-  steps: Step[];
-  prd: Prd | null;
-  plan: Plan | null;
-  tasks: PlannedTask[] | null;
-  repositoryNotes: string | null;
-  result: PlannedSprint | null;
-  issueRepositoryId: string | null;
-  issueNumber: number | null;
-  version: number;
-}
-
-const columns = `w.id, w.project_id as "projectId", w.repository_id as "repositoryId", w.goal, w.status, w.steps, w.prd,
-  w.plan, w.tasks, w.repository_notes as "repositoryNotes", w.result, w.issue_repository_id as "issueRepositoryId",
-  w.issue_number as "issueNumber", w.version`;
+const columns = `w.id, w.project_id as "projectId", ${repositoryIds} as "repositoryIds",
+  jsonb_array_length(w.repository_ids) as "repositoryCount", w.goal, w.status, w.steps, w.prd, w.plan, w.tasks, w.previous, w.wish,
+  w.repository_notes as "repositoryNotes", w.result, w.sprint_id as "sprintId",
+  w.issue_repository_id as "issueRepositoryId", w.issue_number as "issueNumber", w.created_by as "createdBy",
+  w.created_at as "createdAt", w.updated_at as "updatedAt", w.version`;
 
 export async function insertSession(
   em: EntityManager,
   session: {
     projectId: string;
-    repositoryId: string | null;
+    repositoryIds: string[];
     goal: string;
     createdBy: string;
     steps: Step[];
+    repositoryNotes?: string | null;
     issue?: { repositoryId: string; number: number } | undefined;
   },
 ): Promise<string> {
   const id = newId('wiz');
   await em.query(
-    `insert into wizard_sessions (id, project_id, repository_id, goal, status, created_by, steps, issue_repository_id, issue_number)
-     values ($1, $2, $3, $4, 'collecting', $5, $6, $7, $8)`,
+    `insert into wizard_sessions (id, project_id, repository_id, repository_ids, goal, status, created_by, steps,
+       repository_notes, issue_repository_id, issue_number)
+     values ($1, $2, $3, $4, $5, 'collecting', $6, $7, $8, $9, $10)`,
     [
       id,
       session.projectId,
-      session.repositoryId,
+      session.repositoryIds[0] ?? null,
+      JSON.stringify(session.repositoryIds),
       session.goal,
       session.createdBy,
       storableJson(session.steps),
+      session.repositoryNotes ?? null,
       session.issue?.repositoryId ?? null,
       session.issue?.number ?? null,
     ],
   );
   return id;
+}
+
+/** Returns the sessions of a project, newest first. Without a limit, returns all of them. */
+export async function listSessions(
+  em: EntityManager,
+  projectId: string,
+  page: { limit?: number | undefined; offset: number },
+): Promise<SessionEntry[]> {
+  return em.query(
+    `select w.id, w.status, w.goal, w.prd->>'title' as title,
+       ${repositoryIds} as "repositoryIds", w.sprint_id as "sprintId", w.created_at as "createdAt",
+       w.updated_at as "updatedAt",
+       case when u.id is null then null else json_build_object('id', u.id, 'login', u.login) end as "createdBy"
+     from wizard_sessions w left join users u on u.id = w.created_by
+     where w.project_id = $1 order by w.created_at desc, w.id desc limit $2 offset $3`,
+    [projectId, page.limit === undefined ? null : page.limit + 1, page.offset],
+  );
+}
+
+/** Returns false when there is no such session any more. */
+export async function deleteSessionRow(em: EntityManager, id: string): Promise<boolean> {
+  const [, count] = await em.query('delete from wizard_sessions where id = $1', [id]);
+  return count > 0;
 }
 
 /**
@@ -95,11 +94,6 @@ export async function getSession(em: EntityManager, projectId: string, id: strin
 export async function lockSession(em: EntityManager, projectId: string, id: string): Promise<Session> {
   await em.query('select 1 from wizard_sessions where id = $1 for update', [id]);
   return getSession(em, projectId, id);
-}
-
-/** Stores notes for later steps. People do not see the notes, so this does not count as a change of the session. */
-export async function setRepositoryNotes(em: EntityManager, id: string, notes: string): Promise<void> {
-  await em.query('update wizard_sessions set repository_notes = $2 where id = $1', [id, notes]);
 }
 
 /**
@@ -131,20 +125,22 @@ export async function findSessionOfIssue(
 }
 
 /**
- * Stores the changes of a session.
+ * Stores the changes of a session, and what its parts were before.
  * @throws Refused if somebody else changed it since it was read
  */
 export async function updateSession(
   em: EntityManager,
   session: Session,
-  change: Partial<Pick<Session, 'status' | 'steps' | 'prd' | 'plan' | 'tasks' | 'result' | 'repositoryNotes'>>,
+  change: Partial<Pick<Session, 'status' | 'steps' | 'wish' | 'result' | 'sprintId' | 'repositoryNotes'> & Parts>,
 ): Promise<void> {
-  const next = { ...session, ...change };
+  const next = { ...session, ...change, previous: previousParts(session, change) };
   const json = (value: object | null) => (value === null ? null : storableJson(value));
-  const [, changed] = await em.query(
+  // Two changes within one millisecond must differ too, because people send the time of the version that they edited.
+  const [rows, changed]: [{ updatedAt: Date }[], number] = await em.query(
     `update wizard_sessions set status = $3, steps = $4, prd = $5, plan = $6, tasks = $7, result = $8,
-       repository_notes = $9, version = version + 1, updated_at = now()
-     where id = $1 and version = $2`,
+       repository_notes = $9, previous = $10, wish = $11, sprint_id = $12, version = version + 1,
+       updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond')
+     where id = $1 and version = $2 returning updated_at as "updatedAt"`,
     [
       session.id,
       session.version,
@@ -155,9 +151,24 @@ export async function updateSession(
       json(next.tasks),
       json(next.result),
       next.repositoryNotes,
+      json(next.previous),
+      next.wish,
+      next.sprintId,
     ],
   );
-  if (changed === 0) throw new Refused('Somebody else changed this planning session. Reload to see their changes.');
-  session.version += 1;
-  Object.assign(session, change);
+  if (changed === 0) throw changedByOthers();
+  Object.assign(session, next, { version: session.version + 1, updatedAt: rows[0]?.updatedAt });
+}
+
+export function changedByOthers(): Refused {
+  return new Refused('Somebody else changed this planning session. Reload to see their changes.');
+}
+
+/** Returns the parts before their last change. A part that is removed is kept, so that its next version can be compared. */
+function previousParts(session: Session, change: Partial<Parts>): Partial<Parts> {
+  const replaced = planParts.filter((part) => {
+    const [before, after] = [session[part], change[part]];
+    return before !== null && after !== undefined && !isDeepStrictEqual(before, after);
+  });
+  return { ...session.previous, ...Object.fromEntries(replaced.map((part: PlanPart) => [part, session[part]])) };
 }

@@ -22,8 +22,16 @@ export interface Jobs {
   digest: { sprintId: string };
   /** Make GitHub's milestones show the current state of the sprints. */
   milestones: Record<string, never>;
-  /** Update a plan in its issue. With `goesOn`, also write the missing parts of the plan. */
-  plan: { projectId: string; sessionId: string; goesOn: boolean };
+  /**
+   * Update a plan in its issue. With `goesOn`, also ask the next question or write the missing parts. `deletedFrom` is the
+   * issue of a plan that was deleted.
+   */
+  plan: {
+    projectId: string;
+    sessionId: string;
+    goesOn: boolean;
+    deletedFrom?: { repositoryId: string; number: number };
+  };
   /** Stop a run of a sprint that has ended. */
   cancel: { taskId: string; runId: string };
   /** Open a pull request with the requirements of a finalized plan in the documentation repository. */

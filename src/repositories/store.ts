@@ -1,4 +1,4 @@
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, In } from 'typeorm';
 import { type InstallationRow, Installations } from '../db/tables/github.ts';
 import { Repositories, type RepositoryRow } from '../db/tables/project.ts';
 import { liveRun } from '../db/tables/task.ts';
@@ -80,6 +80,10 @@ export async function listRepositories(
 
 export async function findRepository(em: EntityManager, id: string): Promise<RepositoryRow | null> {
   return em.findOneBy(Repositories, { id });
+}
+
+export async function listRepositoriesById(em: EntityManager, ids: string[]): Promise<RepositoryRow[]> {
+  return em.findBy(Repositories, { id: In(ids) });
 }
 
 export async function findPrimary(em: EntityManager, projectId: string): Promise<RepositoryRow | null> {

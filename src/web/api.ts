@@ -449,6 +449,22 @@ export type Digest = {
 export type SprintReply = {
     response: string;
 };
+export type WizardEntry = {
+    sessionId: string;
+    status: "collecting" | "answered" | "prd_ready" | "plan_ready" | "tasks_ready" | "finalized";
+    goal: string;
+    /** the title of the requirements */
+    title: string | null;
+    repositoryId: string | null;
+    repositoryIds: string[];
+    sprintId: string | null;
+    createdBy: {
+        id: string;
+        login: string;
+    } | null;
+    createdAt: string;
+    updatedAt: string;
+};
 export type WizardStep = {
     id: string;
     question: string;
@@ -477,6 +493,8 @@ export type PlannedTask = {
     title: string;
     description: string;
     owner: string | null;
+    ownerReason: string | null;
+    repositoryId: string | null;
     dependsOn: string[];
 };
 export type WizardSession = {
@@ -484,6 +502,10 @@ export type WizardSession = {
     status: "collecting" | "answered" | "prd_ready" | "plan_ready" | "tasks_ready" | "finalized";
     goal: string;
     repositoryId: string | null;
+    repositoryIds: string[];
+    sprintId: string | null;
+    createdAt: string;
+    updatedAt: string;
     currentStep: WizardStep | null;
     answers: {
         stepId: string;
@@ -498,6 +520,12 @@ export type WizardSession = {
     prd: Prd | null;
     plan: Plan | null;
     tasks: PlannedTask[] | null;
+    /** each part as it was before its last change */
+    previous: {
+        prd: Prd | null;
+        plan: Plan | null;
+        tasks: PlannedTask[] | null;
+    };
 };
 export type PlannedSprint = {
     sprint: {
@@ -3792,11 +3820,48 @@ export function chatAboutSprint(sprintId: string, body: {
     })));
 }
 /**
+ * List the planning sessions of a project, newest first
+ */
+export function listWizards(projectId: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: WizardEntry[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/wizard${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
  * Start planning from a goal. The reply contains the first question
  */
 export function startWizard(projectId: string, body: {
     goal: string;
     repositoryId?: string;
+    /** the repositories to plan for; the first one is that of tasks without a repository */
+    repositoryIds?: string[];
 }, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
@@ -3829,6 +3894,9 @@ export function startWizard(projectId: string, body: {
         data: ErrorReply;
     } | {
         status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
         data: ErrorReply;
     } | {
         status: 503;
@@ -4095,6 +4163,98 @@ export function getWizard(projectId: string, sessionId: string, opts?: Oazapfts.
     }));
 }
 /**
+ * Edit the requirements, the plan or the tasks by hand. What is not given stays
+ */
+export function editWizard(projectId: string, sessionId: string, body?: {
+    prd?: {
+        title: string;
+        markdown: string;
+    };
+    plan?: {
+        phases: {
+            name: string;
+            goal?: string;
+            reason?: string;
+        }[];
+    };
+    tasks?: {
+        ref: string;
+        title: string;
+        description?: string;
+        owner?: string | null;
+        ownerReason?: string | null;
+        repositoryId?: string | null;
+        dependsOn?: string[];
+    }[];
+    /** the `updatedAt` of the session that was edited; required with any part */
+    updatedAt?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: WizardSession;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/wizard/${encodeURIComponent(sessionId)}`, oazapfts.json({
+        ...opts,
+        method: "PATCH",
+        body
+    })));
+}
+/**
+ * Delete a planning session. Its sprint stays
+ */
+export function deleteWizard(projectId: string, sessionId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/wizard/${encodeURIComponent(sessionId)}`, {
+        ...opts,
+        method: "DELETE"
+    }));
+}
+/**
  * Answer a question. A new answer to an earlier question discards everything after it
  */
 export function answerWizard(projectId: string, sessionId: string, body: {
@@ -4158,12 +4318,14 @@ export function finalizeWizard(projectId: string, sessionId: string, body?: {
     name?: string;
     startDate?: string;
     endDate?: string;
-    /** the tasks to create instead of the generated ones, usually an edited version of them */
+    /** the tasks to create instead of the planned ones, usually an edited version of them */
     tasks?: {
         ref: string;
         title: string;
         description?: string;
         owner?: string | null;
+        ownerReason?: string | null;
+        repositoryId?: string | null;
         dependsOn?: string[];
     }[];
 }, { idempotencyKey }: {

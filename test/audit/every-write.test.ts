@@ -46,10 +46,12 @@ test.each(writes)('%s leaves one record; refused or repeated it leaves none', as
   const keyed = route.method === 'post' ? { 'Idempotency-Key': route.operationId } : {};
   const records = await shop.recordsOf(async () => expect(await call(path, keyed)).toBe(route.reply[0]));
   expect(byPeople(records)).toMatchObject([{ via: 'token', action: route.audit?.action, actor_login: 'owner' }]);
-  // What happened once is not recorded twice: the repetition of a POST, and a PATCH that changes nothing any more.
+  // What happened once is not recorded twice: the repetition of a POST, and a PATCH that changes nothing any more or
+  // names a version that it has replaced itself.
+  const again = route.operationId === 'editWizard' ? 409 : 200;
   if (route.method === 'post') expect(await shop.recordsOf(() => call(path, keyed))).toEqual([]);
   if (route.method === 'patch')
-    expect(await shop.recordsOf(async () => expect(await call(path)).toBe(200))).toEqual([]);
+    expect(await shop.recordsOf(async () => expect(await call(path)).toBe(again))).toEqual([]);
 });
 
 test.each(commands)('the command `%s` leaves one record', async (verb, { audit }) => {

@@ -1,6 +1,7 @@
 import type { App } from '../../src/app.ts';
 import { answerWizard, currentStep, startWizard } from '../../src/planning/operations.ts';
-import { getSession, type Session } from '../../src/planning/store.ts';
+import type { Session } from '../../src/planning/session.ts';
+import { getSession } from '../../src/planning/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 
 let service: TestApp;
@@ -21,18 +22,18 @@ afterAll(() => service.close());
 
 const begin = (more: Partial<Parameters<typeof startWizard>[3]> = {}) =>
   startWizard(service.app, projectId, userId, { goal: 'g', ...more });
-const answer = (session: Session, also?: Parameters<typeof answerWizard>[3], app = service.app) => {
+const answer = (session: Session, also?: Parameters<typeof answerWizard>[4], app = service.app) => {
   const stepId = currentStep(session)?.id ?? '';
-  return answerWizard(app, session, { stepId, selectedOptionIds: [], customText: 'x' }, also);
+  return answerWizard(app, session, { stepId, selectedOptionIds: [], customText: 'x' }, {}, also);
 };
 const planJobs = () => sql(`select data, singleton_key as key from pgboss.job where name = 'plan'`);
 
 test('a session plans for the repository that was given, or else for the primary one', async () => {
   await sql('update repositories set is_primary = true');
-  expect((await begin()).repositoryId).toBe(repositoryId);
+  expect((await begin()).repositoryIds).toEqual([repositoryId]);
   await sql('update repositories set is_primary = false');
-  expect((await begin({ repositoryId })).repositoryId).toBe(repositoryId);
-  expect((await begin()).repositoryId).toBeNull();
+  expect((await begin({ repositoryId })).repositoryIds).toEqual([repositoryId]);
+  expect((await begin()).repositoryIds).toEqual([]);
   await expect(begin({ repositoryId: 'repo_x' })).rejects.toMatchObject({ status: 400 });
 });
 

@@ -54,15 +54,18 @@ test('from a goal through questions, requirements and a plan to tasks', async ()
     {
       sessionId: expect.stringMatching(/^wiz_/),
       currentStep: {
-        id: 'users',
-        question: 'Who are the users?',
-        options: expect.arrayContaining([{ id: 'users_1', label: expect.any(String) }]),
+        id: 'step_1',
+        question: 'Which languages are greeted in?',
+        options: [
+          { id: 'step_1_1', label: 'English' },
+          { id: 'step_1_2', label: 'All of the interface' },
+        ],
       },
     },
   ]);
   const { sessionId } = start.body;
   const { asked, session } = await answerAll(sessionId, start.body.currentStep);
-  expect(asked).toEqual(['users', 'must_haves', 'constraints', 'quality', 'deadline', 'step_6']);
+  expect(asked).toEqual(['step_1', 'step_2', 'step_3']);
   expect(session).toMatchObject({
     sessionId,
     status: 'answered',
@@ -73,11 +76,11 @@ test('from a goal through questions, requirements and a plan to tasks', async ()
     plan: null,
     tasks: null,
   });
-  expect(session.answers[5]).toMatchObject({
-    stepId: 'step_6',
-    question: 'Which languages are greeted in?',
-    selectedOptionIds: ['step_6_1'],
-    customText: 'about step_6',
+  expect(session.answers[2]).toMatchObject({
+    stepId: 'step_3',
+    question: 'By when?',
+    selectedOptionIds: ['step_3_1'],
+    customText: 'about step_3',
   });
   expect((await wizard('generate-prd')).body).toMatchObject({ status: 'prd_ready', prd: plans.write_prd });
   expect((await wizard('generate-plan', { sessionId })).body).toMatchObject({
@@ -145,10 +148,11 @@ test('answering an earlier question again, or regenerating a document, discards 
   const again = (await wizard('generate-prd', { feedback: 'Shorter, please' })).body;
   expect(again).toMatchObject({ status: 'prd_ready', plan: null, tasks: null });
   const told = JSON.stringify(model.requests.at(-1)?.messages);
-  for (const said of ['Shorter, please', 'Greeting by name', 'about quality']) expect(told).toContain(said);
-  const back = (await answer(sessionId, { id: 'constraints', options: [{ id: 'constraints_2', label: '' }] })).body;
-  expect(back).toMatchObject({ status: 'collecting', prd: null, currentStep: { id: 'quality' } });
-  expect(back.answers.map((a: { stepId: string }) => a.stepId)).toEqual(['users', 'must_haves', 'constraints']);
+  for (const said of ['Shorter, please', 'Greeting by name', 'about step_2']) expect(told).toContain(said);
+  const back = (await answer(sessionId, { id: 'step_2', options: [{ id: 'step_2_2', label: '' }] })).body;
+  expect(back).toMatchObject({ status: 'collecting', prd: null, currentStep: { id: 'step_3' } });
+  expect(back.previous).toMatchObject({ prd: plans.write_prd, plan: plans.write_plan });
+  expect(back.answers.map((a: { stepId: string }) => a.stepId)).toEqual(['step_1', 'step_2']);
 });
 
 test('a step out of order, an unknown id and an ambiguous session are refused, and nothing changes', async () => {
@@ -163,9 +167,9 @@ test('a step out of order, an unknown id and an ambiguous session are refused, a
   expect((await wizard(`${sessionId}/finalize`)).status).toBe(409);
   const bad = async (given: object) => (await wizard(`${sessionId}/answer`, { answer: given })).body.message;
   expect(await bad({ stepId: 'nope', customText: 'x' })).toContain('no step nope in this session');
-  expect(await bad({ stepId: 'users', selectedOptionIds: ['users_99'] })).toContain('no option users_99');
-  expect(await bad({ stepId: 'users' })).toContain('must not be empty');
-  expect(await bad({ stepId: 'users', customText: '  ' })).toContain('must not be empty');
+  expect(await bad({ stepId: 'step_1', selectedOptionIds: ['step_99'] })).toContain('no option step_99');
+  expect(await bad({ stepId: 'step_1' })).toContain('must not be empty');
+  expect(await bad({ stepId: 'step_1', customText: '  ' })).toContain('must not be empty');
   await begin();
   expect((await wizard('generate-prd')).body.message).toContain('several open planning sessions');
   const foreign = (await call('POST', '/projects', { name: 'Q' })).body.id;
@@ -226,7 +230,13 @@ test('without a model the wizard asks its five default questions, and generating
   service.app.config.OPENAI_MODEL = '';
   try {
     const { sessionId, currentStep } = await begin();
-    expect((await answerAll(sessionId, currentStep)).asked).toHaveLength(5);
+    expect((await answerAll(sessionId, currentStep)).asked).toEqual([
+      'users',
+      'must_haves',
+      'constraints',
+      'quality',
+      'deadline',
+    ]);
     expect((await wizard('generate-prd')).status).toBe(503);
   } finally {
     service.app.config.OPENAI_MODEL = name;

@@ -86,6 +86,7 @@ export interface WizardSessionRow {
   id: string;
   projectId: string;
   repositoryId: string | null;
+  repositoryIds: unknown;
   createdBy: string | null;
   goal: string;
   status: string;
@@ -94,7 +95,10 @@ export interface WizardSessionRow {
   plan: unknown;
   tasks: unknown;
   repositoryNotes: string | null;
+  previous: unknown;
+  wish: string | null;
   result: unknown;
+  sprintId: string | null;
   issueRepositoryId: string | null;
   issueNumber: number | null;
   version: number;
@@ -105,6 +109,7 @@ export const WizardSessions = table<WizardSessionRow>('wizard_sessions', {
   id: key(),
   projectId: text(),
   repositoryId: maybeText(),
+  repositoryIds: json({ default: [] }),
   createdBy: maybeText(),
   goal: text(),
   status: text(),
@@ -113,7 +118,10 @@ export const WizardSessions = table<WizardSessionRow>('wizard_sessions', {
   plan: json({ nullable: true }),
   tasks: json({ nullable: true }),
   repositoryNotes: maybeText(),
+  previous: json({ default: {} }),
+  wish: maybeText(),
   result: json({ nullable: true }),
+  sprintId: maybeText(),
   issueRepositoryId: maybeText(),
   issueNumber: whole({ nullable: true }),
   version: whole({ default: 1 }),

@@ -1,9 +1,31 @@
-import { type ModelRequest, type Said, textOf } from './model.ts';
+import { type ModelRequest, offers, type Said, textOf } from './model.ts';
 
 const questions = [
-  { question: 'Who should notice the difference first?', options: ['Readers', 'Editors', 'Developers'] },
-  { question: 'What matters most?', options: ['Correct results', 'Speed', 'Documentation'] },
+  {
+    question: 'src/slugify.js has one exported function. Should its signature stay as it is?',
+    options: ['Keep it', 'Add an options argument', 'Add a second function'],
+  },
+  {
+    question: 'test/slugify.test.js covers plain words only. What should the new tests cover first?',
+    options: ['The goal itself', 'The goal and other languages', 'Very long titles'],
+  },
+  { question: 'What should README.md say about it?', options: ['One example', 'An example and the limits', 'Nothing'] },
 ];
+
+const functions = ['ask_question', 'write_prd', 'write_plan', 'write_tasks'];
+
+/** Returns whether the wizard asks, and may still be reading. */
+export function isPlanning(request: ModelRequest): boolean {
+  return functions.some((name) => offers(request, name));
+}
+
+/** Reads the repository once. Later steps have the notes of the first one. */
+export function readForPlan(request: ModelRequest, turn: number): Said {
+  if (turn > 0)
+    return 'src/slugify.js exports one function; test/slugify.test.js tests it; README.md shows how to use it.';
+  if (textOf(request).includes('# Found by reading')) return 'The notes are enough.';
+  return ['src/slugify.js', 'test/slugify.test.js'].map((path) => ({ name: 'read_file', arguments: { path } }));
+}
 
 /** Returns the demo's call of the function that the wizard requests, composed from the goal and the answers so far. */
 export function plannerOf(name: string, request: ModelRequest): Said {
@@ -46,5 +68,6 @@ const writers: Record<string, (goal: string, answers: string[]) => object> = {
 };
 
 function task(ref: string, title: string, owner: string, dependsOn: string[]) {
-  return { ref, title, description: `${title}.\n\nAccepted when \`npm test\` passes.`, owner, dependsOn };
+  const ownerReason = `Its description fits: ${owner}.`;
+  return { ref, title, description: `${title}.\n\nAccepted when \`npm test\` passes.`, owner, ownerReason, dependsOn };
 }

@@ -1,5 +1,5 @@
 import { type ModelRequest, offers, type Said, type Script, textOf } from './model.ts';
-import { plannerOf } from './planner.ts';
+import { isPlanning, plannerOf, readForPlan } from './planner.ts';
 import { script as accents } from './story.ts';
 
 /**
@@ -9,6 +9,7 @@ import { script as accents } from './story.ts';
 export const player: Script = (request, turn) => {
   const forced = request.tool_choice?.function.name;
   if (forced !== undefined) return plannerOf(forced, request);
+  if (isPlanning(request)) return readForPlan(request, turn);
   if (!offers(request, 'finish')) return talk(request);
   return work(textOf(request), request, turn);
 };

@@ -15,13 +15,14 @@ import {
 } from '../../runs/waiting/operations.ts';
 import { getTask } from '../../tasks/store.ts';
 import { listLatestRuns } from '../../tasks/work-store.ts';
+import { answerPlan, approvePlan, hasPlan } from '../planning/plan-verbs.ts';
 import { type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from './given-command.ts';
-import { answerPlan, approvePlan, hasPlan } from './plan-verbs.ts';
 
 /** Answers the question of the task's run, or else the open question of the plan. */
 export async function answer(app: App, given: GivenCommand): Promise<unknown> {
+  if (!(await isForRun(app, given))) return answerPlan(app, given);
   const text = plain(requiredArgument(given, 'the number of an option, or your own words,'));
-  return (await isForRun(app, given)) ? answerRun(app, { ...(await actOf(app, given)), text }) : answerPlan(app, given);
+  return answerRun(app, { ...(await actOf(app, given)), text });
 }
 
 /** Approves what the task's run waits with, or else the plan. */

@@ -11,13 +11,13 @@ import { listOpenSprints } from '../../sprints/store.ts';
 import { getTask } from '../../tasks/store.ts';
 import { addSubtask, updateTask } from '../../tasks/update.ts';
 import { mergeTask } from '../merge.ts';
+import { abandonPlan, plan, startPlanned } from '../planning/plan-verbs.ts';
 import { findTaskOfIssue } from '../store.ts';
 import { ask } from './ask.ts';
 import { setBudget } from './budget-verb.ts';
 import { agentIfUnowned, agentNamed, defaultAgent, readStart } from './choose-agent.ts';
 import { createAndStart, createForIssue } from './create-for-issue.ts';
 import { auditedAct, type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from './given-command.ts';
-import { plan, startPlanned } from './plan-verbs.ts';
 import { answer, approve, revise, runVerbs } from './run-verbs.ts';
 
 interface Verb {
@@ -71,9 +71,12 @@ export const verbs: Record<string, Verb> = {
   },
   cancel: {
     takes: '',
-    does: 'cancels the run',
+    does: 'cancels the run, or deletes the plan of an issue without a task',
     audit: 'task.cancel',
-    act: async (app, given) => cancelTask(app, await requiredTask(app, given)),
+    act: async (app, given) => {
+      const isPlan = (await taskOfCommand(app, given)) === undefined && (await abandonPlan(app, given));
+      if (!isPlan) await cancelTask(app, await requiredTask(app, given));
+    },
   },
   revise: {
     takes: '<text>',
@@ -112,7 +115,7 @@ export const verbs: Record<string, Verb> = {
   },
   answer: {
     takes: '<number or text>',
-    does: 'answers the question of the agent or of the plan',
+    does: 'answers the question of the agent or of the plan; for a plan, the ticked options without a text',
     audit: 'task.answer',
     act: answer,
   },
@@ -156,7 +159,7 @@ export async function carryOut(app: App, given: GivenCommand): Promise<string | 
   return undefined;
 }
 
-export const planVerbs = new Set(['plan', 'answer', 'approve']);
+export const planVerbs = new Set(['plan', 'answer', 'approve', 'cancel']);
 
 function nearest(name: string): string {
   const word = name.slice(0, 50);

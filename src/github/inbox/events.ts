@@ -12,6 +12,8 @@ import { takeReview } from '../follow/reviews.ts';
 import { ownLabels } from '../mirror/mirror.ts';
 import { makeLabels } from '../mirror/sync-labels.ts';
 import { type Place, placeOfEvent } from '../place.ts';
+import { planMarker } from '../planning/plan-comment.ts';
+import { takeTicks } from '../planning/take-ticks.ts';
 import { findPullsByGitHub, listOpenPullsOf } from '../store.ts';
 
 type Named = { installation?: { id: number } | undefined; repository?: { id: number; full_name: string } | undefined };
@@ -88,6 +90,12 @@ function registerIssues(probot: Probot, app: App, inPlace: InPlace): void {
       commentId: comment.id,
       writtenAt: comment.created_at,
     });
+  });
+  probot.on('issue_comment.edited', ({ payload }) => {
+    const { comment, issue } = payload;
+    if (!comment.body.startsWith(planMarker)) return undefined;
+    const edited = { number: issue.number, commentId: comment.id, sender: personOf(payload.sender) };
+    return inPlace(payload, (place) => takeTicks(app, place, edited));
   });
   probot.on('issues.opened', async ({ payload }) => {
     const { issue, repository, installation } = payload;

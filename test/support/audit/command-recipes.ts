@@ -93,7 +93,10 @@ async function inInstalled({ ask, sql, project, github }: Workshop, session: str
   const body = { projectId: project, name: 'installed', url: `${github.url}/a/installed` };
   const { id } = await ask('POST', '/repositories', body);
   await sql('update repositories set is_installed = true where id = $1', [id]);
-  await sql('update wizard_sessions set issue_repository_id = $2, repository_id = $2 where id = $1', [session, id]);
+  await sql(
+    'update wizard_sessions set issue_repository_id = $2, repository_ids = jsonb_build_array($2::text) where id = $1',
+    [session, id],
+  );
   return id;
 }
 

@@ -122,7 +122,7 @@ export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> |
   startWizard: (shop) => ({ path: `${wizard(shop)}/initialize`, body: { goal: 'Greet everybody' } }),
   answerWizard: async (shop) => ({
     path: `${wizard(shop)}/${await shop.newSession()}/answer`,
-    body: { answer: { stepId: 'users', customText: 'teams' } },
+    body: { answer: { stepId: 'step_1', customText: 'teams' } },
   }),
   generatePrd: async (shop) => {
     const sessionId = await shop.newSession(['prd']);
@@ -140,6 +140,12 @@ export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> |
     path: `${wizard(shop)}/create-sprint`,
     body: { name: 'S', tasks: [{ title: 't' }] },
   }),
+  editWizard: async (shop) => {
+    const path = `${wizard(shop)}/${await shop.newSession(['prd'])}`;
+    const { updatedAt } = await shop.ask<{ updatedAt: string }>('GET', path);
+    return { path, body: { prd: { title: 'Greeting', markdown: 'Greet everybody.' }, updatedAt } };
+  },
+  deleteWizard: async (shop) => ({ path: `${wizard(shop)}/${await shop.newSession()}` }),
   finalizeWizard: async (shop) => ({
     path: `${wizard(shop)}/${await shop.newSession(['prd', 'plan', 'tasks'])}/finalize`,
   }),

@@ -4,6 +4,8 @@ import type { ModelRequest, Said } from '../../../src/demo/model/model.ts';
 export const plans = {
   ask_question: [
     { question: 'Which languages are greeted in?', options: ['English', 'All of the interface'], done: false },
+    { question: 'What about people without a name?', options: ['Greet strangers', 'Refuse'], done: false },
+    { question: 'By when?', options: ['This week', 'No deadline'], done: false },
     { question: '', options: [], done: true },
   ],
   write_prd: {
@@ -32,11 +34,11 @@ export const plans = {
   },
 };
 
-/** Plays a planning model: it asks one question, and then proceeds. It answers anything else with text. */
+/** Plays a planning model: it asks three questions, and then proceeds. It answers anything else with text. */
 export function planner(request: ModelRequest): Said {
   const name = request.tool_choice?.function.name as keyof typeof plans | undefined;
   if (name === undefined) return 'Nothing is missing.';
-  const isAsked = JSON.stringify(request.messages).includes(plans.ask_question[0]?.question ?? '');
-  const answer = name === 'ask_question' ? plans.ask_question[isAsked ? 1 : 0] : plans[name];
-  return [{ name, arguments: answer as object }];
+  const told = JSON.stringify(request.messages);
+  const next = plans.ask_question.find(({ question }) => question === '' || !told.includes(question));
+  return [{ name, arguments: (name === 'ask_question' ? next : plans[name]) as object }];
 }

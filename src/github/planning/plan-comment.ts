@@ -1,12 +1,24 @@
 import { closedBlocks, harmless, harmlessLine } from '../../domain/text/sanitize.ts';
-import type { Session } from '../../planning/store.ts';
+import type { Session } from '../../planning/session.ts';
 import { clipped, folded } from '../comment-parts.ts';
+import { tickList } from './read-ticks.ts';
 
 /** The first line of the planning comment. We find the comment again by this line and its author. */
 export const planMarker = '<!-- deckhand:plan -->';
 
+/** The names of the agents and repositories that tasks have, by id. */
+interface Names {
+  agents: Map<string, string>;
+  repositories: Map<string, string>;
+}
+
+/** Renders the comment of an issue whose plan was deleted. */
+export function deletedPlan(prefix: string): string {
+  return `${planMarker}\nThe plan was deleted. \`${prefix} plan\` starts another one.`;
+}
+
 /** Renders the one comment of a planning session: the open question, the answers, the plan, and the result. */
-export function planComment(session: Session, prefix: string, agents: Map<string, string>, notice = ''): string {
+export function planComment(session: Session, prefix: string, names: Names, notice = ''): string {
   const line: Line = (text, max = 300) => harmlessLine(text, max, prefix);
   const sections = [
     [planMarker, `### 🧭 Plan: ${line(session.goal, 120)}`],
@@ -14,7 +26,7 @@ export function planComment(session: Session, prefix: string, agents: Map<string
     openQuestion(session, line, prefix),
     answers(session, line),
     phases(session, line),
-    tasks(session, line, agents),
+    tasks(session, line, names),
     requirements(session, line, prefix),
     [footer(session, prefix)],
   ];
@@ -33,8 +45,17 @@ type Line = (text: string, max?: number) => string;
 function openQuestion({ steps }: Session, line: Line, prefix: string): string[] {
   const open = steps.find((step) => step.answer === null);
   if (open === undefined) return [];
-  const options = open.options.map(({ label }, i) => `${i + 1}. ${line(label)}`);
-  return [`**${line(open.question)}**`, '', ...options, '', `\`${prefix} answer <numbers, or your own words>\``];
+  const options = tickList(
+    open.id,
+    open.options.map(({ label }) => line(label)),
+  );
+  return [
+    `**${line(open.question, 1000)}**`,
+    '',
+    ...options,
+    '',
+    `\`${prefix} answer <numbers, or your own words>\` answers too.`,
+  ];
 }
 
 function answers({ steps }: Session, line: Line): string[] {
@@ -54,12 +75,15 @@ function phases({ plan }: Session, line: Line): string[] {
   return ['**Phases**', '', ...each];
 }
 
-function tasks({ tasks }: Session, line: Line, agents: Map<string, string>): string[] {
+function tasks({ tasks }: Session, line: Line, { agents, repositories }: Names): string[] {
   if (tasks === null) return [];
-  const each = tasks.map(({ ref, title, owner, dependsOn }) => {
-    const by = owner === null ? '' : `, ${line(agents.get(owner) ?? 'an agent', 60)}`;
+  const each = tasks.map(({ ref, title, owner, ownerReason, repositoryId, dependsOn }) => {
+    const because = ownerReason ? ` (${line(ownerReason, 200)})` : '';
+    const by = owner === null ? '' : `, ${line(agents.get(owner) ?? 'an agent', 60)}${because}`;
+    const name = repositories.get(repositoryId ?? '');
+    const where = name === undefined ? '' : `, in ${line(name, 60)}`;
     const after = dependsOn.length === 0 ? '' : `, after ${dependsOn.map((other) => line(other, 40)).join(', ')}`;
-    return `- \`${ref.replace(/[`\s]+/g, ' ').slice(0, 40)}\` ${line(title, 200)}${by}${after}`;
+    return `- \`${ref.replace(/[`\s]+/g, ' ').slice(0, 40)}\` ${line(title, 200)}${where}${by}${after}`;
   });
   return ['**Tasks**', '', ...each];
 }
@@ -70,10 +94,12 @@ function requirements({ prd }: Session, line: Line, prefix: string): string[] {
   return folded(`Requirements: ${line(prd.title, 150)}`, [markdown]);
 }
 
-function footer({ status, result }: Session, prefix: string): string {
+function footer({ status, steps, result }: Session, prefix: string): string {
   if (result !== null)
     return `Approved: created the sprint **${harmlessLine(result.sprint.name, 200, prefix)}** with ${result.tasks.length} tasks. Comment \`${prefix} start\` here to start it.`;
   if (status === 'tasks_ready')
-    return `\`${prefix} approve\` creates a sprint, with an issue for each task. \`${prefix} plan <what should be different>\` rewrites it.`;
+    return `\`${prefix} approve\` creates a sprint, with an issue for each task. \`${prefix} plan <what should be different>\` rewrites it; \`${prefix} cancel\` deletes it.`;
+  if (status === 'collecting' && steps.every(({ answer }) => answer !== null))
+    return `Preparing the next question. \`${prefix} plan\` tries again if none comes.`;
   return status === 'answered' ? `\`${prefix} plan\` continues.` : '';
 }

@@ -5,12 +5,13 @@ import { mayReveal } from '../../domain/private-content.ts';
 import { harmless, harmlessLine } from '../../domain/text/sanitize.ts';
 import { slug } from '../../domain/text/slug.ts';
 import { AppError } from '../../errors.ts';
-import { getSession, type Prd, type Session } from '../../planning/store.ts';
+import type { Prd, Session } from '../../planning/session.ts';
+import { getSession } from '../../planning/store.ts';
 import { findProject } from '../../projects/store.ts';
 import { openCheckout, startTools } from '../../repositories/checkout.ts';
 import { type Credential, credentialFor, nameOnGitHub, octokitFor, remoteFor } from '../../repositories/credentials.ts';
 import { ensurePull } from '../../repositories/pulls.ts';
-import { findDocs, findRepository } from '../../repositories/store.ts';
+import { findDocs, listRepositoriesById } from '../../repositories/store.ts';
 import { authorFor } from '../../runs/publish/publish.ts';
 
 /**
@@ -59,12 +60,13 @@ interface DocsAccess {
 const gitMs = 300_000;
 
 async function mayShowIn(app: App, session: Session, docs: RepositoryRow): Promise<boolean> {
-  const { repositoryId, repositoryNotes, projectId } = session;
-  const connected = repositoryId === null ? null : await findRepository(app.db.manager, repositoryId);
-  // Treats a repository that is no longer connected as private. A plan without repository notes contains nothing from
+  const { repositoryIds, repositoryCount, repositoryNotes, projectId } = session;
+  const sources: { isPrivate: boolean }[] = await listRepositoriesById(app.db.manager, repositoryIds);
+  // Treats repositories that are no longer connected as private. A plan without repository notes contains nothing from
   // one.
-  const source = connected ?? { isPrivate: Boolean(repositoryNotes) };
-  return mayReveal(source, docs, await findProject(app.db.manager, projectId));
+  if (repositoryCount > repositoryIds.length) sources.push({ isPrivate: Boolean(repositoryNotes) });
+  const project = await findProject(app.db.manager, projectId);
+  return sources.every((source) => mayReveal(source, docs, project));
 }
 
 function bodyOf({ goal, result }: Session, prefix: string): string {

@@ -1,0 +1,85 @@
+import type { App } from '../../app.ts';
+import { Refused } from '../../domain/machine.ts';
+import { planParts } from '../../domain/wizard.ts';
+import { AppError } from '../../errors.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { generate } from '../../planning/generate.ts';
+import { askNext, currentStep } from '../../planning/operations.ts';
+import type { Session } from '../../planning/session.ts';
+import { findSessionOfIssue, getSession } from '../../planning/store.ts';
+import type { Jobs } from '../../queue/names.ts';
+import { listProjectRepositories } from '../../repositories/store.ts';
+import { sayOnce } from '../commands/replies.ts';
+import { placeOfRepository } from '../place.ts';
+import { listAgentNames } from '../store.ts';
+import { deletedPlan, planComment, planMarker } from './plan-comment.ts';
+
+/**
+ * Handles the `plan` job: shows a plan in its issue, asks the next question and, once all are answered, writes the
+ * missing parts. When the model fails, the comment says so, and the command `plan` continues from that point.
+ */
+export async function advancePlan(app: App, job: Jobs['plan']): Promise<void> {
+  const { projectId, sessionId, goesOn, deletedFrom } = job;
+  if (deletedFrom !== undefined) return showDeleted(app, deletedFrom);
+  await app.db.withLock(`plan ${sessionId}`, async () => {
+    const session = await getSession(app.db.manager, projectId, sessionId).catch((error) => {
+      // It was deleted since; a job of its own says so in the issue.
+      if (error instanceof AppError && error.status === 404) return undefined;
+      throw error;
+    });
+    if (session === undefined) return;
+    await showPlanComment(app, session, '');
+    if (!goesOn || session.status === 'finalized' || currentStep(session) !== undefined) return;
+    try {
+      await goOn(app, session);
+    } catch (error) {
+      if (error instanceof Refused) return;
+      if (!(error instanceof AppError)) throw error;
+      const notice = `😕 The plan could not be continued: ${error.message}`;
+      return showPlanComment(app, session, notice);
+    }
+  });
+}
+
+async function goOn(app: App, session: Session): Promise<void> {
+  if (session.status === 'collecting') {
+    const isAsked = await askNext(app, session);
+    await showPlanComment(app, session, '');
+    if (isAsked) return;
+  }
+  // A wish rewrites the whole plan. Afterwards, and after a failure in between, only the missing parts are written.
+  const isRewrite = session.wish !== null && session.tasks !== null;
+  for (const part of isRewrite ? planParts : planParts.filter((each) => session[each] === null)) {
+    await generate(app, session, part, { feedback: session.wish ?? '', userId: session.createdBy });
+    await showPlanComment(app, session, '');
+  }
+}
+
+/** Shows a plan in its issue. `notice` is a sentence about what just happened. */
+export async function showPlanComment(app: App, session: Session, notice: string): Promise<void> {
+  if (session.issueRepositoryId === null || session.issueNumber === null) return;
+  const em = app.db.manager;
+  const owners = (session.tasks ?? []).flatMap((task) => task.owner ?? []);
+  const repositories = await listProjectRepositories(em, session.projectId);
+  const names = {
+    agents: await listAgentNames(em, owners),
+    repositories: new Map(repositories.map(({ id, name }) => [id, name])),
+  };
+  const body = planComment(session, app.config.COMMAND_PREFIX, names, notice);
+  await say(app, { repositoryId: session.issueRepositoryId, number: session.issueNumber }, body);
+}
+
+async function showDeleted(app: App, issue: { repositoryId: string; number: number }): Promise<void> {
+  const isNew = await findSessionOfIssue(app.db.manager, issue.repositoryId, issue.number, 'open');
+  if (isNew === undefined) await say(app, issue, deletedPlan(app.config.COMMAND_PREFIX));
+}
+
+async function say(app: App, issue: { repositoryId: string; number: number }, body: string): Promise<void> {
+  const place = await placeOfRepository(app, issue.repositoryId);
+  if (place === undefined) return;
+  const at = { ...place.name, issue_number: issue.number };
+  await sayOnce(app, place.octokit, at, planMarker, body).catch((error) => {
+    // The issue was locked, deleted or transferred, so no comment can be written.
+    if (!isRefusedWith(error, 403, 404, 410)) throw error;
+  });
+}

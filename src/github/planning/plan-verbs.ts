@@ -1,0 +1,165 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../../app.ts';
+import type { AuditAction } from '../../domain/audit/action.ts';
+import { Refused } from '../../domain/machine.ts';
+import { mayReveal } from '../../domain/private-content.ts';
+import { oneLine, plain } from '../../domain/text/sanitize.ts';
+import { deleteWizard } from '../../planning/edit.ts';
+import { finalizeWizard } from '../../planning/finalize.ts';
+import { type Answer, answerWizard, currentStep, startWizard, wishForChange } from '../../planning/operations.ts';
+import type { Session } from '../../planning/session.ts';
+import { findSessionOfIssue } from '../../planning/store.ts';
+import { findProject } from '../../projects/store.ts';
+import { listProjectRepositories } from '../../repositories/store.ts';
+import { startSprint } from '../../sprints/operations.ts';
+import type { GivenCommand } from '../commands/given-command.ts';
+import { findOwnComment } from '../commands/replies.ts';
+import { planMarker } from './plan-comment.ts';
+import { readTicks } from './read-ticks.ts';
+
+/** Characters of a goal, and of what a person wants to be different. */
+const maxChars = 10_000;
+
+/**
+ * Starts a planning session from an issue, continues it, or rewrites its plan as the command's argument asks. The
+ * command is recorded as handled in the transaction of its change. A job then asks the model and shows the result on
+ * GitHub, so a failure of either does not repeat the command.
+ */
+export async function plan(app: App, given: GivenCommand): Promise<void> {
+  const { issue } = given.source;
+  const { argument } = given.command;
+  const known = await findOpenSession(app, given);
+  if (known === undefined) {
+    const goal = [plain(`${issue.title}\n\n${issue.body}`), argument && `Above all: ${plain(argument)}`];
+    await startWizard(
+      app,
+      given.repository.projectId,
+      given.userId,
+      {
+        goal: oneLine(goal.filter(Boolean).join('\n\n'), maxChars),
+        repositoryIds: await repositoriesFor(app, given),
+        issue: { repositoryId: given.repository.id, number: issue.number },
+        isAskedLater: true,
+      },
+      (em, id) => continueLater(app, given, em, id),
+    );
+    return;
+  }
+  app.audit.about({ type: 'wizard', id: known.id, projectId: known.projectId });
+  if (argument === '') return app.db.transaction((em) => continueLater(app, given, em, known.id));
+  if (known.status !== 'tasks_ready')
+    throw new Refused('There is no plan to rewrite yet. Answer the open questions first.');
+  const wish = plain(argument);
+  if (wish.length > maxChars)
+    throw new Refused(`Write at most ${maxChars} characters after \`plan\`; these are ${wish.length}.`);
+  await wishForChange(app, known, wish, (em, id) => continueLater(app, given, em, id));
+}
+
+/** At most this many repositories belong to one plan. */
+const maxRepositories = 100;
+
+/** Returns the repository of the issue and the others of the project whose content may be shown there. */
+async function repositoriesFor(app: App, { repository }: GivenCommand): Promise<string[]> {
+  const all = await listProjectRepositories(app.db.manager, repository.projectId);
+  const project = await findProject(app.db.manager, repository.projectId);
+  const others = all.filter((other) => other.id !== repository.id && mayReveal(other, repository, project));
+  return [repository, ...others].slice(0, maxRepositories).map(({ id }) => id);
+}
+
+/** Records the command as handled and queues the job that shows and continues the plan. */
+async function continueLater(app: App, given: GivenCommand, em: EntityManager, sessionId: string): Promise<void> {
+  await given.remember(em);
+  await goOnLater(app, em, { id: sessionId, projectId: given.repository.projectId });
+}
+
+/** Queues the job that shows and continues a plan. */
+export async function goOnLater(app: App, em: EntityManager, { id, projectId }: Pick<Session, 'id' | 'projectId'>) {
+  await app.queue.send(em, 'plan', { projectId, sessionId: id, goesOn: true }, { key: `${id} on` });
+}
+
+/**
+ * Answers the open question with the numbers of options or with text, or else with the options that are ticked in the
+ * comment of the plan. After the last answer, the plan is written.
+ */
+export async function answerPlan(app: App, given: GivenCommand): Promise<void> {
+  const session = await sessionOf(app, given, 'wizard.answer');
+  const step = currentStep(session);
+  if (step === undefined) throw new Refused('The plan has no open question.');
+  const text = given.command.argument;
+  const isNumbers = step.options.length > 0 && /^\d{1,2}(\s*,\s*\d{1,2})*$/.test(text);
+  const numbers = isNumbers ? text.split(',').map(Number) : text === '' ? await tickedNumbers(app, given, step.id) : [];
+  if (text === '' && numbers.length === 0)
+    throw new Refused('Write the numbers of options, or your own words, after `answer`, or tick options first.');
+  const customText = isNumbers ? '' : plain(text);
+  const answer = answerOf(step, numbers, customText);
+  await answerWizard(app, session, answer, { isAskedLater: true }, (em, id) => continueLater(app, given, em, id));
+}
+
+/** Builds an answer from the numbers of options. @throws Refused for a number without an option */
+export function answerOf(step: NonNullable<ReturnType<typeof currentStep>>, numbers: number[], text: string): Answer {
+  const selectedOptionIds = numbers.map((n) => {
+    const option = step.options[n - 1];
+    if (option === undefined) throw new Refused(`There is no option ${n}. Choose from 1 to ${step.options.length}.`);
+    return option.id;
+  });
+  return { stepId: step.id, selectedOptionIds, customText: text };
+}
+
+async function tickedNumbers(app: App, { at, source }: GivenCommand, stepId: string): Promise<number[]> {
+  const issue = { ...at.name, issue_number: source.issue.number };
+  const comment = await findOwnComment(app, at.octokit, issue, planMarker);
+  const ticks = readTicks(comment?.body ?? '');
+  return ticks?.stepId === stepId ? ticks.numbers : [];
+}
+
+/** Creates the sprint of the plan. */
+export async function approvePlan(app: App, given: GivenCommand): Promise<void> {
+  await finalizeWizard(app, await sessionOf(app, given, 'wizard.finalize'), given.userId, {}, given.remember);
+}
+
+/** Deletes the open plan of the issue. Returns false when there is none. */
+export async function abandonPlan(app: App, given: GivenCommand): Promise<boolean> {
+  const session = await findOpenSession(app, given);
+  if (session === undefined) return false;
+  app.audit.about({ type: 'wizard', id: session.id, projectId: session.projectId }, 'wizard.delete');
+  await deleteWizard(app, session, given.remember);
+  return true;
+}
+
+/** Starts the sprint of the issue's most recently approved plan. Returns false when the issue has no such plan. */
+export async function startPlanned(app: App, given: GivenCommand): Promise<boolean> {
+  const { repository, source } = given;
+  const made = await findSessionOfIssue(app.db.manager, repository.id, source.issue.number, 'finalized');
+  if (made?.result == null) return false;
+  if ((await findOpenSession(app, given)) !== undefined)
+    throw new Refused('This issue has an open plan. Approve it before you start.');
+  const { id } = made.result.sprint;
+  app.audit.about({ type: 'sprint', id, projectId: made.projectId }, 'sprint.start');
+  await startSprint(app, id, given.userId, given.remember);
+  return true;
+}
+
+function findOpenSession(app: App, { repository, source }: GivenCommand): Promise<Session | undefined> {
+  return findSessionOfIssue(app.db.manager, repository.id, source.issue.number, 'open');
+}
+
+/** Finds the open plan of the issue, or else the one approved last. */
+async function findSession(app: App, given: GivenCommand): Promise<Session | undefined> {
+  const { repository, source } = given;
+  const open = await findOpenSession(app, given);
+  return open ?? findSessionOfIssue(app.db.manager, repository.id, source.issue.number, 'finalized');
+}
+
+/** Returns whether the issue has a plan for a sprint, open or approved. */
+export async function hasPlan(app: App, given: GivenCommand): Promise<boolean> {
+  return (await findSession(app, given)) !== undefined;
+}
+
+/** @throws Refused when the issue has no plan */
+async function sessionOf(app: App, given: GivenCommand, action: AuditAction): Promise<Session> {
+  const session = await findSession(app, given);
+  if (session === undefined)
+    throw new Refused(`This issue has no plan. Use \`plan\` before \`${given.command.verb}\`.`);
+  app.audit.about({ type: 'wizard', id: session.id, projectId: session.projectId }, action);
+  return session;
+}

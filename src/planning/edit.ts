@@ -1,0 +1,89 @@
+import type { EntityManager } from 'typeorm';
+import type { z } from 'zod';
+import type { App } from '../app.ts';
+import { nextState } from '../domain/machine.ts';
+import { planParts, wizardMachine } from '../domain/wizard.ts';
+import { badRequest, notFound, type Problem } from '../errors.ts';
+import { ownerProblems, repositoryProblems } from '../tasks/operations.ts';
+import { showPlan } from './operations.ts';
+import type { EditWizard } from './schemas.ts';
+import type { Parts, PlannedTask, Session } from './session.ts';
+import { changedByOthers, deleteSessionRow, lockSession, updateSession } from './store.ts';
+
+/**
+ * Replaces parts of a plan with what a person wrote. Parts that were not given stay as they are.
+ * @throws Refused when the session has changed since the version that was edited, or does not have the part before yet;
+ * AppError 400 naming the field
+ */
+export async function editWizard(
+  app: App,
+  { projectId, id }: Session,
+  userId: string,
+  { updatedAt, ...parts }: z.output<typeof EditWizard>,
+): Promise<Session> {
+  return app.db.transaction(async (em) => {
+    const session = await lockSession(em, projectId, id);
+    if (updatedAt !== undefined && Date.parse(updatedAt) !== session.updatedAt.getTime()) throw changedByOthers();
+    const given = planParts.filter((part) => parts[part] !== undefined);
+    let { status } = session;
+    for (const part of given) status = nextState(wizardMachine, status, `edit_${part}`, { isLast: false });
+    app.audit.note(Object.fromEntries(given.map((part) => [part, [session[part] && 'written', 'edited']])));
+    if (given.length === 0) return session;
+    if (parts.tasks !== undefined) await checkReferences(em, session, userId, parts.tasks);
+    const change: Partial<Parts> = Object.fromEntries(given.map((part) => [part, parts[part]]));
+    await updateSession(em, session, { status, ...change });
+    await showPlan(app, em, session);
+    return session;
+  });
+}
+
+/**
+ * Checks the agents and repositories that edited tasks name. What a task named before is accepted, because the agent or
+ * the repository may be gone; the sprint is then created without it.
+ * @throws AppError 400
+ */
+async function checkReferences(
+  em: EntityManager,
+  session: Session,
+  userId: string,
+  tasks: PlannedTask[],
+): Promise<void> {
+  const before = new Set((session.tasks ?? []).flatMap(({ owner, repositoryId }) => [owner, repositoryId]));
+  const isNew = (id: string | null): id is string => id !== null && !before.has(id);
+  const problems: Problem[] = [];
+  for (const [i, { owner, repositoryId }] of tasks.entries()) {
+    const own = [
+      ...(isNew(owner) ? await ownerProblems(em, session.projectId, userId, owner) : []),
+      ...(isNew(repositoryId) ? await repositoryProblems(em, session.projectId, repositoryId) : []),
+    ];
+    problems.push(
+      ...own.map(({ path, message }) => ({ path: `tasks.${i}.${path}`, message: `tasks.${i}.${message}` })),
+    );
+  }
+  if (problems.length > 0) throw badRequest(problems);
+}
+
+/**
+ * Deletes a session. The sprint of a finalized session stays. `also` is called in the same transaction.
+ * @throws AppError 404
+ */
+export async function deleteWizard(
+  app: App,
+  session: Session,
+  also?: (em: EntityManager) => Promise<void>,
+): Promise<void> {
+  const { id, projectId, status, issueRepositoryId: repositoryId, issueNumber: number } = session;
+  await app.db.transaction(async (em) => {
+    app.audit.note({ goal: [session.goal, null] });
+    if (!(await deleteSessionRow(em, id))) throw notFound('Wizard session', id);
+    await also?.(em);
+    if (app.github === undefined || repositoryId === null || number === null || status === 'finalized') return;
+    const deletedFrom = { repositoryId, number };
+    await app.queue.send(
+      em,
+      'plan',
+      { projectId, sessionId: id, goesOn: false, deletedFrom },
+      { key: `${id} deleted` },
+    );
+  });
+}

@@ -1,0 +1,55 @@
+import type { App } from '../app.ts';
+import type { Model } from '../llm/model.ts';
+import { askModel, type Live, type PlanStep, stepMs } from './ask-model.ts';
+import { plannedRepositories } from './choices.ts';
+import type { FunctionName } from './functions.ts';
+import { openPlanReader } from './plan-reader.ts';
+import { type More, planningPrompt } from './prompts.ts';
+import { describeRepositories, withFindings } from './repository-notes.ts';
+import type { Draft } from './session.ts';
+
+/**
+ * Carries out one step of a session: lets the model read the repositories and call the function. Returns what the
+ * function was called with, and the notes on the repositories for later steps.
+ * @throws AppError 502 when the model fails
+ */
+export async function takeStep<N extends FunctionName>(
+  app: App,
+  model: Model,
+  name: N,
+  draft: Draft,
+  more: More & { live?: Live | undefined; check?: PlanStep['check'] },
+) {
+  const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(stepMs)]);
+  const repositories = await plannedRepositories(app, draft);
+  const reader = openPlanReader(app, repositories, signal);
+  try {
+    const isUnread = draft.repositoryNotes === null || (draft.repositoryNotes === '' && name === 'write_prd');
+    const notes = isUnread ? await describeOrNothing() : (draft.repositoryNotes ?? '');
+    const known = { ...draft, repositoryNotes: notes };
+    const isReadable = notes !== '';
+    const opening = planningPrompt(name, known, { ...more, repositories: isReadable ? repositories : [] });
+    const read = isReadable ? reader.call : undefined;
+    const { given, found } = await askModel(app, model, name, {
+      ...more.live,
+      check: more.check,
+      opening,
+      read,
+      signal,
+    });
+    return { given, notes: withFindings(notes, found) };
+  } finally {
+    await reader.close();
+  }
+
+  async function describeOrNothing(): Promise<string> {
+    if (repositories.length === 0) return '';
+    try {
+      return await describeRepositories(app, repositories, reader);
+    } catch (error) {
+      if (app.stopping.aborted) throw error;
+      app.log.warn({ err: error, projectId: draft.projectId }, 'could not read the repositories for planning');
+      return '';
+    }
+  }
+}
