@@ -27,7 +27,7 @@ export async function signIn(page: Page, url: string, login: string, returnTo = 
 export async function settled(page: Page): Promise<void> {
   await page.getByRole('heading').first().waitFor();
   await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
-  // A dialog has different colours while it fades in.
+  // A dialog has different colours while it fades in. An animation that is cancelled is over too.
   await page.evaluate(
     'Promise.all(document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime < 1e4).map((a) => a.finished.catch(() => {})))',
   );

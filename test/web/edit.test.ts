@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core';
 import { chromiumPath } from '../../src/demo/browser.ts';
+import type { ModelRequest } from '../../src/demo/model/model.ts';
 import { complaints, inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
+import { planner } from '../support/stand-ins/planner.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -9,7 +11,8 @@ let base: string;
 
 beforeAll(async () => {
   if (chromiumPath === undefined) return;
-  world = await openWorld([], { seed: { hasDependency: true } });
+  const model = (request: ModelRequest) => (request.tool_choice === undefined ? 'Done.' : planner(request));
+  world = await openWorld(model, { seed: { hasDependency: true } });
   base = `/projects/${world.project.id}`;
   page = await openOwner(world);
 });
@@ -228,4 +231,31 @@ inBrowser('the environment is tried with live output, and its result becomes a d
   await page.getByRole('region', { name: 'Output of command 2' }).getByText('not ok').waitFor();
   await page.getByRole('list', { name: 'Refused hosts' }).getByText('3 times').waitFor();
   expect(await draft.textContent()).toContain('checks:\n  - npm test # exit code 4 in the trial\n');
+});
+
+inBrowser('of two people who edit one plan, the second chooses the version, and both see the last change', async () => {
+  type State = { sessionId: string; currentStep: { id: string } | null; updatedAt: string };
+  let state = await api<State>('POST', `${base}/wizard/initialize`, { goal: 'Greet people politely' });
+  const at = `${base}/wizard/${state.sessionId}`;
+  while (state.currentStep !== null)
+    state = await api('POST', `${at}/answer`, { answer: { stepId: state.currentStep.id, customText: 'As usual.' } });
+  await page.goto(`${world.service.url}${base}/plan`);
+  await page.getByRole('link', { name: 'Greet people politely' }).click();
+  await button('Write requirements by hand').click();
+  await page.getByLabel('Requirements in Markdown').fill('One line that I wrote.');
+  await api('PATCH', at, { prd: { title: 'Theirs', markdown: 'Their line.' }, updatedAt: state.updatedAt });
+  await button('Save').click();
+  await page.getByText('Somebody else changed this while you were editing.').waitFor();
+  expect(await page.getByLabel('Requirements in Markdown').inputValue()).toBe('One line that I wrote.');
+  await button('Save my version').click();
+  await page.getByText('One line that I wrote.').waitFor();
+  await button('Show changes of the requirements').click();
+  const changes = page.getByRole('region', { name: 'Last change' });
+  expect((await changes.locator('del').allTextContents()).join()).toContain('Their line.');
+  expect((await changes.locator('ins').allTextContents()).join()).toContain('One line that I wrote.');
+  await page.goto(`${world.service.url}${base}/plan`);
+  await button('Delete plan Greet people politely').click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete plan' }).click();
+  await page.getByRole('link', { name: 'Greet people politely' }).waitFor({ state: 'detached' });
+  complaints.length = 0;
 });

@@ -53,6 +53,7 @@ beforeAll(async () => {
     goal: hostile,
   });
   sessionId = begun.sessionId;
+  await addHostilePlan(begun.currentStep);
   repositoryId = await addHostileTrial();
   await addHostileFailure();
   await call('PUT', `${base}/environment-secrets/NPM_TOKEN`, { value: 'a value of a secret' });
@@ -69,6 +70,26 @@ async function addHostileFailure(): Promise<void> {
      values ('run_hostile', $1, $2, $3, 'start', 'failed', $4, now() - interval '1 day', now(), now())`,
     [hostileTask, world.project.id, agentId, JSON.stringify(failure)],
   );
+}
+
+/** Answers the questions of the planning session, and writes a plan by hand. */
+async function addHostilePlan(first: { id: string }): Promise<void> {
+  const at = `${base}/wizard/${sessionId}`;
+  const call = <T>(method: string, where: string, body: object) =>
+    world.service.api<T>(world.token, method, where, body);
+  type State = { currentStep: { id: string } | null; updatedAt: string };
+  let state: State = { currentStep: first, updatedAt: '' };
+  while (state.currentStep !== null) {
+    const answer = { stepId: state.currentStep.id, customText: hostile };
+    state = await call<State>('POST', `${at}/answer`, { answer });
+  }
+  const task = { ref: hostile.slice(0, 200), title: hostile.slice(0, 200), description: hostileText, owner: agentId };
+  await call('PATCH', at, {
+    prd: { title: hostile, markdown: hostileText },
+    plan: { phases: [{ name: hostile, goal: 'A'.repeat(2000), reason: hostile }] },
+    tasks: [{ ...task, ownerReason: hostile }],
+    updatedAt: state.updatedAt,
+  });
 }
 
 /** Adds the result of a trial whose commands wrote hostile text. Returns the id of the repository. */

@@ -1,32 +1,10 @@
-import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { postStream } from '../live/post-stream.ts';
 
 /** Sends a message to a chat and returns the whole answer. `onText` receives the answer piece by piece. */
 export async function sendMessage(address: string, message: string, onText: (piece: string) => void): Promise<string> {
-  // `fetch` is used because the browser's EventSource cannot send a POST.
-  const response = await fetch(`/api/v1${address}`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream' },
-    body: JSON.stringify({ message }),
-  });
-  const isStream = response.headers.get('content-type')?.includes('event-stream');
-  if (!response.ok || !isStream || response.body === null)
-    throw { status: response.status, data: await response.json().catch(() => undefined) };
-  for await (const { event, data } of eventsOf(response.body)) {
-    const content = JSON.parse(data) as { text?: string; response?: string; statusCode?: number };
-    if (event === 'text') onText(content.text ?? '');
-    else if (event === 'error') throw { status: content.statusCode ?? 502, data: content };
-    else if (event === 'done') return content.response ?? '';
-  }
-  throw new Error('The connection was lost before the answer was complete.');
-}
-
-/** Yields the server-sent events of a reply. Uses a reader, because Safari cannot iterate over a stream. */
-async function* eventsOf(body: ReadableStream<Uint8Array>) {
-  const decoder = new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>;
-  const reader = body.pipeThrough(decoder).pipeThrough(new EventSourceParserStream()).getReader();
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    yield value;
-  }
+  const onEvent = (name: string | undefined, { text }: { text?: string }) => {
+    if (name === 'text') onText(text ?? '');
+  };
+  const { response } = await postStream<{ response?: string }>(address, { message }, onEvent);
+  return response ?? '';
 }

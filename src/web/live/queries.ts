@@ -121,10 +121,17 @@ export const velocity = (projectId: string) =>
     queryFn: () => api.getVelocity(projectId, { count: 12 }),
   });
 
+export const wizards = (projectId: string) =>
+  queryOptions({ queryKey: ['wizards', projectId], queryFn: () => api.listWizards(projectId) });
+
+/** How often an open planning session is fetched. Sessions have no events, and several people may work on one. */
+const wizardPollMs = 10_000;
+
 export const wizard = (projectId: string, sessionId: string) =>
   queryOptions({
     queryKey: ['wizard', sessionId],
     queryFn: () => api.getWizard(projectId, sessionId),
+    refetchInterval: ({ state }) => (state.data?.status === 'finalized' ? false : wizardPollMs),
   });
 
 /** What a chat is about. */

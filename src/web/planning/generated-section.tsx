@@ -2,53 +2,91 @@ import { Button, Heading } from '@primer/react';
 import { type ReactNode, useState } from 'react';
 import { sentenceCase } from '../display/names.ts';
 import { TextDialog } from '../forms/text-dialog.tsx';
+import { ArrivingPart } from './arriving-part.tsx';
 import type { GeneratedPart, Wizard } from './use-wizard.ts';
 
 const names: Record<GeneratedPart, string> = { prd: 'requirements', plan: 'plan', tasks: 'tasks' };
 
-/** Shows a part of the plan with buttons to generate it, and to regenerate it with feedback. */
-export function GeneratedSection(props: { part: GeneratedPart; wizard: Wizard; children: ReactNode }) {
-  const { part, wizard, children } = props;
+/**
+ * Shows a part of the plan with buttons to generate it, to regenerate it with feedback, to edit it by hand, and to see
+ * what its last change was.
+ */
+export function GeneratedSection(props: {
+  part: GeneratedPart;
+  wizard: Wizard;
+  /** The lines that the last change added and removed; undefined before the first change. */
+  changes: ReactNode | undefined;
+  /** Undefined for a part that is always edited in place. */
+  editor?: ((close: () => void) => ReactNode) | undefined;
+  children: ReactNode;
+}) {
+  const { part, wizard, changes, editor, children } = props;
   const [isAsking, setAsking] = useState(false);
+  const [view, setView] = useState<'content' | 'editor' | 'changes'>('content');
   const name = names[part];
   const isGenerated = wizard.isGenerated(part);
-  const isGenerating = wizard.isGenerating(part);
+  const arriving = wizard.arrivingOf(part);
+  const isEditable = editor !== undefined && !wizard.isFinal && view !== 'editor' && arriving === undefined;
   return (
     <section className="box" aria-label={sentenceCase(name)}>
-      <div className="row">
+      <div className="row wrap-row">
         <Heading as="h2" variant="small">
           {sentenceCase(name)}
         </Heading>
         <span className="grow" />
-        {isGenerated && !wizard.isFinal && (
-          <Button size="small" disabled={wizard.isBusy} loading={isGenerating} onClick={() => setAsking(true)}>
+        {isGenerated && changes !== undefined && view !== 'editor' && (
+          <Button
+            size="small"
+            aria-label={`${view === 'changes' ? 'Hide changes' : 'Show changes'} of the ${name}`}
+            onClick={() => setView(view === 'changes' ? 'content' : 'changes')}
+          >
+            {view === 'changes' ? 'Hide changes' : 'Show changes'}
+          </Button>
+        )}
+        {isEditable && (
+          <Button
+            size="small"
+            disabled={wizard.isBusy}
+            aria-label={isGenerated ? `Edit ${name}` : `Write ${name} by hand`}
+            onClick={() => setView('editor')}
+          >
+            {isGenerated ? 'Edit' : 'Write by hand'}
+          </Button>
+        )}
+        {isGenerated && !wizard.isFinal && view !== 'editor' && (
+          <Button
+            size="small"
+            disabled={wizard.isBusy}
+            loading={arriving !== undefined}
+            onClick={() => setAsking(true)}
+          >
             Regenerate
           </Button>
         )}
       </div>
-      {isGenerated ? (
-        children
+      {arriving === undefined ? (
+        <>
+          {view === 'editor' && editor?.(() => setView('content'))}
+          {view === 'changes' && changes}
+          {view === 'content' && isGenerated && children}
+          {view !== 'editor' && !isGenerated && (
+            <Button variant="primary" disabled={wizard.isBusy} onClick={() => wizard.generate(part, '')}>
+              Generate {name}
+            </Button>
+          )}
+        </>
       ) : (
-        <Button
-          variant="primary"
-          disabled={wizard.isBusy}
-          loading={isGenerating}
-          onClick={() => wizard.generate(part, '')}
-        >
-          Generate {name}
-        </Button>
-      )}
-      {isGenerating && (
-        <p className="muted" role="status">
-          Generating. This can take up to a minute.
-        </p>
+        <ArrivingPart arriving={arriving} />
       )}
       {isAsking && (
         <TextDialog
           title={`Regenerate ${name}`}
           label="What should change?"
           submit="Regenerate"
-          onSubmit={(feedback) => wizard.generate(part, feedback)}
+          onSubmit={(feedback) => {
+            setView('content');
+            wizard.generate(part, feedback);
+          }}
           onClose={() => setAsking(false)}
         />
       )}

@@ -1,14 +1,13 @@
-import { Button, Flash, FormControl, Heading, Textarea } from '@primer/react';
+import { Button, Checkbox, CheckboxGroup, Flash, FormControl, Heading, Textarea } from '@primer/react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useNavigate, useParams } from 'react-router';
+import { useNavigate, useParams } from 'react-router';
 import * as api from '../api.ts';
-import { SelectField } from '../forms/select-field.tsx';
 import { submitOnce } from '../forms/submit-once.ts';
 import { usePageTitle } from '../frame/use-page-title.ts';
 import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
-import { addRecentPlan, recentPlans } from './recent-plans.ts';
+import { SessionList } from './session-list.tsx';
 
 /** Starts a planning session, which leads from a goal to a sprint. */
 export function PlanPage() {
@@ -24,7 +23,7 @@ export function PlanPage() {
         anything. The sprint is created at the end.
       </p>
       <GoalForm projectId={projectId} />
-      <RecentPlans projectId={projectId} />
+      <SessionList projectId={projectId} />
     </div>
   );
 }
@@ -33,15 +32,14 @@ function GoalForm({ projectId }: { projectId: string }) {
   const repositories = useQuery(queries.repositories(projectId));
   const navigate = useNavigate();
   const [goal, setGoal] = useState('');
-  const [repositoryId, setRepositoryId] = useState('');
+  const [repositoryIds, setRepositoryIds] = useState<string[]>([]);
   const start = useMutation({
     mutationFn: () =>
       api.startWizard(projectId, {
         goal: goal.trim(),
-        ...(repositoryId === '' ? {} : { repositoryId }),
+        ...(repositoryIds.length === 0 ? {} : { repositoryIds }),
       }),
     onSuccess: async ({ sessionId }) => {
-      addRecentPlan(projectId, { id: sessionId, goal: goal.trim() });
       await navigate(`/projects/${projectId}/plan/${sessionId}`);
     },
   });
@@ -53,39 +51,35 @@ function GoalForm({ projectId }: { projectId: string }) {
           <FormControl.Label>What do you want to achieve?</FormControl.Label>
           <Textarea block rows={4} maxLength={10_000} value={goal} onChange={(event) => setGoal(event.target.value)} />
         </FormControl>
-        <SelectField
-          label="Repository"
-          emptyOption="Primary repository"
-          options={repositories.data}
-          onSelect={setRepositoryId}
-        />
+        {(repositories.data?.length ?? 0) > 1 && (
+          <CheckboxGroup>
+            <CheckboxGroup.Label>Repositories</CheckboxGroup.Label>
+            <CheckboxGroup.Caption>Without a choice, the plan is for the primary repository.</CheckboxGroup.Caption>
+            {repositories.data?.map(({ id, name }) => (
+              <FormControl key={id}>
+                <Checkbox
+                  value={id}
+                  checked={repositoryIds.includes(id)}
+                  onChange={({ target }) =>
+                    setRepositoryIds((ids) => (target.checked ? [...ids, id] : ids.filter((each) => each !== id)))
+                  }
+                />
+                <FormControl.Label>{name}</FormControl.Label>
+              </FormControl>
+            ))}
+          </CheckboxGroup>
+        )}
         <div>
           <Button type="submit" variant="primary" loading={start.isPending}>
             Start planning
           </Button>
         </div>
+        {start.isPending && (
+          <p className="muted" role="status">
+            Reading the repositories for the first question. This can take a minute.
+          </p>
+        )}
       </form>
     </>
-  );
-}
-
-function RecentPlans({ projectId }: { projectId: string }) {
-  const plans = recentPlans(projectId);
-  if (plans.length === 0) return null;
-  return (
-    <section>
-      <Heading as="h2" variant="small">
-        Recent plans in this browser
-      </Heading>
-      <ul className="list">
-        {plans.map(({ id, goal }) => (
-          <li key={id} className="list-item">
-            <Link to={`/projects/${projectId}/plan/${id}`} className="wrap">
-              {goal}
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }

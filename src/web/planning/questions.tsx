@@ -37,6 +37,16 @@ export function Questions({ session, wizard }: { session: WizardSession; wizard:
           )}
         </li>
       ))}
+      {session.status === 'collecting' && session.currentStep === null && (
+        <li className="box muted">
+          The next question is being prepared in the issue of this plan. If none comes, edit the last answer.
+        </li>
+      )}
+      {wizard.isAnswering && (
+        <li className="muted" role="status">
+          Reading the repositories for the next question. This can take a minute.
+        </li>
+      )}
       {session.currentStep && editedId === undefined && (
         <li className="box">
           <QuestionForm

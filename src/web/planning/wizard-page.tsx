@@ -1,16 +1,20 @@
 import { Flash, Heading, Link as PrimerLink } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'react-router';
-import type { Plan, Prd, WizardSession } from '../api.ts';
+import type { Plan, WizardSession } from '../api.ts';
 import { Markdown } from '../display/markdown.tsx';
 import { QueryResult } from '../display/query-result.tsx';
 import { usePageTitle } from '../frame/use-page-title.ts';
 import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
+import { EditPlan } from './editing/edit-plan.tsx';
+import { EditPrd } from './editing/edit-prd.tsx';
+import { PlannedTasks } from './editing/planned-tasks.tsx';
 import { GeneratedSection } from './generated-section.tsx';
-import { PlannedTasks } from './planned-tasks.tsx';
+import { PartChanges } from './part-changes.tsx';
+import { partText, withTitle } from './part-text.ts';
 import { Questions } from './questions.tsx';
-import { useWizard, type Wizard } from './use-wizard.ts';
+import { type GeneratedPart, useWizard, type Wizard } from './use-wizard.ts';
 
 /**
  * Leads from questions to requirements, plan, tasks and a sprint. Every step can be changed until the sprint is
@@ -46,8 +50,12 @@ function SessionView({ projectId, session }: { projectId: string; session: Wizar
       {wizard.isFinal && (
         <Flash variant="success">
           Sprint created.{' '}
-          <PrimerLink as={Link} to={`/projects/${projectId}/sprints`} inline>
-            View sprints
+          <PrimerLink
+            as={Link}
+            to={session.sprintId === null ? `/projects/${projectId}/sprints` : `/sprints/${session.sprintId}`}
+            inline
+          >
+            {session.sprintId === null ? 'View sprints' : 'View the sprint'}
           </PrimerLink>
         </Flash>
       )}
@@ -58,30 +66,49 @@ function SessionView({ projectId, session }: { projectId: string; session: Wizar
 function GeneratedSections(props: { projectId: string; session: WizardSession; wizard: Wizard }) {
   const { projectId, session, wizard } = props;
   const { prd, plan, tasks } = session;
+  const names = useNames(projectId);
+  const changesOf = (part: GeneratedPart) =>
+    session.previous[part] === null ? undefined : (
+      <PartChanges
+        before={partText(part, session.previous, names)}
+        after={partText(part, session, names)}
+        label="Last change"
+      />
+    );
   return (
     <>
-      <GeneratedSection part="prd" wizard={wizard}>
+      <GeneratedSection
+        part="prd"
+        wizard={wizard}
+        changes={changesOf('prd')}
+        editor={(close) => <EditPrd projectId={projectId} session={session} onClose={close} />}
+      >
         {prd && <Markdown text={withTitle(prd)} />}
       </GeneratedSection>
       {prd && (
-        <GeneratedSection part="plan" wizard={wizard}>
+        <GeneratedSection
+          part="plan"
+          wizard={wizard}
+          changes={changesOf('plan')}
+          editor={(close) => <EditPlan projectId={projectId} session={session} onClose={close} />}
+        >
           {plan && <Phases plan={plan} />}
         </GeneratedSection>
       )}
       {plan && (
-        <GeneratedSection part="tasks" wizard={wizard}>
-          {tasks && (
-            <PlannedTasks
-              key={JSON.stringify(tasks)}
-              projectId={projectId}
-              session={session}
-              onFinalized={wizard.refetch}
-            />
-          )}
+        <GeneratedSection part="tasks" wizard={wizard} changes={changesOf('tasks')}>
+          {tasks && <PlannedTasks projectId={projectId} session={session} onFinalized={wizard.refetch} />}
         </GeneratedSection>
       )}
     </>
   );
+}
+
+/** Returns the names of the project's agents and repositories, by id. */
+function useNames(projectId: string): Map<string, string> {
+  const agents = useQuery(queries.agentsOf(projectId));
+  const repositories = useQuery(queries.repositories(projectId));
+  return new Map([...(agents.data ?? []), ...(repositories.data ?? [])].map(({ id, name }) => [id, name]));
 }
 
 function Phases({ plan }: { plan: Plan }) {
@@ -96,9 +123,4 @@ function Phases({ plan }: { plan: Plan }) {
       ))}
     </ol>
   );
-}
-
-/** Adds the title as a heading unless the document already starts with one. */
-function withTitle({ title, markdown }: Prd): string {
-  return /^#\s/.test(markdown.trimStart()) ? markdown : `# ${title}\n\n${markdown}`;
 }

@@ -1,0 +1,77 @@
+import { PlusIcon, TrashIcon } from '@primer/octicons-react';
+import { Button, IconButton, Textarea, TextInput } from '@primer/react';
+import { useState } from 'react';
+import type { Plan, WizardSession } from '../../api.ts';
+import { FormButtons } from '../../forms/form-dialog.tsx';
+import { EditProblem } from './edit-problem.tsx';
+import { useEdit } from './use-edit.ts';
+
+type Phase = Plan['phases'][number];
+
+const emptyPhase: Phase = { name: '', goal: '', reason: '' };
+const maxPhases = 20;
+
+/** Edits the phases of a plan by hand. */
+export function EditPlan(props: { projectId: string; session: WizardSession; onClose(): void }) {
+  const { projectId, session, onClose } = props;
+  const [phases, setPhases] = useState<Phase[]>(session.plan?.phases ?? [emptyPhase]);
+  const edit = useEdit(projectId, session, 'plan');
+  const update = (at: number, change: Partial<Phase>) =>
+    setPhases((before) => before.map((phase, i) => (i === at ? { ...phase, ...change } : phase)));
+  const plan = { phases };
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        edit.save({ plan }, onClose);
+      }}
+    >
+      <ol className="stack plain-list" aria-label="Phases">
+        {phases.map((phase, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: phases have no ids, and their fields are controlled
+          <li key={i} className="planned">
+            <div className="row">
+              <TextInput
+                block
+                required
+                aria-label={`Name of phase ${i + 1}`}
+                maxLength={500}
+                value={phase.name}
+                onChange={({ target }) => update(i, { name: target.value })}
+              />
+              <IconButton
+                icon={TrashIcon}
+                aria-label={`Remove phase ${i + 1}`}
+                disabled={phases.length === 1}
+                onClick={() => setPhases(phases.filter((_, at) => at !== i))}
+              />
+            </div>
+            {(['goal', 'reason'] as const).map((field) => (
+              <Textarea
+                key={field}
+                block
+                rows={2}
+                resize="vertical"
+                aria-label={`${field === 'goal' ? 'Goal' : 'Reason'} of phase ${i + 1}`}
+                placeholder={field === 'goal' ? 'Goal' : 'Reason for its place'}
+                maxLength={5000}
+                value={phase[field]}
+                onChange={({ target }) => update(i, { [field]: target.value })}
+              />
+            ))}
+          </li>
+        ))}
+      </ol>
+      {phases.length < maxPhases && (
+        <div>
+          <Button size="small" leadingVisual={PlusIcon} onClick={() => setPhases([...phases, emptyPhase])}>
+            Add phase
+          </Button>
+        </div>
+      )}
+      <EditProblem edit={edit} onOverwrite={() => edit.overwrite({ plan }, onClose)} onDiscard={onClose} />
+      <FormButtons submit="Save" isBusy={edit.isSaving} onCancel={onClose} />
+    </form>
+  );
+}

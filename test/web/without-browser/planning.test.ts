@@ -1,0 +1,42 @@
+import type { PlannedTask } from '../../../src/web/api.ts';
+import { partText } from '../../../src/web/planning/part-text.ts';
+import { partialJson } from '../../../src/web/planning/partial-json.ts';
+
+test('JSON that is still arriving is shown as far as it goes', () => {
+  const whole = {
+    title: 'Say "hi" \\ and \u00e9',
+    phases: [{ name: 'a', goal: 'x, y' }, { name: 'b{[' }],
+    n: -1.5,
+    on: true,
+  };
+  for (const text of [JSON.stringify(whole), JSON.stringify(whole).replace('\u00e9', '\\u00e9')]) {
+    expect(partialJson(text)).toEqual(whole);
+    // Each beginning can be parsed, and the title only grows.
+    let before = '';
+    for (let end = 1; end < text.length; end++) {
+      const { title = '' } = partialJson(text.slice(0, end)) as { title?: string };
+      expect(title.startsWith(before)).toBe(true);
+      before = title;
+    }
+    expect(before).toBe(whole.title);
+  }
+  expect(partialJson('')).toBeUndefined();
+  expect(partialJson('not JSON')).toBeUndefined();
+});
+
+test('a part of a plan becomes text with names instead of ids', () => {
+  const task: PlannedTask = {
+    ref: 'a',
+    title: 'Greet',
+    description: 'Politely',
+    owner: 'agent_1',
+    ownerReason: null,
+    repositoryId: null,
+    dependsOn: ['b', 'c'],
+  };
+  const parts = { prd: null, plan: null, tasks: [task] };
+  expect(partText('tasks', parts, new Map([['agent_1', 'Developer']]))).toBe(
+    'a: Greet\nAgent: Developer\nRepository: first\nDepends on: b, c\nPolitely',
+  );
+  expect(partText('prd', parts, new Map())).toBe('');
+});
