@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import type { Changes } from '../domain/audit/changes.ts';
-import { nextState } from '../domain/machine.ts';
+import { nextState, Refused } from '../domain/machine.ts';
 import { lengthProblem } from '../domain/sprint.ts';
 import { oneLine } from '../domain/text/sanitize.ts';
 import { wizardMachine } from '../domain/wizard.ts';
@@ -44,6 +44,7 @@ export async function finalizeWizard(
       return { made: now.result, isRepeated: true };
     }
     const status = nextState(wizardMachine, now.status, 'finalize', { isLast: false });
+    if (now.wish !== null) throw new Refused('This plan is being rewritten. Approve it when the new version is there.');
     const tasks = await tasksToCreate(em, now, userId, input.tasks);
     const made = await makeSprint(app, em, now.projectId, userId, {
       name: input.name ?? oneLine(now.prd?.title || now.goal, 200),

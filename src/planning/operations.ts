@@ -70,7 +70,7 @@ async function chosenRepositories(em: EntityManager, projectId: string, given: N
   const known = new Set((await listProjectRepositories(em, projectId)).map(({ id }) => id));
   const unknown = (repositoryIds ?? []).flatMap((id, i) => {
     const path = `repositoryIds.${i}`;
-    return known.has(id) ? [] : [{ path, message: `${path}: no repository ${id} in this project` }];
+    return known.has(id) ? [] : [{ path, message: `${path} must be a repository of this project, not ${id}` }];
   });
   if (unknown.length > 0) throw badRequest(unknown);
   if (repositoryIds !== undefined) return [...new Set(repositoryIds)];

@@ -114,10 +114,10 @@ test('an edit that does not fit names the field, and nothing changes', async () 
   const other = await made('/projects', { name: 'Q' });
   const [theirs] = (await call('GET', `/agents?projectId=${other}`)).body;
   expect(await withTasks([task('a', { owner: theirs.id })])).toBe(
-    `400 tasks.0.owner: no agent ${theirs.id} that may work in this project`,
+    `400 tasks.0.owner must be an agent that may work in this project, not ${theirs.id}`,
   );
   expect(await withTasks([task('a', { repositoryId: 'repo_x' })])).toBe(
-    '400 tasks.0.repositoryId: no repository repo_x in this project',
+    '400 tasks.0.repositoryId must be a repository of this project, not repo_x',
   );
   expect((await wizard('GET', `/${sessionId}`)).body).toMatchObject({ status: 'answered', prd: null, updatedAt });
 });
@@ -128,7 +128,7 @@ test('repositories are given by one id or by several, all of this project', asyn
   expect([both.status, both.body.message]).toEqual([400, 'repositoryIds must not be given together with repositoryId']);
   expect((await start({ repositoryIds: [] })).body.message).toBe('repositoryIds must have 1 to 100 ids');
   expect((await start({ repositoryIds: [repositories[0], 'repo_x'] })).body.message).toBe(
-    'repositoryIds.1: no repository repo_x in this project',
+    'repositoryIds.1 must be a repository of this project, not repo_x',
   );
   const id = await begin();
   expect((await wizard('GET', `/${id}`)).body.repositoryIds).toEqual([repositories[0]]);

@@ -94,9 +94,10 @@ function requirements({ prd }: Session, line: Line, prefix: string): string[] {
   return folded(`Requirements: ${line(prd.title, 150)}`, [markdown]);
 }
 
-function footer({ status, steps, result }: Session, prefix: string): string {
+function footer({ status, steps, result, wish }: Session, prefix: string): string {
   if (result !== null)
     return `Approved: created the sprint **${harmlessLine(result.sprint.name, 200, prefix)}** with ${result.tasks.length} tasks. Comment \`${prefix} start\` here to start it.`;
+  if (wish !== null) return `Rewriting the plan. \`${prefix} plan\` tries again if nothing happens.`;
   if (status === 'tasks_ready')
     return `\`${prefix} approve\` creates a sprint, with an issue for each task. \`${prefix} plan <what should be different>\` rewrites it; \`${prefix} cancel\` deletes it.`;
   if (status === 'collecting' && steps.every(({ answer }) => answer !== null))
