@@ -2,25 +2,60 @@ const dayMs = 86_400_000;
 /** The last time with a four-digit year, which the format of the API requires. */
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
-export interface BurndownPoint {
-  /** A day in UTC, `YYYY-MM-DD`. */
+/** The open tasks at the end of a day in UTC, `YYYY-MM-DD`, and how many there would be at an even pace. */
+export interface CountedDay {
   date: string;
   ideal: number;
   actual: number;
 }
 
+/** A day with what is known, or expected, of its end. `actual` is null for days to come. */
+export interface BurndownPoint {
+  date: string;
+  ideal: number;
+  actual: number | null;
+  low: number;
+  high: number;
+}
+
+interface Line {
+  count: number;
+  startDate: string;
+  endDate: string;
+}
+
 /**
  * Adds the ideal line to the actual counts. The line falls evenly from `count` on the first day to 0 on the last day.
  */
-export function burndown(
-  days: { date: string; actual: number }[],
-  { count, startDate, endDate }: { count: number; startDate: string; endDate: string },
-): BurndownPoint[] {
+export function burndown(days: { date: string; actual: number }[], line: Line): CountedDay[] {
+  return days.map(({ date, actual }) => ({ date, ideal: idealOn(date, line), actual }));
+}
+
+function idealOn(date: string, { count, startDate, endDate }: Line): number {
   const length = daysBetween(startDate, endDate);
-  return days.map(({ date, actual }) => {
-    const left = length - daysBetween(startDate, date);
-    return { date, ideal: length === 0 ? 0 : (count * left) / length, actual };
+  const left = Math.max(0, length - daysBetween(startDate, date));
+  return length === 0 ? 0 : (count * left) / length;
+}
+
+/**
+ * Adds the band of a forecast, and the days to come. Of days that are over the band is what happened. Of the present day
+ * it ends at the present count, because the day is not over.
+ */
+export function withBand(
+  days: readonly CountedDay[],
+  ahead: readonly { date: string; low: number; high: number }[],
+  line: Line,
+): BurndownPoint[] {
+  const [today] = ahead;
+  const known = days.map(({ date, ideal, actual }) => {
+    const low = date === today?.date ? Math.min(today.low, actual) : actual;
+    return { date, ideal, actual, low, high: actual };
   });
+  const last = days.at(-1)?.date ?? '';
+  const coming = ahead
+    .filter(({ date }) => date > last)
+    .map(({ date, low, high }) => ({ date, ideal: idealOn(date, line), actual: null, low, high }));
+  return [...known, ...coming];
 }
 
 /** Counts the days from one date to another, both `YYYY-MM-DD`. */
@@ -28,22 +63,36 @@ export function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / dayMs);
 }
 
+/** How many tasks were completed in a time in which a sprint was active. */
+export interface Throughput {
+  completed: number;
+  elapsedMs: number;
+}
+
 interface Progress {
   total: number;
   completed: number;
   lastCompletion: Date | null;
-  startDate: string;
   endDate: string;
+  /** When work begins: now, or the first day of a sprint that has not started. */
+  begins: Date;
+  /** Of this sprint since it was started, and of earlier ones. */
+  throughput: readonly Throughput[];
 }
 
+/** Tasks that are marked as done right after the start of a sprint show no pace yet. */
+const leastElapsedMs = 3_600_000;
+
 /**
- * Estimates when all tasks will be done, at the average rate since the first day. Returns the last day if nothing is
- * completed, and the time of the last completion if everything is.
+ * Estimates when all tasks will be done, at the average rate of this sprint and of earlier ones; never before now. If
+ * nothing was ever completed, returns the last day or now, whichever is later; if everything is, the last completion.
  */
 export function estimatedCompletion(progress: Progress, now: Date): Date {
-  const { total, completed, lastCompletion, startDate, endDate } = progress;
-  if (completed === 0) return new Date(endDate);
-  if (completed === total) return lastCompletion ?? now;
-  const elapsed = Math.max(0, now.getTime() - Date.parse(startDate));
-  return new Date(Math.min(now.getTime() + (elapsed * (total - completed)) / completed, latest));
+  const { total, completed, lastCompletion, endDate, begins, throughput } = progress;
+  const left = total - completed;
+  if (left === 0) return lastCompletion ?? new Date(endDate);
+  const ever = throughput.reduce((sum, each) => sum + each.completed, 0);
+  if (ever === 0) return new Date(Math.max(Date.parse(endDate), now.getTime()));
+  const elapsed = throughput.reduce((sum, { elapsedMs }) => sum + Math.max(0, elapsedMs), 0);
+  return new Date(Math.min(begins.getTime() + (Math.max(elapsed, leastElapsedMs) * left) / ever, latest));
 }

@@ -1,9 +1,10 @@
 import type { EntityManager } from 'typeorm';
-import { type BurndownPoint, burndown, estimatedCompletion } from '../domain/burndown.ts';
-import { latest, type SprintView } from './store.ts';
+import { burndown, type CountedDay, estimatedCompletion, type Throughput } from '../domain/burndown.ts';
+import { informative, latest, type SprintView } from './store.ts';
 
 /** Computes the figures of a sprint at its end, or now while it is open, from its history alone. */
 export async function metricsOf(em: EntityManager, sprint: SprintView, now = new Date()) {
+  const until = sprint.endedAt ?? now;
   const [row] = await em.query(
     `select count(*) filter (where l.status is not null)::int as total,
        count(*) filter (where l.status = 'done')::int as completed,
@@ -13,22 +14,41 @@ export async function metricsOf(em: EntityManager, sprint: SprintView, now = new
     [sprint.id],
   );
   const { total, completed, inProgress, lastCompletion } = row;
-  const progress = { total, completed, lastCompletion, startDate: sprint.startDay, endDate: sprint.endDay };
+  const throughput = await throughputOf(em, sprint, until);
+  const isAhead = sprint.startedAt === null && sprint.startDate > until;
+  const begins = isAhead ? sprint.startDate : until;
+  const progress = { total, completed, lastCompletion, endDate: sprint.endDay, begins, throughput };
   return {
     totalTasks: total as number,
     completedTasks: completed as number,
     inProgressTasks: inProgress as number,
     remainingTasks: total - completed,
     completionPercentage: total === 0 ? 0 : Math.round((1000 * completed) / total) / 10,
-    estimatedCompletion: estimatedCompletion(progress, sprint.endedAt ?? now),
+    estimatedCompletion: estimatedCompletion(progress, until),
   };
+}
+
+/**
+ * Counts the tasks that were completed in a sprint since its start, and in each of the last completed sprints before it.
+ * The time of a sprint whose tasks were all done ends with the last of them, because the rest says nothing about its
+ * pace.
+ */
+async function throughputOf(em: EntityManager, { id, projectId }: SprintView, until: Date): Promise<Throughput[]> {
+  return em.query(
+    `select count(*) filter (where l.status = 'done' and l.at > s.started_at)::int as completed,
+       extract(epoch from case when s.id <> $1 and bool_and(l.status is null or l.status = 'done')
+         then max(l.at) else coalesce(s.ended_at, $3) end - s.started_at)::float8 * 1000 as "elapsedMs"
+     from (${informative}) s left join lateral (${latest}) l on true
+     group by s.id, s.started_at, s.ended_at`,
+    [id, projectId, until],
+  );
 }
 
 /**
  * Counts for each day the tasks in the sprint that were not done when the day ended. Each row of the history is
  * converted to the change that it made to the count, so that 10,000 rows are summed in one pass.
  */
-export async function burndownOf(em: EntityManager, sprint: SprintView, now = new Date()): Promise<BurndownPoint[]> {
+export async function burndownOf(em: EntityManager, sprint: SprintView, now = new Date()): Promise<CountedDay[]> {
   const rows: { date: string; actual: number; scope: number }[] = await em.query(
     `with changes as (
        select h.at,

@@ -3,14 +3,17 @@ import { accessTo, inProject } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { Task } from '../tasks/schemas.ts';
 import { getDigest } from './digest-store.ts';
-import { burndownOf, metricsOf, velocityOf } from './figures-store.ts';
+import { velocityOf } from './figures-store.ts';
+import { getBurndown, getMetrics } from './forecast.ts';
 import { completeSprint, createSprint, startSprint, updateSprint } from './operations.ts';
 import {
   BacklogPage,
   BurndownPoint,
+  BurndownQuery,
   CompleteSprint,
   CreateSprint,
   Digest,
+  MetricsQuery,
   Sprint,
   SprintEntry,
   SprintFilter,
@@ -146,21 +149,23 @@ export const sprintRoutes: Route[] = [
     operationId: 'getSprintMetrics',
     method: 'get',
     path: '/sprints/:sprintId/metrics',
-    summary: 'Get the progress of a sprint',
+    summary: 'Get the progress of a sprint, and a forecast of its end',
     tag,
     access: onSprint('member'),
+    query: MetricsQuery,
     reply: [200, SprintMetrics],
-    handle: (app, { sprint }) => metricsOf(app.db.manager, sprint),
+    handle: (app, { sprint, query }) => getMetrics(app.db.manager, sprint, query.without),
   }),
   route({
     operationId: 'getBurndown',
     method: 'get',
     path: '/sprints/:sprintId/burndown',
-    summary: 'Get the open tasks at the end of each day (UTC), and the ideal line',
+    summary: 'Get the open tasks at the end of each day (UTC), with the ideal line and the band of the forecast',
     tag,
     access: onSprint('member'),
+    query: BurndownQuery,
     reply: [200, z.array(BurndownPoint)],
-    handle: (app, { sprint }) => burndownOf(app.db.manager, sprint),
+    handle: (app, { sprint, query }) => getBurndown(app.db.manager, sprint, query.ahead),
   }),
   route({
     operationId: 'getDigest',

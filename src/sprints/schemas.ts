@@ -85,14 +85,40 @@ export const CompleteSprint = z.strictObject({
   }),
 });
 
-export const DeleteSprint = z.strictObject({
-  force: z
+/** A query parameter that is off by default. */
+const flag = (description: string) =>
+  z
     .string()
     .regex(/^(true|false)$/, 'must be true or false')
     .default('false')
     .transform((s) => s === 'true')
-    .meta({ override: { type: 'boolean', default: false }, description: 'delete even if active' }),
+    .meta({ override: { type: 'boolean', default: false }, description });
+
+export const DeleteSprint = z.strictObject({ force: flag('delete even if active') });
+
+const maxWithout = 100;
+
+export const MetricsQuery = z.strictObject({
+  without: z
+    .string()
+    .max(maxWithout * 64, `must have at most ${maxWithout} task ids`)
+    .default('')
+    .transform((text) => [...new Set(text.split(',').map((id) => id.trim()))].filter((id) => id !== ''))
+    .refine((ids) => ids.length <= maxWithout, `must have at most ${maxWithout} task ids`)
+    .meta({
+      override: { type: 'string' },
+      description: 'ids of tasks of the sprint, separated by commas; the forecast leaves them out',
+    }),
 });
+
+const Forecast = z
+  .object({
+    p50: Timestamp.nullable(),
+    p80: Timestamp.nullable(),
+    p95: Timestamp.nullable(),
+    reason: z.string().nullable().meta({ description: 'why there is no forecast' }),
+  })
+  .meta({ id: 'Forecast' });
 
 export const SprintMetrics = z
   .object({
@@ -102,11 +128,24 @@ export const SprintMetrics = z
     remainingTasks: z.int(),
     completionPercentage: z.number(),
     estimatedCompletion: Timestamp,
+    forecast: Forecast,
   })
   .meta({ id: 'SprintMetrics' });
 
+export const BurndownQuery = z.strictObject({
+  ahead: flag('also return the days to come, as far as the forecast reaches; their `actual` is null'),
+});
+
 export const BurndownPoint = z
-  .object({ date: z.string().meta({ format: 'date' }), ideal: z.number(), actual: z.number() })
+  .object({
+    date: z.string().meta({ format: 'date' }),
+    ideal: z.number(),
+    actual: z.number().nullable().meta({ description: 'null only for days to come' }),
+    low: z
+      .number()
+      .meta({ description: 'the open tasks at the end of the day are `low` to `high` with 80 % probability' }),
+    high: z.number(),
+  })
   .meta({ id: 'BurndownPoint' });
 
 export const VelocityQuery = z.strictObject({

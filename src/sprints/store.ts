@@ -28,6 +28,20 @@ export interface SprintView {
 export const latest = `select distinct on (h.task_id) h.task_id, h.status, h.at from sprint_history h
   where h.sprint_id = s.id order by h.task_id, h.at desc, h.id desc`;
 
+/** This many completed sprints, the latest, show the pace of a project. */
+const informativeSprints = 6;
+
+/**
+ * SQL: the sprints that show the pace of sprint $1 of project $2: itself since its start, and sprints that were completed
+ * before time $3.
+ */
+export const informative = `
+  select id, started_at, ended_at from sprints where id = $1 and started_at is not null
+  union all (
+    select id, started_at, ended_at from sprints
+    where project_id = $2 and id <> $1 and status = 'completed' and ended_at <= $3 and started_at is not null
+    order by ended_at desc, id desc limit ${informativeSprints})`;
+
 export const sprintColumns = `s.id, s.project_id as "projectId", s.name, s.goal, s.status,
   to_char(s.start_date, 'YYYY-MM-DD') as "startDay", to_char(s.end_date, 'YYYY-MM-DD') as "endDay",
   s.start_date::timestamp at time zone 'UTC' as "startDate", s.end_date::timestamp at time zone 'UTC' as "endDate",

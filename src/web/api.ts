@@ -420,6 +420,13 @@ export type VelocityEntry = {
     name: string;
     velocity: number;
 };
+export type Forecast = {
+    p50: string | null;
+    p80: string | null;
+    p95: string | null;
+    /** why there is no forecast */
+    reason: string | null;
+};
 export type SprintMetrics = {
     totalTasks: number;
     completedTasks: number;
@@ -427,11 +434,16 @@ export type SprintMetrics = {
     remainingTasks: number;
     completionPercentage: number;
     estimatedCompletion: string;
+    forecast: Forecast;
 };
 export type BurndownPoint = {
     date: string;
     ideal: number;
-    actual: number;
+    /** null only for days to come */
+    actual: number | null;
+    /** the open tasks at the end of the day are `low` to `high` with 80 % probability */
+    low: number;
+    high: number;
 };
 export type Digest = {
     sprintId: string;
@@ -3476,9 +3488,11 @@ export function completeSprint(sprintId: string, body?: {
     })));
 }
 /**
- * Get the progress of a sprint
+ * Get the progress of a sprint, and a forecast of its end
  */
-export function getSprintMetrics(sprintId: string, opts?: Oazapfts.RequestOpts) {
+export function getSprintMetrics(sprintId: string, { without }: {
+    without?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: SprintMetrics;
@@ -3500,14 +3514,18 @@ export function getSprintMetrics(sprintId: string, opts?: Oazapfts.RequestOpts) 
     } | {
         status: 503;
         data: ErrorReply;
-    }>(`/sprints/${encodeURIComponent(sprintId)}/metrics`, {
+    }>(`/sprints/${encodeURIComponent(sprintId)}/metrics${QS.query(QS.explode({
+        without
+    }))}`, {
         ...opts
     }));
 }
 /**
- * Get the open tasks at the end of each day (UTC), and the ideal line
+ * Get the open tasks at the end of each day (UTC), with the ideal line and the band of the forecast
  */
-export function getBurndown(sprintId: string, opts?: Oazapfts.RequestOpts) {
+export function getBurndown(sprintId: string, { ahead }: {
+    ahead?: boolean;
+} = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: BurndownPoint[];
@@ -3529,7 +3547,9 @@ export function getBurndown(sprintId: string, opts?: Oazapfts.RequestOpts) {
     } | {
         status: 503;
         data: ErrorReply;
-    }>(`/sprints/${encodeURIComponent(sprintId)}/burndown`, {
+    }>(`/sprints/${encodeURIComponent(sprintId)}/burndown${QS.query(QS.explode({
+        ahead
+    }))}`, {
         ...opts
     }));
 }

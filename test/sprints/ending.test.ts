@@ -41,7 +41,8 @@ test('completing freezes the figures, then moves the unfinished tasks where the 
   const after = await figures();
   expect(after[0]).toBe(2);
   expect(after[2]).toEqual(before[2]);
-  expect({ ...after[1], estimatedCompletion: 0 }).toEqual({ ...before[1], estimatedCompletion: 0 });
+  const counts = (metrics: object) => ({ ...metrics, estimatedCompletion: 0, forecast: 0 });
+  expect(counts(after[1])).toEqual(counts(before[1]));
   // Moves everything a day into the past. The figures then apply to yesterday, and no day is added.
   const dayBefore = (day: string) => new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10);
   const columns = ['start_date', 'end_date', 'started_at', 'ended_at'].map((c) => `${c} = ${c} - interval '1 day'`);

@@ -65,18 +65,19 @@ const histories = fc
   });
 
 let made = 0;
-async function store({ days, startedAfter, endsAfter, rows }: History): Promise<string> {
+async function store({ days, startedAfter, endsAfter, rows }: History, project = 'p'): Promise<string> {
   const id = `s${++made}`;
   const last = new Date(first + (days - 1) * 86_400_000).toISOString().slice(0, 10);
   await db.manager.query(
     `insert into sprints (id, project_id, name, status, start_date, end_date, started_at, ended_at)
-     values ($1, 'p', $1, $2, '2026-02-26', $3, $4, $5)`,
+     values ($1, $6, $1, $2, '2026-02-26', $3, $4, $5)`,
     [
       id,
       endsAfter === null ? 'planning' : 'completed',
       last,
       at(startedAfter),
       endsAfter === null ? null : at(endsAfter),
+      project,
     ],
   );
   await db.manager.query(
@@ -143,22 +144,61 @@ test('metrics and burndown of 1,000 random histories equal those of a simple, sl
   );
 });
 
-test('the estimate extrapolates the rate since the first day', async () => {
-  const rows = (n: number, done: number): Happened[] =>
-    Array.from({ length: n }, (_, i) => ({
-      task: i,
-      minute: i < done ? 100 + i : 0,
-      status: i < done ? 'done' : 'ready',
-    }));
-  const estimate = async (n: number, done: number, now: number) => {
-    const id = await store({ days: 10, startedAfter: 0, endsAfter: null, now, rows: rows(n, done) });
-    return (await metricsOf(db.manager, await getSprint(db.manager, id), at(now))).estimatedCompletion;
+/** Some tasks that enter at the start; the first ones are done a hundred minutes later, a minute apart. */
+const rows = (n: number, done: number): Happened[] =>
+  Array.from({ length: n }, (_, i) => ({ task: i, minute: 0, status: 'ready' as const })).concat(
+    Array.from({ length: done }, (_, i) => ({ task: i, minute: 100 + i, status: 'done' as never })),
+  );
+const day = 1440;
+
+describe('the estimate', () => {
+  let project: string;
+  beforeEach(async () => {
+    project = `e${++made}`;
+    await db.manager.query(`insert into projects (id, name, slug) values ($1, $1, $1)`, [project]);
+  });
+  const estimate = async (history: Partial<History> & Pick<History, 'rows' | 'now'>) => {
+    const id = await store({ days: 10, startedAfter: 0, endsAfter: null, ...history }, project);
+    return (await metricsOf(db.manager, await getSprint(db.manager, id), at(history.now))).estimatedCompletion;
   };
-  // Two of eight tasks took two days, so the other six take six more.
-  expect(await estimate(8, 2, 2880)).toEqual(at(8 * 1440));
-  expect(await estimate(8, 0, 2880)).toEqual(at(9 * 1440));
-  expect(await estimate(2, 2, 2880)).toEqual(at(101));
-  expect(await estimate(0, 0, 2880)).toEqual(at(9 * 1440));
+
+  test('extrapolates the rate since the sprint was started', async () => {
+    // Two of eight tasks took two days, so the other six take six more.
+    expect(await estimate({ rows: rows(8, 2), now: 2 * day })).toEqual(at(8 * day));
+    // The sprint was started a day late, so they took one day.
+    const late = rows(8, 2).map((row) => ({ ...row, minute: row.minute + day }));
+    expect(await estimate({ rows: late, startedAfter: day, now: 2 * day })).toEqual(at(5 * day));
+  });
+
+  test('is the last completion when all tasks are done, and the last day when there are none', async () => {
+    expect(await estimate({ rows: rows(2, 2), now: 2 * day })).toEqual(at(101));
+    expect(await estimate({ rows: [], now: 2 * day })).toEqual(at(9 * day));
+  });
+
+  test('is the last day or now, whichever is later, when nothing was ever completed', async () => {
+    expect(await estimate({ rows: rows(8, 0), now: 2 * day })).toEqual(at(9 * day));
+    expect(await estimate({ rows: rows(8, 0), now: 12 * day })).toEqual(at(12 * day));
+  });
+
+  test('uses completed sprints before, until their last task was done', async () => {
+    const earlier = [
+      ...rows(4, 0),
+      ...[0, 1, 2, 3].map((task) => ({ task, minute: (task + 1) * 0.5 * day, status: 'done' as const })),
+    ];
+    // Four tasks in two days. The sprint stayed open for three more.
+    await store({ days: 5, startedAfter: 0, endsAfter: 5 * day, now: 5 * day, rows: earlier }, project);
+    const current = rows(3, 0).map((row) => ({ ...row, minute: 6 * day }));
+    const begun = { rows: current, startedAfter: 6 * day };
+    expect(await estimate({ ...begun, now: 6 * day })).toEqual(at(7.5 * day));
+    // Two days of this sprint without a completion make the pace slower: four tasks in four days.
+    expect(await estimate({ ...begun, now: 8 * day })).toEqual(at(11 * day));
+  });
+
+  test('is never in the past while work remains, however quickly the first tasks were done', async () => {
+    for (const now of [0, 1, 100, 20 * day])
+      for (const done of [0, 1])
+        expect((await estimate({ rows: rows(3, done), now })).getTime()).toBeGreaterThanOrEqual(at(now).getTime());
+  });
 });
 
 test('velocity: the last completed sprints, oldest first', async () => {

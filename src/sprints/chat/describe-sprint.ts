@@ -2,6 +2,7 @@ import type { App } from '../../app.ts';
 import { joinParts, listPart, textPart } from '../../domain/text/facts.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import { burndownOf, metricsOf } from '../figures-store.ts';
+import { forecastOf } from '../forecast.ts';
 import type { SprintView } from '../store.ts';
 import { type ChatTask, findChatDigest, listCarriedIn, listChatTasks } from './facts-store.ts';
 
@@ -18,13 +19,14 @@ const handoffChars = 800;
 /** Describes a sprint for a model that answers questions about it. Every part is bounded. */
 export async function describeSprint(app: App, sprint: SprintView): Promise<string> {
   const em = app.db.manager;
+  const { forecast } = await forecastOf(em, sprint);
   const tasks = await listChatTasks(em, sprint.id, maxTasks);
   const digest = await findChatDigest(em, sprint.id, maxCarried);
   const more = sprint.taskCount > tasks.length ? ` It has ${sprint.taskCount} tasks; those listed changed last.` : '';
   return joinParts([
     `# The sprint: ${oneLine(sprint.name, 200)}\nStatus: ${sprint.status}, ${sprint.startDay} to ${sprint.endDay}.${more}`,
     textPart('Goal', sprint.goal, goalChars),
-    `## Metrics\n${JSON.stringify(await metricsOf(em, sprint))}`,
+    `## Metrics\n${JSON.stringify({ ...(await metricsOf(em, sprint)), forecast })}`,
     `## Burndown\n${JSON.stringify((await burndownOf(em, sprint)).slice(-maxDays))}`,
     listPart('Tasks', tasks, maxTasks, taskLine),
     listPart(

@@ -1,0 +1,132 @@
+import type { Samples, Spent } from './history.ts';
+import type { Random } from './random.ts';
+import type { Durations } from './schedule.ts';
+import type { OpenTask } from './simulate.ts';
+
+/** Fewer tasks that were finished by agents, or by hand, say nothing about this way. */
+const fewestOfKind = 3;
+/** Tasks vary more than some samples show: each draw is spread by this deviation of its logarithm. */
+const spread = 0.3;
+/** How much sprints differ from each other as a whole, as a deviation of the logarithm. */
+const sprintSpread = 0.15;
+/** The uncertainty of the whole that a single sample would leave, as a deviation of the logarithm. */
+const sampleSpread = 0.6;
+/** Of what already takes longer than any sample, one in three will take twice as long: 2 ** -1.5. */
+const tailExponent = 1.5;
+/** How often to look for a sample that is longer than what has passed already. */
+const triesForLonger = 8;
+
+/** Returns whether people will finish a task by hand, judged by how tasks were finished so far. */
+export function goesByHand(owner: string | null, { byAgents, byHand }: Samples): boolean {
+  if (byAgents.length < fewestOfKind) return true;
+  return owner === null && byHand.length >= fewestOfKind && byHand.length > byAgents.length;
+}
+
+/**
+ * Returns a function that draws what is left of each task, for one simulation. It draws from what finished tasks took, with
+ * weights that are drawn too (a Bayesian bootstrap), so that few samples give wide results. The function returns the same
+ * arrays each time.
+ */
+export function durationDrawer(tasks: readonly OpenTask[], samples: Samples, random: Random): () => Durations {
+  const numbers = [...tasks.keys()];
+  const byHand = numbers.filter((task) => goesByHand(tasks[task]!.owner, samples));
+  const forAgents = numbers.filter((task) => !goesByHand(tasks[task]!.owner, samples));
+  const begun = forAgents.filter((task) => hasBegun(tasks[task]!));
+  const untouched = forAgents.filter((task) => !hasBegun(tasks[task]!));
+  const known = samples.byAgents.length + samples.byHand.length;
+  const deviation = Math.hypot(sprintSpread, sampleSpread / Math.sqrt(known));
+  const durations = {
+    before: new Float64Array(tasks.length),
+    work: new Float64Array(tasks.length),
+    after: new Float64Array(tasks.length),
+  };
+  const put = (task: number, { before, work, after }: Spent): void => {
+    durations.before[task] = before;
+    durations.work[task] = work;
+    durations.after[task] = after;
+  };
+  return () => {
+    const pace = Math.exp(deviation * random.normal());
+    if (byHand.length > 0) {
+      const people = drawer(samples.byHand, pace, random);
+      for (const task of byHand) put(task, people.draw());
+    }
+    const agents = drawer(samples.byAgents, pace, random);
+    const rests = begun.map((task) => drawRest(tasks[task]!, agents, random));
+    for (const [i, task] of begun.entries()) put(task, rests[i]!);
+    // What is under way counts too. The tasks that are finished already are mostly the quick ones.
+    for (const [i, task] of begun.entries()) agents.add(whole(tasks[task]!.spent, rests[i]!, pace));
+    for (const task of untouched) put(task, drawRest(tasks[task]!, agents, random));
+    return durations;
+  };
+}
+
+function hasBegun({ phase, spent }: OpenTask): boolean {
+  return phase === 'working' || phase === 'in_review' || spent.work > 0;
+}
+
+function whole(spent: Spent, rest: Spent, pace: number): Spent {
+  return {
+    before: spent.before / pace,
+    work: (spent.work + rest.work) / pace,
+    after: (spent.after + rest.before + rest.after) / pace,
+  };
+}
+
+interface Drawer {
+  /** Draws what a task takes as a whole. */
+  draw(): Spent;
+  /** Draws what a task takes whose part has already taken this long. That part is what is left of it. */
+  drawBeyond(part: keyof Spent, passed: number): Spent;
+  /** Adds a sample to those that are drawn from. */
+  add(sample: Spent): void;
+}
+
+function drawer(known: readonly Spent[], pace: number, random: Random): Drawer {
+  const samples = [...known];
+  const upTo: number[] = [];
+  let total = 0;
+  const weigh = (): void => {
+    total -= Math.log(random.uniform());
+    upTo.push(total);
+  };
+  for (let i = 0; i < known.length; i++) weigh();
+  const add = (sample: Spent): void => {
+    samples.push(sample);
+    weigh();
+  };
+  const draw = (): Spent => {
+    const { before, work, after } = samples[firstAbove(upTo, total * random.uniform())]!;
+    const factor = pace * Math.exp(spread * random.normal());
+    return { before: before * factor, work: work * factor, after: after * factor };
+  };
+  const drawBeyond = (part: keyof Spent, passed: number): Spent => {
+    let drawn = draw();
+    for (let tries = 1; drawn[part] <= passed && tries < triesForLonger; tries++) drawn = draw();
+    const left = drawn[part] > passed ? drawn[part] - passed : passed * (random.uniform() ** (-1 / tailExponent) - 1);
+    return { ...drawn, [part]: left };
+  };
+  return { draw, drawBeyond, add };
+}
+
+/** Draws what is left of a task. */
+function drawRest({ phase, spent }: OpenTask, { draw, drawBeyond }: Drawer, random: Random): Spent {
+  if (phase === 'in_review') return { ...drawBeyond('after', spent.after), before: 0, work: 0 };
+  if (phase === 'working' || phase === 'queued') return { ...drawBeyond('work', spent.work), before: 0 };
+  if (spent.work === 0) return spent.before > 0 ? drawBeyond('before', spent.before) : draw();
+  // An agent has tried it, and a person has to start it again: a part of what follows the work comes before it.
+  const { work, after } = drawBeyond('work', spent.work);
+  const share = random.uniform();
+  return { before: share * after, work, after: (1 - share) * after };
+}
+
+/** Returns the first index whose value is above a limit, or the last index. The values are in order. */
+export function firstAbove(values: ArrayLike<number>, limit: number): number {
+  let [low, high] = [0, values.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle]! > limit) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,100 @@
+import type { EntityManager } from 'typeorm';
+import { type BurndownPoint, withBand } from '../domain/burndown.ts';
+import {
+  type DayAhead,
+  daysAhead,
+  type Forecast,
+  forecastFrom,
+  mostOpen,
+  noForecast,
+  simulationOf,
+} from '../domain/forecast/forecast.ts';
+import { type Simulated, type Simulation, simulate } from '../domain/forecast/simulate.ts';
+import { badRequest } from '../errors.ts';
+import { idOrEmpty } from '../http/access/access.ts';
+import { apart } from '../threads/apart.ts';
+import { OverLimit } from '../threads/start-thread.ts';
+import { burndownOf, metricsOf } from './figures-store.ts';
+import { addPasts, countAgents, knownTasks, listFinishedTasks, listOpenTasks } from './forecast-store.ts';
+import type { SprintView } from './store.ts';
+
+/** Simulations that draw more than this, tasks and weights of samples, run in a thread. Smaller ones take about 5 ms. */
+const mostHere = 50_000;
+/** The largest simulation takes a fraction of a second. */
+const threads = apart<typeof import('../domain/forecast/simulate.ts')>(
+  new URL('../domain/forecast/simulate.ts', import.meta.url),
+  { seconds: 30, heapMb: 64 },
+);
+
+interface Asked {
+  /** Tasks of the sprint that are imagined to be taken out. */
+  without?: string[];
+  /** Whether to compute the days ahead too. */
+  hasDays?: boolean;
+  now?: Date;
+}
+
+/** Forecasts when the work of a sprint will be done. Without a forecast, there are no days ahead. */
+export async function forecastOf(
+  em: EntityManager,
+  sprint: SprintView,
+  { without = [], hasDays = false, now = new Date() }: Asked = {},
+): Promise<{ forecast: Forecast; days: DayAhead[] }> {
+  const { status } = sprint;
+  const startsAt = Math.max(now.getTime(), status === 'planning' ? sprint.startDate.getTime() : 0);
+  const isOver = status === 'completed' || status === 'cancelled';
+  // An ended sprint has no forecast, whatever its tasks do now.
+  const open = isOver ? [] : await listOpenTasks(em, sprint.id, without, mostOpen + 1);
+  const finished = open.length === 0 ? [] : await listFinishedTasks(em, sprint, now);
+  const simulation = simulationOf(
+    {
+      sprintId: sprint.id,
+      status,
+      taskCount: sprint.taskCount,
+      open: await addPasts(em, sprint, open, now),
+      finished: await addPasts(em, sprint, finished, now),
+      agents: await countAgents(em, sprint.projectId),
+      now: now.getTime(),
+      startsAt,
+    },
+    hasDays,
+  );
+  if (typeof simulation === 'string') return { forecast: noForecast(simulation), days: [] };
+  const simulated = await carryOut(simulation);
+  if (simulated === undefined) return { forecast: noForecast('The forecast took too long to compute.'), days: [] };
+  return { forecast: forecastFrom(simulated, startsAt), days: hasDays ? daysAhead(simulated, startsAt) : [] };
+}
+
+/** Returns undefined when the thread exceeded its limits. */
+async function carryOut(simulation: Simulation): Promise<Simulated | undefined> {
+  const { times, tasks, samples } = simulation;
+  const draws = times * (tasks.length + samples.byAgents.length + samples.byHand.length);
+  if (draws <= mostHere) return simulate(simulation);
+  return threads.call('simulate', simulation).catch((error) => {
+    if (error instanceof OverLimit) return undefined;
+    throw error;
+  });
+}
+
+/**
+ * Returns the metrics of a sprint with its forecast, which leaves out the tasks in `without`.
+ * @throws AppError 400 naming ids that are no tasks of the sprint
+ */
+export async function getMetrics(em: EntityManager, sprint: SprintView, without: string[]) {
+  const known = without.length === 0 ? new Set() : await knownTasks(em, sprint.id, without.map(idOrEmpty));
+  const unknown = without.filter((id) => !known.has(id));
+  if (unknown.length > 0)
+    throw badRequest(unknown.map((id) => ({ path: 'without', message: `without: no task ${id} in this sprint` })));
+  const now = new Date();
+  const { forecast } = await forecastOf(em, sprint, { without, now });
+  return { ...(await metricsOf(em, sprint, now)), forecast };
+}
+
+/** Returns the burndown with the band of the forecast; with `isAhead`, also for the days to come. */
+export async function getBurndown(em: EntityManager, sprint: SprintView, isAhead: boolean): Promise<BurndownPoint[]> {
+  const now = new Date();
+  const points = await burndownOf(em, sprint, now);
+  const { days } = await forecastOf(em, sprint, { hasDays: true, now });
+  const line = { count: points[0]?.ideal ?? sprint.taskCount, startDate: sprint.startDay, endDate: sprint.endDay };
+  return withBand(points, isAhead ? days : days.slice(0, 1), line).filter(({ actual }) => isAhead || actual !== null);
+}
