@@ -24,6 +24,7 @@ import { NeedsAPerson1765584000000 } from './0023-needs-a-person.ts';
 import { Proofs1765756800000 } from './0025-proofs.ts';
 import { Rewinding1765843200000 } from './0026-rewinding.ts';
 import { AgentFigures1765929600000 } from './0027-agent-figures.ts';
+import { DigestWords1766016000000 } from './0028-digest-words.ts';
 import { AgentsThatLearn1766102400000 } from './0029-agents-that-learn.ts';
 import { SharedPlans1766188800000 } from './0030-shared-plans.ts';
 import { ChatsAndLeftovers1766275200000 } from './0031-chats-and-leftovers.ts';
@@ -56,6 +57,7 @@ export const migrations = [
   Proofs1765756800000,
   Rewinding1765843200000,
   AgentFigures1765929600000,
+  DigestWords1766016000000,
   AgentsThatLearn1766102400000,
   SharedPlans1766188800000,
   ChatsAndLeftovers1766275200000,

@@ -8,7 +8,10 @@ import type { SprintView } from './store.ts';
 export interface DigestView {
   sprintId: string;
   createdAt: Date;
+  /** The facts. */
   markdown: string;
+  /** What the model says about the facts; empty without a model. */
+  words: string;
   completed: string[];
   carriedOver: string[];
   failed: { taskId: string; category: Failure['category']; message: string }[];
@@ -41,7 +44,7 @@ export async function costOfSprint(em: EntityManager, sprint: SprintView): Promi
   return cost;
 }
 
-export async function insertDigest(em: EntityManager, digest: Omit<DigestView, 'createdAt'>): Promise<void> {
+export async function insertDigest(em: EntityManager, digest: Omit<DigestView, 'createdAt' | 'words'>): Promise<void> {
   await em.query(
     `insert into digests (sprint_id, markdown, completed, carried_over, failed, cost_usd) values ($1, $2, $3, $4, $5, $6)`,
     [
@@ -61,7 +64,7 @@ export async function insertDigest(em: EntityManager, digest: Omit<DigestView, '
  */
 export async function getDigest(em: EntityManager, sprintId: string): Promise<DigestView> {
   const rows: DigestView[] = await em.query(
-    `select sprint_id as "sprintId", created_at as "createdAt", markdown, completed, carried_over as "carriedOver",
+    `select sprint_id as "sprintId", created_at as "createdAt", markdown, words, completed, carried_over as "carriedOver",
        failed, cost_usd::float8 as "costUsd" from digests where sprint_id = $1`,
     [sprintId],
   );
@@ -69,6 +72,6 @@ export async function getDigest(em: EntityManager, sprintId: string): Promise<Di
   return rows[0];
 }
 
-export async function setDigestText(em: EntityManager, sprintId: string, markdown: string): Promise<void> {
-  await em.query('update digests set markdown = $2 where sprint_id = $1', [sprintId, storableText(markdown)]);
+export async function setDigestWords(em: EntityManager, sprintId: string, words: string): Promise<void> {
+  await em.query('update digests set words = $2 where sprint_id = $1', [sprintId, storableText(words)]);
 }

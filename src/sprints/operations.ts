@@ -17,6 +17,7 @@ import { lockProjectRow } from '../repositories/store.ts';
 import { advanceSprints, showTask } from '../tasks/move.ts';
 import { getTasks, type TaskView } from '../tasks/store.ts';
 import { storeDigest } from './digest.ts';
+import { forecastOf } from './forecast.ts';
 import type { CreateSprint, UpdateSprint } from './schemas.ts';
 import {
   findActiveSprint,
@@ -110,9 +111,11 @@ export async function completeSprint(app: App, id: string, unfinished: string | 
     const target = await targetOf(em, sprint, unfinished);
     const open = await lockUnfinished(em, id);
     const facts = { unfinishedTasks: open, carriesOver: unfinished !== undefined };
-    await setSprintStatus(em, id, sprintAfter(sprint.status, 'complete', facts));
+    const status = sprintAfter(sprint.status, 'complete', facts);
+    const { forecast } = await forecastOf(em, sprint);
+    await setSprintStatus(em, id, status);
     app.audit.note({ status: [sprint.status, 'completed'], unfinished: [null, unfinished] });
-    await storeDigest(em, await getSprint(em, id), open, app.config.BASE_URL);
+    await storeDigest(em, { sprint: await getSprint(em, id), unfinished: open, forecast }, app.config.BASE_URL);
     await showSprint(app, em, id);
     await moveToSprint(em, open, target);
     await app.queue.send(em, 'digest', { sprintId: id });

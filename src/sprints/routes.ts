@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { accessTo, inProject } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
 import { Task } from '../tasks/schemas.ts';
+import { digestText } from './digest.ts';
 import { getDigest } from './digest-store.ts';
 import { velocityOf } from './figures-store.ts';
 import { getBurndown, getMetrics } from './forecast.ts';
@@ -175,6 +176,9 @@ export const sprintRoutes: Route[] = [
     tag,
     access: onSprint('member'),
     reply: [200, Digest],
-    handle: (app, { sprint }) => getDigest(app.db.manager, sprint.id),
+    handle: async (app, { sprint }) => {
+      const digest = await getDigest(app.db.manager, sprint.id);
+      return { ...digest, markdown: digestText(digest) };
+    },
   }),
 ];

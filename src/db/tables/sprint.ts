@@ -61,11 +61,12 @@ export const SprintMilestones = table<SprintMilestoneRow>('sprint_milestones', {
   shown: text(),
 });
 
-/** Reports of completed sprints. */
+/** Reports of completed sprints: facts, and what the model says about them. */
 export interface DigestRow {
   sprintId: string;
   createdAt: Date;
   markdown: string;
+  words: string;
   completed: unknown;
   carriedOver: unknown;
   failed: unknown;
@@ -75,6 +76,7 @@ export const Digests = table<DigestRow>('digests', {
   sprintId: key(),
   createdAt: madeNow(),
   markdown: text(),
+  words: text({ default: '' }),
   completed: json(),
   carriedOver: json(),
   failed: json(),
