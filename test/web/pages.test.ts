@@ -8,6 +8,7 @@ import { inBrowser, longestTask, openOwner, openPerson, watchBrowser } from '../
 import { planner } from '../support/stand-ins/planner.ts';
 import { isThorough } from '../support/thorough.ts';
 import { openWorld, type World } from '../support/world.ts';
+import { addFinishedSprint } from './finished-sprint.ts';
 import { inspect, type Seen } from './inspect.ts';
 
 let world: World;
@@ -43,12 +44,14 @@ beforeAll(async () => {
   });
   // The page of a second version also shows the comparison with the first one.
   agentId = (await call<{ id: string }>('POST', `/agents/${agent.id}/evolve`, { newSystemPrompt: hostileText })).id;
-  const body = { title: hostile.slice(0, 200), description: hostileText, owner: agentId };
-  hostileTask = (await call<{ id: string }>('POST', `${base}/tasks`, body)).id;
-  await call('POST', `/tasks/${hostileTask}/start`);
   const day = new Date().toISOString().slice(0, 10);
   const sprint = { name: hostile.slice(0, 200), goal: hostileText, startDate: day, endDate: day };
   sprintId = (await call<{ id: string }>('POST', `${base}/sprints`, sprint)).id;
+  await call('POST', `${base}/tasks`, { title: 'Next to it', sprintId });
+  const body = { title: hostile.slice(0, 200), description: hostileText, owner: agentId, sprintId };
+  hostileTask = (await call<{ id: string }>('POST', `${base}/tasks`, body)).id;
+  await call('POST', `/tasks/${hostileTask}/start`);
+  await addFinishedSprint(world);
   const begun = await call<{ sessionId: string; currentStep: { id: string } }>('POST', `${base}/wizard/initialize`, {
     goal: hostile,
   });
@@ -167,6 +170,26 @@ inBrowser('hostile titles, descriptions, diffs, answers and names are shown as t
     ...asked.filter((url) => /avatar|\.png/.test(url) && url.startsWith(world.github.url)),
   ]);
   expect(asked.some((url) => url.includes('tracker.example'))).toBe(false);
+});
+
+inBrowser('the forecast of a sprint shows dates, and what they would be without chosen tasks', async () => {
+  await show(page, `/sprints/${sprintId}`);
+  const forecast = page.getByRole('region', { name: 'Forecast' });
+  await forecast.getByText('Safe (80%)').waitFor();
+  await forecast.getByText('What if tasks are taken out?').click();
+  await forecast.getByLabel('Next to it').check();
+  await forecast.getByText(/^Without this task, the sprint is safely done about \d+ days? earlier\.$/).waitFor();
+  const seen: Seen = { violations: [], tooWide: [], alive: [] };
+  await inspect(page, 'forecast, wide', seen, true);
+  await page.setViewportSize({ width: 320, height: 800 });
+  await inspect(page, 'forecast, narrow', seen, false);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  expect(seen).toEqual({ violations: [], tooWide: [], alive: [] });
+  await forecast.getByRole('checkbox').first().check();
+  await forecast.getByText('No open tasks are left.').waitFor();
+  await show(page, `/sprints/${sprintId}?tab=chart`);
+  await page.getByText('View as table').click();
+  await page.getByRole('columnheader', { name: 'Forecast (80%)' }).waitFor();
 });
 
 inBrowser('the board and the task page work with the keyboard alone', async () => {

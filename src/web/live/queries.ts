@@ -110,10 +110,14 @@ export const sprints = (projectId: string) =>
     queryFn: () => fetchAllPages((page) => api.listSprints(projectId, page)),
   });
 export const sprint = (id: string) => queryOptions({ queryKey: ['sprint', id], queryFn: () => api.getSprint(id) });
-export const metrics = (id: string) =>
-  queryOptions({ queryKey: ['metrics', id], queryFn: () => api.getSprintMetrics(id) });
+/** The figures of a sprint. Its forecast leaves out the tasks in `without`. */
+export const metrics = (id: string, without: string[] = []) =>
+  queryOptions({
+    queryKey: ['metrics', id, ...without],
+    queryFn: () => api.getSprintMetrics(id, without.length === 0 ? {} : { without: without.join(',') }),
+  });
 export const burndown = (id: string) =>
-  queryOptions({ queryKey: ['burndown', id], queryFn: () => api.getBurndown(id) });
+  queryOptions({ queryKey: ['burndown', id], queryFn: () => api.getBurndown(id, { ahead: true }) });
 export const digest = (id: string) => queryOptions({ queryKey: ['digest', id], queryFn: () => api.getDigest(id) });
 export const velocity = (projectId: string) =>
   queryOptions({

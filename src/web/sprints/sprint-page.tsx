@@ -12,6 +12,7 @@ import { usePageTitle } from '../frame/use-page-title.ts';
 import * as queries from '../live/queries.ts';
 import { SprintActions } from './sprint-actions.tsx';
 import { SprintDigest } from './sprint-digest.tsx';
+import { SprintForecast } from './sprint-forecast.tsx';
 import { SprintProgress } from './sprint-progress.tsx';
 import { SprintTasks } from './sprint-tasks.tsx';
 
@@ -34,6 +35,7 @@ export function SprintPage() {
 function SprintView({ sprint }: { sprint: Sprint }) {
   const [searchParams] = useSearchParams();
   const isCompleted = sprint.status === 'completed';
+  const isOpen = sprint.status === 'planning' || sprint.status === 'active';
   const tabs = { tasks: 'Tasks', chart: 'Burndown', chat: 'Chat', ...(isCompleted ? { digest: 'Digest' } : {}) };
   return (
     <>
@@ -48,6 +50,7 @@ function SprintView({ sprint }: { sprint: Sprint }) {
       </div>
       {sprint.goal !== '' && <p className="wrap">{sprint.goal}</p>}
       <SprintProgress sprint={sprint} />
+      {isOpen && <SprintForecast sprint={sprint} />}
       <SprintActions sprint={sprint} />
       <Tabs tabs={tabs} label="Sprint" />
       <Suspense fallback={<Loading />}>
@@ -60,7 +63,7 @@ function SprintView({ sprint }: { sprint: Sprint }) {
 function TabContent({ tab, sprint }: { tab: string | null; sprint: Sprint }) {
   switch (tab) {
     case 'chart':
-      return <BurndownTab sprintId={sprint.id} />;
+      return <BurndownTab sprint={sprint} />;
     case 'chat':
       return (
         <Chat
@@ -75,8 +78,8 @@ function TabContent({ tab, sprint }: { tab: string | null; sprint: Sprint }) {
   }
 }
 
-function BurndownTab({ sprintId }: { sprintId: string }) {
-  const query = useQuery(queries.burndown(sprintId));
+function BurndownTab({ sprint }: { sprint: Sprint }) {
+  const query = useQuery(queries.burndown(sprint.id));
   return (
     <QueryResult query={query}>
       {(points) =>

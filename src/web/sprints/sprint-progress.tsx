@@ -18,7 +18,10 @@ export function SprintProgress({ sprint }: { sprint: Sprint }) {
           Done: `${completedTasks} of ${totalTasks} (${completionPercentage}%)`,
           'In progress': metrics.inProgressTasks,
           Remaining: metrics.remainingTasks,
-          [sprint.status === 'active' ? 'Estimated end' : 'End']: <Day date={metrics.estimatedCompletion} />,
+          // A forecast is shown below, and is better than the estimate.
+          ...(metrics.forecast.p50 === null && {
+            [sprint.status === 'active' ? 'Estimated end' : 'End']: <Day date={metrics.estimatedCompletion} />,
+          }),
         }}
       />
     </section>

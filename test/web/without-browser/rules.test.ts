@@ -10,6 +10,7 @@ import { draftSettings } from '../../../src/web/environment/draft-settings.ts';
 import { terminalText } from '../../../src/web/environment/terminal-text.ts';
 import { verdictOf } from '../../../src/web/environment/verdict.ts';
 import { changedFields } from '../../../src/web/forms/changed-fields.ts';
+import { gain, verdict } from '../../../src/web/sprints/forecast-text.ts';
 import { actionForDrop, actionsFor } from '../../../src/web/tasks/actions/task-actions.ts';
 import { budgetProblem, budgetTextsOf, changedBudget, highestBudget } from '../../../src/web/tasks/budget-texts.ts';
 import { titlesFromList } from '../../../src/web/tasks/titles-from-list.ts';
@@ -202,4 +203,32 @@ test.each([
   expect(verdictOf({ id: 'trial_1', startedAt: at, finishedAt: at, image: null, ...trial, ...changes })).toEqual(
     expected,
   );
+});
+
+test('a forecast is put into words', () => {
+  const forecast = (p50: string, p80: string, p95: string) => ({
+    p50: `2026-03-${p50}:00Z`,
+    p80: `2026-03-${p80}:00Z`,
+    p95: `2026-03-${p95}:00Z`,
+  });
+  const early = forecast('02T12:00', '03T12:00', '05T23:59');
+  const said = ['2026-03-05', '2026-03-03', '2026-03-02', '2026-03-01'].map((day) =>
+    verdict(early, `${day}T00:00:00.000Z`),
+  );
+  expect(said.map((text) => /very likely|probably be|may be|probably not/.exec(text)?.[0])).toEqual([
+    'very likely',
+    'probably be',
+    'may be',
+    'probably not',
+  ]);
+  const byNow = (p80: string) =>
+    gain(forecast('01T00:00', '10T00:00', '20T00:00'), forecast('01T00:00', p80, '11T00:00'));
+  expect(['07T02:00', '09T00:00', '09T20:00', '09T23:00', '09T23:50', '11T00:00'].map(byNow)).toEqual([
+    'about 3 days earlier',
+    'about 1 day earlier',
+    'about 4 hours earlier',
+    'about 1 hour earlier',
+    'hardly any earlier',
+    'hardly any earlier',
+  ]);
 });

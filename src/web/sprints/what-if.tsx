@@ -1,0 +1,88 @@
+import { Button, Checkbox, CheckboxGroup, FormControl } from '@primer/react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Forecast, Sprint, Task } from '../api.ts';
+import { plural } from '../display/plural.ts';
+import * as queries from '../live/queries.ts';
+import { ForecastDates } from './forecast-dates.tsx';
+import { gain, type KnownForecast, knownForecast } from './forecast-text.ts';
+
+/** The service accepts this many tasks at once. */
+const mostChosen = 100;
+
+/** Lets people choose tasks, and shows the forecast without them. Nothing is changed. */
+export function WhatIf({ sprint, forecast }: { sprint: Sprint; forecast: KnownForecast }) {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const tasks = useQuery(queries.tasks(sprint.projectId));
+  // Subtasks leave a sprint with their parent.
+  const open = (tasks.data ?? []).filter(
+    (task) => task.sprintId === sprint.id && task.status !== 'done' && task.parentId === null,
+  );
+  const without = open.filter(({ id }) => chosen.has(id)).map(({ id }) => id);
+  const toggle = (id: string) =>
+    setChosen((before) => {
+      const after = new Set(before);
+      if (!after.delete(id)) after.add(id);
+      return after;
+    });
+  if (open.length === 0) return null;
+  return (
+    <details>
+      <summary>What if tasks are taken out?</summary>
+      <div className="stack">
+        <TaskChoice open={open} chosen={chosen} isFull={without.length >= mostChosen} onToggle={toggle} />
+        <div aria-live="polite">
+          {without.length > 0 && <Answer sprintId={sprint.id} without={without} before={forecast} />}
+        </div>
+        {without.length > 0 && (
+          <div className="row">
+            <Button onClick={() => setChosen(new Set())}>Clear selection</Button>
+          </div>
+        )}
+      </div>
+    </details>
+  );
+}
+
+function TaskChoice(props: { open: Task[]; chosen: ReadonlySet<string>; isFull: boolean; onToggle(id: string): void }) {
+  const { open, chosen, isFull, onToggle } = props;
+  return (
+    <CheckboxGroup>
+      <CheckboxGroup.Label>Tasks to take out</CheckboxGroup.Label>
+      <CheckboxGroup.Caption>
+        This only computes. The tasks stay in the sprint until you remove them. A task that others wait for still has to
+        be done.
+      </CheckboxGroup.Caption>
+      {open.map(({ id, title }) => (
+        <FormControl key={id} disabled={isFull && !chosen.has(id)}>
+          <Checkbox checked={chosen.has(id)} onChange={() => onToggle(id)} />
+          <FormControl.Label className="wrap">
+            <bdi>{title}</bdi>
+          </FormControl.Label>
+        </FormControl>
+      ))}
+    </CheckboxGroup>
+  );
+}
+
+function Answer({ sprintId, without, before }: { sprintId: string; without: string[]; before: KnownForecast }) {
+  const { data, error } = useQuery({ ...queries.metrics(sprintId, without), placeholderData: keepPreviousData });
+  if (error !== null) return <p>The forecast could not be computed.</p>;
+  if (data === undefined) return null;
+  return <ForecastWithout count={without.length} before={before} forecast={data.forecast} />;
+}
+
+function ForecastWithout(props: { count: number; before: KnownForecast; forecast: Forecast }) {
+  const { count, before, forecast } = props;
+  const known = knownForecast(forecast);
+  if (known === undefined) return <p>{forecast.reason}</p>;
+  return (
+    <>
+      <p>
+        Without {count === 1 ? 'this task' : `these ${plural(count, 'task')}`}, the sprint is safely done{' '}
+        <strong>{gain(before, known)}</strong>.
+      </p>
+      <ForecastDates forecast={known} />
+    </>
+  );
+}
