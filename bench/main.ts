@@ -1,7 +1,7 @@
 // `npm run bench` measures speed, `npm run bench -- environment` only that of environments, `npm run bench -- waiting
 // [count]` what many waiting runs cost. `npm run bench -- siege [scale] [quiet minutes]` tests the service under load and
-// attacks. `npm run bench -- scale [tasks] [seconds]` compares reads of a large database with those
-// of a small one.
+// attacks. `npm run bench -- scale [tasks] [seconds]` compares reads of a large database with
+// those of a small one.
 const [name = 'speed', ...numbers] = process.argv.slice(2);
 const benches: Record<string, () => Promise<void>> = {
   speed: async () => (await import('./speed.ts')).speed(),

@@ -13,7 +13,6 @@ export const filledIds: Record<string, string> = {
   sprintId: 'sprint_1_21',
   completedSprint: 'sprint_1_1',
   sessionId: 'wizard_1',
-  missing: 'nothing_here',
 };
 
 const projects = 50;
