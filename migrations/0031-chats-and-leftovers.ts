@@ -40,11 +40,16 @@ export class ChatsAndLeftovers1766275200000 implements MigrationInterface {
         primary key (task_id, repository_id, number)
       );
       create index leftovers_repository on leftovers (repository_id);
-      create index leftovers_at on leftovers (at);`);
+      create index leftovers_at on leftovers (at);
+
+      -- What the issue of a task said when it was last read; null while that is unknown. Where it says the same as the
+      -- task in other characters, these columns have the words of the task.
+      alter table tasks add column issue_title text, add column issue_body text;`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
+      alter table tasks drop column issue_body, drop column issue_title;
       drop table leftovers;
       drop trigger chat_messages_event on chat_messages;
       drop function note_chat_event();

@@ -70,11 +70,20 @@ export async function findPullsByGitHub(em: EntityManager, githubId: number, num
 /** Detaches a deleted or transferred issue from its task. */
 export async function unlinkIssue(em: EntityManager, repositoryId: string, number: number): Promise<void> {
   await em.query(
-    `update tasks set issue_repository_id = null, issue_number = null, issue_url = null, updated_at = now()
+    `update tasks set issue_repository_id = null, issue_number = null, issue_url = null, issue_title = null, issue_body = null, updated_at = now()
      where issue_repository_id = $1 and issue_number = $2`,
     [repositoryId, number],
   );
   await em.query('delete from mirrored where repository_id = $1 and number = $2', [repositoryId, number]);
+}
+
+/** Stores what the issue of a task says. */
+export async function setIssueText(em: EntityManager, taskId: string, title: string, body: string): Promise<void> {
+  await em.query(
+    `update tasks set issue_title = $2, issue_body = $3
+     where id = $1 and issue_number is not null and (issue_title, issue_body) is distinct from ($2, $3)`,
+    [taskId, title, body],
+  );
 }
 
 /** Finds the open pull requests of a repository with this commit as their head. */

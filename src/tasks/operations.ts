@@ -89,6 +89,8 @@ export async function insertTask(
     issueRepositoryId: task.issue?.repositoryId ?? null,
     issueNumber: task.issue?.number ?? null,
     issueUrl: task.issue?.url ?? null,
+    issueTitle: task.issue === undefined ? null : task.title,
+    issueBody: task.issue === undefined ? null : task.description,
   });
   await insertDependencies(em, id, [...new Set(task.dependsOn)]);
   await showTask(app, em, id);

@@ -41,6 +41,10 @@ export const Task = z
     sprintId: z.string().nullable(),
     issueNumber: z.int().nullable(),
     issueUrl: z.string().nullable(),
+    issueText: z
+      .object({ title: z.string(), description: z.string() })
+      .nullable()
+      .meta({ description: 'what the issue says, if that differs from the task' }),
     failure: Failure.nullable(),
     attention: Attention.nullable(),
     planFirst: z.boolean().nullable(),

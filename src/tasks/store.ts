@@ -8,7 +8,9 @@ import { notFound } from '../errors.ts';
 import { titlePattern } from './title-index.ts';
 
 /** A task as the API shows it. */
-export interface TaskView extends TaskRow {
+export interface TaskView extends Omit<TaskRow, 'issueTitle' | 'issueBody'> {
+  /** What the task's issue says, if that differs from the task. */
+  issueText: { title: string; description: string } | null;
   /** What its run waits for; null when it does not wait. */
   attention: Attention | null;
   dependsOn: string[];
@@ -21,6 +23,8 @@ export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.descri
   t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.wants_issue as "wantsIssue", t.plan_first as "planFirst", t.failure, t.budget,
   t.status_since as "statusSince",
   t.done_at as "doneAt", t.created_by as "createdBy", t.created_at as "createdAt", t.updated_at as "updatedAt",
+  case when t.issue_number is not null and (t.issue_title <> t.title or t.issue_body <> t.description)
+    then json_build_object('title', t.issue_title, 'description', t.issue_body) end as "issueText",
   array(select d.depends_on_id from task_dependencies d where d.task_id = t.id order by 1) as "dependsOn",
   (select p.url from pull_requests p where p.task_id = t.id and p.repository_id = t.repository_id
     order by p.created_at desc, p.number desc limit 1) as "prUrl",

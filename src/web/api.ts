@@ -325,6 +325,11 @@ export type Task = {
     sprintId: string | null;
     issueNumber: number | null;
     issueUrl: string | null;
+    /** what the issue says, if that differs from the task */
+    issueText: {
+        title: string;
+        description: string;
+    } | null;
     failure: Failure | null;
     attention: Attention | null;
     planFirst: boolean | null;

@@ -12,6 +12,7 @@ const picture: TaskPicture = {
   failure: null,
   attention: null,
   cancelledBecause: null,
+  issueText: null,
   budget: null,
   notice: '',
   taskNames: new Map(),

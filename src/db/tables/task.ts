@@ -19,6 +19,9 @@ export interface TaskRow {
   issueRepositoryId: string | null;
   issueNumber: number | null;
   issueUrl: string | null;
+  /** What the issue said when it was last read; null while that is unknown. */
+  issueTitle: string | null;
+  issueBody: string | null;
   /** Whether an issue should be created for the task. */
   wantsIssue: boolean;
   /** Whether its agent proposes a plan first; null for the setting of the repository. */
@@ -48,6 +51,8 @@ export const Tasks = table<TaskRow>('tasks', {
   issueRepositoryId: maybeText(),
   issueNumber: whole({ nullable: true }),
   issueUrl: maybeText(),
+  issueTitle: maybeText(),
+  issueBody: maybeText(),
   wantsIssue: flag(false),
   planFirst: { type: 'boolean', nullable: true },
   failure: json({ nullable: true }),

@@ -2,11 +2,11 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import type { AgentRow } from '../../db/tables/project.ts';
 import { Refused } from '../../domain/machine.ts';
-import { oneLine, plain } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
 import { startTaskIn } from '../../runs/operations.ts';
 import { startProblemOf } from '../../runs/start-problem.ts';
 import { insertTask } from '../../tasks/operations.ts';
+import { wordsOfIssue } from '../issue-words.ts';
 import { findTaskOfIssue, lockIssue } from '../store.ts';
 import { auditedAct, type GivenCommand } from './given-command.ts';
 
@@ -35,14 +35,14 @@ async function createForIssueIn(
   const { projectId } = repository;
   await lockIssue(em, repository.id, issue.number);
   const existing = await findTaskOfIssue(em, repository.id, issue.number);
-  const title = oneLine(plain(issue.title), 200) || `Issue ${issue.number}`;
+  const { title, description } = wordsOfIssue(issue);
   const id =
     existing ??
     (await insertTask(app, em, projectId, {
       title,
       // The issue's text at the time of the command. Later edits, which nobody may have reviewed, never reach the
       // agent.
-      description: plain(issue.body).slice(0, 50_000),
+      description,
       status,
       owner: agent?.id,
       repositoryId: repository.id,

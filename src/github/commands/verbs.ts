@@ -19,6 +19,7 @@ import { agentIfUnowned, agentNamed, defaultAgent, readStart } from './choose-ag
 import { createAndStart, createForIssue } from './create-for-issue.ts';
 import { auditedAct, type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from './given-command.ts';
 import { answer, approve, revise, runVerbs } from './run-verbs.ts';
+import { updateText } from './update-text.ts';
 
 interface Verb {
   /** The argument of the command, as the help shows it. */
@@ -124,6 +125,12 @@ export const verbs: Record<string, Verb> = {
     does: 'approves the plan of the agent, or creates the sprint of the plan',
     audit: 'task.approve',
     act: approve,
+  },
+  update: {
+    takes: '[issue]',
+    does: 'gives the task the text of the issue; with issue, gives the issue the text of the task',
+    audit: 'task.update',
+    act: updateText,
   },
   ask: { takes: '<text>', does: 'asks the agent a question; it changes nothing', audit: 'task.chat', act: ask },
   setup: {

@@ -7,6 +7,7 @@ import { labelOf } from '../mirror/mirror.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
 import { httpStatusOf, type Place } from '../place.ts';
 import { findTaskOfIssue, unlinkIssue } from '../store.ts';
+import { noteIssueText } from './issue-text.ts';
 import { refreshPullsOf } from './refresh-pull.ts';
 
 /** The label that starts a task. */
@@ -21,6 +22,7 @@ export async function observeIssue(app: App, place: Place, number: number): Prom
     await forgetIssue(app, place, number);
     return [];
   }
+  await noteIssueText(app, taskId, issue);
   if (issue.state === 'closed') await settleClosed(app, taskId);
   else await recheckTask(app, taskId);
   return issue.labels.map((label) => (typeof label === 'string' ? label : (label.name ?? '')));

@@ -117,7 +117,7 @@ function registerIssues(probot: Probot, app: App, inPlace: InPlace): void {
     for (const { name } of issue.labels ?? [])
       await inPlace(payload, (place) => labelChanged(app, place, { number, label: name, sender, isPull: false }));
   });
-  probot.on('issues.closed', ({ payload }) =>
+  probot.on(['issues.closed', 'issues.edited'], ({ payload }) =>
     inPlace(payload, (place) => observeIssue(app, place, payload.issue.number)),
   );
   probot.on('issues.reopened', ({ payload }) =>

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
-import { harmless, harmlessLine } from '../../domain/text/sanitize.ts';
 import type { TaskView } from '../../tasks/store.ts';
+import { wordsForIssue } from '../issue-words.ts';
 import { findItem } from '../paginate.ts';
 import { placeOfRepository } from '../place.ts';
 import { linkIssue } from './mirror-store.ts';
@@ -22,14 +22,14 @@ export async function makeIssue(app: App, em: EntityManager, task: TaskView): Pr
   const path = 'GET /repos/{owner}/{repo}/issues';
   const pages = octokit.paginate.iterator(path, { ...name, state: 'all', since, per_page: 100 });
   const found = await findItem(pages, (issue) => issue.body?.startsWith(marker) && issue.user?.id === bot?.id);
-  const prefix = app.config.COMMAND_PREFIX;
+  const words = wordsForIssue(task, app.config.COMMAND_PREFIX);
   const { number, html_url } =
     found ??
     (
       await octokit.request('POST /repos/{owner}/{repo}/issues', {
         ...name,
-        title: harmlessLine(task.title, 200, prefix),
-        body: `${marker}\n${harmless(task.description, prefix).slice(0, 60_000)}`,
+        title: words.title,
+        body: `${marker}\n${words.body}`,
       })
     ).data;
   await linkIssue(em, task.id, { repositoryId: place.repository.id, number, url: html_url });

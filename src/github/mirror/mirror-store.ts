@@ -1,6 +1,5 @@
 import type { EntityManager } from 'typeorm';
 import { Mirrored, type MirroredRow } from '../../db/tables/github.ts';
-import { Tasks } from '../../db/tables/task.ts';
 
 /** Returns the issue and the pull requests that show a task, by number. Inserts missing rows. */
 export async function listMirrored(em: EntityManager, taskId: string): Promise<MirroredRow[]> {
@@ -77,10 +76,10 @@ export async function linkIssue(
   taskId: string,
   issue: { repositoryId: string; number: number; url: string },
 ): Promise<void> {
-  await em.update(
-    Tasks,
-    { id: taskId },
-    { issueRepositoryId: issue.repositoryId, issueNumber: issue.number, issueUrl: issue.url, wantsIssue: false },
+  await em.query(
+    `update tasks set issue_repository_id = $2, issue_number = $3, issue_url = $4, wants_issue = false,
+       issue_title = title, issue_body = description where id = $1`,
+    [taskId, issue.repositoryId, issue.number, issue.url],
   );
 }
 

@@ -37,7 +37,7 @@ export interface Wanted {
 
 /** Computes what an issue or pull request in the repository `shownIn` should show of a task. Pure. */
 export function wanted(task: TaskPicture, shownIn: { isPrivate: boolean }): Wanted {
-  const { status, failure, attention, budget, notice, run, pulls } = task;
+  const { status, failure, attention, issueText, budget, notice, run, pulls } = task;
   const labels = [
     labelOf[status],
     ...(failure === null ? [] : [failedLabel]),
@@ -47,6 +47,7 @@ export function wanted(task: TaskPicture, shownIn: { isPrivate: boolean }): Want
     status,
     failure,
     attention?.id,
+    issueText === null ? null : [task.title, issueText.title],
     budget,
     notice,
     run?.status,

@@ -32,6 +32,7 @@ export function statusComment(task: TaskPicture, shownIn: { isPrivate: boolean }
     task.cancelledBecause === null ? [] : [`> **Cancelled**: ${safe(task, task.cancelledBecause)}`],
     failure(task),
     notice(task),
+    otherText(task),
     proof(task),
     handoff(task),
     subtasks(task, shownIn),
@@ -77,6 +78,17 @@ function notice(task: TaskPicture): string[] {
   if (task.notice === '') return [];
   if (isCommandTable(task.notice)) return [task.notice];
   return [`> ${withTaskNames(safe(task, task.notice, 1500), task.taskNames)}`];
+}
+
+/** Offers both ways out when the issue and the task say different things. Neither is changed unasked. */
+function otherText(task: TaskPicture): string[] {
+  const { issueText, title, commandPrefix } = task;
+  if (issueText === null) return [];
+  const called = issueText.title === title ? '' : ` The task is called “${safe(task, title, 200)}”.`;
+  const what = called === '' ? 'description' : 'title or description';
+  return [
+    `> The issue and the task differ in their ${what}.${called} \`${commandPrefix} update\` gives the task the text of the issue, and \`${commandPrefix} update issue\` the issue that of the task.`,
+  ];
 }
 
 function proof(task: TaskPicture): string[] {

@@ -17,6 +17,8 @@ export interface TaskPicture {
   attention: (Pick<Attention, 'id' | 'reason' | 'text' | 'options'> & { plan?: Pick<Plan, 'files' | 'checks'> }) | null;
   /** Why the service itself cancelled the run; null when it did not. */
   cancelledBecause: string | null;
+  /** What the issue says, if that differs from the task. */
+  issueText: { title: string; description: string } | null;
   budget: RunBudget | null;
   notice: string;
   /** How to call the tasks that the notice mentions, by their ids. */

@@ -6,6 +6,7 @@ import { Markdown } from '../display/markdown.tsx';
 import { TextDialog } from '../forms/text-dialog.tsx';
 import { notifyError } from '../frame/notices.tsx';
 import { Handoffs } from './handoffs.tsx';
+import { IssueText } from './issue-text.tsx';
 import { Proof } from './proof.tsx';
 import { PullRequests } from './pull-requests.tsx';
 import { TaskGraph } from './task-graph.tsx';
@@ -20,6 +21,7 @@ export function OverviewTab({ task }: { task: api.Task }) {
           <Markdown text={task.description} />
         )}
       </section>
+      {task.issueText !== null && <IssueText task={task} text={task.issueText} />}
       <RelatedTasks task={task} />
       <PullRequests taskId={task.id} />
       {hasChange(task) && <Proof taskId={task.id} />}

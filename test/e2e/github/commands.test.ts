@@ -78,6 +78,29 @@ test('dependencies and subtasks are set by comments', async () => {
   await told(two, new RegExp(`depends on tasks that are not done: #${one}\\.`));
 });
 
+test('a title that changes on one side is offered on the other, and taken over when somebody asks', async () => {
+  const { world, say, mona, get, taskOf, settled, told, statusComment } = face;
+  const number = await world.issue('/agent create');
+  await settled(number, 'backlog', 0);
+  const task = await taskOf(number);
+  type Offered = { title: string; issueText: { title: string } | null };
+  const now = async () => (await get(task)) as unknown as Offered;
+  expect((await now()).issueText).toBeNull();
+  await mona('PATCH', `${repo}/issues/${number}`, { title: 'Changed in the issue' });
+  await until('the offer', async () => (await now()).issueText?.title === 'Changed in the issue');
+  expect((await now()).title).not.toBe('Changed in the issue');
+  await told(number, /\/agent update` gives the task the text of the issue/);
+  await say(number, '/agent update');
+  await until('the title of the task', async () => (await now()).title === 'Changed in the issue');
+  await until('no offer', async () => !(await statusComment(number))[0]?.body.includes('differ in their'));
+  await world.service.api(world.token, 'PATCH', `/tasks/${task.id}`, { title: 'Changed in the task' });
+  await told(number, /The task is called “Changed in the task”/);
+  await say(number, '/agent update issue');
+  const titleOf = async () => (await mona<{ title: string }>('GET', `${repo}/issues/${number}`)).title;
+  await until('the title of the issue', async () => (await titleOf()) === 'Changed in the task');
+  expect((await now()).issueText).toBeNull();
+});
+
 test('the refusal of a command on an issue without a task goes when the next one succeeds', async () => {
   const { world, say } = face;
   const number = await world.issue('Just an issue');

@@ -21,6 +21,7 @@ export const commandRecipes: Record<string, (shop: Workshop) => Promise<Order> |
   help: () => ({ issue: ++issues }),
   status: (shop) => onTask(shop, shop.newTask()),
   create: () => ({ issue: ++issues }),
+  update: (shop) => onTask(shop, shop.newTask()),
   assign: (shop) => onTask(shop, shop.newTask(), 'reviewer'),
   start: () => ({ issue: ++issues }),
   retry: async (shop) => {

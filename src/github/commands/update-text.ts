@@ -1,0 +1,33 @@
+import type { App } from '../../app.ts';
+import { Refused } from '../../domain/machine.ts';
+import { getTask } from '../../tasks/store.ts';
+import { updateTask } from '../../tasks/update.ts';
+import { comparedWords, wordsForIssue, wordsOfIssue } from '../issue-words.ts';
+import { setIssueText } from '../store.ts';
+import { type GivenCommand, requiredTask } from './given-command.ts';
+
+/** Takes over the text of an issue into its task, or with `issue` the other way. */
+export async function updateText(app: App, given: GivenCommand): Promise<void> {
+  const { source, command, userId, at } = given;
+  const em = app.db.manager;
+  const taskId = await requiredTask(app, given);
+  if (source.issue.isPull) throw new Refused('`update` works in issues, and this is a pull request.');
+  const argument = command.argument.trim().toLowerCase();
+  if (argument !== '' && argument !== 'issue') throw new Refused('Write nothing or `issue` after `update`.');
+  const task = await getTask(em, taskId);
+  const prefix = app.config.COMMAND_PREFIX;
+  // The issue's text at the time of the command. Edits after it, which nobody may have reviewed, do not count.
+  const words = wordsOfIssue(source.issue);
+  if (argument === '') {
+    await updateTask(app, taskId, userId, comparedWords(words, task, prefix));
+    const now = await getTask(em, taskId);
+    return setIssueText(em, taskId, now.title, now.description);
+  }
+  await at.octokit.request('PATCH /repos/{owner}/{repo}/issues/{issue_number}', {
+    ...at.name,
+    issue_number: source.issue.number,
+    ...wordsForIssue(task, prefix),
+  });
+  await setIssueText(em, taskId, task.title, task.description);
+  app.audit.note({ issueTitle: [words.title, task.title] });
+}

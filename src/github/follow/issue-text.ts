@@ -1,0 +1,20 @@
+import type { App } from '../../app.ts';
+import { getTask } from '../../tasks/store.ts';
+import { comparedWords, wordsOfIssue } from '../issue-words.ts';
+import { setIssueText } from '../store.ts';
+
+/**
+ * Stores what the issue of a task says now. The task is not changed: people may take the text over, which nobody may have
+ * reviewed.
+ */
+export async function noteIssueText(
+  app: App,
+  taskId: string,
+  issue: { number: number; title: string; body?: string | null },
+): Promise<void> {
+  const em = app.db.manager;
+  const task = await getTask(em, taskId);
+  const words = wordsOfIssue({ ...issue, body: issue.body ?? '' });
+  const { title, description } = comparedWords(words, task, app.config.COMMAND_PREFIX);
+  await setIssueText(em, taskId, title, description);
+}
