@@ -18,7 +18,7 @@ function says(request: ModelRequest, turn: number): Said {
 }
 
 beforeAll(async () => {
-  world = await openWorld(says, { settings: { MAX_CONCURRENT_RUNS: '4' } });
+  world = await openWorld(says, { settings: { MAX_CONCURRENT_RUNS: '4', SANDBOX: 'off' } });
 });
 afterAll(() => world.close());
 

@@ -21,7 +21,7 @@ export const failsWith = (message: RegExp, category = 'setup') => ({
 
 /** Opens the service and a repository, for the environments of one test file. */
 export async function openStage(settings: Record<string, string> = {}) {
-  const service = await openTestApp({ ALLOW_PRIVATE_HOSTS: 'true', ...settings });
+  const service = await openTestApp({ SANDBOX: 'auto', ALLOW_PRIVATE_HOSTS: 'true', ...settings });
   // As root, services whose data folders are private share a folder.
   service.app.keptDir = join(mkdtempSync(join(tmpdir(), 'deckhand-kept-')), 'environments');
   const token = await service.token('octocat');

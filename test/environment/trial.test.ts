@@ -14,7 +14,7 @@ let path: string;
 
 beforeAll(async () => {
   host = await serveSampleRepository();
-  service = await openTestApp({ ALLOW_PRIVATE_HOSTS: 'true', GIT_HOSTS: new URL(host.url).origin });
+  service = await openTestApp({ SANDBOX: 'auto', ALLOW_PRIVATE_HOSTS: 'true', GIT_HOSTS: new URL(host.url).origin });
   token = await service.token('octocat');
   const post = (to: string, body: object) => service.call('POST', to, { token, body });
   projectId = (await post('/projects', { name: 'One' })).body.id;

@@ -42,7 +42,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
-  service = await openTestApp({ GITHUB_SERVER_URL: url, GITHUB_API_URL: url });
+  service = await openTestApp({ SANDBOX: 'auto', GITHUB_SERVER_URL: url, GITHUB_API_URL: url });
   token = await service.token('octocat');
   project = (await call('POST', '/projects', { name: 'P' })).body.id;
   await call('POST', `/projects/${project}/git-token`, { token: 'writer' });

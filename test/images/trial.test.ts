@@ -23,7 +23,7 @@ beforeAll(async () => {
     res.writeHead(401, { 'WWW-Authenticate': 'Basic realm="tests"' }).end();
     return true;
   });
-  service = await openTestApp({ ALLOW_PRIVATE_HOSTS: 'true', GIT_HOSTS: new URL(host.url).origin });
+  service = await openTestApp({ SANDBOX: 'auto', ALLOW_PRIVATE_HOSTS: 'true', GIT_HOSTS: new URL(host.url).origin });
   token = await service.token('octocat');
   const post = (to: string, body: object) => service.call('POST', to, { token, body });
   const projectId = (await post('/projects', { name: 'One' })).body.id;

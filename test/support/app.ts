@@ -41,8 +41,8 @@ export interface TestApp {
 }
 
 /**
- * Starts the real service in this process, on its own copy of the database `template`. GitHub is off unless the
- * settings say otherwise.
+ * Starts the real service in this process, on its own copy of the database `template`. GitHub and the sandbox, which tests
+ * itself when it starts, are off unless the settings say otherwise.
  */
 export async function openTestApp(settings: Record<string, string> = {}, template?: string): Promise<TestApp> {
   const database = await createTestDatabase(template);
@@ -59,6 +59,7 @@ export async function openTestApp(settings: Record<string, string> = {}, templat
     RATE_LIMIT_REQUESTS: '0',
     RATE_LIMIT_STARTS: '0',
     RATE_LIMIT_ANONYMOUS: '0',
+    SANDBOX: 'off',
     ...settings,
     ...(template === undefined ? {} : { DATABASE_URL: database.url }),
   });

@@ -11,9 +11,9 @@ export const write = (path: string, content: string) => ({ name: 'write_file', a
 const finish = (summary: string) => ({ name: 'finish', arguments: { summary, nextSteps: [] } });
 
 /** Opens a world seen from GitHub: what people do there, and what they see. */
-export async function openFace(before?: (turn: number) => Promise<void>) {
+export async function openFace(options: Parameters<typeof openWorld>[1] = {}) {
   const script: Said[] = [];
-  const world: World = await openWorld(script as Script, before === undefined ? {} : { before });
+  const world: World = await openWorld(script as Script, options);
   /** Sets what the model answers in the next run, turn by turn. */
   const plays = (...turns: Said[]) => script.splice(0, script.length, ...turns);
   /** Makes the next run write these files and finish. */

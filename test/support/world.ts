@@ -52,6 +52,7 @@ export async function openWorld(
   script: Script,
   options: {
     before?: (turn: number) => Promise<void>;
+    /** Without commands, `SANDBOX: 'off'` makes runs faster. */
     settings?: Record<string, string>;
     seed?: Partial<Seed>;
     /** Makes commits of the service fail. */

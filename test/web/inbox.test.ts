@@ -10,7 +10,7 @@ let base: string;
 
 beforeAll(async () => {
   if (chromiumPath === undefined) return;
-  world = await openWorld([]);
+  world = await openWorld([], { settings: { SANDBOX: 'off' } });
   base = `/projects/${world.project.id}`;
   page = await openOwner(world);
 });

@@ -40,6 +40,7 @@ beforeAll(async () => {
     JWT_SECRET: randomBytes(32).toString('hex'),
     ENCRYPTION_KEY: '5c'.repeat(32),
     METRICS_PORT: '0',
+    SANDBOX: 'off',
     ROLE: 'web',
   };
   service = await startService(settings);

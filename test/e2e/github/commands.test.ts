@@ -3,7 +3,7 @@ import { type Face, openFace, repo } from '../../support/face.ts';
 
 let face: Face;
 beforeAll(async () => {
-  face = await openFace();
+  face = await openFace({ settings: { SANDBOX: 'off' } });
 });
 afterAll(() => face.world.close());
 

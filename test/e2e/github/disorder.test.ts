@@ -23,7 +23,7 @@ const mona = <T = unknown>(method: string, path: string, body?: object) =>
   world.github.as('mona')<T>(method, path, body);
 
 beforeAll(async () => {
-  world = await openWorld(script);
+  world = await openWorld(script, { settings: { SANDBOX: 'off' } });
   const inReview = async () => {
     const number = await world.issue('/agent start');
     return until('review', async () => {

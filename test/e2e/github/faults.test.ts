@@ -12,7 +12,7 @@ const script: Script = [
 
 let world: World;
 beforeAll(async () => {
-  world = await openWorld(script, { settings: { RATE_LIMIT_STARTS: '0', RATE_LIMIT_REQUESTS: '0' } });
+  world = await openWorld(script, { settings: { SANDBOX: 'off' } });
 });
 afterAll(() => world.close());
 

@@ -5,7 +5,7 @@ import { gitOut } from '../../support/git.ts';
 
 let face: Face;
 beforeAll(async () => {
-  face = await openFace();
+  face = await openFace({ settings: { SANDBOX: 'off' } });
 });
 afterAll(() => face.world.close());
 

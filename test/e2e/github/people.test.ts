@@ -6,9 +6,10 @@ let face: Face;
 let pushed = false;
 let held: Promise<unknown> | undefined;
 beforeAll(async () => {
-  face = await openFace(async () => {
+  const before = async () => {
     await held;
-  });
+  };
+  face = await openFace({ before, settings: { SANDBOX: 'off' } });
 });
 afterAll(() => face.world.close());
 

@@ -14,7 +14,7 @@ function says(request: ModelRequest, turn: number): Said {
 }
 
 beforeAll(async () => {
-  world = await openWorld(says);
+  world = await openWorld(says, { settings: { SANDBOX: 'off' } });
 });
 afterAll(() => world.close());
 

@@ -10,11 +10,12 @@ let face: Face;
 /** Holds the model's answer to this turn until it is set free. */
 let held: { turn: number; reached: () => void; free: Promise<void> } | undefined;
 beforeAll(async () => {
-  face = await openFace(async (turn) => {
+  const before = async (turn: number) => {
     if (held?.turn !== turn) return;
     held.reached();
     await held.free;
-  });
+  };
+  face = await openFace({ before });
 });
 afterAll(() => face.world.close());
 

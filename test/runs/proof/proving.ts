@@ -28,7 +28,7 @@ export function openRepository(): void {
 }
 
 async function open(): Promise<void> {
-  service = await openTestApp({ ALLOW_PRIVATE_HOSTS: 'true' });
+  service = await openTestApp({ SANDBOX: 'auto', ALLOW_PRIVATE_HOSTS: 'true' });
   host = await serveSampleRepository();
   const open = await openCheckout(service.app, { url: host.url, token: 'good-token' }, new AbortController().signal);
   opened.push(open.remove);

@@ -23,6 +23,7 @@ export async function startWebProcess(settings: Record<string, string> = {}): Pr
     DATABASE_URL: database.url,
     DATA_DIR: dataDir,
     METRICS_PORT: '0',
+    SANDBOX: 'off',
     JWT_SECRET: 'a secret of the tests that is long enough',
     ENCRYPTION_KEY: '11'.repeat(32),
     ...settings,
