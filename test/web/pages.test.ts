@@ -9,6 +9,7 @@ import { planner } from '../support/stand-ins/planner.ts';
 import { isThorough } from '../support/thorough.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { addFinishedSprint } from './finished-sprint.ts';
+import { addHostileFailure, addHostilePlan, addHostileTrial, hostile, hostileText } from './hostile.ts';
 import { inspect, type Seen } from './inspect.ts';
 
 let world: World;
@@ -20,9 +21,6 @@ let sprintId: string;
 let sessionId: string;
 let repositoryId: string;
 
-/** Hostile text that a person might enter as a title, description or name, or that a model might write. */
-const hostile = `<img src=x onerror="window.hit=1"><script>window.hit=1</script>[x](javascript:window.hit=1) ![p](https://tracker.example/p.png) \u202Eevil`;
-const hostileText = `${hostile}\n\n<iframe src="javascript:window.hit=1"></iframe>\n\n[data](data:text/html,<script>window.hit=1</script>) <https://ok.example/>\n\n${'A'.repeat(10_000)}`;
 const path = 'src/<img src=x onerror=window.hit=1>.js';
 
 beforeAll(async () => {
@@ -56,57 +54,14 @@ beforeAll(async () => {
     goal: hostile,
   });
   sessionId = begun.sessionId;
-  await addHostilePlan(begun.currentStep);
-  repositoryId = await addHostileTrial();
-  await addHostileFailure();
+  await addHostilePlan(world, `${base}/wizard/${sessionId}`, begun.currentStep, agentId);
+  repositoryId = await addHostileTrial(world);
+  await addHostileFailure(world, hostileTask, agentId);
   await call('PUT', `${base}/environment-secrets/NPM_TOKEN`, { value: 'a value of a secret' });
   await world.taskIn('in_review');
   page = await openOwner(world);
 });
 watchBrowser(() => world?.close());
-
-/** Adds an earlier failed run of the agent, so that its page shows a suggestion with a quotation. */
-async function addHostileFailure(): Promise<void> {
-  const failure = { category: 'checks', message: hostileText.slice(0, 2000), retryable: true };
-  await world.sql(
-    `insert into runs (id, task_id, project_id, agent_id, kind, status, failure, created_at, started_at, finished_at)
-     values ('run_hostile', $1, $2, $3, 'start', 'failed', $4, now() - interval '1 day', now(), now())`,
-    [hostileTask, world.project.id, agentId, JSON.stringify(failure)],
-  );
-}
-
-/** Answers the questions of the planning session, and writes a plan by hand. */
-async function addHostilePlan(first: { id: string }): Promise<void> {
-  const at = `${base}/wizard/${sessionId}`;
-  const call = <T>(method: string, where: string, body: object) =>
-    world.service.api<T>(world.token, method, where, body);
-  type State = { currentStep: { id: string } | null; updatedAt: string };
-  let state: State = { currentStep: first, updatedAt: '' };
-  while (state.currentStep !== null) {
-    const answer = { stepId: state.currentStep.id, customText: hostile };
-    state = await call<State>('POST', `${at}/answer`, { answer });
-  }
-  const task = { ref: hostile.slice(0, 200), title: hostile.slice(0, 200), description: hostileText, owner: agentId };
-  await call('PATCH', at, {
-    prd: { title: hostile, markdown: hostileText },
-    plan: { phases: [{ name: hostile, goal: 'A'.repeat(2000), reason: hostile }] },
-    tasks: [{ ...task, ownerReason: hostile }],
-    updatedAt: state.updatedAt,
-  });
-}
-
-/** Adds the result of a trial whose commands wrote hostile text. Returns the id of the repository. */
-async function addHostileTrial(): Promise<string> {
-  const [repository] = await world.get<{ id: string }[]>('/repositories');
-  const id = repository?.id ?? '';
-  const commands = [0, 4, null].map((exitCode) => ({ command: hostile, exitCode, seconds: 1.5, output: hostileText }));
-  await world.sql(
-    `insert into environment_trials (id, repository_id, status, finished_at, image, problem, commands, refused_hosts)
-     values ('trial_hostile', $1, 'failed', now(), $2, $3, $4, $5)`,
-    [id, hostile, hostileText, JSON.stringify(commands), JSON.stringify([{ host: hostile, times: 3 }])],
-  );
-  return id;
-}
 
 const pages = () => ({
   ...pagesOf({ base, agentId, sprintId, taskId: hostileTask, sessionId, repositoryId }),
