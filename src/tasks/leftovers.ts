@@ -14,6 +14,15 @@ export interface Leftover {
 }
 
 /**
+ * Locks a task and its subtasks for deletion, subtasks first. A subtask that becomes done also locks its own row before
+ * its parent's, so the other order would deadlock.
+ */
+export async function lockForDeletion(em: EntityManager, taskId: string): Promise<void> {
+  const family = 'select 1 from tasks where id = $1 or parent_id = $1';
+  await em.query(`${family} order by parent_id is null, id for update`, [taskId]);
+}
+
+/**
  * Notes what a task and its subtasks show on GitHub, and queues the jobs that remove it. Call it in the transaction that
  * deletes the task, so that neither happens without the other.
  */

@@ -132,15 +132,6 @@ export async function lockTask(em: EntityManager, taskId: string): Promise<void>
   await em.query('select 1 from tasks where id = $1 for no key update', [taskId]);
 }
 
-/**
- * Locks a task and its subtasks for deletion, subtasks first. A subtask that becomes done also locks its own row before
- * its parent's, so the other order would deadlock.
- */
-export async function lockForDeletion(em: EntityManager, taskId: string): Promise<void> {
-  const family = 'select 1 from tasks where id = $1 or parent_id = $1';
-  await em.query(`${family} order by parent_id is null, id for update`, [taskId]);
-}
-
 /** Changes fields that no rule depends on. The status is changed only by `swapStatus`. */
 export async function setTaskFields(
   em: EntityManager,

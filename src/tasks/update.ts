@@ -7,7 +7,7 @@ import { Refused } from '../domain/machine.ts';
 import type { TaskEvent, TaskStatus } from '../domain/task.ts';
 import { badField, badRequest } from '../errors.ts';
 import { assertTaskBudgetWithin } from '../projects/budgets.ts';
-import { noteLeftovers } from './leftovers.ts';
+import { lockForDeletion, noteLeftovers } from './leftovers.ts';
 import { advanceSprints, joinParent, moveTask, showTask } from './move.ts';
 import { dependencyProblems, insertTask, ownerProblems, repositoryProblems } from './operations.ts';
 import type { CreateSubtask, UpdateTask } from './schemas.ts';
@@ -16,7 +16,6 @@ import {
   hasLiveRun,
   hasLiveRunBelow,
   lockDependencies,
-  lockForDeletion,
   lockSprintForTask,
   lockTask,
   reachableFrom,
