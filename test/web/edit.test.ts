@@ -48,50 +48,6 @@ inBrowser('editing a sprint does not overwrite changes by others', async () => {
   complaints.length = 0;
 });
 
-inBrowser('an agent can be edited by its creator', async () => {
-  const made = await api<{ id: string }>('POST', '/agents', { name: 'Writer', systemPrompt: 'Write.' });
-  await page.goto(`${world.service.url}${base}/agents/${made.id}`);
-  await button('Edit').click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Team').fill('Docs');
-  await dialog.getByLabel('System prompt').fill('Write short sentences.');
-  await dialog.getByRole('button', { name: 'Save changes' }).click();
-  await dialog.waitFor({ state: 'detached' });
-  await page.getByText('Docs').waitFor();
-  await page.getByText('Write short sentences.').waitFor();
-  expect(await world.get(`/agents/${made.id}`)).toMatchObject({
-    name: 'Writer',
-    team: 'Docs',
-    systemPrompt: 'Write short sentences.',
-    version: 1,
-  });
-});
-
-inBrowser('a new version is shown before it is created, and compared with the one before it', async () => {
-  const made = await api<{ id: string }>('POST', '/agents', { name: 'Tester', systemPrompt: 'Test.' });
-  await page.goto(`${world.service.url}${base}/agents/${made.id}`);
-  await button('New version').click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('System prompt').fill('Test first.');
-  await dialog.getByRole('button', { name: 'Preview changes' }).click();
-  const diff = dialog.getByRole('region', { name: 'Changes of the system prompt' });
-  expect(await diff.locator('.diff-removed').textContent()).toBe('Removed: -Test.');
-  expect(await diff.locator('.diff-added').textContent()).toBe('Added: +Test first.');
-  expect(await world.get(`/agents/${made.id}`)).toMatchObject({ systemPrompt: 'Test.', isNewest: true });
-  await dialog.getByLabel('Rollout (%)').fill('101');
-  await dialog.getByText('Enter a whole number from 0 to 100.').waitFor();
-  await dialog.getByLabel('Rollout (%)').fill('30');
-  await dialog.getByRole('button', { name: 'Create version' }).click();
-  await dialog.waitFor({ state: 'detached' });
-  await page.getByText('There is not enough to compare').waitFor();
-  await page.getByLabel('Rollout (%)').fill('60');
-  await button('Save rollout').click();
-  await page.getByText('Rollout saved').waitFor();
-  const agents = await world.get<{ id: string; name: string }[]>('/agents');
-  const id = agents.find(({ name }) => name === 'Tester')?.id;
-  expect(await world.get(`/agents/${id}`)).toMatchObject({ version: 2, systemPrompt: 'Test first.', rollout: 60 });
-});
-
 inBrowser('a created token works for the API and is shown once', async () => {
   await page.goto(`${world.service.url}/settings/tokens`);
   await page.getByLabel('Name').fill('my script');
