@@ -41,9 +41,9 @@ export const Task = z
     sprintId: z.string().nullable(),
     issueNumber: z.int().nullable(),
     issueUrl: z.string().nullable(),
+    // Left out of the reply unless there is something to offer.
     issueText: z
-      .object({ title: z.string(), description: z.string() })
-      .nullable()
+      .preprocess((text) => text ?? undefined, z.object({ title: z.string(), description: z.string() }).optional())
       .meta({ description: 'what the issue says, if that differs from the task' }),
     failure: Failure.nullable(),
     attention: Attention.nullable(),

@@ -326,10 +326,10 @@ export type Task = {
     issueNumber: number | null;
     issueUrl: string | null;
     /** what the issue says, if that differs from the task */
-    issueText: {
+    issueText?: {
         title: string;
         description: string;
-    } | null;
+    };
     failure: Failure | null;
     attention: Attention | null;
     planFirst: boolean | null;

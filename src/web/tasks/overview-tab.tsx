@@ -21,7 +21,7 @@ export function OverviewTab({ task }: { task: api.Task }) {
           <Markdown text={task.description} />
         )}
       </section>
-      {task.issueText !== null && <IssueText task={task} text={task.issueText} />}
+      {task.issueText !== undefined && <IssueText task={task} text={task.issueText} />}
       <RelatedTasks task={task} />
       <PullRequests taskId={task.id} />
       {hasChange(task) && <Proof taskId={task.id} />}

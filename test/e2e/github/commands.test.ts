@@ -83,9 +83,9 @@ test('a title that changes on one side is offered on the other, and taken over w
   const number = await world.issue('/agent create');
   await settled(number, 'backlog', 0);
   const task = await taskOf(number);
-  type Offered = { title: string; issueText: { title: string } | null };
+  type Offered = { title: string; issueText?: { title: string } };
   const now = async () => (await get(task)) as unknown as Offered;
-  expect((await now()).issueText).toBeNull();
+  expect((await now()).issueText).toBeUndefined();
   await mona('PATCH', `${repo}/issues/${number}`, { title: 'Changed in the issue' });
   await until('the offer', async () => (await now()).issueText?.title === 'Changed in the issue');
   expect((await now()).title).not.toBe('Changed in the issue');
@@ -98,7 +98,7 @@ test('a title that changes on one side is offered on the other, and taken over w
   await say(number, '/agent update issue');
   const titleOf = async () => (await mona<{ title: string }>('GET', `${repo}/issues/${number}`)).title;
   await until('the title of the issue', async () => (await titleOf()) === 'Changed in the task');
-  expect((await now()).issueText).toBeNull();
+  expect((await now()).issueText).toBeUndefined();
 });
 
 test('the refusal of a command on an issue without a task goes when the next one succeeds', async () => {

@@ -35,7 +35,6 @@ function task(changes: Partial<Task> = {}): Task {
     sprintId: null,
     issueNumber: null,
     issueUrl: null,
-    issueText: null,
     failure: null,
     attention: null,
     planFirst: null,
