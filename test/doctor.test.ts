@@ -8,7 +8,7 @@ import { openTestApp, type TestApp } from './support/app.ts';
 
 let service: TestApp;
 beforeAll(async () => {
-  service = await openTestApp();
+  service = await openTestApp({ SANDBOX: 'auto' });
 });
 afterAll(() => service.close());
 

@@ -112,6 +112,7 @@ test('by comment, after a person pushed: their commit stays in the branch, and n
   script = ['', [write('b.txt', 'new\n')], [finish]];
   await say(number, '/agent rewind 1 Add b instead.');
   const done = await settled(number, 2);
+  expect((await runsOf(task))[0]).toMatchObject({ kind: 'rewind', status: 'succeeded', failure: null });
   expect(['a.txt', 'b.txt', 'NEWS.md'].map((path) => on(done.branchName, path))).toEqual(['one', 'new', 'of the base']);
   expect(JSON.stringify(world.model.requests.at(-1)?.messages)).toContain('Only changes of the base branch');
   expect(gitOut(world.github.folderOf('mona/sample'), 'rev-parse', `${done.branchName}^`)).toBe(head);

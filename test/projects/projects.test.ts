@@ -131,7 +131,7 @@ test('tokens of a project can be set and are never shown; only whether they are 
     for (const token of ['with space', 'ghp_canary1\n', '\tghp', 'schlüssel', 'ghp\u2011x'])
       expect(await as('admin', 'POST', path, { token })).toMatchObject({
         status: 400,
-        body: { message: 'token: must be printable ASCII without spaces or line breaks' },
+        body: { message: 'token must be printable ASCII without spaces or line breaks' },
       });
     const state = await as('admin', 'GET', path);
     expect(state.body).toEqual({ configured: true, updatedAt: expect.any(String) });
