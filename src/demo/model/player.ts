@@ -79,10 +79,12 @@ function talk(request: ModelRequest): string {
   const context = textOf(request);
   const next = nextPrompt(context);
   if (next !== undefined) return next;
-  const question = String(request.messages.findLast((m) => m.role === 'user')?.content ?? '').slice(0, 200);
+  const message = String(request.messages.findLast((m) => m.role === 'user')?.content ?? '');
+  const question = message.replace(/^@\S+: /, '').slice(0, 200);
   const about = /^# The (task|sprint): (.+)$/m.exec(context);
-  const status = /^Status: (.+)$/m.exec(context)?.[1] ?? 'unknown';
-  const files = [...new Set([...context.matchAll(/"path":"([^"]+)"/g)].map(([, path]) => `\`${path}\``))].slice(0, 5);
+  const status = /^(?:- .*, )?status: (\w+)/im.exec(context)?.[1] ?? 'unknown';
+  const changed = /^## Changed files.*\n((?:- .+\n?)+)/m.exec(context)?.[1] ?? '';
+  const files = [...changed.matchAll(/^- (\S+) \(/gm)].map(([, path]) => `\`${path}\``).slice(0, 5);
   return [
     `You asked: "${question}"`,
     about === null ? '' : `The ${about[1]} **${about[2]}** is ${status.replaceAll('_', ' ')}.`,
