@@ -8,7 +8,7 @@ export async function serve(bareOf: (name: string) => string | undefined) {
   const git = {
     find: async (name: string) => bareOf(name),
     beforeAdvertising: async () => {},
-    afterPush: async () => {},
+    push: (_name: string, _token: string, receive: () => Promise<Buffer>) => receive(),
   };
   const server = createServer(async (req, res) => {
     if (await serveGit(git, req, res)) return;

@@ -33,7 +33,15 @@ beforeAll(async () => {
       const mayUse = given === 'writer' || (given === 'reader' && kind === 'git-upload-pack');
       return mayUse ? sample.bare : undefined;
     };
-    serveGit({ find, beforeAdvertising: async () => {}, afterPush: async () => {} }, req, res).then((isGit) => {
+    serveGit(
+      {
+        find,
+        beforeAdvertising: async () => {},
+        push: (_name: string, _token: string, receive: () => Promise<Buffer>) => receive(),
+      },
+      req,
+      res,
+    ).then((isGit) => {
       if (isGit) return;
       const answer = api.get((req.url ?? '').replace(/^\/repos\/octocat\/sample|\?.*$/g, ''));
       res.writeHead(answer === undefined ? 404 : 200, { 'Content-Type': 'application/json' });

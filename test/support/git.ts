@@ -48,7 +48,15 @@ export async function serveSampleRepository() {
       tokens.push(token);
       return token === 'good-token' ? bare : undefined;
     };
-    serveGit({ find, beforeAdvertising: async () => {}, afterPush: async () => {} }, req, res).then((isGit) => {
+    serveGit(
+      {
+        find,
+        beforeAdvertising: async () => {},
+        push: (_name: string, _token: string, receive: () => Promise<Buffer>) => receive(),
+      },
+      req,
+      res,
+    ).then((isGit) => {
       if (!isGit) res.writeHead(404).end();
     });
   });

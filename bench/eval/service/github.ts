@@ -38,7 +38,7 @@ export async function startGitHub(root: string): Promise<EvalGitHub> {
   const git = {
     find: async (name: string) => folderOf(name),
     beforeAdvertising: async () => {},
-    afterPush: async () => {},
+    push: (_name: string, _token: string, receive: () => Promise<Buffer>) => receive(),
   };
   const server = createServer(async (req, res) => {
     if (await serveGit(git, req, res)) return;

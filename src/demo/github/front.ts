@@ -208,14 +208,24 @@ export class Front {
       },
       beforeAdvertising: (name: string) =>
         this.alone(() => pullRefs(this.folderOf(name), name, this.caller(this.seeded.ownerToken))),
-      afterPush: async (name: string, token: string) => {
-        const asked = ['for-each-ref', '--format=%(refname:short)', '--sort=-committerdate', 'refs/heads'];
-        const refs = await gitIn(this.folderOf(name), asked);
-        this.pushes.push({ repository: name, token, refs: refs.toString('utf8').trim().split('\n') });
-        await this.alone(() => feedPush(this.folderOf(name), name, this.caller(token)));
+      push: async (name: string, token: string, receive: () => Promise<Buffer>) => {
+        // A synchronization between the two steps would move the refs back to what the emulator knows.
+        const output = await this.alone(async () => {
+          const received = await receive();
+          await this.notePush(name, token);
+          await feedPush(this.folderOf(name), name, this.caller(token));
+          return received;
+        });
         await this.tellOfPush(name);
+        return output;
       },
     };
+  }
+
+  private async notePush(name: string, token: string): Promise<void> {
+    const asked = ['for-each-ref', '--format=%(refname:short)', '--sort=-committerdate', 'refs/heads'];
+    const refs = await gitIn(this.folderOf(name), asked);
+    this.pushes.push({ repository: name, token, refs: refs.toString('utf8').trim().split('\n') });
   }
 
   /** Runs one synchronization of refs between git and the emulator at a time. */

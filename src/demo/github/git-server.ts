@@ -9,8 +9,8 @@ export interface GitHost {
   find(name: string, token: string | undefined, service: Service): Promise<string | undefined>;
   /** Called before refs are listed, so that merges through the API are included. */
   beforeAdvertising(name: string): Promise<void>;
-  /** Called after a push was received. An error does not undo the push, but the pusher sees it. */
-  afterPush(name: string, token: string): Promise<void>;
+  /** Calls `receive`, which moves the refs, and handles the push. The pusher sees an error, which does not undo the push. */
+  push(name: string, token: string, receive: () => Promise<Buffer>): Promise<Buffer>;
 }
 
 export type Service = 'git-upload-pack' | 'git-receive-pack';
@@ -33,8 +33,11 @@ export async function serveGit(host: GitHost, req: IncomingMessage, res: ServerR
     return true;
   }
   if (isAdvertising) await host.beforeAdvertising(name);
-  const output = await runGit(service, folder, isAdvertising, req);
-  if (!isAdvertising && service === 'git-receive-pack') await host.afterPush(name, token ?? '');
+  // Git is started when the request is complete, so a caller that disconnects leaves no process behind.
+  const body = await buffer(req);
+  const run = () => runGit(service, folder, isAdvertising, req, body);
+  const isPush = !isAdvertising && service === 'git-receive-pack';
+  const output = isPush ? await host.push(name, token ?? '', run) : await run();
   res.setHeader('Cache-Control', 'no-cache');
   res.setHeader('Content-Type', `application/x-${service}-${isAdvertising ? 'advertisement' : 'result'}`);
   if (isAdvertising) {
@@ -46,9 +49,13 @@ export async function serveGit(host: GitHost, req: IncomingMessage, res: ServerR
 }
 
 /** Runs git for one request and returns its output. */
-async function runGit(service: Service, folder: string, isAdvertising: boolean, req: IncomingMessage): Promise<Buffer> {
-  // Git is started when the request is complete, so a caller that disconnects leaves no process behind.
-  const body = await buffer(req);
+async function runGit(
+  service: Service,
+  folder: string,
+  isAdvertising: boolean,
+  req: IncomingMessage,
+  body: Buffer,
+): Promise<Buffer> {
   const input = req.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
   const args = [service.slice(4), '--stateless-rpc', ...(isAdvertising ? ['--advertise-refs'] : []), folder];
   const env = {
