@@ -63,6 +63,9 @@ export const sprintMachine: Machine<SprintStatus, SprintEvent, SprintFacts> = {
   ],
 };
 
+/** The length of a sprint without given dates: two weeks. */
+export const usualDays = 14;
+
 /** Ten years. A longer sprint is probably a typing error, and its burndown would have a point for each day. */
 const maxDays = 3653;
 

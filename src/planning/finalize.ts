@@ -4,7 +4,7 @@ import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import type { Changes } from '../domain/audit/changes.ts';
 import { nextState, Refused } from '../domain/machine.ts';
-import { lengthProblem } from '../domain/sprint.ts';
+import { lengthProblem, usualDays } from '../domain/sprint.ts';
 import { oneLine } from '../domain/text/sanitize.ts';
 import { wizardMachine } from '../domain/wizard.ts';
 import { badField } from '../errors.ts';
@@ -18,8 +18,6 @@ import type { PlannedSprint, PlannedTask, Session } from './session.ts';
 import { lockSession, updateSession } from './store.ts';
 import { withConnected } from './view.ts';
 
-/** The length of a sprint without given dates: two weeks. */
-const sprintDays = 14;
 const dayMs = 86_400_000;
 /** The last day with a four-digit year, which the format of the API requires. */
 const lastDay = Date.parse('9999-12-31');
@@ -131,7 +129,7 @@ async function makeSprint(
   { tasks, name, goal, ...dates }: NewSprint,
 ): Promise<PlannedSprint> {
   const startDate = dates.startDate ?? new Date().toISOString().slice(0, 10);
-  const last = new Date(Math.min(Date.parse(startDate) + (sprintDays - 1) * dayMs, lastDay));
+  const last = new Date(Math.min(Date.parse(startDate) + (usualDays - 1) * dayMs, lastDay));
   const endDate = dates.endDate ?? last.toISOString().slice(0, 10);
   const problem = lengthProblem(startDate, endDate);
   if (problem !== undefined) throw badField('endDate', `endDate ${problem}`);

@@ -18,6 +18,35 @@ const Plan = z
   .object({ phases: z.array(z.object({ name: z.string(), goal: z.string(), reason: z.string() })) })
   .meta({ id: 'Plan' });
 
+const TaskEstimate = z
+  .object({
+    likelyMinutes: z
+      .number()
+      .meta({ description: 'half of the tasks it rests on took at most as long, reviews included' }),
+    safeMinutes: z.number().meta({ description: 'four of five took at most as long' }),
+    workMinutes: z.number().meta({ description: 'the part of `likelyMinutes` in which an agent works' }),
+    basedOn: z.array(z.string()).meta({ description: 'the ids of these finished tasks, the most similar first' }),
+    isSimilar: z.boolean().meta({ description: 'false if too few are similar; they are then the latest' }),
+  })
+  .meta({
+    id: 'TaskEstimate',
+    example: {
+      likelyMinutes: 40,
+      safeMinutes: 52.5,
+      workMinutes: 18,
+      basedOn: [
+        'task_01kbt3v5s8e4c9x2q7w6z1y0ab',
+        'task_01kbt3v5s8e4c9x2q7w6z1y0ac',
+        'task_01kbt3v5s8e4c9x2q7w6z1y0ad',
+      ],
+      isSimilar: true,
+    },
+  });
+
+const LateReason = z.string().meta({
+  example: 'Would be done about 3 days after the end of a 14-day sprint that starts today.',
+});
+
 const PlannedTask = z
   .object({
     ref: z.string(),
@@ -27,6 +56,10 @@ const PlannedTask = z
     ownerReason: z.string().nullable(),
     repositoryId: z.string().nullable(),
     dependsOn: z.array(z.string()),
+    estimate: TaskEstimate.optional().meta({
+      description:
+        'how long it may take; missing until agents have finished three tasks of the project, and once the sprint is created',
+    }),
   })
   .meta({ id: 'PlannedTask' });
 
@@ -55,6 +88,13 @@ export const WizardSession = z
     prd: Prd.nullable(),
     plan: Plan.nullable(),
     tasks: z.array(PlannedTask).nullable(),
+    doesNotFit: z
+      .array(z.object({ ref: z.string(), doneAt: Timestamp, reason: LateReason }))
+      .optional()
+      .meta({
+        description:
+          'the tasks that would be done too late for a sprint of 14 days that starts today; missing without estimates',
+      }),
     previous: z
       .object({ prd: Prd.nullable(), plan: Plan.nullable(), tasks: z.array(PlannedTask).nullable() })
       .meta({ description: 'each part as it was before its last change' }),
@@ -120,15 +160,18 @@ const orNull = <T>(value: T | null | undefined): T | null => value ?? null;
 
 const PlannedTasks = z
   .array(
-    z.strictObject({
-      ref: IdText,
-      title: titleText(),
-      description: longText().default(''),
-      owner: IdText.nullish().transform(orNull),
-      ownerReason: longText(1000).nullish().transform(orNull),
-      repositoryId: IdText.nullish().transform(orNull),
-      dependsOn: z.array(IdText).max(100, 'must have at most 100 ids').default([]),
-    }),
+    z
+      .strictObject({
+        ref: IdText,
+        title: titleText(),
+        description: longText().default(''),
+        owner: IdText.nullish().transform(orNull),
+        ownerReason: longText(1000).nullish().transform(orNull),
+        repositoryId: IdText.nullish().transform(orNull),
+        dependsOn: z.array(IdText).max(100, 'must have at most 100 ids').default([]),
+        estimate: z.unknown().optional().meta({ description: 'ignored; tasks can be sent back as they were read' }),
+      })
+      .transform(({ estimate: _, ...task }) => task),
   )
   .min(1, 'must have 1 to 100 tasks')
   .max(100, 'must have 1 to 100 tasks');

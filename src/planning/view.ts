@@ -1,11 +1,14 @@
 import type { EntityManager } from 'typeorm';
 import { listProjectRepositories } from '../repositories/store.ts';
 import { currentStep } from './operations.ts';
+import { outlookOf } from './outlook.ts';
 import type { PlannedTask, Session, SessionEntry } from './session.ts';
 
 /** Converts a session to the form that the API returns. */
 export async function viewSession(em: EntityManager, session: Session) {
   const { id, createdBy: _, previous, ...shown } = session;
+  const { estimates, doesNotFit } = await outlookOf(em, session);
+  const tasks = session.tasks && (await withConnected(em, session.projectId, session.tasks));
   return {
     ...shown,
     sessionId: id,
@@ -14,7 +17,13 @@ export async function viewSession(em: EntityManager, session: Session) {
     answers: session.steps.flatMap(({ id: stepId, question, options, answer }) =>
       answer === null ? [] : [{ stepId, question, options, ...answer }],
     ),
-    tasks: session.tasks && (await withConnected(em, session.projectId, session.tasks)),
+    tasks:
+      tasks?.map((task) => {
+        const estimate = estimates.get(task.ref);
+        return estimate === undefined ? task : { ...task, estimate };
+      }) ?? null,
+    // Without estimates it is unknown what fits.
+    ...(estimates.size === 0 ? {} : { doesNotFit }),
     previous: { prd: previous.prd ?? null, plan: previous.plan ?? null, tasks: previous.tasks?.map(complete) ?? null },
   };
 }

@@ -505,6 +505,18 @@ export type Plan = {
         reason: string;
     }[];
 };
+export type TaskEstimate = {
+    /** half of the tasks it rests on took at most as long, reviews included */
+    likelyMinutes: number;
+    /** four of five took at most as long */
+    safeMinutes: number;
+    /** the part of `likelyMinutes` in which an agent works */
+    workMinutes: number;
+    /** the ids of these finished tasks, the most similar first */
+    basedOn: string[];
+    /** false if too few are similar; they are then the latest */
+    isSimilar: boolean;
+};
 export type PlannedTask = {
     ref: string;
     title: string;
@@ -513,6 +525,8 @@ export type PlannedTask = {
     ownerReason: string | null;
     repositoryId: string | null;
     dependsOn: string[];
+    /** how long it may take; missing until agents have finished three tasks of the project, and once the sprint is created */
+    estimate?: TaskEstimate;
 };
 export type WizardSession = {
     sessionId: string;
@@ -537,6 +551,12 @@ export type WizardSession = {
     prd: Prd | null;
     plan: Plan | null;
     tasks: PlannedTask[] | null;
+    /** the tasks that would be done too late for a sprint of 14 days that starts today; missing without estimates */
+    doesNotFit?: {
+        ref: string;
+        doneAt: string;
+        reason: string;
+    }[];
     /** each part as it was before its last change */
     previous: {
         prd: Prd | null;
@@ -4210,6 +4230,8 @@ export function editWizard(projectId: string, sessionId: string, body?: {
         ownerReason?: string | null;
         repositoryId?: string | null;
         dependsOn?: string[];
+        /** ignored; tasks can be sent back as they were read */
+        estimate?: any;
     }[];
     /** the `updatedAt` of the session that was edited; required with any part */
     updatedAt?: string;
@@ -4352,6 +4374,8 @@ export function finalizeWizard(projectId: string, sessionId: string, body?: {
         ownerReason?: string | null;
         repositoryId?: string | null;
         dependsOn?: string[];
+        /** ignored; tasks can be sent back as they were read */
+        estimate?: any;
     }[];
 }, { idempotencyKey }: {
     idempotencyKey?: string;

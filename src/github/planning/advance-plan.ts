@@ -5,6 +5,7 @@ import { AppError } from '../../errors.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { generate } from '../../planning/generate.ts';
 import { askNext, currentStep } from '../../planning/operations.ts';
+import { outlookOf } from '../../planning/outlook.ts';
 import type { Session } from '../../planning/session.ts';
 import { findSessionOfIssue, getSession } from '../../planning/store.ts';
 import type { Jobs } from '../../queue/names.ts';
@@ -61,11 +62,12 @@ export async function showPlanComment(app: App, session: Session, notice: string
   const em = app.db.manager;
   const owners = (session.tasks ?? []).flatMap((task) => task.owner ?? []);
   const repositories = await listProjectRepositories(em, session.projectId);
-  const names = {
+  const known = {
     agents: await listAgentNames(em, owners),
     repositories: new Map(repositories.map(({ id, name }) => [id, name])),
+    outlook: await outlookOf(em, session),
   };
-  const body = planComment(session, app.config.COMMAND_PREFIX, names, notice);
+  const body = planComment(session, app.config.COMMAND_PREFIX, known, notice);
   await say(app, { repositoryId: session.issueRepositoryId, number: session.issueNumber }, body);
 }
 

@@ -1,4 +1,6 @@
+import { estimateText } from '../../domain/forecast/estimate-text.ts';
 import { closedBlocks, harmless, harmlessLine } from '../../domain/text/sanitize.ts';
+import type { Outlook } from '../../planning/outlook.ts';
 import type { Session } from '../../planning/session.ts';
 import { clipped, folded } from '../comment-parts.ts';
 import { tickList } from './read-ticks.ts';
@@ -6,10 +8,11 @@ import { tickList } from './read-ticks.ts';
 /** The first line of the planning comment. We find the comment again by this line and its author. */
 export const planMarker = '<!-- deckhand:plan -->';
 
-/** The names of the agents and repositories that tasks have, by id. */
-interface Names {
+/** What is known of the planned tasks: the names of their agents and repositories, by id, and what is expected. */
+interface Known {
   agents: Map<string, string>;
   repositories: Map<string, string>;
+  outlook: Outlook;
 }
 
 /** Renders the comment of an issue whose plan was deleted. */
@@ -18,7 +21,7 @@ export function deletedPlan(prefix: string): string {
 }
 
 /** Renders the one comment of a planning session: the open question, the answers, the plan, and the result. */
-export function planComment(session: Session, prefix: string, names: Names, notice = ''): string {
+export function planComment(session: Session, prefix: string, known: Known, notice = ''): string {
   const line: Line = (text, max = 300) => harmlessLine(text, max, prefix);
   const sections = [
     [planMarker, `### 🧭 Plan: ${line(session.goal, 120)}`],
@@ -26,7 +29,7 @@ export function planComment(session: Session, prefix: string, names: Names, noti
     openQuestion(session, line, prefix),
     answers(session, line),
     phases(session, line),
-    tasks(session, line, names),
+    tasks(session, line, known),
     requirements(session, line, prefix),
     [footer(session, prefix)],
   ];
@@ -75,15 +78,18 @@ function phases({ plan }: Session, line: Line): string[] {
   return ['**Phases**', '', ...each];
 }
 
-function tasks({ tasks }: Session, line: Line, { agents, repositories }: Names): string[] {
+function tasks({ tasks }: Session, line: Line, { agents, repositories, outlook }: Known): string[] {
   if (tasks === null) return [];
+  const late = new Map(outlook.doesNotFit.map(({ ref, reason }) => [ref, reason]));
   const each = tasks.map(({ ref, title, owner, ownerReason, repositoryId, dependsOn }) => {
     const because = ownerReason ? ` (${line(ownerReason, 200)})` : '';
     const by = owner === null ? '' : `, ${line(agents.get(owner) ?? 'an agent', 60)}${because}`;
     const name = repositories.get(repositoryId ?? '');
     const where = name === undefined ? '' : `, in ${line(name, 60)}`;
     const after = dependsOn.length === 0 ? '' : `, after ${dependsOn.map((other) => line(other, 40)).join(', ')}`;
-    return `- \`${ref.replace(/[`\s]+/g, ' ').slice(0, 40)}\` ${line(title, 200)}${where}${by}${after}`;
+    const estimate = outlook.estimates.get(ref);
+    const expected = estimate === undefined ? '' : `. ${[estimateText(estimate), late.get(ref)].join(' ').trim()}`;
+    return `- \`${ref.replace(/[`\s]+/g, ' ').slice(0, 40)}\` ${line(title, 200)}${where}${by}${after}${expected}`;
   });
   return ['**Tasks**', '', ...each];
 }

@@ -1,10 +1,15 @@
-import type { Plan, PlannedTask, Prd } from '../api.ts';
+import type { Plan, PlannedTask, Prd, WizardSession } from '../api.ts';
 
 /** The parts of a plan, as far as they exist. */
 export interface Parts {
   prd: Prd | null;
   plan: Plan | null;
   tasks: PlannedTask[] | null;
+}
+
+/** Returns the parts of a plan as people write them: tasks without estimates, which change by themselves. */
+export function writtenParts({ prd, plan, tasks }: Pick<WizardSession, keyof Parts>): Parts {
+  return { prd, plan, tasks: tasks?.map(({ estimate: _, ...task }) => task) ?? null };
 }
 
 /** Adds the title as a heading unless the document already starts with one. */

@@ -1,5 +1,5 @@
 import type { PlannedTask } from '../../../src/web/api.ts';
-import { partText } from '../../../src/web/planning/part-text.ts';
+import { partText, writtenParts } from '../../../src/web/planning/part-text.ts';
 import { partialJson } from '../../../src/web/planning/partial-json.ts';
 
 test('JSON that is still arriving is shown as far as it goes', () => {
@@ -22,6 +22,14 @@ test('JSON that is still arriving is shown as far as it goes', () => {
   }
   expect(partialJson('')).toBeUndefined();
   expect(partialJson('not JSON')).toBeUndefined();
+});
+
+test('an estimate that changes by itself is no change of a task', () => {
+  const task = { ref: 'a', title: 'Greet', description: '', owner: null, ownerReason: null, repositoryId: null };
+  const tasks = [{ ...task, dependsOn: [] }];
+  const estimate = { likelyMinutes: 40, safeMinutes: 60, workMinutes: 9, basedOn: ['task_1'], isSimilar: true };
+  const read = { prd: null, plan: null, tasks: tasks.map((each) => ({ ...each, estimate })) };
+  expect(writtenParts(read)).toEqual({ prd: null, plan: null, tasks });
 });
 
 test('a part of a plan becomes text with names instead of ids', () => {

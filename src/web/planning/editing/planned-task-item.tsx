@@ -9,12 +9,14 @@ export function PlannedTaskItem(props: {
   repositories: RepositoryEntry[] | undefined;
   /** The titles of the tasks that this one depends on. */
   dependencies: string[];
+  /** What is expected of the task, in sentences; empty if nothing is known. */
+  expected: string;
   isReadOnly: boolean;
   onChange(change: Partial<PlannedTask>): void;
   /** Undefined if this is the only task, which cannot be removed. */
   onRemove: (() => void) | undefined;
 }) {
-  const { task, number, agents, repositories, dependencies, isReadOnly, onChange, onRemove } = props;
+  const { task, number, agents, repositories, dependencies, expected, isReadOnly, onChange, onRemove } = props;
   return (
     <li className="planned">
       <div className="row">
@@ -65,6 +67,7 @@ export function PlannedTaskItem(props: {
         onChange={(event) => onChange({ description: event.target.value })}
       />
       {dependencies.length > 0 && <p className="muted small wrap">Depends on: {dependencies.join('; ')}</p>}
+      {expected !== '' && <p className="muted small wrap">{expected}</p>}
     </li>
   );
 }

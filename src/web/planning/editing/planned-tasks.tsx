@@ -3,6 +3,7 @@ import { Button, Flash, FormControl, TextInput } from '@primer/react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
+import { estimateText } from '../../../domain/forecast/estimate-text.ts';
 import * as api from '../../api.ts';
 import { plural } from '../../display/plural.ts';
 import { errorMessage } from '../../live/errors.ts';
@@ -38,6 +39,7 @@ export function PlannedTasks(props: {
             agents={agents.data}
             repositories={repositories.data}
             dependencies={task.dependsOn.map((ref) => tasks.find((t) => t.ref === ref)?.title ?? ref)}
+            expected={expectedOf(session, task.ref)}
             isReadOnly={isFinal}
             onChange={(change) => draft.update(task.ref, change)}
             onRemove={tasks.length > 1 ? () => draft.remove(task.ref) : undefined}
@@ -84,6 +86,13 @@ export function PlannedTasks(props: {
       )}
     </div>
   );
+}
+
+/** Says how long a task may take, as it was last saved, and whether it would be done too late. */
+function expectedOf({ tasks, doesNotFit }: api.WizardSession, ref: string): string {
+  const estimate = tasks?.find((task) => task.ref === ref)?.estimate;
+  const late = doesNotFit?.find((task) => task.ref === ref);
+  return [estimate === undefined ? '' : estimateText(estimate), late?.reason].join(' ').trim();
 }
 
 function CreateSprint(props: {

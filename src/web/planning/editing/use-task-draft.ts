@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { PlannedTask, WizardSession } from '../../api.ts';
+import { writtenParts } from '../part-text.ts';
 
 interface Draft {
   /** The tasks as they were when the person began to edit. */
@@ -14,7 +15,7 @@ const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(
  * tasks, unsaved edits stay.
  */
 export function useTaskDraft(session: WizardSession) {
-  const current = session.tasks ?? [];
+  const current = writtenParts(session).tasks ?? [];
   const [draft, setDraft] = useState(() => storedDraft(session));
   const isChanged = !isSame(draft.tasks, draft.of);
   if (!isChanged && !isSame(draft.of, current)) setDraft({ of: current, tasks: current });
@@ -51,7 +52,7 @@ function emptyTask(tasks: PlannedTask[]): PlannedTask {
 const storageKey = ({ sessionId }: WizardSession) => `plan ${sessionId}`;
 
 function storedDraft(session: WizardSession): Draft {
-  const tasks = session.tasks ?? [];
+  const tasks = writtenParts(session).tasks ?? [];
   const stored = JSON.parse(sessionStorage.getItem(storageKey(session)) ?? 'null') as Draft | null;
   return stored !== null && Array.isArray(stored.of) && Array.isArray(stored.tasks) ? stored : { of: tasks, tasks };
 }

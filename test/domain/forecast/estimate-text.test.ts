@@ -1,0 +1,14 @@
+import { roughly } from '../../../src/domain/forecast/estimate-text.ts';
+
+test.each([
+  [0, '1 min'],
+  [4.4, '4 min'],
+  [9.8, '10 min'],
+  [57, '55 min'],
+  [58, '1 h'],
+  [100, '1.5 h'],
+  [11 * 60 + 20, '11 h'],
+  [47 * 60, '47 h'],
+  [47.8 * 60, '2 days'],
+  [30 * 24 * 60, '30 days'],
+])('%p minutes are roughly %s', (minutes, text) => expect(roughly(minutes)).toBe(text));
