@@ -36,13 +36,14 @@ const leastLikeness = 0.12;
  * none. Prepare it once for many tasks: with 500 finished tasks one estimate takes well under a millisecond.
  */
 export function estimator(finished: readonly FinishedWork[]) {
-  const known = finished.map((work) => ({ work, ...featuresOf(work) }));
-  const rarity = rarityIn(known.map(({ words }) => words));
+  const features = finished.map(featuresOf);
+  const rarity = rarityIn(features.map(({ words }) => words));
+  const known = finished.map((work, i) => ({ work, ...weighed(features[i]!, rarity) }));
   return (task: { title: string; repositoryId: string | null }): Estimate | undefined => {
     if (known.length < fewestForEstimate) return undefined;
-    const wanted = featuresOf(task);
+    const wanted = weighed(featuresOf(task), rarity);
     const ranked = known
-      .map(({ work, ...features }) => ({ work, likeness: likeness(wanted, features, rarity) }))
+      .map((each) => ({ work: each.work, likeness: likeness(wanted, each) }))
       .filter((each) => each.likeness >= leastLikeness)
       .sort((a, b) => b.likeness - a.likeness)
       .slice(0, most);
@@ -114,13 +115,21 @@ function rarityIn(titles: readonly Set<string>[]): (word: string) => number {
   return (word) => Math.log(1 + titles.length / (1 + (counts.get(word) ?? 0)));
 }
 
-function likeness(a: Features, b: Features, rarity: (word: string) => number): number {
-  let [shared, all] = [0, 0];
-  for (const word of a.words) {
-    all += rarity(word);
-    if (b.words.has(word)) shared += rarity(word);
-  }
-  for (const word of b.words) if (!a.words.has(word)) all += rarity(word);
+interface Weighed extends Features {
+  weights: { word: string; weight: number }[];
+  total: number;
+}
+
+/** Weighs the words of a task once, because it is compared with hundreds of others. */
+function weighed(features: Features, rarity: (word: string) => number): Weighed {
+  const weights = [...features.words].map((word) => ({ word, weight: rarity(word) }));
+  return { ...features, weights, total: weights.reduce((sum, { weight }) => sum + weight, 0) };
+}
+
+function likeness(a: Weighed, b: Weighed): number {
+  let shared = 0;
+  for (const { word, weight } of a.weights) if (b.words.has(word)) shared += weight;
+  const all = a.total + b.total - shared;
   const byWords = all === 0 ? 0 : shared / all;
   const byKind = a.kind !== undefined && a.kind === b.kind ? 1 : 0;
   const byRepository = a.repositoryId !== null && a.repositoryId === b.repositoryId ? 1 : 0;
