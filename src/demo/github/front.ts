@@ -4,7 +4,7 @@ import { makeSampleRepository } from '../sample-repository.ts';
 import type { Allowance } from './allowance.ts';
 import { answerExtra, endingSoon, type Faults, happens, type Reaction, replyAsComment } from './front-extras.ts';
 import { closeIssuesOf, FrontPulls, type PullLike } from './front-pulls.ts';
-import { type Call, feedPush, gitIn, pullRefs } from './git-objects.ts';
+import { branchesIn, type Call, feedPush, pullRefs } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
 import { WebhookSender } from './webhook-sender.ts';
 
@@ -212,7 +212,7 @@ export class Front {
         // A synchronization between the two steps would move the refs back to what the emulator knows.
         const output = await this.alone(async () => {
           const received = await receive();
-          await this.notePush(name, token);
+          this.pushes.push({ repository: name, token, refs: await branchesIn(this.folderOf(name)) });
           await feedPush(this.folderOf(name), name, this.caller(token));
           return received;
         });
@@ -220,12 +220,6 @@ export class Front {
         return output;
       },
     };
-  }
-
-  private async notePush(name: string, token: string): Promise<void> {
-    const asked = ['for-each-ref', '--format=%(refname:short)', '--sort=-committerdate', 'refs/heads'];
-    const refs = await gitIn(this.folderOf(name), asked);
-    this.pushes.push({ repository: name, token, refs: refs.toString('utf8').trim().split('\n') });
   }
 
   /** Runs one synchronization of refs between git and the emulator at a time. */

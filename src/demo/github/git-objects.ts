@@ -16,6 +16,12 @@ async function gitText(folder: string, args: string[], input?: string | Buffer):
   return (await gitIn(folder, args, input)).toString('utf8').trim();
 }
 
+/** Returns the names of the branches, newest commit first. */
+export async function branchesIn(folder: string): Promise<string[]> {
+  const asked = ['for-each-ref', '--format=%(refname:short)', '--sort=-committerdate', 'refs/heads'];
+  return (await gitText(folder, asked)).split('\n');
+}
+
 async function refsOf(folder: string): Promise<Map<string, string>> {
   const out = await gitText(folder, ['for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads']);
   return new Map(
