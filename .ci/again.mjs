@@ -2,17 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
-/** More failed files than this are not an accident of a busy machine. */
+/** If more files than this fail, a busy machine is not the cause. */
 const most = 3;
 
 /**
- * Runs the test files that failed once more, given Jest's report, and fails if one of them fails again. Names them in
- * either case: a file that passes only the second time has a fault of its own.
+ * Reads Jest's report, runs the failed test files a second time, and fails if one of them fails again. Names the files
+ * in either case: a file that passes only the second time has a fault of its own.
  */
 const { testResults } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const failed = testResults.filter(({ status }) => status === 'failed').map(({ name }) => relative('.', name));
 if (failed.length === 0 || failed.length > most) {
-  console.log(`${failed.length} test files failed; only 1 to ${most} of them run a second time.`);
+  console.log(`${failed.length} test files failed; a second run covers at most ${most}.`);
   process.exit(1);
 }
 console.log(`Second try of: ${failed.join(', ')}`);

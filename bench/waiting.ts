@@ -125,6 +125,6 @@ async function answerAll(service: RunningService, database: pg.Client, many: num
     3_600_000,
   );
   const minutes = (performance.now() - began) / 60_000;
-  say(`after a restart and their answers: ${ended} (${many} succeeded wanted)`);
+  say(`after a restart and their answers: ${ended} (expected: ${many} succeeded)`);
   say(`they took ${minutes.toFixed(1)} minutes; memory at most ${most.toFixed(0)} MB`);
 }

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Runs that go back to a turn of an earlier run, and what that takes: each turn keeps its files and its figures. */
+/** Runs that go back to a turn of an earlier run. To make this possible, each turn keeps its files and its figures. */
 export class Rewinding1765843200000 implements MigrationInterface {
   name = 'Rewinding1765843200000';
 

@@ -355,8 +355,8 @@ const indexes = `
   create index tasks_backlog on tasks (project_id, created_at desc, id desc) where sprint_id is null;`;
 
 /**
- * PostgreSQL comes with pg_trgm, and lets everybody use it who may create schemas. Without it there is no index, and
- * searching reads the titles of the project.
+ * PostgreSQL includes pg_trgm, and every role that may create schemas may create this extension. Without it there is no
+ * index, and a search reads all titles of the project.
  */
 const titles = `
   do $$

@@ -10,8 +10,8 @@ export class AgentsThatLearn1766102400000 implements MigrationInterface {
         add column built_in text check (built_in in ('developer', 'architect', 'reviewer', 'qa', 'writer')),
         add column rollout integer not null default 100 check (rollout between 0 and 100);
 
-      -- Built-in agents keep the name that their first version had, or at least the description, even if the newest
-      -- version was renamed.
+      -- Recognizes built-in agents by the name or the description of any of their versions, because the newest version
+      -- may have been renamed.
       with recursive line (id, newest) as (
         select id, id from agents where project_id is not null and is_newest
         union all

@@ -42,8 +42,8 @@ export class ChatsAndLeftovers1766275200000 implements MigrationInterface {
       create index leftovers_repository on leftovers (repository_id);
       create index leftovers_at on leftovers (at);
 
-      -- What the issue of a task said when it was last read; null while that is unknown. Where it says the same as the
-      -- task in other characters, these columns have the words of the task.
+      -- What the issue of a task said when it was last read; null while that is unknown. If it
+      -- differs from the task only in characters that GitHub changes, these columns have the words of the task.
       alter table tasks add column issue_title text, add column issue_body text;`);
   }
 

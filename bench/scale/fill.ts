@@ -72,7 +72,7 @@ const frame = (login: string) => `
 const words = `array['login', 'report', 'cache', 'invoice', 'search', 'upload', 'export', 'timezone', 'webhook', 'avatar',
   'queue', 'locale', 'banner', 'ledger', 'parser', 'cursor', 'widget', 'router', 'pricing', 'digest']`;
 
-/** Open tasks are as many in each project, whatever the size: the newest 100. Older ones are done or in the backlog. */
+/** In each project the newest 100 tasks are open, whatever its size. Older ones are done or in the backlog. */
 const tasks = (size: number) => `
   insert into tasks (id, project_id, title, description, status, owner, repository_id, sprint_id, branch_name, created_at,
       status_since, done_at)

@@ -17,8 +17,7 @@ const [wantedMs, wantedFactor] = [50, 1.5];
 
 /**
  * Compares every read of the interface between a database with `size` tasks and runs and one with a hundredth of them, at
- * 50 requests a second for `seconds` each. Prints the times of both, and how many times as much the median read costs in
- * the large one.
+ * 50 requests a second for `seconds` each. Prints the times of both, and the ratio of their medians.
  */
 export async function scale(size = 1_000_000, seconds = 6): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-scale-'));

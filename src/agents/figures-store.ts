@@ -9,7 +9,7 @@ export interface HealthFacts {
   lastHeartbeat: Date;
 }
 
-/** Whose figures are read: those of one version of the agent's line, or those of the whole line. */
+/** The agent whose figures are read: one version of its line, or the whole line if `version` is undefined. */
 export interface FiguresOf {
   agentId: string;
   version: number | undefined;

@@ -26,8 +26,8 @@ export async function modelFor(app: App, agent: ModelChoice, projectId: string |
 }
 
 /**
- * Returns the model for writing about an agent, without the agent's own limits on answers. The agent of a person uses the
- * key of the service, because no project is meant. Undefined when no model or key is configured.
+ * Returns the model for writing about an agent, without the agent's own limits on answers. An agent that belongs to a
+ * person uses the key of the service, because it has no project. Undefined when no model or key is configured.
  */
 export async function modelIfConfigured(
   app: App,

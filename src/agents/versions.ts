@@ -73,8 +73,8 @@ export async function updateAgent(
 }
 
 /**
- * Moves work between the newest version and the one before it when one of them takes all tasks. In between, each run that
- * is queued decides for itself.
+ * Moves work to one of the two newest versions when it takes all tasks, that is, when the rollout is 0 or 100. For
+ * other values the version is chosen for each run when it is queued.
  */
 async function shareWork(em: EntityManager, newest: AgentRow): Promise<void> {
   const { id, previousVersionId, rollout } = newest;

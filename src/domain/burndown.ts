@@ -38,8 +38,8 @@ function idealOn(date: string, { count, startDate, endDate }: Line): number {
 }
 
 /**
- * Adds the band of a forecast, and the days to come. Of days that are over the band is what happened. Of the present day
- * it ends at the present count, because the day is not over.
+ * Adds the band of a forecast and the days to come. On past days the band is the actual count. Today it reaches from
+ * the forecast up to the current count, because more tasks may still be done.
  */
 export function withBand(
   days: readonly CountedDay[],

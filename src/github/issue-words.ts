@@ -19,8 +19,8 @@ export function wordsForIssue(task: { title: string; description: string }, comm
 }
 
 /**
- * Returns the words of an issue, in the characters of the task where the two say the same. GitHub changes the ends of
- * lines, and what we write into an issue was made harmless.
+ * Returns the title and the text of an issue. Where they say the same as the task, returns the task's own characters: GitHub
+ * changes line endings, and text that we write into an issue is made harmless first.
  */
 export function comparedWords(
   issue: ReturnType<typeof wordsOfIssue>,

@@ -4,7 +4,7 @@ import { AnswerRefused, AnswerStalled } from '../errors.ts';
 export interface Clock {
   /** Aborted with AnswerRefused when the time is up, or with AnswerStalled after too long a silence. */
   signal: AbortSignal;
-  /** Limits, from now on, the silence until it is called again. */
+  /** Starts the limit on silence over. Call it whenever something arrives. */
   heard(maxSilenceMs: number): void;
   /**
    * Checks the time in busy loops, in which timers do not fire.

@@ -25,8 +25,8 @@ export function pinnedFetch(addressOf: AddressOf): typeof fetch {
 }
 
 /**
- * A `fetch` that waits as long as its signal allows. That of Node gives up after 300 s in which a server sends nothing,
- * which a model may need to read a long prompt.
+ * A `fetch` that waits as long as its signal allows. Node's own gives up after 300 s without a byte, and a model may need
+ * longer than that to read a long prompt.
  */
 export const patientFetch: typeof fetch = pinnedFetch(async () => undefined);
 

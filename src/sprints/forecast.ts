@@ -18,7 +18,7 @@ import { burndownOf, metricsOf } from './figures-store.ts';
 import { addPasts, countAgents, knownTasks, listFinishedTasks, listOpenTasks } from './forecast-store.ts';
 import type { SprintView } from './store.ts';
 
-/** Simulations that draw more than this, tasks and weights of samples, run in a thread. Smaller ones take about 5 ms. */
+/** Simulations with more draws than this, for tasks and weights, run in a thread. Smaller ones take about 5 ms. */
 const mostHere = 50_000;
 /** The largest simulation takes a fraction of a second. */
 const threads = apart<typeof import('../domain/forecast/simulate.ts')>(
@@ -27,7 +27,7 @@ const threads = apart<typeof import('../domain/forecast/simulate.ts')>(
 );
 
 interface Asked {
-  /** Tasks of the sprint that are imagined to be taken out. */
+  /** Tasks of the sprint to leave out of the forecast. */
   without?: string[];
   /** Whether to compute the days ahead too. */
   hasDays?: boolean;

@@ -6,7 +6,7 @@ import { ModelFailed } from '../llm/model.ts';
 import { getDigest, setDigestWords } from './digest-store.ts';
 import { findSprint } from './store.ts';
 
-/** Time limit for the model. It is generous, because nobody waits for its words. */
+/** Time limit for the model. It is generous, because nobody waits for the answer. */
 const answerMs = 120_000;
 const mostCharacters = 8000;
 const order = `Comment on a finished sprint for its team, in Markdown: what went well, what the failures have in common,
@@ -35,6 +35,6 @@ export async function writeDigest(app: App, sprintId: string): Promise<void> {
     const isExpected =
       error instanceof AppError || error instanceof ModelFailed || (error as Error).name === 'TimeoutError';
     if (!isExpected) throw error;
-    app.log.info({ sprintId, reason: (error as Error).message }, 'the digest has no words of a model');
+    app.log.info({ sprintId, reason: (error as Error).message }, 'the model wrote no comment on the digest');
   }
 }

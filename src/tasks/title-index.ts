@@ -5,12 +5,12 @@ export const titleIndex =
   'create extension pg_trgm; ' +
   'create index tasks_title on tasks using gin (lower(title) gin_trgm_ops) with (fastupdate = off)';
 
-/** Words of this length are worth a look into the index. Shorter ones, such as `the`, are in too many titles. */
+/** Only words of at least this length are looked up in the index. Shorter ones, such as `the`, are in too many titles. */
 const usefulLength = 4;
 
 /**
- * Returns a `like` pattern for the index that every title with the text matches, as do some others: the longer words of
- * the text in their order.
+ * Returns a `like` pattern for the index: the longer words of the text in their order. Every title with the text matches
+ * it, and so do some others.
  */
 export function titlePattern(text: string): string {
   const words = text.split(/\s+/).filter((word) => word.length >= usefulLength);

@@ -228,7 +228,7 @@ export type Suggestion = {
     evidence: string[];
     /** what runs, people and checks said, word for word */
     quotes: {
-        /** who says it: a run that failed, a person, or checks */
+        /** where it comes from: a failed run, a review by a person, or checks on GitHub */
         source: "failure" | "review" | "checks";
         runId: string;
         taskId: string;

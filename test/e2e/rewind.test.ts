@@ -23,7 +23,7 @@ const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } 
 
 let world: World;
 let script: Said[] = [];
-/** How the commit fails with which a run learns that it goes back. The service is killed at the same moment. */
+/** How to fail the commit that tells the agent of a rewound run. The service is killed at the same moment. */
 let fault: 'refused' | 'lost' | undefined;
 
 beforeAll(async () => {

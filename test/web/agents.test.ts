@@ -53,7 +53,7 @@ inBrowser('a new version is shown before it is created, and compared with the on
   await dialog.getByLabel('Rollout (%)').fill('30');
   await dialog.getByRole('button', { name: 'Create version' }).click();
   await dialog.waitFor({ state: 'detached' });
-  await page.getByText('There is not enough to compare').waitFor();
+  await page.getByText('Too few tasks to compare').waitFor();
   await page.getByLabel('Rollout (%)').fill('60');
   await button('Save rollout').click();
   await page.getByText('Rollout saved').waitFor();

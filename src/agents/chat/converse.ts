@@ -15,15 +15,15 @@ import { linkAnswer } from './links.ts';
 import { type ChatMessage, findAnswer, insertExchange, insertSummary, listMessages, type Subject } from './store.ts';
 
 /**
- * A person's message, and the callback that receives the reply. The reply is written to its end even when the person
- * leaves, because it belongs to the conversation: after a reload it must not be lost.
+ * A person's message, and the callback that receives the reply. The reply is completed even when the person leaves,
+ * because it belongs to the conversation and must be there after a reload.
  */
 export interface Asking {
   user: Speaker;
   message: string;
   /** The person must still be a member of the project when the answer is complete. */
   asMember?: boolean;
-  /** The request, if it can be repeated. Its message and answer are stored once. */
+  /** Identifies a request that the client may repeat, so that its message and answer are stored only once. */
   request?: string | undefined;
   onText?: (piece: string) => void;
 }

@@ -10,7 +10,7 @@ export interface ChatMessage {
   id: string;
   role: 'user' | 'assistant' | 'summary';
   content: string;
-  /** Who wrote it; null for the agent and for deleted accounts. */
+  /** The login of the author; null for the agent and for deleted accounts. */
   login: string | null;
 }
 
@@ -123,7 +123,7 @@ export async function listHistory(
   );
 }
 
-/** Finds the tasks of a project among ids. */
+/** Returns those of the given ids that are tasks of a project, with their titles. */
 export async function findTitles(
   em: EntityManager,
   projectId: string,

@@ -6,8 +6,8 @@ import { findAgent } from '../store.ts';
 import { listFinishedTasks } from './comparison-store.ts';
 
 /**
- * Compares a version of an agent with the one before it, by tasks that began while both took on tasks: from when the later
- * one was created to when the earlier one began its last task. So both had the same kind of work.
+ * Compares a version of an agent with the one before it. Only tasks count that began while both versions took on tasks:
+ * after the later one was created, and before the earlier one began its last task. So both had the same kind of work.
  * @throws AppError 404 for the first version
  */
 export async function readComparison(em: EntityManager, agent: AgentRow, userId: string) {

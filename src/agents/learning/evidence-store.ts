@@ -4,7 +4,7 @@ import type { FiguresOf } from '../figures-store.ts';
 
 /** Evidence comes from at most this many runs, the latest, of at most 90 days. */
 const maxRuns = 300;
-/** Characters that are read of a text. */
+/** How many characters of each text are read. */
 const maxChars = 4000;
 
 /**

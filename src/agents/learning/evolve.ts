@@ -76,7 +76,7 @@ async function newPrompt(app: App, agent: AgentView, userId: string, given: Give
   if (whole.length > maxPromptChars)
     throw badField(
       'improvements',
-      `improvements: the system prompt together with them must have at most ${maxPromptChars} characters`,
+      `improvements are too long: together with the system prompt they must have at most ${maxPromptChars} characters`,
     );
   return whole;
 }
@@ -96,7 +96,7 @@ function promptDiff({ systemPrompt: before, version }: AgentView, after: string)
   return createTwoFilesPatch(from, to, old, now, undefined, undefined, options) ?? replaced(from, to, old, now);
 }
 
-/** Prompts rarely end in a line break, and a diff would say so for each. */
+/** Adds the final line break that most prompts lack. Without it, every diff would note that it is missing. */
 function withEnd(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }

@@ -16,7 +16,7 @@ export const PromptPreview = z
 const Quote = z.object({
   source: z
     .enum(['failure', 'review', 'checks'])
-    .meta({ description: 'who says it: a run that failed, a person, or checks' }),
+    .meta({ description: 'where it comes from: a failed run, a review by a person, or checks on GitHub' }),
   runId: z.string(),
   taskId: z.string(),
   text: z.string().meta({ example: 'expected 3 tests to pass, but 1 failed' }),

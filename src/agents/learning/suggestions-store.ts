@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { Suggestion } from '../../domain/learning/suggestion.ts';
 
-/** What was told to a model about an agent. The key is a hash of it. */
+/** Identifies what a model was told about an agent. The key is a hash of it. */
 interface Told {
   agentId: string;
   key: string;
@@ -21,7 +21,9 @@ export async function findSuggestions(em: EntityManager, { agentId, key }: Told)
   return row?.suggestions ?? undefined;
 }
 
-/** Returns whether the caller should ask a model. Nobody else is told so until it has failed and some time has passed. */
+/**
+ * Returns true if the caller should ask a model. Others get false until `retryMinutes` have passed without an answer.
+ */
 export async function claimSuggestions(em: EntityManager, { agentId, key }: Told): Promise<boolean> {
   const rows = await em.query(
     `insert into agent_suggestions as s (agent_id, evidence_key) values ($1, $2)

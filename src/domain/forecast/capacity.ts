@@ -30,8 +30,8 @@ export interface Fit {
 }
 
 /**
- * Says which tasks fit a sprint: those that are likely done by its end, if every agent does one task at a time, in the
- * given order where dependencies allow it. The tasks that do not fit are the candidates for the next sprint.
+ * Says which tasks fit into a sprint: those likely to be done by its end if every agent does one task at a time, in the
+ * given order as far as dependencies allow. The tasks that do not fit are the candidates for the next sprint.
  */
 export function whatFits(tasks: readonly PlannedWork[], { agents, ms }: Capacity): Fit {
   const numbers = new Map(tasks.map(({ id }, i) => [id, i]));

@@ -3,17 +3,17 @@ import type { Random } from './random.ts';
 import type { Durations } from './schedule.ts';
 import type { OpenTask } from './simulate.ts';
 
-/** Fewer tasks that were finished by agents, or by hand, say nothing about this way. */
+/** A way of working, by agents or by hand, can be forecast only if this many tasks were finished that way. */
 const fewestOfKind = 3;
-/** Tasks vary more than some samples show: each draw is spread by this deviation of its logarithm. */
+/** Tasks vary more than a few samples show, so each draw is spread by this standard deviation of its logarithm. */
 const spread = 0.3;
-/** How much sprints differ from each other as a whole, as a deviation of the logarithm. */
+/** How much the pace differs between sprints, as a standard deviation of the logarithm. */
 const sprintSpread = 0.15;
-/** The uncertainty of the whole that a single sample would leave, as a deviation of the logarithm. */
+/** How uncertain the pace would be with a single sample, as a standard deviation of the logarithm. */
 const sampleSpread = 0.6;
-/** Of what already takes longer than any sample, one in three will take twice as long: 2 ** -1.5. */
+/** Of the tasks that already take longer than any sample, one in three takes twice that long in all: 2 ** -1.5. */
 const tailExponent = 1.5;
-/** How often to look for a sample that is longer than what has passed already. */
+/** How many draws to make in search of one that is longer than the time already spent. */
 const triesForLonger = 8;
 
 /** Returns whether people will finish a task by hand, judged by how tasks were finished so far. */
@@ -76,7 +76,7 @@ function whole(spent: Spent, rest: Spent, pace: number): Spent {
 interface Drawer {
   /** Draws what a task takes as a whole. */
   draw(): Spent;
-  /** Draws what a task takes whose part has already taken this long. That part is what is left of it. */
+  /** Draws the durations of a task, one part of which has already lasted `passed`. Returns the rest of that part. */
   drawBeyond(part: keyof Spent, passed: number): Spent;
   /** Adds a sample to those that are drawn from. */
   add(sample: Spent): void;
@@ -114,7 +114,7 @@ function drawRest({ phase, spent }: OpenTask, { draw, drawBeyond }: Drawer, rand
   if (phase === 'in_review') return { ...drawBeyond('after', spent.after), before: 0, work: 0 };
   if (phase === 'working' || phase === 'queued') return { ...drawBeyond('work', spent.work), before: 0 };
   if (spent.work === 0) return spent.before > 0 ? drawBeyond('before', spent.before) : draw();
-  // An agent has tried it, and a person has to start it again: a part of what follows the work comes before it.
+  // An agent has tried it and a person has to start it again, so part of the time after the work passes before it.
   const { work, after } = drawBeyond('work', spent.work);
   const share = random.uniform();
   return { before: share * after, work, after: (1 - share) * after };

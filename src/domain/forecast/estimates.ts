@@ -11,9 +11,9 @@ export interface FinishedWork {
 
 /** How long a task may take, judged by finished tasks. Times are in milliseconds. */
 export interface Estimate {
-  /** Half of the tasks it rests on took at most as long. */
+  /** The median: half of the tasks in `basedOn` took at most this long. */
   likelyMs: number;
-  /** Four of five took at most as long. */
+  /** The 80th percentile: four out of five of these tasks took at most this long. */
   safeMs: number;
   /** The part of `likelyMs` in which an agent works; the rest is waiting, such as for reviews. */
   workMs: number;

@@ -49,9 +49,9 @@ export const fewestFinished = 5;
 export const mostOpen = 1000;
 /** At most this many days ahead get a band. */
 const mostDays = 60;
-/** The tasks that all simulations of one forecast carry out together. */
+/** How many tasks all simulations of one forecast carry out together. */
 const budget = 20_000;
-/** With 200 simulations, ten are beyond the 95th percentile; more than 400 would change it by hardly anything. */
+/** With 200 simulations, ten are beyond the 95th percentile; more than 400 would hardly change it. */
 const [fewestTimes, mostTimes] = [200, 400];
 const dayMs = 86_400_000;
 const minuteMs = 60_000;

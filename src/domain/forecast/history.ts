@@ -30,7 +30,7 @@ export interface TaskHistory {
 
 /** What a task took. */
 export interface Spent {
-  /** The time in which it could start, its dependencies being done, and nobody started it. */
+  /** How long nobody started it although its dependencies were done. */
   before: number;
   /** How long agents worked on it. */
   work: number;

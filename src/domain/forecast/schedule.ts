@@ -1,5 +1,5 @@
 /**
- * How tasks share those who do them. Tasks and lanes have numbers from 0. A lane does one task at a time: an agent, which
+ * How tasks are distributed over lanes. Both have numbers from 0. A lane does one task at a time: it is an agent, which
  * has one run at a time in a project, or the people who finish tasks by hand.
  */
 export interface Plan {

@@ -34,7 +34,7 @@ export interface ComparedMeasure {
   verdict: Verdict;
 }
 
-/** The probability of a difference that is at least as clear, if there is none in truth. Null with too few tasks. */
+/** The p-value: how likely a difference this clear is if the versions do not differ. Null with too few tasks. */
 type Chance = number | null;
 
 export interface Comparison {
@@ -44,19 +44,19 @@ export interface Comparison {
 
 /** Both versions need this many tasks, because the intervals of fewer are not reliable. */
 const leastTasks = 10;
-/** Success is the main measure: a difference is reported if chance alone produces one like it this rarely. */
+/** The significance level for success, the main measure. */
 const rare = 0.05;
 /** The normal quantile of 95 % intervals. */
 const z95 = 1.959964;
 /**
- * That of 99 % intervals, for the other three measures. Together they are wrong in at most 3 % of cases (Bonferroni), which
- * leaves room for what Welch's interval promises too much about skewed costs.
+ * The normal quantile of 99 % intervals, for the other three measures. By Bonferroni, one of them is wrong in at most
+ * 3 % of cases. The margin up to 5 % is needed because Welch's intervals are slightly too narrow for skewed costs.
  */
 const zOfThree = 2.575829;
 
 /**
- * Compares two versions of an agent. With no true difference, it reports one in success in at most 5 % of cases, and one
- * in any of the other measures in at most 5 %.
+ * Compares two versions of an agent. If they do not differ, it reports a difference in success in at most 5 % of cases,
+ * and one in any of the other measures in at most 5 %.
  */
 export function compareVersions(earlier: Arm, later: Arm): Comparison {
   const chance = chanceOf(earlier.tasks, later.tasks);
@@ -111,7 +111,7 @@ function sentenceOf(earlier: Arm, later: Arm, [success, ...others]: ComparedMeas
   const now = `version ${later.version}`;
   const [few, many] = [earlier.tasks.length, later.tasks.length];
   if (success?.earlier == null || success.later === null || chance === null)
-    return `There is not enough to compare: since both take on tasks, version ${earlier.version} has finished ${tasks(few)} and ${now} ${tasks(many)}. Each needs ${leastTasks}.`;
+    return `Too few tasks to compare. Since both versions take on tasks, version ${earlier.version} has finished ${tasks(few)}, and ${now} has finished ${tasks(many)}. Each needs ${leastTasks}.`;
   const rates = `Version ${earlier.version} succeeded in ${percent(success.earlier.value)} of ${few} tasks and ${now} in ${percent(success.later.value)} of ${many}.`;
   const explains = success.verdict === 'chance' ? 'can explain' : 'hardly explains';
   const judged = `Chance ${explains} the difference: alone it would produce one as clear in ${percent(chance)} of comparisons.`;

@@ -90,8 +90,8 @@ const shortestQuote = 8;
 export const longestQuote = 400;
 
 /**
- * Finds where the evidence says what a model quotes. White space does not matter; everything else does. Returns
- * undefined if nobody said it.
+ * Finds the piece of evidence that contains a model's quotation, apart from differences in white space. Returns undefined
+ * if none does.
  */
 export function findQuote(groups: EvidenceGroup[], quoted: string): Quote | undefined {
   const text = spaced(quoted.slice(0, 4 * longestQuote))

@@ -1,6 +1,6 @@
 /**
  * Returns whether a task belongs to the percentage of tasks that a new version of an agent takes. The same version and
- * task always give the same answer, a higher percentage only adds tasks, and each version draws its share anew.
+ * task always give the same answer, a higher percentage only adds tasks, and each version gets a share of its own.
  */
 export function isInRollout(versionId: string, taskId: string, rollout: number): boolean {
   return shareOf(`${versionId} ${taskId}`) * 100 < rollout;

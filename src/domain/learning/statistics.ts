@@ -41,14 +41,14 @@ export interface Trials {
 const rates = Array.from({ length: 99 }, (_, at) => (at + 1) / 100);
 
 /**
- * Returns the probability with which chance alone produces a difference between two rates that is at least as clear: the
- * exact unconditional test with the pooled z statistic, by the common rate for which that probability is greatest. With
- * few trials, tests by the normal distribution report more false differences than they promise; this one never does.
+ * Returns the p-value of the exact unconditional test of two rates with the pooled z statistic: how likely a difference at
+ * least this clear is if both rates are equal, for the common rate that makes it most likely. With few trials, tests by
+ * the normal distribution report more false differences than they promise; this one never does.
  * @see https://doi.org/10.2307/2981892
  */
 export function chanceOfDifference(a: Trials, b: Trials): number {
   const seen = squaredZ(a.successes, a.trials, b.successes, b.trials);
-  // Of each number of successes in `a`, which numbers in `b` differ at least as clearly: up to `few`, and from `many`.
+  // For each number of successes in `a`, the numbers in `b` up to `few` and from `many` differ at least as clearly.
   const clear = Array.from({ length: a.trials + 1 }, (_, i) => {
     const isClear = (k: number) => squaredZ(i, a.trials, k, b.trials) >= seen * (1 - 1e-9);
     let [few, many] = [-1, b.trials + 1];

@@ -9,7 +9,7 @@ export const maxUnplannedFiles = 5;
 
 /** Decides whether a run still has to propose a plan. */
 export function planModeOf(about: {
-  /** For a rewound run that of the run that it goes back to, if that is known. */
+  /** The kind of the run. For a rewound run, the kind of the run that it goes back to, if known. */
   kind: RunKind;
   /** The setting of the task; null for that of the repository. */
   planFirst: boolean | null;

@@ -78,10 +78,10 @@ export function keptStore(folder: string): KeptStore {
   };
 }
 
-/** A result is added right after it was packed, so older files that belong to no result are left over. */
+/** A result is added right after it was packed, so files older than this that belong to no result are leftovers. */
 const addingMs = 3_600_000;
 
-/** Deletes what a worker left that was killed while it added or removed a result. */
+/** Deletes what workers left behind when they were killed while adding or removing a result. */
 async function removeLeft(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   const known = new Set(names.filter((name) => isFacts.test(name)).map((name) => name.slice(0, 64)));

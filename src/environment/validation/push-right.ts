@@ -20,7 +20,7 @@ export async function pushProblem(
   if (credential.owner !== '') {
     const known = await knownToGitHub(await octokitFor(app, credential), credential, signal);
     if (known?.archived) return 'Agents cannot push, because the repository is archived.';
-    // For an App, GitHub reports the permissions of nobody.
+    // GitHub reports these permissions only for the tokens of people, not for those of an App.
     if (credential.kind === 'git-token' && known?.permissions?.push === false)
       return 'Agents cannot push, because the git token may only read the repository. Give it write access.';
   }
@@ -34,7 +34,7 @@ export async function pushProblem(
 
 async function knownToGitHub(octokit: Octokit, { owner, repo }: { owner: string; repo: string }, signal: AbortSignal) {
   const asked = octokit.request('GET /repos/{owner}/{repo}', { owner, repo, request: { signal } });
-  // The host of git was reached, so GitHub's API is only asked for more details.
+  // The git host was reached before, so a failure of GitHub's API only means that details are unknown.
   return asked.then(
     ({ data }) => data,
     () => undefined,
@@ -51,7 +51,7 @@ async function writeRemote(app: App, repository: RepositoryRow, credential: Cred
   }
 }
 
-/** Asks the host for what git asks for before a push. Only a clear refusal counts. */
+/** Sends the request with which git begins a push. Only a clear refusal counts. */
 async function refusesPush(app: App, { url, token }: Remote, signal: AbortSignal): Promise<boolean> {
   const fetchPinned = pinnedFetch((address) => openAddress(address, hostRules(app)));
   const basic = Buffer.from(`x-access-token:${token ?? ''}`).toString('base64');

@@ -4,8 +4,8 @@ import { comparedWords, wordsOfIssue } from '../issue-words.ts';
 import { setIssueText } from '../store.ts';
 
 /**
- * Stores what the issue of a task says now. The task is not changed: people may take the text over, which nobody may have
- * reviewed.
+ * Stores what the issue of a task says now. The task itself is not changed, because nobody may have reviewed the new text:
+ * people decide whether the task gets it.
  */
 export async function noteIssueText(
   app: App,

@@ -80,14 +80,14 @@ function notice(task: TaskPicture): string[] {
   return [`> ${withTaskNames(safe(task, task.notice, 1500), task.taskNames)}`];
 }
 
-/** Offers both ways out when the issue and the task say different things. Neither is changed unasked. */
+/** Offers to update the task or the issue when they say different things. Neither is changed unasked. */
 function otherText(task: TaskPicture): string[] {
   const { issueText, title, commandPrefix } = task;
   if (issueText === null) return [];
   const called = issueText.title === title ? '' : ` The task is called “${safe(task, title, 200)}”.`;
   const what = called === '' ? 'description' : 'title or description';
   return [
-    `> The issue and the task differ in their ${what}.${called} \`${commandPrefix} update\` gives the task the text of the issue, and \`${commandPrefix} update issue\` the issue that of the task.`,
+    `> The issue and the task differ in their ${what}.${called} \`${commandPrefix} update\` gives the task the text of the issue, and \`${commandPrefix} update issue\` gives the issue the text of the task.`,
   ];
 }
 

@@ -44,7 +44,7 @@ export async function tidy(app: App, job: Jobs['tidy']): Promise<void> {
   });
 }
 
-/** Queues again what failed for long, for example because GitHub was unavailable. */
+/** Queues the jobs of old leftovers again, for example after GitHub was unavailable for long. */
 export async function tidyAgain(app: App): Promise<void> {
   for (const left of await listOldLeftovers(app.db.manager, 200)) await queueTidying(app, undefined, left);
 }

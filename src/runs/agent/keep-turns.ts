@@ -23,7 +23,7 @@ interface Keeping {
   turnsBefore: number;
   /** Whether the ending of this turn was accepted. */
   isEnding(): boolean;
-  /** Called before a turn is stored after which the run waits. */
+  /** Called before storing a turn after which the run waits. */
   beforeWait(): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { Failure, RunKind, RunStatus } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 
-/** A run as its task's chat tells it. */
+/** A run as it is described in the chat of its task. */
 export interface ChatRun {
   id: string;
   kind: RunKind;
@@ -31,7 +31,7 @@ export async function listChatRuns(em: EntityManager, taskId: string, limit: num
   );
 }
 
-/** What surrounds a task. */
+/** The owner, sprint and related tasks of a task. */
 export interface Surroundings {
   owner: string | null;
   sprint: string | null;

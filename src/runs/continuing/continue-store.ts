@@ -5,7 +5,7 @@ import { earlierStep } from '../workspace/workspace.ts';
 /** The step of a run that holds what it copied from an earlier run. */
 export const copiedStep = 'conversation';
 
-/** What a run has of an earlier one. */
+/** What a run copied from an earlier one. */
 export interface Copied {
   /** The number of turns; 0 when the conversation was no longer kept. */
   turns: number;

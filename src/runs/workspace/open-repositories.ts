@@ -23,7 +23,7 @@ export interface OpenRepositories {
   /** Opens the repositories again that an earlier worker of this run had opened. */
   reopen(): Promise<void>;
   /**
-   * Returns the files that changed since they were last stored, or `whole` since the run began. `markStored` has to be
+   * Returns the files that changed since they were last stored or, with `whole`, since the run began. `markStored` has to be
    * called once they are stored; until then they count as changed.
    */
   changes(since: 'last' | 'whole'): Promise<{ files: ChangedFiles; markStored: () => void }>;

@@ -28,7 +28,7 @@ export interface Branch {
   conflicts?: string[];
   /** The run begins with the work that an earlier run could not push. */
   keepsWork?: true;
-  /** The commit that is checked out, if it is not `from`: the one from which the run began that this one goes back to. */
+  /** For a rewound run, the commit to check out if it is not `from`: the one from which the earlier run began. */
   filesFrom?: string;
   /** The branch has merged the base branch, up to `base`, since these files. The run merges it into them. */
   catchesUp?: true;

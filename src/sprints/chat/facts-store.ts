@@ -3,7 +3,7 @@ import type { Failure } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 import type { WaitReason } from '../../domain/waiting.ts';
 
-/** A task as its sprint's chat tells it. */
+/** A task as it is described in the chat of its sprint. */
 export interface ChatTask {
   id: string;
   title: string;

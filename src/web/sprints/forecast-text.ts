@@ -15,11 +15,11 @@ export function verdict({ p50, p80, p95 }: KnownForecast, endDate: string): stri
   const isInTime = (time: string) => Date.parse(time) < Date.parse(endDate.slice(0, 10)) + dayMs;
   if (isInTime(p95)) return 'The tasks will very likely be done by the last day of the sprint.';
   if (isInTime(p80)) return 'The tasks will probably be done by the last day of the sprint.';
-  if (isInTime(p50)) return 'The tasks may be done by the last day of the sprint, but not safely.';
+  if (isInTime(p50)) return 'The tasks may be done by the last day of the sprint, but this is uncertain.';
   return 'The tasks will probably not be done by the last day of the sprint.';
 }
 
-/** Says how much earlier the work is done according to another forecast, in its likely and in its safe date. */
+/** Says how much earlier the 80 percent date of another forecast is. */
 export function gain(before: KnownForecast, after: KnownForecast): string {
   const days = (Date.parse(before.p80) - Date.parse(after.p80)) / dayMs;
   if (days >= 0.95) return `about ${Math.round(days)} ${Math.round(days) === 1 ? 'day' : 'days'} earlier`;

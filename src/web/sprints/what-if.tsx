@@ -79,7 +79,7 @@ function ForecastWithout(props: { count: number; before: KnownForecast; forecast
   return (
     <>
       <p>
-        Without {count === 1 ? 'this task' : `these ${plural(count, 'task')}`}, the sprint is safely done{' '}
+        Without {count === 1 ? 'this task' : `these ${plural(count, 'task')}`}, the sprint will probably be done{' '}
         <strong>{gain(before, known)}</strong>.
       </p>
       <ForecastDates forecast={known} />

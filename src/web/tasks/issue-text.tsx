@@ -15,7 +15,7 @@ export function IssueText({ task, text }: { task: api.Task; text: NonNullable<ap
   });
   return (
     <section className="box stack" aria-label="Text of the issue">
-      <p>The issue of this task says something else.</p>
+      <p>The title or text of the issue differs from this task.</p>
       <p className="strong wrap">{text.title}</p>
       {text.description !== '' && <Markdown text={text.description} />}
       <div>

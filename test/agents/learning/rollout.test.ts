@@ -116,7 +116,7 @@ test('both versions are compared by the finished tasks that each of them did alo
   expect([empty.earlier.tasks, empty.later.tasks, empty.sentence]).toEqual([
     0,
     0,
-    expect.stringContaining('not enough'),
+    expect.stringContaining('Too few tasks'),
   ]);
   let n = 0;
   const finish = async (agentId: string, isDone: boolean, more = {}) => {

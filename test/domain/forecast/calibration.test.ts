@@ -7,7 +7,7 @@ import { type Moment, makeMoment } from './histories.ts';
 
 const moments = isThorough ? 10_000 : 600;
 
-/** What became of one forecast. Errors are shares of the usual length of a sprint in its project. */
+/** The result of one forecast. Errors are shares of the usual length of a sprint in its project. */
 interface Outcome {
   isInBand: boolean;
   isBy: Record<'p50' | 'p80' | 'p95', boolean>;

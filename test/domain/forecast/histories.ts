@@ -37,7 +37,7 @@ export interface Moment {
   end: number;
   startedAt: number;
   earlier: Sprint[];
-  /** How long a sprint of this project took that has nothing else to do with this one. */
+  /** How long another, unrelated sprint of this project took. */
   usualLength: number;
 }
 

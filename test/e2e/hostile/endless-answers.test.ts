@@ -42,7 +42,7 @@ async function watched<T>(act: () => Promise<T>) {
 }
 
 function expectUnharmed({ grownMb, late }: Awaited<ReturnType<typeof watched>>) {
-  // Without limits it would grow by gigabytes. What is collected when differs.
+  // Without limits it would grow by gigabytes. The bound is loose, because garbage is collected at varying times.
   expect(grownMb).toBeLessThan(300);
   expect(late).toBeLessThan(10);
 }

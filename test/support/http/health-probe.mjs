@@ -1,6 +1,6 @@
-// Requests /healthz of a service every 25 ms. When asked to stop, it reports the number of answers, and of those that came
-// late: the main thread of the service had worked for half a second meanwhile. Arguments: the address of the service, the
-// id of its process.
+// Requests /healthz of a service every 25 ms. When asked to stop, it reports how many answers came, and how many of them
+// came late, that is, after the main thread of the service had worked for half a second. Arguments: the address of the
+// service and the id of its process.
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mainThreadTime } from '../machine/processor-time.ts';
