@@ -8,7 +8,7 @@ import { openTeam } from './team.ts';
 
 const { as, sql, project, app } = await openTeam();
 
-test('a built-in agent keeps its place when it is renamed, changed and evolved', async () => {
+test('a built-in agent stays built-in when it is renamed, changed and evolved', async () => {
   for (const builtIn of builtInAgents) {
     const agent = await findBuiltInAgent(app.db.manager, project, builtIn);
     const path = `/agents/${agent?.id}`;
@@ -27,7 +27,7 @@ test('a built-in agent keeps its place when it is renamed, changed and evolved',
   expect(model.name).toBe('of the architect');
 });
 
-test('a name of a built-in agent can be given to another agent, which does not take its place', async () => {
+test('another agent can have the name of a built-in agent without replacing it', async () => {
   const writer = await findBuiltInAgent(app.db.manager, project, 'writer');
   const qa = await findBuiltInAgent(app.db.manager, project, 'qa');
   await as('owner', 'PATCH', `/agents/${writer?.id}`, { name: 'Developer' });

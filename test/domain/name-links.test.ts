@@ -24,7 +24,7 @@ test.each([
   expect(withLinks(text, targets)).toBe(linked);
 });
 
-test('each name is looked up once, and only so many of them', () => {
+test('each name is looked up once, and their number is limited', () => {
   const many = Array.from({ length: 300 }, (_, i) => `#${i + 1} src/f${i}.ts`).join(' ');
   const { numbers, paths } = mentionsIn(`#1 ${many}`);
   expect([numbers.length, new Set(numbers).size, paths.length]).toEqual([50, 50, 50]);

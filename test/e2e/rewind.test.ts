@@ -54,7 +54,7 @@ const rewind = (task: { id: string }, runId: string, turn: number, text: string)
 const on = (branch: string | null, path: string) =>
   gitOut(world.github.folderOf('mona/sample'), 'show', `${branch}:${path}`);
 
-test('a run goes back to a turn with other words: the same prompt so far, the files of that turn, the branch goes on', async () => {
+test('a rewound run has the prompt and the files of the turn, and adds a commit to the branch', async () => {
   script = [[write('made.txt', 'one\n')], [write('made.txt', 'two\n'), write('later.txt', 'x\n')], [finish]];
   const number = await world.issue('/agent start');
   const task = await settled(number, 1);

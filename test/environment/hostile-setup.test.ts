@@ -110,7 +110,7 @@ function moveToSmallDisk(which: 'workDir' | 'keptDir'): { back(): void } | undef
 const noise = (mb: number) => ({ setup: [`mkdir deps && head -c ${mb}000000 /dev/urandom > deps/noise`] });
 const full = "the worker's disk is full; free some space there or lower ENVIRONMENT_CACHE_GB";
 
-test('when the disk of the workspaces is full, the message says so, and nothing is kept by half or lost', async () => {
+test('when the disk of the workspaces is full, the message says so, and nothing is lost or kept partially', async () => {
   const before = stage.kept();
   for (const [how, problem] of [
     ['set up', 'what set-up made could not be packed'],
@@ -129,7 +129,7 @@ test('when the disk of the workspaces is full, the message says so, and nothing 
   }
 });
 
-test('when the disk of kept results is full, the run goes on, and nothing is kept by half', async () => {
+test('when the disk of kept results is full, the run goes on, and nothing is kept partially', async () => {
   const small = moveToSmallDisk('keptDir');
   if (small === undefined) return;
   try {

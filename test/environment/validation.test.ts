@@ -123,7 +123,7 @@ test('a settings file that runs could not use is invalid', async () => {
   expect((await validate()).valid).toBe(true);
 });
 
-test('a failed trial of the environment is told, and a good one is not', async () => {
+test('a failed trial of the environment is reported, and a successful one is not', async () => {
   const end = (status: string) =>
     service.app.db.manager.query(
       `insert into environment_trials (id, repository_id, status, commands, refused_hosts, started_at)

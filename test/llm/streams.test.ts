@@ -115,7 +115,7 @@ describe.each(['chat', 'responses'] as const)('%s, a stream that breaks', (wire)
     expect([(await ask(model, options)).text, shown]).toEqual(['One two', ['One ', '↺', 'One ', 'two']]);
   });
 
-  test('a stream that stalls again and again fails as a server that may be back later', async () => {
+  test('a stream that stalls repeatedly fails the call as transient', async () => {
     const { options } = hear();
     // Only the first try can reach the limit of silence; the second one never begins to answer.
     scripted.prepare([{ events: [begin], ending: 'silence' }, { isHeld: true }]);

@@ -124,7 +124,7 @@ test('a plan counts if it was approved before the turn, and in a run that goes b
   expect((await modeAfter(after.id, 2)).mode).toBe('always');
 });
 
-test('going back again, also to a turn that was copied, needs only the last run', async () => {
+test('a second rewind, also to a copied turn, needs only the latest run', async () => {
   const { task, runId } = await talkedTask();
   await rewind(task, { runId, turn: 2 });
   const second = await ended(task);

@@ -10,7 +10,7 @@ const file = (path: string, content: string | null) => ({
 const link = (path: string, content: string) => ({ path, mode: '120000', content });
 const pack = async (...files: ReturnType<typeof file>[]) => (await packFiles({ '': files })) as Buffer;
 
-test('of several states the newest of each file counts, in each repository', async () => {
+test('the newest of several states of a file counts, in each repository', async () => {
   const first = { '': [file('a', 'one'), file('b', 'one')], repo_2: [file('a', 'theirs')] };
   const packs = [await packFiles(first), await packFiles({ '': [file('b', null), file('c', 'two')], repo_2: [] })];
   expect(await unpackFiles(packs as Buffer[])).toEqual({

@@ -171,7 +171,7 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
   ['reading that pipe', () => file('read_file', { path: 'pipe' }), /not a file/],
 ];
 
-behindTheWall(`${attempts.length} attempts of a hostile model: each is answered, none gets out`, async () => {
+behindTheWall(`${attempts.length} attempts of a hostile model: each is answered, and none escapes`, async () => {
   expect(attempts.length).toBeGreaterThanOrEqual(30);
   for (const [what, make, wanted] of attempts) {
     const [tool, args] = make();

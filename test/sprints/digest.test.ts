@@ -34,7 +34,7 @@ async function completeSprint() {
   return { id: id as string, read: () => call('GET', `/sprints/${id}/digest`) };
 }
 
-test('the words of the model stand below our facts, and never replace them', async () => {
+test('the comment of the model is shown below the facts and never replaces them', async () => {
   const { id, read } = await completeSprint();
   const facts = await read();
   expect(facts.markdown).toMatch(/1 of 2 tasks done\. The runs cost \$0\.00\..*Ready one.*Left one/s);

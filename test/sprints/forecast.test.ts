@@ -85,7 +85,7 @@ test('`without` names tasks of the sprint, at most 100', async () => {
   expect((await call('GET', `/sprints/${id}/metrics?without=,`)).status).toBe(200);
 });
 
-test('the burndown has a band from today on; days to come only when asked for', async () => {
+test('the burndown has a band from today on, and future days only on request', async () => {
   await addHistory();
   const { id } = await startChain(3);
   const [today, ...more] = (await call('GET', `/sprints/${id}/burndown`)).body;
@@ -112,7 +112,7 @@ test('a sprint that has not started is forecast from its first day, one that has
   expect(await forecastOf(id)).toMatchObject({ p50: null, reason: 'The sprint is completed.' });
 });
 
-test('a circle of dependencies, which only damaged data can have, is named', async () => {
+test('a cycle of dependencies, which only damaged data can have, is reported', async () => {
   await addHistory();
   const { id, tasks } = await startChain(2);
   await sql('insert into task_dependencies (task_id, depends_on_id) values ($1, $2)', [tasks[0], tasks[1]]);

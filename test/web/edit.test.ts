@@ -189,7 +189,7 @@ inBrowser('the environment is tried with live output, and its result becomes a d
   expect(await draft.textContent()).toContain('checks:\n  - npm test # exit code 4 in the trial\n');
 });
 
-inBrowser('of two people who edit one plan, the second chooses the version, and both see the last change', async () => {
+inBrowser('when two people edit one plan, the second chooses the version, and both see the last change', async () => {
   type State = { sessionId: string; currentStep: { id: string } | null; updatedAt: string };
   let state = await api<State>('POST', `${base}/wizard/initialize`, { goal: 'Greet people politely' });
   const at = `${base}/wizard/${state.sessionId}`;

@@ -50,7 +50,7 @@ function TaskChoice(props: { open: Task[]; chosen: ReadonlySet<string>; isFull: 
     <CheckboxGroup>
       <CheckboxGroup.Label>Tasks to take out</CheckboxGroup.Label>
       <CheckboxGroup.Caption>
-        This only computes. The tasks stay in the sprint until you remove them. A task that others wait for still has to
+        Nothing is changed: the tasks stay in the sprint until you remove them. A task that others wait for still has to
         be done.
       </CheckboxGroup.Caption>
       {open.map(({ id, title }) => (

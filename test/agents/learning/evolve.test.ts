@@ -105,7 +105,7 @@ test('an answer in another language and with strange characters is stored as it 
   expect(body.systemPrompt).toBe('Du bist sorgfältig. 丁寧に。');
 });
 
-test('of two evolves at the same time one wins, also while the model writes', async () => {
+test('when two people evolve an agent at the same time, one is refused, also while the model writes', async () => {
   const agent = await newAgent();
   says = () => 'Another prompt.';
   const path = `/agents/${agent.id}/evolve`;
@@ -140,7 +140,7 @@ test('a prompt that changes while the model writes is not overwritten', async ()
   });
 });
 
-test('what does not fit is refused', async () => {
+test('invalid requests are refused', async () => {
   const agent = await newAgent();
   const path = `/agents/${agent.id}/evolve`;
   for (const body of [

@@ -22,7 +22,7 @@ const agentOf = async (runId: string) =>
   (await em().query('select agent_id as id from runs where id = $1', [runId]))[0].id;
 const ownerOf = async (id: string) => (await em().query('select owner from tasks where id = $1', [id]))[0].owner;
 
-test('below 100 the old version is available, may own tasks, and takes the rest of the tasks', async () => {
+test('with a rollout below 100 the old version is available, may own tasks, and takes the remaining tasks', async () => {
   const { old, now } = await twoVersions(30);
   expect((await call('GET', `/agents/${old}`)).body.status).toBe('available');
   const path = `/projects/${given.projectId}/tasks`;
@@ -102,14 +102,14 @@ test('of three versions only the last two take on tasks, and all tasks move to t
   expect([second, third]).toContain(await versionOf(id, third));
 });
 
-test('an only version takes all tasks, whatever its rollout', async () => {
+test('the only version of an agent takes all tasks, whatever its rollout', async () => {
   const { id } = (await call('POST', '/agents', { name: 'Alone' })).body;
   const changed = await call('PATCH', `/agents/${id}`, { rollout: 0 });
   expect([changed.status, changed.body.rollout]).toEqual([200, 0]);
   expect(await versionOf(await task(id), id)).toBe(id);
 });
 
-test('both versions are compared by the finished tasks that each of them did alone since both run', async () => {
+test('versions are compared by the tasks that each did alone while both took on tasks', async () => {
   const { old, now } = await twoVersions(50);
   expect((await call('GET', `/agents/${old}/comparison`)).status).toBe(404);
   const empty = (await call('GET', `/agents/${now}/comparison`)).body;

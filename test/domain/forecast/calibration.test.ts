@@ -51,7 +51,7 @@ function byPace({ facts }: Moment, throughput: Throughput[]): number {
 const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const share = (values: boolean[]) => mean(values.map(Number));
 
-test(`over ${moments} made-up sprints the forecast is calibrated, and nearer than the plain pace`, () => {
+test(`over ${moments} made-up sprints the forecast is calibrated, and more accurate than the plain pace`, () => {
   const outcomes = Array.from({ length: moments }, (_, i) => makeMoment(`moment ${i}`))
     .map((moment) => moment && outcomeOf(moment))
     .filter((outcome) => outcome !== undefined);

@@ -32,7 +32,7 @@ test('an estimate comes from the tasks with similar titles', () => {
   });
 });
 
-test('of equal titles those of the same repository and kind are nearer', () => {
+test('among equal titles, those of the same repository and kind are more similar', () => {
   const both = [
     ...['a', 'b', 'c', 'd'].map((id) => work(id, `${id} slow search results`, 1, 'repo_x')),
     ...['e', 'f', 'g', 'h'].map((id) => work(id, `${id} slow search results`, 9, 'repo_y')),

@@ -60,7 +60,7 @@ function hours(more: Partial<ForecastFacts> = {}): number[] | string {
 }
 const likely = (more: Partial<ForecastFacts> = {}) => Number(hours(more)[0]);
 
-test('a single task takes as long as those before it, and the dates are in order', () => {
+test('a single task takes as long as earlier ones, and the dates are in order', () => {
   const [p50 = 0, p80 = 0, p95 = 0] = hours() as number[];
   expect(p50).toBeGreaterThan(2);
   expect(p50).toBeLessThan(4);
@@ -72,7 +72,7 @@ test('the same data give the same answer', () => {
   expect(hours()).toEqual(hours());
 });
 
-test('a chain of dependencies takes longer than the same tasks side by side', () => {
+test('a chain of dependencies takes longer than the same tasks in parallel', () => {
   const others = ['a', 'b', 'c', 'd'].map((id, i) => open(id, { owner: `agent_${i}` }));
   const chain = others.map((task, i) => ({ ...task, dependsOn: others.slice(0, i).map(({ id }) => id) }));
   expect(likely({ open: chain })).toBeGreaterThan(2 * likely({ open: others }));
@@ -96,7 +96,7 @@ test('a task in review needs no agent, and one that has run for long needs less'
   expect(likely({ open: [working] })).toBeLessThan(likely());
 });
 
-test('what takes longer than ever before is expected to take a while longer', () => {
+test('a task that already takes longer than any other is expected to take still longer', () => {
   const from = now - 100 * hour;
   const stuck = open('a', {
     phase: 'working',
@@ -106,7 +106,7 @@ test('what takes longer than ever before is expected to take a while longer', ()
   expect(likely({ open: [stuck] })).toBeGreaterThan(20);
 });
 
-test('without agents in its history, people finish one task after the other at the pace they had', () => {
+test('without agents in the history, people finish one task after the other at their earlier pace', () => {
   const byHand = Array.from({ length: 10 }, (_, n): TaskHistory => {
     const done = now - (10 - n) * 10 * hour;
     const stays = [

@@ -106,7 +106,7 @@ test.each(
     expect(reports(p, p + 0.2)).toBeGreaterThanOrEqual(p > 0.365 && p < 0.435 ? 0.79 : 0.8);
 });
 
-test('a version that is twice as dear is recognized', () => {
+test('a version that costs twice as much is recognized', () => {
   const { others } = reported(4, [0.7, 0.7], 2);
   expect(others).toBeGreaterThan(0.8);
 });
@@ -140,7 +140,7 @@ test('the sentence says what was found', () => {
   expect(sentence([0, 100], [100, 100])).toContain('in less than 0.1% of comparisons');
 });
 
-test('without prices and with equal values nothing is made up', () => {
+test('without prices, and with equal values, no difference is reported', () => {
   const same: ComparedTask[] = Array.from({ length: 20 }, () => ({
     isDone: true,
     costUsd: null,

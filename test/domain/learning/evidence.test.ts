@@ -20,7 +20,7 @@ test('different messages are of different kinds, also where a message is hostile
   for (const sign of ['a', '/', '"', "' ", '.', '1']) expect(patternOf(sign.repeat(1e6)).length).toBeLessThan(201);
 });
 
-test('evidence is grouped by its message, and what is not the fault of the agent is left out', () => {
+test('evidence is grouped by its message, and failures that the agent did not cause are left out', () => {
   const groups = groupEvidence([
     evidence('no key', { category: 'auth' }),
     evidence('lint still fails in a.ts', {}),
@@ -57,7 +57,7 @@ test('without a model there is one sentence for each category, with quotations',
   ]);
 });
 
-test('invented quotations and groups of a model are dropped, and what it leaves out is kept', () => {
+test('quotations and groups that a model invents are dropped, and evidence that it leaves out is kept', () => {
   const groups = groupEvidence([
     ...[1, 2, 3].map((n) => evidence(`lint of part ${n} fails`)),
     evidence('It gave up: no access', { category: 'gave_up' }),

@@ -101,7 +101,7 @@ test('a title that changes on one side is offered on the other, and taken over w
   expect((await now()).issueText).toBeUndefined();
 });
 
-test('the refusal of a command on an issue without a task goes when the next one succeeds', async () => {
+test('the refusal of a command on an issue without a task disappears when the next command succeeds', async () => {
   const { world, say } = face;
   const number = await world.issue('Just an issue');
   const refused = async () => (await world.comments(number)).filter(({ body }) => body.includes('was refused'));

@@ -95,7 +95,7 @@ test('checks that hang or are killed are unknown, and so is a set-up or a servic
   expect(await attempt({ checks: ['true', 'true'] })).toEqual({ outcome: 'passed' });
 });
 
-test('a worker that ends on the way leaves what is recorded, and nothing runs twice', async () => {
+test('the results of a worker that ends halfway are kept, and nothing runs twice', async () => {
   const steps = new Map<string, unknown>();
   let deaths = 0;
   const dies = () => steps.size === 1 && deaths++ === 0;

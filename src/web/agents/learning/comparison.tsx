@@ -43,8 +43,8 @@ export function Comparison({ agent }: { agent: api.Agent }) {
             <p>{comparison.sentence}</p>
             {comparison.earlier.tasks + comparison.later.tasks > 0 && <ComparisonTable comparison={comparison} />}
             <p className="muted small">
-              Tasks that began while both versions ran, each done by one version alone. Intervals are of 95%, those of
-              the differences in cost, time and revisions of 99%. More tasks make them narrower.
+              Counts tasks that began while both versions took on tasks and that one version did alone. Intervals are
+              95%, and 99% for the differences in cost, time and revisions. They become narrower with more tasks.
             </p>
           </>
         )}
