@@ -10,6 +10,13 @@ export const Timestamp = z
     example: '2026-01-15T09:30:00.000Z',
   });
 
+/** Returns whether a text is a day YYYY-MM-DD of the calendar, from the year 1 on, which PostgreSQL can store. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '0001') return false;
+  const at = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}
+
 /** PostgreSQL cannot store NUL in text. */
 const noNul = (s: string) => !s.includes('\0');
 export const titleText = (max = 200) =>

@@ -2,19 +2,13 @@ import { z } from 'zod';
 import { failureCategories } from '../domain/run.ts';
 import { lengthProblem, sprintStatuses } from '../domain/sprint.ts';
 import { taskStatuses } from '../domain/task.ts';
-import { IdText, longText, pageQuery, Timestamp, titleText, wholeNumber } from '../http/shapes.ts';
+import { IdText, isDay, longText, pageQuery, Timestamp, titleText, wholeNumber } from '../http/shapes.ts';
 
 /** An existing day `YYYY-MM-DD`. */
 export const Day = z
   .string()
   .refine(isDay, 'must be a date YYYY-MM-DD')
   .meta({ override: { type: 'string', format: 'date' } });
-
-function isDay(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '0001') return false;
-  const at = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
-}
 
 export const Sprint = z
   .object({

@@ -78,6 +78,21 @@ test('the chat about a sprint has a history of its own', async () => {
   expect((await call(ada, 'GET', `/sprints/${sprint}/chat`)).status).toBe(404);
 });
 
+const asBefore = (time: string) => `before=${encodeURIComponent(time)}`;
+const badTimes = [
+  '2026-13-01T00:00:00Z',
+  '2026-02-30T00:00:00Z',
+  '2026-02-29T00:00:00Z',
+  '2026-04-31T00:00:00Z',
+  '0000-01-01T00:00:00Z',
+  '2026-01-01T25:00:00Z',
+  '2026-01-01T00:60:00Z',
+  '2026-01-01T00:00:00+20:00',
+  '2026-01-01T00:00:00-16:00',
+  '2026-01-01T00:00:00+02:60',
+  '2026-01-01T00:00:00',
+];
+
 test('a history is read in pages, by the id of a message or by a time', async () => {
   const task = await makeTask();
   for (const n of [1, 2, 3]) {
@@ -93,8 +108,11 @@ test('a history is read in pages, by the id of a message or by a time', async ()
   expect(await textsOf(`?before=${all[3].at}`)).toEqual(['q1', 'a1', 'q2']);
   expect(await textsOf(`?before=${all[0].id}`)).toEqual([]);
   const other = await makeTask();
-  for (const bad of ['limit=0', 'limit=101', 'limit=x', 'before=x', 'before=2026-13-01T00:00:00Z', 'offset=1'])
+  for (const bad of ['limit=0', 'limit=101', 'limit=x', 'offset=1', 'before=x', ...badTimes.map(asBefore)])
     expect([bad, (await call(ben, 'GET', `/tasks/${task}/chat?${bad}`)).status]).toEqual([bad, 400]);
+  for (const time of ['0001-01-01T00:00:00+14:00', '2000-02-29T23:59-1200'])
+    expect(await textsOf(`?${asBefore(time)}`)).toEqual([]);
+  expect(await textsOf(`?${asBefore('9999-12-31T23:59:59.999999999-14:00')}`)).toHaveLength(6);
   expect((await call(ben, 'GET', `/tasks/${other}/chat?before=${all[0].id}`)).status).toBe(400);
 });
 

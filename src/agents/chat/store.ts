@@ -97,13 +97,12 @@ export interface HistoryEntry {
 export async function listHistory(
   em: EntityManager,
   about: Subject,
-  { limit, before }: { limit: number; before?: string | undefined },
+  { limit, before }: { limit: number; before?: string | Date | undefined },
 ): Promise<HistoryEntry[]> {
   const [column, subject] = columns(about);
-  const isTime = before !== undefined && !before.startsWith('msg_');
   const values: unknown[] = [subject, limit];
   let older = '';
-  if (isTime) older = `and at < $${values.push(before)}`;
+  if (before instanceof Date) older = `and at < $${values.push(before)}`;
   else if (before !== undefined) {
     const rows: unknown[] = await em.query(`select 1 from chat_messages where id = $1 and ${column} = $2`, [
       before,
