@@ -22,11 +22,11 @@ const TaskEstimate = z
   .object({
     likelyMinutes: z
       .number()
-      .meta({ description: 'half of the tasks it rests on took at most as long, reviews included' }),
-    safeMinutes: z.number().meta({ description: 'four of five took at most as long' }),
+      .meta({ description: 'half of the tasks in `basedOn` took at most this long, reviews included' }),
+    safeMinutes: z.number().meta({ description: 'four out of five took at most this long' }),
     workMinutes: z.number().meta({ description: 'the part of `likelyMinutes` in which an agent works' }),
     basedOn: z.array(z.string()).meta({ description: 'the ids of these finished tasks, the most similar first' }),
-    isSimilar: z.boolean().meta({ description: 'false if too few are similar; they are then the latest' }),
+    isSimilar: z.boolean().meta({ description: 'false if too few tasks are similar; `basedOn` then has the latest' }),
   })
   .meta({
     id: 'TaskEstimate',

@@ -506,15 +506,15 @@ export type Plan = {
     }[];
 };
 export type TaskEstimate = {
-    /** half of the tasks it rests on took at most as long, reviews included */
+    /** half of the tasks in `basedOn` took at most this long, reviews included */
     likelyMinutes: number;
-    /** four of five took at most as long */
+    /** four out of five took at most this long */
     safeMinutes: number;
     /** the part of `likelyMinutes` in which an agent works */
     workMinutes: number;
     /** the ids of these finished tasks, the most similar first */
     basedOn: string[];
-    /** false if too few are similar; they are then the latest */
+    /** false if too few tasks are similar; `basedOn` then has the latest */
     isSimilar: boolean;
 };
 export type PlannedTask = {
