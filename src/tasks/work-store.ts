@@ -55,15 +55,25 @@ export async function listRelatedHandoffs(em: EntityManager, taskId: string) {
   return rows;
 }
 
+interface PullOfTask {
+  repositoryId: string;
+  repositoryName: string;
+  /** Whether its repository is private. */
+  isPrivate: boolean;
+  prUrl: string;
+  prNumber: number;
+  status: PullStatus;
+}
+
 /** Returns the pull requests of a task, oldest first. */
 export async function listPulls(em: EntityManager, taskId: string) {
-  const rows: { repositoryId: string; repositoryName: string; prUrl: string; prNumber: number; status: PullStatus }[] =
-    await em.query(
-      `select p.repository_id as "repositoryId", r.name as "repositoryName", p.url as "prUrl", p.number as "prNumber", p.status
+  const rows: PullOfTask[] = await em.query(
+    `select p.repository_id as "repositoryId", r.name as "repositoryName", r.is_private as "isPrivate",
+         p.url as "prUrl", p.number as "prNumber", p.status
        from pull_requests p join repositories r on r.id = p.repository_id
        where p.task_id = $1 order by p.created_at, p.number`,
-      [taskId],
-    );
+    [taskId],
+  );
   return rows;
 }
 

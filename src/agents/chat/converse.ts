@@ -46,6 +46,8 @@ export interface Chat extends Asking {
   reads: { repository: RepositoryRow | null; branch: string | null };
   /** The files of the task's change, and a commit that has them. Answers link to these even if nothing was read. */
   changed?: { commit: string; paths: string[] } | undefined;
+  /** The reply appears in a public repository, so links do not show titles and pull requests that may be private. */
+  hidesPrivate?: boolean;
 }
 
 /** The model gets at most this many messages in full. Beyond that, a summary replaces the older ones. */
@@ -96,7 +98,8 @@ export async function converseInChat(app: App, chat: Chat): Promise<string> {
       ...[...history, { role: 'user' as const, content: message, login: chat.user.login }].map(asMessage),
     ];
     const said = clean(await answer(talk, opening.map(cleaned(clean)), liveText(chat.onText, secrets)));
-    const response = await linkAnswer(app, projectId, said, { repository, commitWith: knownFiles(chat, reader) });
+    const files = { repository, commitWith: knownFiles(chat, reader) };
+    const response = await linkAnswer(app, chat.hidesPrivate ? undefined : projectId, said, files);
     if (about !== undefined)
       await app.db.transaction(async (tx) => {
         if (chat.asMember) await requireMember(tx, chat, about);

@@ -14,16 +14,23 @@ export interface KnownFiles {
 
 /**
  * Links the tasks, issues, pull requests and files that an answer names. Only what exists in the project becomes a link,
- * so an answer cannot lead to a made-up page.
+ * so an answer cannot lead to a made-up page. Without a project, links only files.
  */
-export async function linkAnswer(app: App, projectId: string, answer: string, files: KnownFiles): Promise<string> {
+export async function linkAnswer(
+  app: App,
+  projectId: string | undefined,
+  answer: string,
+  files: KnownFiles,
+): Promise<string> {
   const { taskIds, numbers, paths } = mentionsIn(answer);
   const em = app.db.manager;
   const titles = new Map(
-    taskIds.length === 0 ? [] : (await findTitles(em, projectId, taskIds)).map((task) => [task.id, task.title]),
+    projectId === undefined || taskIds.length === 0
+      ? []
+      : (await findTitles(em, projectId, taskIds)).map((task) => [task.id, task.title]),
   );
   const numbered = new Map(
-    numbers.length === 0
+    projectId === undefined || numbers.length === 0
       ? []
       : (await findNumbered(em, projectId, numbers)).map(({ number, taskId, url }) => [
           number,

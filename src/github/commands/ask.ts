@@ -29,8 +29,11 @@ export async function ask(app: App, given: GivenCommand): Promise<void> {
     message,
     request: `comment ${place} ${commentId ?? 'body'}/${given.command.line}`,
   };
-  const text =
-    taskId === undefined ? await withoutTask(app, given, asking) : await aboutTask(app, given, taskId, asking);
+  const project = await findProject(app.db.manager, given.repository.projectId);
+  const hidesPrivate = !mayReveal({ isPrivate: true }, given.repository, project);
+  const text = await (taskId === undefined
+    ? withoutTask(app, given, asking, hidesPrivate)
+    : aboutTask(app, given, taskId, asking, hidesPrivate));
   const answer = closedBlocks(harmless(text, app.config.COMMAND_PREFIX).slice(0, maxAnswer));
   // Each question gets one reply. If the command is repeated after a crash, the marker finds the reply.
   const marker = `<!-- deckhand:answer ${commentId ?? 'body'}/${given.command.line} -->`;
@@ -38,20 +41,31 @@ export async function ask(app: App, given: GivenCommand): Promise<void> {
   await sayOnce(app, at.octokit, issue, marker, `${marker}\n${answer}`);
 }
 
-async function aboutTask(app: App, { repository }: GivenCommand, taskId: string, asking: Asking): Promise<string> {
+async function aboutTask(
+  app: App,
+  { repository }: GivenCommand,
+  taskId: string,
+  asking: Asking,
+  hidesPrivate: boolean,
+): Promise<string> {
   const task = await getTask(app.db.manager, taskId);
   const connected = task.repositoryId === null ? null : await findRepository(app.db.manager, task.repositoryId);
   // Treats a repository that is no longer connected as private. A task without a branch has not read its repository.
   const source = connected ?? { isPrivate: task.branchName !== null };
-  if (!mayReveal(source, repository, await findProject(app.db.manager, task.projectId)))
+  if (hidesPrivate && source.isPrivate)
     throw new Refused(
       'The task works in a private repository, and this comment is public. Ask in the dashboard, or turn on the project setting sharePrivateContext.',
     );
   // Messages that members wrote in the dashboard are not shown to the model when its reply is public.
-  return chatAboutTask(app, task, asking, !repository.isPrivate);
+  return chatAboutTask(app, task, asking, { isAlone: !repository.isPrivate, hidesPrivate });
 }
 
-async function withoutTask(app: App, { repository, source }: GivenCommand, asking: Asking): Promise<string> {
+async function withoutTask(
+  app: App,
+  { repository, source }: GivenCommand,
+  asking: Asking,
+  hidesPrivate: boolean,
+): Promise<string> {
   const agent = (await findBuiltInAgent(app.db.manager, repository.projectId, defaultAgentKey)) ?? undefined;
   const { title, body } = source.issue;
   return converseInChat(app, {
@@ -60,6 +74,7 @@ async function withoutTask(app: App, { repository, source }: GivenCommand, askin
     agent,
     context: `# ${plain(title)}\n${fenced(plain(body).slice(0, 20_000))}`,
     reads: { repository, branch: null },
+    hidesPrivate,
     ...asking,
   });
 }

@@ -10,10 +10,16 @@ import { describeTask } from './describe-task.ts';
 /**
  * Asks the agent of a task about the task and returns its reply. The agent sees the runs with their checks, the proof, the
  * diff and the handoffs, and can read the repository at the branch of the task. It changes nothing. With `isAlone`, the
- * question is asked without the earlier conversation and does not become part of it.
+ * question is asked without the earlier conversation and does not become part of it. With `hidesPrivate`, the agent is not
+ * told the names of what may be private.
  * @throws AppError 502 when the model fails, 503 when none is configured
  */
-export async function chatAboutTask(app: App, task: TaskView, asking: Asking, isAlone = false): Promise<string> {
+export async function chatAboutTask(
+  app: App,
+  task: TaskView,
+  asking: Asking,
+  { isAlone, hidesPrivate } = { isAlone: false, hidesPrivate: false },
+): Promise<string> {
   const em = app.db.manager;
   const agent =
     (task.owner === null ? null : await findAgent(em, task.owner)) ??
@@ -25,11 +31,12 @@ export async function chatAboutTask(app: App, task: TaskView, asking: Asking, is
     about: isAlone ? undefined : { taskId: task.id },
     projectId: task.projectId,
     agent,
-    context: await describeTask(app, task, (await findHeldDiff(em, task.id)) ?? diff),
+    context: await describeTask(app, task, (await findHeldDiff(em, task.id)) ?? diff, hidesPrivate),
     reads: {
       repository: task.repositoryId === null ? null : await findRepository(em, task.repositoryId),
       branch: task.branchName,
     },
+    hidesPrivate,
     changed: diff === undefined ? undefined : { commit: diff.headSha, paths },
     ...asking,
   });

@@ -5,7 +5,7 @@ import { fenced, oneLine } from '../../domain/text/sanitize.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { listHandoffs, listPulls, type StoredDiff } from '../../tasks/work-store.ts';
 import { findProof } from '../proof/store.ts';
-import { type ChatRun, findSurroundings, listChatRuns } from './facts-store.ts';
+import { type ChatRun, findSurroundings, listChatRuns, type Surroundings } from './facts-store.ts';
 
 /** Characters of each text in the prompt. The agent can read the files to see more of the change. */
 const diffChars = 20_000;
@@ -19,10 +19,19 @@ const maxEntries = 30;
 
 type ShownDiff = Omit<StoredDiff, 'headSha'>;
 
-/** Describes a task for a model that answers questions about it. Every part is bounded. */
-export async function describeTask(app: App, task: TaskView, diff: ShownDiff | undefined): Promise<string> {
+/**
+ * Describes a task for a model that answers questions about it. Every part is bounded. With `hidesPrivate`, leaves out
+ * the sprint, and the tasks and pull requests of private repositories.
+ */
+export async function describeTask(
+  app: App,
+  task: TaskView,
+  diff: ShownDiff | undefined,
+  hidesPrivate: boolean,
+): Promise<string> {
   const em = app.db.manager;
-  const around = await findSurroundings(em, task.id);
+  const around = visible(await findSurroundings(em, task.id), hidesPrivate);
+  const pulls = (await listPulls(em, task.id)).filter((pull) => !(hidesPrivate && pull.isPrivate));
   const proof = await findProof(em, task.id);
   const related = (t: { id: string; title: string; status: string }) => `${t.id} (${t.status}): ${t.title}`;
   const facts = [
@@ -51,9 +60,21 @@ export async function describeTask(app: App, task: TaskView, diff: ShownDiff | u
       handoffLine,
       handoffChars,
     ),
-    listPart('Pull requests', await listPulls(em, task.id), maxEntries, (p) => `${p.prUrl} (${p.status})`),
+    listPart('Pull requests', pulls, maxEntries, (p) => `${p.prUrl} (${p.status})`),
     ...diffParts(diff),
   ]);
+}
+
+function visible(around: Surroundings, hidesPrivate: boolean): Surroundings {
+  if (!hidesPrivate) return around;
+  const { parent, dependencies, subtasks } = around;
+  return {
+    ...around,
+    sprint: null,
+    parent: parent?.isPrivate ? null : parent,
+    dependencies: dependencies.filter((task) => !task.isPrivate),
+    subtasks: subtasks.filter((task) => !task.isPrivate),
+  };
 }
 
 const handoffLine = ({ summary, nextSteps }: { summary: string; nextSteps: string[] }) =>

@@ -35,7 +35,7 @@ export async function listChatRuns(em: EntityManager, taskId: string, limit: num
 export interface Surroundings {
   owner: string | null;
   sprint: string | null;
-  parent: { id: string; title: string } | null;
+  parent: RelatedTask | null;
   dependencies: RelatedTask[];
   subtasks: RelatedTask[];
 }
@@ -43,14 +43,17 @@ interface RelatedTask {
   id: string;
   title: string;
   status: TaskStatus;
+  /** Whether its repository is private or unknown, or that of its issue is private. */
+  isPrivate: boolean;
 }
 
 /** Returns the names of what a task belongs to, and its dependencies and subtasks, at most 30 each. */
 export async function findSurroundings(em: EntityManager, taskId: string): Promise<Surroundings> {
-  const related = `json_build_object('id', o.id, 'title', o.title, 'status', o.status)`;
+  const related = `json_build_object('id', o.id, 'title', o.title, 'status', o.status, 'isPrivate', coalesce(
+    (select bool_or(r.is_private) from repositories r where r.id in (o.repository_id, o.issue_repository_id)), true))`;
   const [row] = await em.query(
     `select a.name as owner, s.name as sprint,
-       (select json_build_object('id', p.id, 'title', p.title) from tasks p where p.id = t.parent_id) as parent,
+       (select ${related} from tasks o where o.id = t.parent_id) as parent,
        array(select ${related} from tasks o join task_dependencies d on d.depends_on_id = o.id
          where d.task_id = t.id order by o.created_at, o.id limit 30) as dependencies,
        array(select ${related} from tasks o where o.parent_id = t.id order by o.created_at, o.id limit 30) as subtasks

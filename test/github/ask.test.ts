@@ -1,0 +1,129 @@
+import type { Octokit } from '../../src/app.ts';
+import { type ModelRequest, type Said, type ScriptedModel, startModel } from '../../src/demo/model/model.ts';
+import { ask } from '../../src/github/commands/ask.ts';
+import { getRepository } from '../../src/repositories/store.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+
+let model: ScriptedModel;
+let service: TestApp;
+let token: string;
+let project: string;
+/** A public and a private repository of the project. */
+let open: string;
+let hidden: string;
+let says: (request: ModelRequest) => Said = () => 'Fine.';
+
+const make = async (path: string, body: object): Promise<string> => {
+  const answer = await service.call('POST', path, { token, body });
+  expect(answer.status).toBe(201);
+  return answer.body.id;
+};
+const sql = (text: string, values: unknown[]) => service.app.db.manager.query(text, values);
+const newTask = async (title: string, repositoryId: string | undefined, more = {}) => {
+  const id = await make(`/projects/${project}/tasks`, { title, ...more });
+  await sql('update tasks set repository_id = $2 where id = $1', [id, repositoryId ?? null]);
+  return id;
+};
+
+beforeAll(async () => {
+  model = await startModel((request) => says(request));
+  service = await openTestApp({ OPENAI_API_KEY: 'sk-x', OPENAI_MODEL: 'm', OPENAI_BASE_URL: model.url });
+  token = await service.token('ada');
+  project = await make('/projects', { name: 'P' });
+  open = await make('/repositories', { projectId: project, name: 'open', url: 'https://github.com/o/open' });
+  hidden = await make('/repositories', { projectId: project, name: 'hidden', url: 'https://github.com/o/hidden' });
+  await sql('update repositories set is_private = (id <> $1)', [open]);
+});
+afterAll(async () => {
+  await service.close();
+  await model.close();
+});
+
+/** Asks on an issue of a repository. Returns what the model read and what the comment says. */
+async function asked(repositoryId: string, issue: number): Promise<{ prompt: string; reply: string }> {
+  let reply = '';
+  const octokit = {
+    paginate: {
+      async *iterator() {
+        yield { data: [] };
+      },
+    },
+    request: async (_path: string, { body }: { body: string }) => {
+      // Without the invisible signs that keep `#1` from mentioning an issue.
+      reply = body.replaceAll('\u2060', '');
+      return { data: {} };
+    },
+  } as unknown as Octokit;
+  await ask(service.app, {
+    command: { verb: 'ask', argument: 'What is this about?', line: 1 },
+    source: { issue: { number: issue, title: 'An issue', body: '', isPull: false } },
+    commentId: issue,
+    at: { octokit, name: { owner: 'o', repo: 'open' } },
+    repository: await getRepository(service.app.db.manager, repositoryId),
+    userId: (await service.call('GET', '/me', { token })).body.id,
+  } as unknown as Parameters<typeof ask>[1]);
+  return { prompt: JSON.stringify(model.requests.at(-1)?.messages), reply };
+}
+
+/** Creates a task on an issue, with relatives and pull requests in the public and in the private repository. */
+async function makeFamily(repositoryId: string, issue: number) {
+  const parent = await newTask(`Parent secret-${issue}`, hidden);
+  const dependsOn = [
+    await newTask(`Secret-${issue} dependency`, hidden),
+    await newTask(`secret-${issue} without a repository`, undefined),
+    await newTask(`Known-${issue} dependency`, open),
+  ];
+  const task = await newTask('Greet', repositoryId, { dependsOn });
+  const subtasks = [await newTask(`Subtask secret-${issue}`, hidden), await newTask(`Subtask known-${issue}`, open)];
+  await sql('update tasks set parent_id = $1 where id = any($2)', [task, subtasks]);
+  const days = { startDate: '2026-01-01', endDate: '2026-01-02' };
+  const sprint = await make(`/projects/${project}/sprints`, { name: `secret-${issue} sprint`, ...days });
+  await sql(
+    `update tasks set parent_id = $2, sprint_id = $3, issue_repository_id = $4, issue_number = $5, issue_url = 'u'
+     where id = $1`,
+    [task, parent, sprint, repositoryId, issue],
+  );
+  for (const [repository, name, number] of [
+    [hidden, `secret-${issue}`, issue * 10],
+    [open, `known-${issue}`, issue * 10 + 1],
+  ])
+    await sql(
+      `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
+       values ($1, $2, $3, $4, 'open', 'b', 'c')`,
+      [task, repository, number, `https://github.com/o/${name}/pull/1`],
+    );
+  says = () => `See ${parent} and #${issue * 10}.`;
+  return { task, parent };
+}
+
+const count = (text: string, word: string) => text.toLowerCase().split(word).length - 1;
+
+test('in a public repository, an answer knows nothing private of its project', async () => {
+  const { parent } = await makeFamily(open, 1);
+  const { prompt, reply } = await asked(open, 1);
+  expect([count(prompt, 'secret-1'), count(prompt, 'known-1')]).toEqual([0, 3]);
+  expect(reply).toContain(`See ${parent} and #10.`);
+});
+
+test('without a task, it links no titles either', async () => {
+  const { parent } = await makeFamily(open, 2);
+  const { reply } = await asked(open, 77);
+  expect(reply).toContain(`See ${parent} and #20.`);
+});
+
+test('members in a private repository and in the dashboard read all names', async () => {
+  const { task } = await makeFamily(hidden, 3);
+  const { prompt, reply } = await asked(hidden, 3);
+  expect([count(prompt, 'secret-3'), count(prompt, 'known-3')]).toEqual([6, 3]);
+  expect(reply).toContain('[Parent secret-3](');
+  const { body } = await service.call('POST', `/tasks/${task}/chat`, { token, body: { message: 'Well?' } });
+  expect(body.response).toContain('[Parent secret-3](');
+});
+
+test('so does everybody, if the project shares what is private', async () => {
+  await service.call('PATCH', `/projects/${project}`, { token, body: { sharePrivateContext: true } });
+  await makeFamily(open, 4);
+  const { prompt, reply } = await asked(open, 4);
+  expect([count(prompt, 'secret-4'), count(prompt, 'known-4')]).toEqual([6, 3]);
+  expect(reply).toContain('[Parent secret-4](');
+});
