@@ -11,7 +11,8 @@ import type { Parts, PlannedTask, Session } from './session.ts';
 import { changedByOthers, deleteSessionRow, lockSession, updateSession } from './store.ts';
 
 /**
- * Replaces parts of a plan with what a person wrote. Parts that were not given stay as they are.
+ * Replaces parts of a plan with what a person wrote. Parts that were not given stay as they are. A rewrite that a comment
+ * asked for is dropped, because it would overwrite them.
  * @throws Refused when the session has changed since the version that was edited, or does not have the part before yet;
  * AppError 400 naming the field
  */
@@ -31,7 +32,7 @@ export async function editWizard(
     if (given.length === 0) return session;
     if (parts.tasks !== undefined) await checkReferences(em, session, userId, parts.tasks);
     const change: Partial<Parts> = Object.fromEntries(given.map((part) => [part, parts[part]]));
-    await updateSession(em, session, { status, ...change });
+    await updateSession(em, session, { status, ...change, wish: null });
     await showPlan(app, em, session);
     return session;
   });

@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { planParts } from '../../domain/wizard.ts';
@@ -7,13 +8,14 @@ import { generate } from '../../planning/generate.ts';
 import { askNext, currentStep } from '../../planning/operations.ts';
 import { outlookOf } from '../../planning/outlook.ts';
 import type { Session } from '../../planning/session.ts';
-import { findSessionOfIssue, getSession } from '../../planning/store.ts';
+import { findSessionOfIssue, getSession, lockSession, updateSession } from '../../planning/store.ts';
 import type { Jobs } from '../../queue/names.ts';
 import { listProjectRepositories } from '../../repositories/store.ts';
 import { sayOnce } from '../commands/replies.ts';
 import { placeOfRepository } from '../place.ts';
 import { listAgentNames } from '../store.ts';
 import { deletedPlan, planComment, planMarker } from './plan-comment.ts';
+import { goOnLater } from './plan-verbs.ts';
 
 /**
  * Handles the `plan` job: shows a plan in its issue, asks the next question and, once all are answered, writes the
@@ -23,23 +25,37 @@ export async function advancePlan(app: App, job: Jobs['plan']): Promise<void> {
   const { projectId, sessionId, goesOn, deletedFrom } = job;
   if (deletedFrom !== undefined) return showDeleted(app, deletedFrom);
   await app.db.withLock(`plan ${sessionId}`, async () => {
-    const session = await getSession(app.db.manager, projectId, sessionId).catch((error) => {
-      // It was deleted since; a job of its own says so in the issue.
-      if (error instanceof AppError && error.status === 404) return undefined;
-      throw error;
-    });
+    const session = await getSession(app.db.manager, projectId, sessionId).catch(noneIfDeleted);
     if (session === undefined) return;
     await showPlanComment(app, session, '');
     if (!goesOn || session.status === 'finalized' || currentStep(session) !== undefined) return;
     try {
       await goOn(app, session);
     } catch (error) {
-      if (error instanceof Refused) return;
-      if (!(error instanceof AppError)) throw error;
-      const notice = `😕 The plan could not be continued: ${error.message}`;
-      return showPlanComment(app, session, notice);
+      if (!(error instanceof Refused || error instanceof AppError)) throw error;
+      const now = await app.db.transaction((em) => endWish(app, em, session));
+      if (now === undefined || error instanceof Refused) return;
+      await showPlanComment(app, now, `😕 The plan could not be continued: ${error.message}`);
     }
   });
+}
+
+/** Returns undefined in place of a plan that was deleted. Another job says so in the issue. */
+function noneIfDeleted(error: unknown): undefined {
+  if (!(error instanceof AppError && error.status === 404)) throw error;
+}
+
+/**
+ * Ends the wish that could not be carried out, because a plan with a wish cannot be approved. If the plan has changed
+ * since it was read, the wish is tried again instead. It also stays while tasks are missing: `plan` then continues with
+ * it. Returns the plan as it is now; undefined when it was deleted.
+ */
+async function endWish(app: App, em: EntityManager, read: Session): Promise<Session | undefined> {
+  const now = await lockSession(em, read.projectId, read.id).catch(noneIfDeleted);
+  if (now === undefined || now.wish === null) return now;
+  if (now.version !== read.version) await goOnLater(app, em, now);
+  else if (now.tasks !== null) await updateSession(em, now, { wish: null });
+  return now;
 }
 
 async function goOn(app: App, session: Session): Promise<void> {

@@ -108,5 +108,5 @@ function footer({ status, steps, result, wish }: Session, prefix: string): strin
     return `\`${prefix} approve\` creates a sprint, with an issue for each task. \`${prefix} plan <what should be different>\` rewrites it; \`${prefix} cancel\` deletes it.`;
   if (status === 'collecting' && steps.every(({ answer }) => answer !== null))
     return `Preparing the next question. \`${prefix} plan\` tries again if none comes.`;
-  return status === 'answered' ? `\`${prefix} plan\` continues.` : '';
+  return status === 'collecting' ? '' : `\`${prefix} plan\` continues.`;
 }

@@ -1,0 +1,162 @@
+import type { App } from '../../src/app.ts';
+import { type Fault, type ModelRequest, type ScriptedModel, startModel } from '../../src/demo/model/model.ts';
+import { advancePlan } from '../../src/github/planning/advance-plan.ts';
+import { finalizeWizard } from '../../src/planning/finalize.ts';
+import { startWizard, wishForChange } from '../../src/planning/operations.ts';
+import { getSession } from '../../src/planning/store.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+import { planner, plans } from '../support/stand-ins/planner.ts';
+
+let service: TestApp;
+let model: ScriptedModel;
+let fault: Fault | undefined;
+/** What happens while the model writes its next answer. */
+let meanwhile: () => Promise<unknown> = async () => {};
+let app: App;
+let token: string;
+let userId: string;
+let project: string;
+let shownIn: string;
+/** The body of the plan's comment. */
+let comment = '';
+
+beforeAll(async () => {
+  const once = async () => {
+    const now = meanwhile;
+    meanwhile = async () => {};
+    await now();
+  };
+  model = await startModel((request: ModelRequest) => fault ?? planner(request), once);
+  service = await openTestApp({
+    ALLOW_PRIVATE_HOSTS: 'true',
+    OPENAI_API_KEY: 'sk-x',
+    OPENAI_MODEL: 'm',
+    OPENAI_BASE_URL: model.url,
+    RATE_LIMIT_MODEL: '0',
+    GITHUB_SERVER_URL: 'https://127.0.0.1:1',
+  });
+  app = { ...service.app, github: { bot: async () => ({ id: 1 }), asInstallation: async () => octokit } as never };
+  token = await service.token('octocat');
+  userId = (await call('GET', '/me')).body.id;
+});
+beforeEach(async () => {
+  [fault, comment] = [undefined, ''];
+  project = (await call('POST', '/projects', { name: 'P' })).body.id;
+  shownIn = await connect('open');
+  await sql('update repositories set is_installed = true where id = $1', [shownIn]);
+  await sql(`delete from installations`);
+  await sql(
+    `insert into installations (installation_id, account_login, account_id, account_type, status, project_id)
+     values (7, 'o', 7, 'User', 'active', $1)`,
+    [project],
+  );
+});
+afterAll(async () => {
+  await service.close();
+  await model.close();
+});
+
+/** A client of GitHub that knows one issue, with the comments of the service. */
+const octokit = {
+  paginate: {
+    async *iterator() {
+      yield { data: [] };
+    },
+  },
+  request: async (_route: string, { body }: { body: string }) => {
+    comment = body;
+  },
+};
+const sql = (text: string, values: unknown[] = []) => service.app.db.manager.query(text, values);
+const call = (method: string, path: string, body?: unknown) =>
+  service.call(method, path, { token, ...(body === undefined ? {} : { body }) });
+const wizard = (method: string, what: string, body?: unknown) =>
+  call(method, `/projects/${project}/wizard/${what}`, body);
+const connect = async (name: string): Promise<string> =>
+  (await call('POST', '/repositories', { projectId: project, name, url: `https://127.0.0.1:1/o/${name}` })).body.id;
+const session = (id: string) => getSession(app.db.manager, project, id);
+const approve = async (id: string) => finalizeWizard(app, await session(id), userId, {});
+const advance = (sessionId: string, goesOn = true) => advancePlan(app, { projectId: project, sessionId, goesOn });
+const continued = async (id: string) =>
+  (
+    await sql(`select 1 from pgboss.job where name = 'plan' and data->>'sessionId' = $1 and data->>'goesOn' = 'true'`, [
+      id,
+    ])
+  ).length;
+
+const prd = { title: 'By hand', markdown: 'Greet everybody.' };
+const plan = { phases: [{ name: 'Core', goal: 'Greet', reason: 'First' }] };
+const task = { ref: 'a', title: 'Greet' };
+const edit = async (id: string, parts: object) => {
+  const { updatedAt } = (await wizard('GET', id)).body;
+  return (await wizard('PATCH', id, { ...parts, updatedAt })).status;
+};
+
+/** Makes a plan of an issue whose parts are written. */
+async function planned(): Promise<string> {
+  const issue = { repositoryId: shownIn, number: 5 };
+  const { id } = await startWizard(app, project, userId, { goal: 'g', repositoryIds: [], issue, isAskedLater: true });
+  await sql(`update wizard_sessions set status = 'answered' where id = $1`, [id]);
+  expect(await edit(id, { prd, plan, tasks: [task] })).toBe(200);
+  return id;
+}
+
+/** Makes such a plan that a comment asked to rewrite. */
+async function wished(): Promise<string> {
+  const id = await planned();
+  await wishForChange(app, await session(id), 'Shorter', async () => {});
+  await expect(approve(id)).rejects.toThrow('This plan is being rewritten.');
+  return id;
+}
+
+test('a plan that a person edits while it is rewritten keeps the edit and can be approved', async () => {
+  const id = await wished();
+  meanwhile = async () => expect(await edit(id, { prd: { ...prd, title: 'Mine' } })).toBe(200);
+  await advance(id);
+  expect(await session(id)).toMatchObject({ status: 'tasks_ready', wish: null, prd: { title: 'Mine' } });
+  expect(await continued(id)).toBe(0);
+  await approve(id);
+});
+
+test('a wish is carried out although somebody regenerated a part meanwhile', async () => {
+  const id = await wished();
+  meanwhile = async () => expect((await wizard('POST', 'generate-prd', { sessionId: id })).status).toBe(200);
+  await advance(id);
+  expect(await session(id)).toMatchObject({ status: 'prd_ready', wish: 'Shorter' });
+  expect(await continued(id)).toBe(1);
+  await advance(id);
+  expect(await session(id)).toMatchObject({ status: 'tasks_ready', wish: null, prd: plans.write_prd });
+  await approve(id);
+});
+
+test('when the model cannot rewrite a plan, the comment says why and the plan can be approved as it was', async () => {
+  const id = await wished();
+  fault = { status: 400, body: '{"error":{"message":"no credit"}}' };
+  await advance(id);
+  expect(comment).toContain('The plan could not be continued: The model');
+  expect(comment).toContain('approve` creates a sprint');
+  expect(await session(id)).toMatchObject({ status: 'tasks_ready', wish: null, prd });
+  await approve(id);
+});
+
+test('a rewrite that fails half-way keeps the wish, with which `plan` continues', async () => {
+  const id = await wished();
+  meanwhile = async () => {
+    meanwhile = async () => {
+      fault = { status: 400, body: '{}' };
+    };
+  };
+  await advance(id);
+  expect(comment).toContain('The plan could not be continued');
+  expect(await session(id)).toMatchObject({ status: 'prd_ready', wish: 'Shorter' });
+  fault = undefined;
+  await advance(id);
+  expect(await session(id)).toMatchObject({ status: 'tasks_ready', wish: null });
+});
+
+test('a plan that is deleted while it is rewritten stays deleted', async () => {
+  const id = await wished();
+  meanwhile = async () => expect((await wizard('DELETE', id)).status).toBe(204);
+  await advance(id);
+  expect((await wizard('GET', id)).status).toBe(404);
+});
