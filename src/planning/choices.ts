@@ -21,13 +21,13 @@ export async function choicesOf(app: App, session: Session, userId: string | nul
   const em = app.db.manager;
   const agents = userId === null ? await listProjectAgents(em, projectId) : await listAgents(em, userId, projectId);
   const planned = await plannedRepositories(app, session);
-  const others = (await openRepositories(app, session)).filter((r) => !planned.some(({ id }) => id === r.id));
+  const others = (await listNameable(app, session)).filter((r) => !planned.some(({ id }) => id === r.id));
   return { agents, repositories: [...planned, ...others], projectId, userId };
 }
 
 /** Returns the repositories that a plan is for, in their order. */
 export async function plannedRepositories(app: App, session: Draft): Promise<RepositoryRow[]> {
-  const all = await openRepositories(app, session);
+  const all = await listNameable(app, session);
   return session.repositoryIds.flatMap((id) => all.find((r) => r.id === id) ?? []);
 }
 
@@ -35,7 +35,10 @@ export async function plannedRepositories(app: App, session: Draft): Promise<Rep
  * Returns the repositories of the project that a plan may read and name. The plan of an issue is shown in the issue's
  * repository, so a public one keeps private repositories out.
  */
-async function openRepositories(app: App, { projectId, issueRepositoryId, issueNumber }: Draft) {
+export async function listNameable(
+  app: App,
+  { projectId, issueRepositoryId, issueNumber }: Draft,
+): Promise<RepositoryRow[]> {
   const all = await listProjectRepositories(app.db.manager, projectId);
   if (issueNumber === null) return all;
   // An issue in a repository that is no longer connected may be public.

@@ -160,3 +160,22 @@ test('a plan that is deleted while it is rewritten stays deleted', async () => {
   await advance(id);
   expect((await wizard('GET', id)).status).toBe(404);
 });
+
+test('a public issue does not learn the name of a private repository that a task was given to', async () => {
+  const id = await planned();
+  const [open, secret] = [await connect('website'), await connect('secret')];
+  await sql('update repositories set is_private = (id = $1) where project_id = $2', [secret, project]);
+  const tasks = [
+    { ...task, repositoryId: open },
+    { ...task, ref: 'b', repositoryId: secret },
+  ];
+  expect(await edit(id, { tasks })).toBe(200);
+  await advance(id, false);
+  expect(comment).toContain('`a` Greet, in website');
+  expect(comment).toContain('`b` Greet');
+  expect(comment).not.toContain('secret');
+  // In a private repository the name helps.
+  await sql('update repositories set is_private = true where id = $1', [shownIn]);
+  await advance(id, false);
+  expect(comment).toContain('`b` Greet, in secret');
+});

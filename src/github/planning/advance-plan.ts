@@ -4,13 +4,13 @@ import { Refused } from '../../domain/machine.ts';
 import { planParts } from '../../domain/wizard.ts';
 import { AppError } from '../../errors.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { listNameable } from '../../planning/choices.ts';
 import { generate } from '../../planning/generate.ts';
 import { askNext, currentStep } from '../../planning/operations.ts';
 import { outlookOf } from '../../planning/outlook.ts';
 import type { Session } from '../../planning/session.ts';
 import { findSessionOfIssue, getSession, lockSession, updateSession } from '../../planning/store.ts';
 import type { Jobs } from '../../queue/names.ts';
-import { listProjectRepositories } from '../../repositories/store.ts';
 import { sayOnce } from '../commands/replies.ts';
 import { placeOfRepository } from '../place.ts';
 import { listAgentNames } from '../store.ts';
@@ -77,7 +77,7 @@ export async function showPlanComment(app: App, session: Session, notice: string
   if (session.issueRepositoryId === null || session.issueNumber === null) return;
   const em = app.db.manager;
   const owners = (session.tasks ?? []).flatMap((task) => task.owner ?? []);
-  const repositories = await listProjectRepositories(em, session.projectId);
+  const repositories = await listNameable(app, session);
   const known = {
     agents: await listAgentNames(em, owners),
     repositories: new Map(repositories.map(({ id, name }) => [id, name])),
