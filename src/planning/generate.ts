@@ -5,7 +5,7 @@ import type { Model } from '../llm/model.ts';
 import { type Live, planningModel } from './ask-model.ts';
 import { type Choices, choicesOf, chosenAgent, chosenRepository } from './choices.ts';
 import type { functions } from './functions.ts';
-import { after, keep } from './operations.ts';
+import { type Also, after, keep } from './operations.ts';
 import { takeStep } from './plan-step.ts';
 import type { Parts, PlannedTask, Session } from './session.ts';
 
@@ -14,6 +14,8 @@ interface Wanted {
   /** The person whose agents may become owners. */
   userId: string | null;
   live?: Live;
+  /** Shows the part in the plan's issue. By default a job does. */
+  also?: Also;
 }
 
 /**
@@ -27,7 +29,7 @@ export async function generate(app: App, session: Session, part: PlanPart, wante
   app.audit.note({ [part]: session[part] === null ? [null, 'written'] : ['written', 'rewritten'] });
   const dropped = { prd: { plan: null, tasks: null }, plan: { tasks: null }, tasks: {} }[part];
   const wish = part === 'tasks' ? { wish: null } : {};
-  await keep(app, session, { status, ...dropped, ...made, ...wish, repositoryNotes: notes });
+  await keep(app, session, { status, ...dropped, ...made, ...wish, repositoryNotes: notes }, wanted.also);
   return session;
 }
 

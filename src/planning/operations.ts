@@ -14,7 +14,7 @@ import { getSession, insertSession, updateSession } from './store.ts';
 export type Answer = z.output<typeof AnswerWizard>['answer'];
 
 /** A change to make in the same transaction. */
-type Also = (em: EntityManager, sessionId: string) => Promise<void>;
+export type Also = (em: EntityManager, sessionId: string) => Promise<void>;
 
 /**
  * Starts a session with its first question. With `isAskedLater`, the session begins without one, and `askNext` asks it.
@@ -109,14 +109,14 @@ export async function answerWizard(
 }
 
 /**
- * Asks the next question of a session without an open one. Returns false when it has one, or when enough is known.
+ * Asks the next question of a session without an open one. The caller shows it in the issue. Returns false when it has one, or when enough is known.
  * @throws Refused when the session is finalized or somebody else changed it, AppError 502 when the model fails
  */
 export async function askNext(app: App, session: Session): Promise<boolean> {
   if (currentStep(session) !== undefined) return false;
   after(session, 'ask');
   const next = await nextQuestion(app, session);
-  await keep(app, session, asked(session, 'ask', session.steps, next));
+  await keep(app, session, asked(session, 'ask', session.steps, next), async () => {});
   return next.question !== undefined;
 }
 
@@ -159,17 +159,20 @@ function answerText({ options, answer }: Step): string | null {
   return [...labels, answer.customText].filter(Boolean).join('; ');
 }
 
-/** Stores the changes of a session, and shows them in its issue. @throws Refused if somebody else changed it */
+/**
+ * Stores the changes of a session and shows them in its issue. A caller that gives `also` shows them itself; a second
+ * update would remove what its comment says about a failure.
+ * @throws Refused if somebody else changed it
+ */
 export async function keep(
   app: App,
   session: Session,
   change: Parameters<typeof updateSession>[2],
-  also?: Also,
+  also: Also = (em) => showPlan(app, em, session),
 ): Promise<void> {
   await app.db.transaction(async (em) => {
     await updateSession(em, session, change);
-    await also?.(em, session.id);
-    await showPlan(app, em, session);
+    await also(em, session.id);
   });
 }
 

@@ -77,12 +77,11 @@ const connect = async (name: string): Promise<string> =>
 const session = (id: string) => getSession(app.db.manager, project, id);
 const approve = async (id: string) => finalizeWizard(app, await session(id), userId, {});
 const advance = (sessionId: string, goesOn = true) => advancePlan(app, { projectId: project, sessionId, goesOn });
-const continued = async (id: string) =>
-  (
-    await sql(`select 1 from pgboss.job where name = 'plan' and data->>'sessionId' = $1 and data->>'goesOn' = 'true'`, [
-      id,
-    ])
-  ).length;
+/** Returns for each waiting job of a plan whether it goes on. A job that does not go on only updates the comment. */
+const jobsOf = async (id: string): Promise<boolean[]> =>
+  (await sql("select data from pgboss.job where name = 'plan' and data->>'sessionId' = $1", [id])).map(
+    ({ data }: { data: { goesOn: boolean } }) => data.goesOn,
+  );
 
 const prd = { title: 'By hand', markdown: 'Greet everybody.' };
 const plan = { phases: [{ name: 'Core', goal: 'Greet', reason: 'First' }] };
@@ -114,7 +113,7 @@ test('a plan that a person edits while it is rewritten keeps the edit and can be
   meanwhile = async () => expect(await edit(id, { prd: { ...prd, title: 'Mine' } })).toBe(200);
   await advance(id);
   expect(await session(id)).toMatchObject({ status: 'tasks_ready', wish: null, prd: { title: 'Mine' } });
-  expect(await continued(id)).toBe(0);
+  expect(await jobsOf(id)).toEqual([]);
   await approve(id);
 });
 
@@ -123,7 +122,7 @@ test('a wish is carried out although somebody regenerated a part meanwhile', asy
   meanwhile = async () => expect((await wizard('POST', 'generate-prd', { sessionId: id })).status).toBe(200);
   await advance(id);
   expect(await session(id)).toMatchObject({ status: 'prd_ready', wish: 'Shorter' });
-  expect(await continued(id)).toBe(1);
+  expect(await jobsOf(id)).toEqual([true]);
   await advance(id);
   expect(await session(id)).toMatchObject({ status: 'tasks_ready', wish: null, prd: plans.write_prd });
   await approve(id);
@@ -148,6 +147,8 @@ test('a rewrite that fails half-way keeps the wish, with which `plan` continues'
   };
   await advance(id);
   expect(comment).toContain('The plan could not be continued');
+  // No other job removes the reason from the comment.
+  expect(await jobsOf(id)).toEqual([]);
   expect(await session(id)).toMatchObject({ status: 'prd_ready', wish: 'Shorter' });
   fault = undefined;
   await advance(id);

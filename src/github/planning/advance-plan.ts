@@ -67,7 +67,8 @@ async function goOn(app: App, session: Session): Promise<void> {
   // A wish rewrites the whole plan. Afterwards, and after a failure in between, only the missing parts are written.
   const isRewrite = session.wish !== null && session.tasks !== null;
   for (const part of isRewrite ? planParts : planParts.filter((each) => session[each] === null)) {
-    await generate(app, session, part, { feedback: session.wish ?? '', userId: session.createdBy });
+    const wanted = { feedback: session.wish ?? '', userId: session.createdBy, also: async () => {} };
+    await generate(app, session, part, wanted);
     await showPlanComment(app, session, '');
   }
 }
