@@ -1,11 +1,11 @@
-import type { App } from '../../src/app.ts';
-import { type Fault, type ModelRequest, type ScriptedModel, startModel } from '../../src/demo/model/model.ts';
-import { advancePlan } from '../../src/github/planning/advance-plan.ts';
-import { finalizeWizard } from '../../src/planning/finalize.ts';
-import { startWizard, wishForChange } from '../../src/planning/operations.ts';
-import { getSession } from '../../src/planning/store.ts';
-import { openTestApp, type TestApp } from '../support/app.ts';
-import { planner, plans } from '../support/stand-ins/planner.ts';
+import type { App } from '../../../src/app.ts';
+import { type Fault, type ModelRequest, type ScriptedModel, startModel } from '../../../src/demo/model/model.ts';
+import { advancePlan } from '../../../src/github/planning/advance-plan.ts';
+import { finalizeWizard } from '../../../src/planning/finalize.ts';
+import { startWizard, wishForChange } from '../../../src/planning/operations.ts';
+import { getSession } from '../../../src/planning/store.ts';
+import { openTestApp, type TestApp } from '../../support/app.ts';
+import { planner, plans } from '../../support/stand-ins/planner.ts';
 
 let service: TestApp;
 let model: ScriptedModel;
