@@ -6,7 +6,7 @@ import { plainSuggestions, type Suggestion, wordedSuggestions } from '../../doma
 import type { Model } from '../../llm/model.ts';
 import { assertVersion } from '../figures.ts';
 import { modelIfConfigured } from '../model.ts';
-import { listEvidence } from './evidence-store.ts';
+import { readEvidence } from './evidence.ts';
 import { claimSuggestions, findSuggestions, storeSuggestions } from './suggestions-store.ts';
 import { suggestionsPrompt, wordSuggestions } from './word-suggestions.ts';
 
@@ -27,7 +27,7 @@ export async function readSuggestions(
 ): Promise<{ suggestions: Linked[] }> {
   const of = { agentId: agent.id, version };
   await assertVersion(app.db.manager, of);
-  const groups = groupEvidence(await listEvidence(app.db.manager, userId, of));
+  const groups = groupEvidence(await readEvidence(app, userId, of));
   const model = groups.length === 0 ? undefined : await modelIfConfigured(app, agent);
   const worded = model === undefined ? undefined : await wordedOnce(app, agent, model, groups);
   return { suggestions: (worded ?? plainSuggestions(groups)).map((suggestion) => withLinks(app, suggestion)) };

@@ -8,7 +8,7 @@ import type { Message } from '../../llm/model.ts';
 import { explained } from '../chat/converse.ts';
 import { modelIfConfigured } from '../model.ts';
 import { maxPromptChars } from '../schemas.ts';
-import { listEvidence } from './evidence-store.ts';
+import { readEvidence } from './evidence.ts';
 import { describeEvidence } from './word-suggestions.ts';
 
 /** Time limit for the model, because a person is waiting. */
@@ -33,7 +33,7 @@ export async function writePrompt(
 ): Promise<string | undefined> {
   const model = await modelIfConfigured(app, agent);
   if (model === undefined) return undefined;
-  const evidence = await listEvidence(app.db.manager, userId, { agentId: agent.id, version: undefined });
+  const evidence = await readEvidence(app, userId, { agentId: agent.id, version: undefined });
   const parts = [
     `# Current prompt\n${fenced(agent.systemPrompt)}`,
     `# Improvements\n${improvements.map((text) => `- ${text}`).join('\n')}`,

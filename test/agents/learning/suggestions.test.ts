@@ -166,6 +166,19 @@ test('requests for changes and failed checks are evidence about the run before t
   expect((await call('GET', `/agents/${agent}/suggestions?version=x`)).status).toBe(400);
 });
 
+test('secrets are removed from evidence before a model or a person reads it', async () => {
+  const agent = await newAgent();
+  const token = 'correct horse battery staple';
+  expect((await call('POST', `/projects/${given.projectId}/model-token`, { token })).status).toBe(200);
+  await fail(agent, 'gave_up', `The server refused ${token}. ${'x'.repeat(3950)} ${token} sk-x`);
+  says = worded;
+  const before = model.requests.length;
+  const found = JSON.stringify(await suggestionsOf(agent));
+  expect(found).toContain('The server refused [a credential was removed]');
+  for (const text of [found, ...model.requests.slice(before).map(textOf)]) expect(text).not.toContain('correct');
+  await call('DELETE', `/projects/${given.projectId}/model-token`);
+});
+
 test('evidence comes only from projects of the caller', async () => {
   const agent = await newAgent();
   await fail(agent, 'gave_up', 'A secret of this project');
