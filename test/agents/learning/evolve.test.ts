@@ -26,14 +26,17 @@ const newAgent = async (systemPrompt = 'You are careful.') =>
 const countOf = async (name: string) =>
   (await em().query('select count(*)::int as n from agents where name = $1', [name]))[0].n;
 
-test('a model writes the prompt from the improvements and the evidence', async () => {
-  const agent = await newAgent();
-  await given.addRun(em(), {
-    agentId: agent.id,
+const failedChecks = (agentId: string) =>
+  given.addRun(em(), {
+    agentId,
     status: 'failed',
     failure: { category: 'checks', message: 'npm test still fails: 3 of 5', retryable: true },
     finishedAt: new Date(),
   });
+
+test('a model writes the prompt of an agent of a project from the improvements and the evidence', async () => {
+  const agent = (await call('GET', `/agents/${given.agentIds[0]}`)).body;
+  await failedChecks(agent.id);
   const before = model.requests.length;
   const evolved = await call('POST', `/agents/${agent.id}/evolve`, { improvements: ['Run the tests.'] });
   expect(evolved.status).toBe(201);
@@ -45,8 +48,17 @@ test('a model writes the prompt from the improvements and the evidence', async (
   });
   expect(model.requests.length).toBe(before + 1);
   const told = textOf(model.requests.at(-1) as ModelRequest);
-  for (const part of ['You are careful.', '- Run the tests.', 'npm test still fails: 3 of 5'])
+  for (const part of [agent.systemPrompt, '- Run the tests.', 'npm test still fails: 3 of 5'])
     expect(told).toContain(part);
+});
+
+test('evidence is left out of the prompt of a personal agent, which members of other projects can read', async () => {
+  const agent = await newAgent();
+  await failedChecks(agent.id);
+  await call('POST', `/agents/${agent.id}/evolve`, { improvements: ['Run the tests.'] });
+  const told = textOf(model.requests.at(-1) as ModelRequest);
+  expect(told).toContain('- Run the tests.');
+  expect(told).not.toContain('npm test still fails');
 });
 
 test('a preview shows the prompt and what differs, and stores nothing', async () => {
