@@ -1,3 +1,4 @@
+import { writeSuggestions } from './agents/learning/suggestions.ts';
 import type { App } from './app.ts';
 import type { Config } from './config.ts';
 import { hasRoom } from './disk.ts';
@@ -45,6 +46,8 @@ export const jobs: { [N in JobName]: Job<N> } = {
   tidy: { once: true, retries: 10, concurrency: 1, handle: (app, job) => tidy(app, job) },
   sprint: { once: true, retries: 5, concurrency: 1, handle: (app, { projectId }) => advanceSprint(app, projectId) },
   digest: { once: false, retries: 2, concurrency: 1, handle: (app, { sprintId }) => writeDigest(app, sprintId) },
+  // Not retried: a later reader asks again.
+  suggestions: { once: false, retries: 0, concurrency: 1, handle: (app, asked) => writeSuggestions(app, asked) },
   milestones: { once: true, retries: 10, concurrency: 1, handle: (app) => syncMilestones(app) },
   plan: { once: true, retries: 6, concurrency: 2, handle: (app, plan) => advancePlan(app, plan) },
   cancel: {

@@ -17,6 +17,8 @@ export const lockSpaces = {
   reconcile: 6,
   /** A share of all tasks, while their figures are being computed. The functions in the database take it. */
   figures: 7,
+  /** The versions of an agent, while a process decides whether to ask a model for suggestions. */
+  suggestions: 8,
   /** Named work; see named-locks.ts. */
   named: 100,
   /** A running process; see presence.ts. */

@@ -20,6 +20,8 @@ export interface Jobs {
   sprint: { projectId: string };
   /** Let a model improve the report of a completed sprint. */
   digest: { sprintId: string };
+  /** Let a model word the suggestions for an agent, from the evidence that the user can see. */
+  suggestions: { agentId: string; userId: string; version?: number | undefined };
   /** Make GitHub's milestones show the current state of the sprints. */
   milestones: Record<string, never>;
   /**

@@ -18,8 +18,6 @@ export const learningRoutes: Route[] = [
     access: onAgent,
     query: FiguresQuery,
     reply: [200, Suggestions],
-    // It writes only to its cache, and it waits for a model.
-    waits: 'between writes',
     handle: (app, { agent, user, query }) => readSuggestions(app, agent, user.id, query.version),
   }),
   route({

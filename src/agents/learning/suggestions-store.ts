@@ -1,19 +1,25 @@
 import type { EntityManager } from 'typeorm';
+import { lockUntilCommit } from '../../db/locks.ts';
 import type { Suggestion } from '../../domain/learning/suggestion.ts';
 
-/** Identifies what a model was told about an agent. The key is a hash of it. */
-interface Told {
+/** Identifies what a model is told about an agent. The key is a hash of it. */
+export interface Told {
   agentId: string;
+  /** The agent with all its versions. */
+  lineId: string;
   key: string;
 }
+type Kept = Omit<Told, 'lineId'>;
 
 /** After a model gave no usable answer, it is not asked about the same evidence for this long. */
 const retryMinutes = 10;
+/** In this time, a model is asked at most this often about all versions of an agent, whoever reads the suggestions. */
+const maxAsked = 3;
 /** Suggestions are kept for this many different states of the evidence of an agent. */
 const maxKept = 20;
 
 /** Returns the suggestions that a model has written, or undefined. */
-export async function findSuggestions(em: EntityManager, { agentId, key }: Told): Promise<Suggestion[] | undefined> {
+export async function findSuggestions(em: EntityManager, { agentId, key }: Kept): Promise<Suggestion[] | undefined> {
   const [row] = await em.query('select suggestions from agent_suggestions where agent_id = $1 and evidence_key = $2', [
     agentId,
     key,
@@ -22,15 +28,20 @@ export async function findSuggestions(em: EntityManager, { agentId, key }: Told)
 }
 
 /**
- * Returns true if the caller should ask a model. Others get false until `retryMinutes` have passed without an answer.
+ * Returns true if the caller should ask a model. Others get false until `retryMinutes` have passed without an answer. Call it in
+ * a transaction.
  */
-export async function claimSuggestions(em: EntityManager, { agentId, key }: Told): Promise<boolean> {
+export async function claimSuggestions(em: EntityManager, { agentId, lineId, key }: Told): Promise<boolean> {
+  await lockUntilCommit(em, 'suggestions', lineId);
   const rows = await em.query(
-    `insert into agent_suggestions as s (agent_id, evidence_key) values ($1, $2)
+    `insert into agent_suggestions as s (agent_id, evidence_key)
+     select $1, $2 where ${maxAsked} > (
+       select count(*) from agents v join agent_suggestions made on made.agent_id = v.id
+       where v.line_id = $3 and made.made_at >= now() - make_interval(mins => ${retryMinutes}))
      on conflict (agent_id, evidence_key) do update set made_at = now()
        where s.suggestions is null and s.made_at < now() - make_interval(mins => ${retryMinutes})
      returning 1`,
-    [agentId, key],
+    [agentId, key, lineId],
   );
   return rows.length > 0;
 }
@@ -38,16 +49,15 @@ export async function claimSuggestions(em: EntityManager, { agentId, key }: Told
 /** Stores what a model has written, and deletes what is old. */
 export async function storeSuggestions(
   em: EntityManager,
-  { agentId, key }: Told,
+  { agentId, key }: Kept,
   suggestions: Suggestion[],
 ): Promise<void> {
   await em.query(
-    `update agent_suggestions set suggestions = $3, made_at = now() where agent_id = $1 and evidence_key = $2`,
-    [agentId, key, JSON.stringify(suggestions)],
-  );
-  await em.query(
-    `delete from agent_suggestions where agent_id = $1 and evidence_key not in (
+    `with stored as (
+       insert into agent_suggestions (agent_id, evidence_key, suggestions) select id, $2, $3 from agents where id = $1
+       on conflict (agent_id, evidence_key) do update set suggestions = excluded.suggestions, made_at = now())
+     delete from agent_suggestions where agent_id = $1 and evidence_key <> $2 and evidence_key not in (
        select evidence_key from agent_suggestions where agent_id = $1 order by made_at desc limit ${maxKept})`,
-    [agentId],
+    [agentId, key, JSON.stringify(suggestions)],
   );
 }

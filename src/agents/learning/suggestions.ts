@@ -1,22 +1,28 @@
 import { createHash } from 'node:crypto';
 import type { App } from '../../app.ts';
 import type { AgentRow } from '../../db/tables/project.ts';
-import { type EvidenceGroup, groupEvidence } from '../../domain/learning/evidence.ts';
+import { groupEvidence } from '../../domain/learning/evidence.ts';
 import { plainSuggestions, type Suggestion, wordedSuggestions } from '../../domain/learning/suggestion.ts';
-import type { Model } from '../../llm/model.ts';
 import { assertVersion } from '../figures.ts';
 import { modelIfConfigured } from '../model.ts';
+import { findAgent } from '../store.ts';
 import { readEvidence } from './evidence.ts';
-import { claimSuggestions, findSuggestions, storeSuggestions } from './suggestions-store.ts';
+import { claimSuggestions, findSuggestions, storeSuggestions, type Told } from './suggestions-store.ts';
 import { suggestionsPrompt, wordSuggestions } from './word-suggestions.ts';
 
 /** A suggestion whose quotations link to the runs that they are about. */
 type Linked = Omit<Suggestion, 'quotes'> & { quotes: (Suggestion['quotes'][number] & { url: string })[] };
 
+/** Which suggestions: from the evidence that a user can see about one or all versions of an agent. */
+interface Asked {
+  agentId: string;
+  userId: string;
+  version?: number | undefined;
+}
+
 /**
- * Returns what would improve an agent, from the latest runs of all its versions, or of one, in the caller's projects. A
- * model words the suggestions, once for each state of the evidence. Without a model, and while it has not answered, they
- * are in our own words.
+ * Returns what would improve an agent, from the latest runs of all its versions, or of one, in the caller's projects. They
+ * are in our own words until a model, in a job, has worded them for this state of the evidence.
  * @throws AppError 404 for a version that the agent does not have
  */
 export async function readSuggestions(
@@ -25,36 +31,43 @@ export async function readSuggestions(
   userId: string,
   version?: number,
 ): Promise<{ suggestions: Linked[] }> {
-  const of = { agentId: agent.id, version };
-  await assertVersion(app.db.manager, of);
-  const groups = groupEvidence(await readEvidence(app, userId, of));
-  const model = groups.length === 0 ? undefined : await modelIfConfigured(app, agent);
-  const worded = model === undefined ? undefined : await wordedOnce(app, agent, model, groups);
+  await assertVersion(app.db.manager, { agentId: agent.id, version });
+  const asked = { agentId: agent.id, userId, version };
+  const { groups, told } = await evidenceOf(app, agent, asked);
+  const worded = told && ((await findSuggestions(app.db.manager, told)) ?? (await queueWording(app, told, asked)));
   return { suggestions: (worded ?? plainSuggestions(groups)).map((suggestion) => withLinks(app, suggestion)) };
 }
 
-/** Asks the model, unless it was already asked about the same evidence. Returns undefined while there is no answer. */
-async function wordedOnce(
-  app: App,
-  agent: AgentRow,
-  model: Model,
-  groups: EvidenceGroup[],
-): Promise<Suggestion[] | undefined> {
+/** Queues the job that asks a model, unless it was asked about the same evidence, or too often. */
+async function queueWording(app: App, told: Told, asked: Asked): Promise<undefined> {
+  await app.db.transaction(async (em) => {
+    if (await claimSuggestions(em, told)) await app.queue.send(em, 'suggestions', asked);
+  });
+}
+
+/** Handles the `suggestions` job: lets a model word suggestions, from the evidence as it is now. */
+export async function writeSuggestions(app: App, asked: Asked): Promise<void> {
   const em = app.db.manager;
+  const agent = await findAgent(em, asked.agentId);
+  if (agent === null) return;
+  const { groups, told } = await evidenceOf(app, agent, asked);
+  if (told === undefined || (await findSuggestions(em, told)) !== undefined) return;
+  const wordings = await wordSuggestions(app, told.model, told.prompt);
+  if (wordings !== undefined) await storeSuggestions(em, told, wordedSuggestions(groups, wordings));
+}
+
+/** Returns evidence in groups, and what to tell the model about it: undefined without evidence or without a model. */
+async function evidenceOf(app: App, agent: AgentRow, { userId, version }: Asked) {
+  const groups = groupEvidence(await readEvidence(app, userId, { agentId: agent.id, version }));
+  const model = groups.length === 0 ? undefined : await modelIfConfigured(app, agent);
+  if (model === undefined) return { groups, told: undefined };
   const prompt = suggestionsPrompt(agent.systemPrompt, groups);
   // The prompt shows only some runs of each group, but a suggestion names all of them.
   const runs = groups.map(({ items }) => items.map(({ runId }) => runId));
   const key = createHash('sha256')
     .update(JSON.stringify([model.name, prompt, runs]))
     .digest('base64url');
-  const told = { agentId: agent.id, key };
-  const kept = await findSuggestions(em, told);
-  if (kept !== undefined || !(await claimSuggestions(em, told))) return kept;
-  const wordings = await wordSuggestions(app, model, prompt);
-  if (wordings === undefined) return undefined;
-  const suggestions = wordedSuggestions(groups, wordings);
-  await app.db.transaction((tx) => storeSuggestions(tx, told, suggestions));
-  return suggestions;
+  return { groups, told: { agentId: agent.id, lineId: agent.lineId, key, model, prompt } };
 }
 
 function withLinks({ config }: App, { quotes, ...suggestion }: Suggestion): Linked {

@@ -11,7 +11,7 @@ import type { Message, Model } from '../../llm/model.ts';
 /** The prompt shows at most this many texts of a group, and this many characters of the agent's own prompt. */
 const maxTexts = 6;
 const maxPromptChars = 8000;
-/** Time limit for the model, because a person is waiting. */
+/** Time limit for the model, because other suggestions wait for it. */
 const answerMs = 60_000;
 
 const functions = {

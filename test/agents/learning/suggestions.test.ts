@@ -1,3 +1,4 @@
+import { writeSuggestions } from '../../../src/agents/learning/suggestions.ts';
 import { type ModelRequest, type Said, startModel, textOf } from '../../../src/demo/model/model.ts';
 import type { FailureCategory } from '../../../src/domain/run.ts';
 import { openTestApp } from '../../support/app.ts';
@@ -21,6 +22,21 @@ const fail = (agentId: string, category: FailureCategory, message: string) =>
   });
 const suggestionsOf = async (agentId: string, query = '') =>
   (await call('GET', `/agents/${agentId}/suggestions${query}`)).body.suggestions;
+/** Handles the jobs that wait to word suggestions, and returns their number. */
+async function work(): Promise<number> {
+  const jobs = await em().query(
+    `with taken as (delete from pgboss.job where name = 'suggestions' and state = 'created' returning data)
+     select data from taken`,
+  );
+  for (const { data } of jobs) await writeSuggestions(given.service.app, data);
+  return jobs.length;
+}
+/** Reads suggestions until a model has worded them. */
+const wordedOf = async (agentId: string) => {
+  await suggestionsOf(agentId);
+  await work();
+  return suggestionsOf(agentId);
+};
 
 interface Shown {
   area: string;
@@ -59,7 +75,7 @@ test('40 failures of four kinds become four suggestions with evidence; asking ag
   }
   says = worded;
   const before = model.requests.length;
-  const found: Shown[] = await suggestionsOf(agent);
+  const found: Shown[] = await wordedOf(agent);
   expect(found).toHaveLength(4);
   for (const [kind, [, message]] of kinds.entries()) {
     const named = found.find(({ evidence }) => evidence.includes(runs[kind]?.[0] ?? ''));
@@ -73,10 +89,10 @@ test('40 failures of four kinds become four suggestions with evidence; asking ag
     }
   }
   expect(JSON.stringify(found)).not.toContain('bored');
-  expect(await suggestionsOf(agent)).toEqual(found);
+  expect(await wordedOf(agent)).toEqual(found);
   expect(model.requests.length).toBe(before + 1);
   await fail(agent, 'gave_up', 'The description does not say which of 99 services should change');
-  const later: Shown[] = await suggestionsOf(agent);
+  const later: Shown[] = await wordedOf(agent);
   expect(later.map(({ evidence }) => evidence.length).sort()).toEqual([10, 10, 10, 11]);
   expect(model.requests.length).toBe(before + 2);
 });
@@ -98,7 +114,7 @@ test.each<[string, Said]>([
   const agent = await newAgent();
   const run = await fail(agent, 'gave_up', 'It is unclear what to do');
   says = () => said;
-  const found = await suggestionsOf(agent);
+  const found = await wordedOf(agent);
   const asked = model.requests.length;
   expect(found).toEqual([
     {
@@ -109,11 +125,11 @@ test.each<[string, Said]>([
       quotes: [expect.objectContaining({ source: 'failure', runId: run, text: 'It is unclear what to do' })],
     },
   ]);
-  expect(await suggestionsOf(agent)).toEqual(found);
+  expect(await wordedOf(agent)).toEqual(found);
   expect(model.requests.length).toBe(asked);
   await em().query(`update agent_suggestions set made_at = now() - interval '1 hour' where agent_id = $1`, [agent]);
   says = worded;
-  expect((await suggestionsOf(agent))[0].area).toBe('about g1');
+  expect((await wordedOf(agent))[0].area).toBe('about g1');
 });
 
 test('an agent without runs, or with failures that are not its fault, has no suggestions and asks no model', async () => {
@@ -122,8 +138,35 @@ test('an agent without runs, or with failures that are not its fault, has no sug
   expect(await suggestionsOf(agent)).toEqual([]);
   await fail(agent, 'auth', 'The key is wrong');
   await given.set(em(), await fail(agent, 'gave_up', 'It is long ago'), { created_at: `now() - interval '91 days'` });
-  expect(await suggestionsOf(agent)).toEqual([]);
+  expect(await wordedOf(agent)).toEqual([]);
   expect(model.requests.length).toBe(before);
+});
+
+test('readers get our own words at once, and together they cause one request for the same evidence', async () => {
+  const agent = await newAgent();
+  await fail(agent, 'gave_up', 'It is unclear what to do');
+  says = worded;
+  const before = model.requests.length;
+  const shown: Shown[][] = await Promise.all(Array.from({ length: 5 }, () => suggestionsOf(agent)));
+  expect(shown.map(([first]) => first?.area)).toEqual(Array(5).fill('task description'));
+  expect(model.requests.length).toBe(before);
+  expect(await work()).toBe(1);
+  expect(model.requests.length).toBe(before + 1);
+  expect((await suggestionsOf(agent))[0].area).toBe('about g1');
+});
+
+test('a model is asked about all versions of an agent at most three times in ten minutes', async () => {
+  let agent = await newAgent();
+  says = () => 'Sorry.';
+  for (let i = 0; i < 5; i++) {
+    await fail(agent, 'gave_up', `It is unclear what to do ${'again '.repeat(i)}`);
+    agent = (await call('POST', `/agents/${agent}/evolve`, { newSystemPrompt: `Prompt ${i}` })).body.id;
+    await Promise.all([suggestionsOf(agent), suggestionsOf(agent, '?version=1')]);
+  }
+  expect(await work()).toBe(3);
+  await em().query(`update agent_suggestions set made_at = now() - interval '1 hour'`);
+  await suggestionsOf(agent);
+  expect(await work()).toBe(1);
 });
 
 test('requests for changes and failed checks are evidence about the run before them', async () => {
@@ -134,13 +177,9 @@ test('requests for changes and failed checks are evidence about the run before t
     await given.set(em(), run, { created_at: `now() - interval '1 hour'` });
     return (await em().query('select id, task_id as "taskId" from runs where id = $1', [run]))[0];
   };
-  const ask = async (taskId: string, source: string, text: string) =>
-    em().query(`insert into revisions (id, task_id, source, text) values ($1, $2, $3, $4)`, [
-      `rev_${++made}`,
-      taskId,
-      source,
-      text,
-    ]);
+  const insert = 'insert into revisions (id, task_id, source, text) values ($1, $2, $3, $4)';
+  const ask = (taskId: string, source: string, text: string) =>
+    em().query(insert, [`rev_${++made}`, taskId, source, text]);
   const [first, second, third] = [await worked(), await worked(), await worked()];
   await ask(first.taskId, 'review', 'Name the variable better.');
   await ask(second.taskId, 'person', 'Please add a test.');
@@ -168,15 +207,13 @@ test('requests for changes and failed checks are evidence about the run before t
 
 test('secrets are removed from evidence before a model or a person reads it', async () => {
   const agent = await newAgent();
-  const token = 'correct horse battery staple';
+  const token = 'correct-horse-battery-staple';
   expect((await call('POST', `/projects/${given.projectId}/model-token`, { token })).status).toBe(200);
   await fail(agent, 'gave_up', `The server refused ${token}. ${'x'.repeat(3950)} ${token} sk-x`);
   says = worded;
-  const before = model.requests.length;
-  const found = JSON.stringify(await suggestionsOf(agent));
+  const found = JSON.stringify(await wordedOf(agent));
   expect(found).toContain('The server refused [a credential was removed]');
-  for (const text of [found, ...model.requests.slice(before).map(textOf)]) expect(text).not.toContain('correct');
-  await call('DELETE', `/projects/${given.projectId}/model-token`);
+  for (const text of [found, ...model.requests.map(textOf)]) expect(text).not.toContain('correct');
 });
 
 test('evidence comes only from projects of the caller', async () => {
