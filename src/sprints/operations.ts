@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import { changesBetween } from '../domain/audit/changes.ts';
+import { type Forecast, noForecast } from '../domain/forecast/forecast.ts';
 import { nextState, Refused } from '../domain/machine.ts';
 import {
   lengthProblem,
@@ -106,13 +107,13 @@ export async function startSprint(
  * sprint of the project
  */
 export async function completeSprint(app: App, id: string, unfinished: string | undefined): Promise<SprintView> {
+  const forecast = await lastForecast(app, id);
   return app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
     const target = await targetOf(em, sprint, unfinished);
     const open = await lockUnfinished(em, id);
     const facts = { unfinishedTasks: open, carriesOver: unfinished !== undefined };
     const status = sprintAfter(sprint.status, 'complete', facts);
-    const { forecast } = await forecastOf(em, sprint);
     await setSprintStatus(em, id, status);
     app.audit.note({ status: [sprint.status, 'completed'], unfinished: [null, unfinished] });
     await storeDigest(em, { sprint: await getSprint(em, id), unfinished: open, forecast }, app.config.BASE_URL);
@@ -121,6 +122,17 @@ export async function completeSprint(app: App, id: string, unfinished: string | 
     await app.queue.send(em, 'digest', { sprintId: id });
     return getSprint(em, id);
   });
+}
+
+/** Returns the forecast for the digest. It can take long, so nothing may be locked; if it fails, the digest does without. */
+async function lastForecast(app: App, id: string): Promise<Forecast> {
+  try {
+    const em = app.db.manager;
+    return (await forecastOf(em, await getSprint(em, id))).forecast;
+  } catch (error) {
+    app.log.error({ err: error, sprintId: id }, 'the digest of the sprint has no forecast');
+    return noForecast('The forecast could not be computed.');
+  }
 }
 
 async function targetOf(em: EntityManager, sprint: SprintView, unfinished: string | undefined): Promise<string | null> {

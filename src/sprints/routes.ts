@@ -144,6 +144,7 @@ export const sprintRoutes: Route[] = [
     body: CompleteSprint,
     reply: [200, Sprint],
     errors: { 409: 'The sprint is not active, or it has unfinished tasks' },
+    waits: 'before it writes',
     handle: (app, { sprint, body }) => completeSprint(app, sprint.id, body.unfinished),
   }),
   route({

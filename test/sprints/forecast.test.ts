@@ -134,3 +134,17 @@ test('a sprint of 300 tasks is forecast in a thread', async () => {
   expect(Date.parse(p50 ?? '')).toBeGreaterThan(Date.now() + 60 * 86_400_000);
   expect(Date.parse(p95 ?? '')).toBeGreaterThan(Date.parse(p50 ?? ''));
 });
+
+test('a sprint whose forecast fails can be completed', async () => {
+  const { id } = await startChain(1);
+  // The forecast reads this table, and completing does not.
+  await sql('alter table task_dependencies rename to elsewhere');
+  try {
+    expect((await call('GET', `/sprints/${id}/metrics`)).status).toBe(500);
+    expect((await call('POST', `/sprints/${id}/complete`, { unfinished: 'backlog' })).status).toBe(200);
+  } finally {
+    await sql('alter table elsewhere rename to task_dependencies');
+  }
+  const { markdown } = (await call('GET', `/sprints/${id}/digest`)).body;
+  expect(markdown).toContain('The forecast could not be computed.');
+});
