@@ -94,14 +94,14 @@ const maxWithout = 100;
 
 export const MetricsQuery = z.strictObject({
   without: z
-    .string()
-    .max(maxWithout * 64, `must have at most ${maxWithout} task ids`)
+    .union([z.string(), z.array(z.string())], 'must be task ids')
     .default('')
+    .transform((given) => [given].flat().join(','))
+    .refine((text) => text.length <= maxWithout * 64, `must have at most ${maxWithout} task ids`)
     .transform((text) => [...new Set(text.split(',').map((id) => id.trim()))].filter((id) => id !== ''))
     .refine((ids) => ids.length <= maxWithout, `must have at most ${maxWithout} task ids`)
     .meta({
-      override: { type: 'string' },
-      description: 'ids of tasks of the sprint, separated by commas; the forecast leaves them out',
+      description: 'ids of tasks of the sprint, separated by commas or repeated; the forecast leaves them out',
     }),
 });
 

@@ -3516,7 +3516,7 @@ export function completeSprint(sprintId: string, body?: {
  * Get the progress of a sprint, and a forecast of its end
  */
 export function getSprintMetrics(sprintId: string, { without }: {
-    without?: string;
+    without?: string | string[];
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
