@@ -29,17 +29,11 @@ export async function tidy(app: App, job: Jobs['tidy']): Promise<void> {
     const credential = repository === null ? undefined : await credentialFor(app, repository);
     if (repository === null || credential === undefined || credential.kind === 'none' || credential.owner === '')
       return deleteLeftover(em, left);
-    try {
-      await remove(
-        app,
-        { credential, octokit: await octokitFor(app, credential), base: repository.defaultBranch },
-        left,
-      );
-    } catch (error) {
-      // What is gone, locked or out of reach cannot be cleaned.
-      if (!isRefusedWith(error, 403, 404, 410)) throw error;
-      app.log.info({ err: error, taskId: left.taskId }, 'what a deleted task left on GitHub cannot be removed');
-    }
+    const attempt = attemptsFor(app, left);
+    await attempt(async () => {
+      const octokit = await octokitFor(app, credential);
+      await remove(app, { credential, octokit, base: repository.defaultBranch, attempt }, left);
+    });
     await deleteLeftover(em, left);
   });
 }
@@ -49,20 +43,37 @@ export async function tidyAgain(app: App): Promise<void> {
   for (const left of await listOldLeftovers(app.db.manager, 200)) await queueTidying(app, undefined, left);
 }
 
+type Attempt = (step: () => Promise<unknown>) => Promise<void>;
+
+/** What is gone, locked or out of reach cannot be cleaned. That keeps no other step from being tried. */
+function attemptsFor(app: App, { taskId }: Leftover): Attempt {
+  return async (step) => {
+    try {
+      await step();
+    } catch (error) {
+      if (!isRefusedWith(error, 403, 404, 410)) throw error;
+      app.log.info({ err: error, taskId }, 'what a deleted task left on GitHub cannot be removed');
+    }
+  };
+}
+
 interface Host {
   credential: Exclude<Credential, { kind: 'none' }>;
   octokit: Octokit;
   /** The default branch of the repository. */
   base: string;
+  attempt: Attempt;
 }
 
 async function remove(app: App, host: Host, left: Leftover): Promise<void> {
+  const { attempt } = host;
+  const { branch } = left;
   if (left.number > 0) {
-    if (left.branch !== null) await closePull(host, left);
+    if (branch !== null) await attempt(() => closePull(host, left));
     // Somebody may have made a new task for the issue, which shows the same labels and the same comment.
     if (!(await isTakenAgain(app, left))) await removeMarks(app, host, left);
   }
-  if (left.branch !== null) await deleteBranch(app, host, left.branch);
+  if (branch !== null) await attempt(() => deleteBranch(app, host, branch));
 }
 
 async function isTakenAgain(app: App, { repositoryId, number, branch }: Leftover): Promise<boolean> {
@@ -81,8 +92,10 @@ async function closePull(host: Host, { number, taskId }: Leftover): Promise<void
   const issue = { ...nameOf(host), issue_number: number };
   const path = '/repos/{owner}/{repo}/issues/{issue_number}/comments' as const;
   const pages = octokit.paginate.iterator(`GET ${path}`, { ...issue, per_page: 100 });
-  if ((await findItem(pages, (comment) => comment.body?.startsWith(marker))) === undefined)
-    await octokit.request(`POST ${path}`, { ...issue, body: `${marker}\n${closingText}` });
+  await host.attempt(async () => {
+    if ((await findItem(pages, (comment) => comment.body?.startsWith(marker))) === undefined)
+      await octokit.request(`POST ${path}`, { ...issue, body: `${marker}\n${closingText}` });
+  });
   await octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...place, state: 'closed' });
 }
 
@@ -92,51 +105,66 @@ const closingText =
 /** Removes our labels, status comment and milestone. A project that has just a git token has none of them. */
 async function removeMarks(app: App, host: Host, left: Leftover): Promise<void> {
   if (host.credential.kind !== 'installation') return;
-  const { octokit } = host;
+  const { octokit, attempt } = host;
   const issue = { ...nameOf(host), issue_number: left.number };
   const path = '/repos/{owner}/{repo}/issues/{issue_number}' as const;
-  const { data: labels } = await octokit.request(`GET ${path}/labels`, { ...issue, per_page: 100 });
-  for (const { name } of labels.filter((label) => ownLabels.has(label.name)))
-    await unlessGone(octokit.request(`DELETE ${path}/labels/{name}`, { ...issue, name }));
-  const commentId = left.commentId ?? (await findOwnComment(app, octokit, issue, statusMarker))?.id;
-  const comments = '/repos/{owner}/{repo}/issues/comments/{comment_id}' as const;
-  if (commentId !== undefined)
-    await unlessGone(octokit.request(`DELETE ${comments}`, { ...nameOf(host), comment_id: Number(commentId) }));
+  await attempt(async () => {
+    const { data: labels } = await octokit.request(`GET ${path}/labels`, { ...issue, per_page: 100 });
+    for (const { name } of labels.filter((label) => ownLabels.has(label.name)))
+      await attempt(() => octokit.request(`DELETE ${path}/labels/{name}`, { ...issue, name }));
+  });
+  await attempt(async () => {
+    const commentId = left.commentId ?? (await findOwnComment(app, octokit, issue, statusMarker))?.id;
+    if (commentId === undefined) return;
+    const comments = '/repos/{owner}/{repo}/issues/comments/{comment_id}' as const;
+    await octokit.request(`DELETE ${comments}`, { ...nameOf(host), comment_id: Number(commentId) });
+  });
   if (left.milestone === null) return;
-  const { data } = await octokit.request(`GET ${path}`, issue);
-  if (data.milestone?.number === left.milestone) await octokit.request(`PATCH ${path}`, { ...issue, milestone: null });
-}
-
-async function unlessGone(request: Promise<unknown>): Promise<void> {
-  await request.catch((error) => {
-    if (httpStatusOf(error) !== 404) throw error;
+  await attempt(async () => {
+    const { data } = await octokit.request(`GET ${path}`, issue);
+    if (data.milestone?.number === left.milestone)
+      await octokit.request(`PATCH ${path}`, { ...issue, milestone: null });
   });
 }
-
-/** GitHub compares at most this many commits in one answer. A longer branch is kept. */
-const maxCommits = 250;
 
 /** Deletes the branch of an agent if all of its commits are our own. */
 async function deleteBranch(app: App, host: Host, branch: string): Promise<void> {
   if (!isAgentBranch(branch)) return;
-  const { octokit } = host;
   const ref = { ...nameOf(host), ref: `heads/${branch}` };
-  const head = await octokit.request('GET /repos/{owner}/{repo}/git/ref/{ref}', ref).then(
+  const head = await headOf(host, ref);
+  if (head === undefined || !(await isOurs(app, host, head))) return;
+  // Somebody may have pushed while the commits were read. GitHub cannot delete a branch on the condition that it is at a
+  // commit.
+  if ((await headOf(host, ref)) !== head) return;
+  await host.octokit.request('DELETE /repos/{owner}/{repo}/git/refs/{ref}', ref);
+}
+
+/** Returns the commit of a branch, or undefined if the branch is gone. */
+async function headOf({ octokit }: Host, ref: RepoName & { ref: string }): Promise<string | undefined> {
+  return octokit.request('GET /repos/{owner}/{repo}/git/ref/{ref}', ref).then(
     ({ data }) => data.object.sha,
     (error) => {
       if (httpStatusOf(error) !== 404) throw error;
       return undefined;
     },
   );
-  if (head === undefined) return;
-  const basehead = `${host.base}...${head}`;
-  const compared = await octokit.request('GET /repos/{owner}/{repo}/compare/{basehead}', {
-    ...nameOf(host),
-    basehead,
-    per_page: maxCommits,
-  });
-  const { commits, total_commits: total } = compared.data;
+}
+
+/** GitHub lists at most this many commits of a comparison on a page. */
+const commitsOfPage = 100;
+/** A branch with more pages of commits is kept. */
+const maxPages = 100;
+
+/** Returns whether we made all commits that a commit has and the default branch has not. */
+async function isOurs(app: App, host: Host, head: string): Promise<boolean> {
   const { email } = await authorFor(app, host.credential);
-  const isOurs = total <= commits.length && commits.every(({ commit }) => commit.author?.email === email);
-  if (isOurs) await unlessGone(octokit.request('DELETE /repos/{owner}/{repo}/git/refs/{ref}', ref));
+  const place = { ...nameOf(host), basehead: `${host.base}...${head}`, per_page: commitsOfPage };
+  for (let page = 1, listed = 0; page <= maxPages; page++) {
+    const { data } = await host.octokit.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...place, page });
+    listed += data.commits.length;
+    if (data.commits.some(({ commit }) => commit.author?.email !== email)) return false;
+    if (listed >= data.total_commits) return true;
+    if (data.commits.length === 0) return false;
+  }
+  return false;
 }
