@@ -1,6 +1,8 @@
 import type { RunRow } from '../../src/db/tables/task.ts';
+import type { Message } from '../../src/llm/model.ts';
 import { readPlanning } from '../../src/runs/agent/planning.ts';
 import { copyConversation } from '../../src/runs/continuing/continue-store.ts';
+import { showEach } from '../../src/runs/continuing/show-turn.ts';
 import { findContext, updateContext } from '../../src/runs/lease/context-store.ts';
 import { insertStep } from '../../src/runs/lease/journal-store.ts';
 import { findRun } from '../../src/runs/store.ts';
@@ -78,6 +80,35 @@ test('turns are listed from 1 with their figures, in pages, with long results cu
   expect(third.calls[0].result).not.toContain('a1');
   for (const query of ['limit=0', 'limit=101', 'offset=-1'])
     expect((await call('GET', `/runs/${runId}/turns?${query}`)).status).toBe(400);
+});
+
+test('turns are shown one at a time, without looking at what is not shown', async () => {
+  const token = `ghp_${'a'.repeat(36)}`;
+  const call = { id: 'c', name: 'say', arguments: `{"text":"${token}"}` };
+  const messages: Message[] = [
+    {
+      role: 'assistant',
+      content: `It is ${token}.`,
+      toolCalls: [call],
+      get kept(): never {
+        throw new Error('the reasoning is not shown');
+      },
+    },
+    { role: 'tool', toolCallId: 'c', content: token },
+  ];
+  const figures = { at: new Date(0), inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: null };
+  let isFree = false;
+  const shown = showEach(
+    [1, 2, 3].map((turn) => ({ turn, messages, ...figures })),
+    [],
+  );
+  setImmediate(() => {
+    isFree = true;
+  });
+  const removed = '[a credential was removed]';
+  const calls = [{ name: 'say', arguments: `{"text":"${removed}"}`, result: removed, ok: true }];
+  expect(await shown).toEqual([1, 2, 3].map((turn) => ({ turn, text: `It is ${removed}.`, calls, ...figures })));
+  expect(isFree).toBe(true);
 });
 
 test('prompts leave out what they left out at that turn', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { App } from '../../app.ts';
 import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { knownSecrets } from '../../environment/secrets/known.ts';
@@ -15,19 +16,33 @@ export async function showTurns(
   page: { limit: number; offset: number },
 ) {
   const turns = await listShownTurns(app.db.manager, run.id, page);
-  const secrets = await knownSecrets(app, run.projectId);
-  return turns.map((turn) => showTurn(turn, secrets));
+  return showEach(turns, await knownSecrets(app, run.projectId));
+}
+
+/** Looks for credentials in one turn at a time, because the turns of a page together may be megabytes. */
+export async function showEach(turns: ShownTurn[], secrets: string[]) {
+  const shown = [];
+  for (const turn of turns) {
+    shown.push(showTurn(turn, secrets));
+    await breathe();
+  }
+  return shown;
 }
 
 /** Joins each call of a turn with its result. */
 function showTurn({ messages, ...figures }: ShownTurn, secrets: string[]) {
+  const exchanges = exchangesOf(messages);
+  const whole = {
+    text: exchanges.map(({ text }) => text).join('\n\n'),
+    calls: exchanges.flatMap(({ calls, results }) =>
+      calls.map(({ id, name, arguments: given }) => ({ name, arguments: given, result: results.get(id) ?? '' })),
+    ),
+  };
   // Before results are cut, because half a credential would not be found.
-  const exchanges = exchangesOf(withoutSecrets(messages, secrets));
-  const calls = exchanges.flatMap(({ calls, results }) =>
-    calls.map((call) => {
-      const result = results.get(call.id) ?? '';
-      return { name: call.name, arguments: call.arguments, result: result.slice(0, maxResult), ok: !isRefused(result) };
-    }),
-  );
-  return { ...figures, text: exchanges.map(({ text }) => text).join('\n\n'), calls };
+  const { text, calls } = withoutSecrets(whole, secrets);
+  return {
+    ...figures,
+    text,
+    calls: calls.map((call) => ({ ...call, result: call.result.slice(0, maxResult), ok: !isRefused(call.result) })),
+  };
 }
