@@ -123,11 +123,12 @@ test('no secret appears in the log, on GitHub or in the database', async () => {
   }
 });
 
-test('every delivery was stored', async () => {
+test('every delivery that was answered is stored', async () => {
   expect(world.github.deliveries.length).toBeGreaterThan(5);
-  // Events of the merge may still be sent, and a busy database may answer late, and store them nevertheless.
+  // A connection may break before the answer, as on GitHub. Events of the merge may still be sent, and a busy database may
+  // store late.
   await until('all of them', async () => {
-    const sent = new Set(world.github.deliveries.map(({ guid }) => guid));
+    const sent = new Set(world.github.deliveries.filter(({ status }) => status !== 0).map(({ guid }) => guid));
     const stored = new Set((await world.sql<{ guid: string }>('select guid from deliveries', [])).map((d) => d.guid));
     return [...sent].every((guid) => stored.has(guid));
   });
