@@ -20,7 +20,7 @@ import { playTask } from './service/play-task.ts';
 import { openStage, type Stage } from './service/stage.ts';
 import type { EvalTask, Files } from './tasks/task.ts';
 
-/** How often people are told what the runs are doing while none of them ends. */
+/** Pause between progress lines while no run ends, in ms. */
 const remindMs = 15_000;
 
 /** Returns the tasks that can run here, and why the others cannot. */

@@ -30,7 +30,7 @@ export interface Live {
   onRead?(what: string): void;
 }
 
-/** One step of planning: what the model is told, and what it can read before it calls the function. */
+/** One step of planning: the opening messages, and what the model can read before it calls the function. */
 export interface PlanStep extends Live {
   opening: { system: string; user: string };
   /** Without it the model has nothing to read. */

@@ -25,7 +25,7 @@ needs. repository is the name of a listed repository. owner is the name of the l
 ownerReason says why in one sentence.`,
 };
 
-/** What a step is told besides the session. */
+/** What the prompt of a step contains in addition to the session. */
 export interface More {
   choices?: Choices;
   feedback?: string;

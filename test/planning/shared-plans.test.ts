@@ -76,7 +76,7 @@ test('a plan is written by hand, for two repositories, and becomes a sprint', as
   expect((await wizard('GET', `/${sessionId}`)).body.sprintId).toBeNull();
 });
 
-test('when two people edit one plan, the second is told, and nothing is lost', async () => {
+test('when two people edit one plan, the second gets 409, and nothing is lost', async () => {
   const { sessionId, updatedAt } = await answered();
   const mine = await wizard('PATCH', `/${sessionId}`, { prd, updatedAt });
   const theirs = await wizard('PATCH', `/${sessionId}`, { prd: { ...prd, title: 'Other' }, updatedAt });

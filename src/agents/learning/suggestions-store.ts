@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { lockUntilCommit } from '../../db/locks.ts';
 import type { Suggestion } from '../../domain/learning/suggestion.ts';
 
-/** Identifies what a model is told about an agent. The key is a hash of it. */
+/** Identifies the evidence about an agent that a model gets. `key` is the hash of that evidence. */
 export interface Told {
   agentId: string;
   /** The agent with all its versions. */
@@ -13,7 +13,7 @@ type Kept = Omit<Told, 'lineId'>;
 
 /** After a model gave no usable answer, it is not asked about the same evidence for this long. */
 const retryMinutes = 10;
-/** In this time, a model is asked at most this often about all versions of an agent, whoever reads the suggestions. */
+/** Model requests per `retryMinutes`, counted for all versions of an agent and all readers together. */
 const maxAsked = 3;
 /** Suggestions are kept for this many different states of the evidence of an agent. */
 const maxKept = 20;

@@ -199,7 +199,7 @@ async function hasTask(app: App, { repository }: Place, { number, isPull }: Comm
 async function sayOutcome(app: App, place: Place, issue: CommandSource['issue'], outcome: Outcome): Promise<void> {
   const taskId = await taskOfPlace(app, place.repository.id, issue.number, issue.isPull);
   const text = answerTo(app, issue, taskId !== undefined, outcome);
-  // A refusal of an earlier command is no longer of interest. Without a task, it stands in a comment of its own.
+  // Remove the refusal of an earlier command. It is in the status comment, or in its own comment if there was no task.
   if (text === '' && taskId !== undefined) await clearNotices(app.db.manager, taskId);
   if (text === '' && !outcome.hadTask) await removeReply(app, place, issue);
   await postNotice(app, place, issue, text);

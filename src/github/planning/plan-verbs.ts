@@ -117,7 +117,7 @@ export async function approvePlan(app: App, given: GivenCommand): Promise<void> 
   await finalizeWizard(app, await sessionOf(app, given, 'wizard.finalize'), given.userId, {}, given.remember);
 }
 
-/** Deletes the open plan of the issue. Returns false when there is none. */
+/** Deletes the open plan of the issue. Returns false if the issue has no open plan. */
 export async function abandonPlan(app: App, given: GivenCommand): Promise<boolean> {
   const session = await findOpenSession(app, given);
   if (session === undefined) return false;

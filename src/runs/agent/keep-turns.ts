@@ -74,8 +74,8 @@ const nothing = { workspace: null, markStored: () => {}, isPacked: false };
 const maxStoredBytes = 100_000_000;
 
 /**
- * Packs the files that changed since the last stored turn. Packs nothing while the work tree cannot be pushed: the next
- * turn that can be packed has these changes too, and if there is none, the end of the run reports it.
+ * Packs the files that changed since the last stored turn. While the work tree cannot be pushed, it packs nothing: a later
+ * turn includes these changes. If the work tree stays that way, the end of the run reports it.
  */
 async function packChanges(
   repositories: OpenRepositories,

@@ -5,7 +5,7 @@ export type KnownForecast = Record<'p50' | 'p80' | 'p95', string>;
 
 const dayMs = 86_400_000;
 
-/** Returns the times of a forecast; undefined if there is none. */
+/** Returns the times of a forecast; undefined if the reply has no forecast. */
 export function knownForecast({ p50, p80, p95 }: Forecast): KnownForecast | undefined {
   return p50 === null || p80 === null || p95 === null ? undefined : { p50, p80, p95 };
 }

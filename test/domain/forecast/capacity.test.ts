@@ -30,7 +30,7 @@ test('agents work at the same time, and a task without an owner takes the first 
   expect(fitting([task('a', 4), task('b', 4, { owner: null })], 4, 1).fits).toEqual(['a']);
 });
 
-test('a task starts after its dependencies, whoever does it', () => {
+test('a task starts after its dependencies, also when another agent does it', () => {
   const chain = [task('a', 2), task('b', 2, { owner: 'agent_b', dependsOn: ['a', 'elsewhere'] })];
   expect(fitting(chain, 3, 2)).toMatchObject({ fits: ['a'], tooLate: [{ id: 'b', doneMs: 4 * hour }] });
 });

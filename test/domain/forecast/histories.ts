@@ -164,8 +164,8 @@ function phaseOf({ stays, runs }: TaskHistory, now: number): OpenHistory['phase'
 }
 
 /**
- * Makes up a project with up to five earlier sprints, and a moment in its current one. The moment does not depend on when
- * the sprint will end, because nobody who asks for a forecast knows that: if the sprint has ended by then, there is none.
+ * Makes up a project with up to five earlier sprints, and a moment in its current one. The moment is chosen without knowing
+ * when the sprint ends, as in real life. Returns undefined if the sprint has ended by that moment.
  */
 export function makeMoment(seed: string): Moment | undefined {
   const random = seededRandom(seed);

@@ -117,7 +117,7 @@ test('a plan that a person edits while it is rewritten keeps the edit and can be
   await approve(id);
 });
 
-test('a wish is carried out although somebody regenerated a part meanwhile', async () => {
+test('a requested rewrite still happens after somebody regenerated a part of the plan', async () => {
   const id = await wished();
   meanwhile = async () => expect((await wizard('POST', 'generate-prd', { sessionId: id })).status).toBe(200);
   await advance(id);

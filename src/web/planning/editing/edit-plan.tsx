@@ -54,7 +54,7 @@ export function EditPlan(props: { projectId: string; session: WizardSession; onC
                 rows={2}
                 resize="vertical"
                 aria-label={`${field === 'goal' ? 'Goal' : 'Reason'} of phase ${i + 1}`}
-                placeholder={field === 'goal' ? 'Goal' : 'Reason for its place'}
+                placeholder={field === 'goal' ? 'Goal' : 'Why this phase comes here'}
                 maxLength={5000}
                 value={phase[field]}
                 onChange={({ target }) => update(i, { [field]: target.value })}
