@@ -11,5 +11,6 @@ export default {
   globalTeardown: '<rootDir>/test/support/jest/global-teardown.mjs',
   // Generous, because a busy machine may be many times slower. A test waits for conditions, each with a limit of its own.
   testTimeout: 240_000,
-  maxWorkers: 2,
+  // Most end-to-end tests wait for other processes more than they compute, so three keep two cores busy.
+  maxWorkers: 3,
 };

@@ -119,6 +119,9 @@ function changed(
     : text;
 }
 
+// A changed body may set a model token. With it, every chat would try to reach a model and wait for its retries.
+afterEach(() => service.call('DELETE', `/projects/${mine.ids.projectId}/model-token`, { token: mine.owner }));
+
 test.each(withBody)('%s: a changed body is never a 500, and refused it changes nothing', async (_name, route) => {
   await fc.assert(
     fc.asyncProperty(change, async (how) => {
@@ -129,8 +132,7 @@ test.each(withBody)('%s: a changed body is never a 500, and refused it changes n
         token: mine.owner,
         body: changed(body, how).replace(/,\}$/, '}'),
       });
-      // 502: an earlier body may have given the project a model, which cannot be reached.
-      expect([200, 201, 204, 400, 404, 409, 502, 503]).toContain(answer.status);
+      expect([200, 201, 204, 400, 404, 409, 503]).toContain(answer.status);
       if (answer.status < 400) return;
       expect(answer.body).toMatchObject({ statusCode: answer.status, message: expect.any(String) });
       expect(answer.body.message).not.toMatch(/\bat .+:\d+:\d+|node_modules|ZodError/);
