@@ -61,7 +61,7 @@ async function failRun(
  * is the one to report.
  */
 async function keepWork(app: App, work: Work, failure: Failure, isShown: boolean): Promise<void> {
-  // Only commands can have changed anything then, and nobody has approved a plan for it.
+  // Before its plan is approved, only commands of the agent can have changed files, and those changes are discarded.
   if (work.planning?.mode === 'always') return;
   try {
     if (await needsApproval(app, work)) {

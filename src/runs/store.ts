@@ -87,8 +87,9 @@ export async function lockForCancel(em: EntityManager, runId: string): Promise<v
 }
 
 /**
- * Ends a live run; returns false when it has ended already. Unless it succeeded, its revisions are left to the next
- * run, and so is what its agent has not read. If the agent got a new version during the run, the task moves to the newest version.
+ * Ends a live run; returns false when it has ended already. Unless the run succeeded, its revisions and the messages
+ * that its agent has not read are left to the next run. If the agent got a new version during the run, the task moves
+ * to the newest version.
  */
 export async function endRun(
   em: EntityManager,

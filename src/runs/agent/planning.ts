@@ -6,13 +6,16 @@ import { findApprovedPlan } from '../waiting/plan-store.ts';
 import type { Work } from '../work.ts';
 import { part } from './prompts/part.ts';
 
-/** Whether a run still has to propose a plan, and the plan of its task that was approved last. */
+/** What a run knows of plans: whether it still has to propose one, and the plan of its task that was approved last. */
 export interface Planning {
   mode: PlanMode;
   approved: Plan | undefined;
 }
 
-/** Reads what a run has to plan. For a rewound run this is as it was for the run that it goes back to, after the same turn. */
+/**
+ * Reads what a run knows of plans. For a rewound run this is as it was for the run that it goes back to, after the same
+ * turn.
+ */
 export async function readPlanning(em: EntityManager, { run, task, settings }: Work): Promise<Planning> {
   const { runIds, kind, until } = await findOrigin(em, run);
   const plan = await findApprovedPlan(em, task.id, { runId: run.id, until });

@@ -8,7 +8,7 @@ import { checkedAddress } from '../outgoing/checked-address.ts';
 export interface Access {
   /** Sent to GitHub itself only. */
   token: string | undefined;
-  /** Returns signed addresses of attachments, by their URL; fewer or none if GitHub gives none. */
+  /** Returns the signed address of an attachment, or undefined if GitHub gives none. */
   sign(url: string): Promise<string | undefined>;
 }
 

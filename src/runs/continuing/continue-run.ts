@@ -37,8 +37,9 @@ export async function runToContinue(
 const told = 'continuation';
 
 /**
- * Gives a run the conversation that it continues; a rewound run has it already. Called before its workspace is opened, because the workspace may have
- * to begin from the same commit too. Starts over when the conversation is no longer kept.
+ * Gives a run the conversation that it continues; a rewound run has it already. Call it before the workspace is opened,
+ * because the workspace may have to begin from the same commit too. Starts over when the conversation is no longer
+ * kept.
  */
 export async function takeUpConversation({ continuesRunId: from, id }: RunRow, journal: Journal): Promise<void> {
   if (from === null || (await journal.recall(copiedStep)) !== undefined) return;

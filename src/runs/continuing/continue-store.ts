@@ -37,7 +37,7 @@ export async function copyConversation(em: EntityManager, from: string, to: stri
     [from, to, keepsFiles],
   );
   await copyTurns(em, { from, to, last: turns - 1, keepsFiles });
-  // What people had said is part of the first messages, and its images are downloaded again.
+  // The step `discussion` names the images of the first messages, which are downloaded again.
   await em.query(
     `insert into run_steps (run_id, name, data, at)
      select $2, name, data, at from run_steps

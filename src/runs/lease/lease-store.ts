@@ -15,8 +15,8 @@ const isFree = `not exists (
   select 1 from runs b where b.agent_id = r.agent_id and b.project_id = r.project_id and b.status = 'running')`;
 /**
  * SQL: the run is running, but its lease has expired and another worker may take it over. A worker that gave the run
- * back has set `not_before`. After a worker was lost, the first takeover happens when the lease expires, later ones after
- * a pause.
+ * back has set `not_before`. After a worker was lost, the first takeover happens when the lease expires, and later ones
+ * happen after a pause.
  */
 const isLeft = `r.status = 'running' and r.lease_until < now()
   and coalesce(r.not_before, r.lease_until + ${pauseAfter('r.interruptions')}) <= now()`;

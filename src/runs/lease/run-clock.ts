@@ -30,7 +30,7 @@ export function clockStart({ startedAt, waitedSeconds }: Pick<RunRow, 'startedAt
   return (startedAt ?? new Date()).getTime() + waitedSeconds * 1000;
 }
 
-/** Starts the clock of a run. `beganAt` is when the run was first started, without the time that it waited since. */
+/** Starts the clock of a run. `beganAt` is what `clockStart` returned. */
 export function startRunClock(beganAt: number): RunClock {
   const [opening, working] = [new AbortController(), new AbortController()];
   let endsAt = Number.POSITIVE_INFINITY;

@@ -29,8 +29,8 @@ export async function workOnRuns(app: App): Promise<void> {
 }
 
 /**
- * Queues a `run` job if a run can be claimed: a notification was lost, a lease has expired, or a wait is over. Also if a
- * run has waited for too long.
+ * Queues a `run` job if there is work for one: a run can be claimed, because a notification was lost or a lease has
+ * expired, or the wait of a run is over or has taken too long.
  */
 export async function wakeForWaitingRuns(app: App): Promise<void> {
   const em = app.db.manager;

@@ -4,8 +4,9 @@ import { hostProblem, openAddress } from '../../git/remote-url.ts';
 import { hostRules } from '../../repositories/credentials.ts';
 
 /**
- * Returns a function that finds the address to connect to for a URL, by the rules for repository URLs. It throws for
- * URLs and addresses that these rules refuse. Call it before every request, because settings and names change.
+ * Returns a function that finds the address to connect to for the URL of an MCP server or an attachment, by the rules
+ * for repository URLs. It throws for URLs and addresses that these rules refuse. Call it before every request, because
+ * settings and names change.
  */
 export function checkedAddress(app: App) {
   const rules = hostRules(app);

@@ -15,13 +15,13 @@ interface Given {
   isTest(path: string): boolean;
 }
 
-/** Larger files are not read. Where they might decide, they do. */
+/** Larger files are not read. A larger JSON manifest counts as deciding. */
 const maxBytes = 200_000;
 /** The most files that are read to find out what the checks run, and the characters that are read of each. */
 const maxRead = 50;
 const maxScriptChars = 20_000;
 
-/** Finds the changed files that decide how tests run, so that the results of checks prove nothing. */
+/** Finds the changed files that decide how tests run. With such a file, the results of checks prove nothing. */
 export async function decidingFiles(given: Given): Promise<string[]> {
   const { changes, isTest } = given;
   const byContent = await decidingContents(given);
@@ -118,8 +118,8 @@ function scriptsIn(text: string): Record<string, string> {
 }
 
 /**
- * Returns which changed files lie in a folder of tests without being tests: where .deckhand.yml names only some of the
- * files there, the others are what those tests use.
+ * Returns a test for changed files in the same folders as the changed tests. Where .deckhand.yml names only some of the
+ * files in a folder as tests, those tests use the others.
  */
 function folderOfTests({ changes, isTest }: Given): (path: string) => boolean {
   const folders = new Set(changes.filter(({ path }) => isTest(path)).flatMap(({ path }) => testFolderOf(path) ?? []));

@@ -28,7 +28,7 @@ const leastSeconds = 15;
 /**
  * Proves a change by its tests: the checks should fail on the base's code with the tests of the change, and pass on the
  * code of the change with the tests of the base. Both run at the same time, each in a sandbox of its own, and take at
- * most twice as long as the checks did. Never fails a run: where something hinders it, the proof says what.
+ * most twice as long as the checks did. Never fails a run: if something prevents the proof, the proof says so.
  */
 export async function proveChange(work: Work, tree: string, checks: CheckResult[]): Promise<Proved> {
   const hindrance = whyNot(work);

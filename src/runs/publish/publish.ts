@@ -117,7 +117,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       title: harmlessLine(finish.prTitle || task.title, 200, app.config.COMMAND_PREFIX),
       body: pullBody(app, work, finish),
       draft,
-      // A run that changed nothing leaves a person's decision that it is ready.
+      // If this run changed nothing, a person's decision that the pull request is ready stands.
       turnsDraft: work.proof !== undefined && (await isDraft(app, work)),
       signal: work.signal,
     });

@@ -51,7 +51,7 @@ function checkResult(command: string, { exitCode, how, seconds, output }: Comman
   return { command, passed, seconds: Math.round(seconds), output: text };
 }
 
-/** A change whose set-up fails fails its checks. */
+/** Reports a failed set-up of the change as a failed check. */
 function setupResult({ command, seconds, output }: CommandResult): CheckResult {
   return { command, passed: false, seconds: Math.round(seconds), output };
 }

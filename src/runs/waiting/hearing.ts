@@ -9,16 +9,16 @@ import { park } from './park.ts';
 import { Parked } from './parked.ts';
 import { findPause } from './waiting-store.ts';
 
-/** What people say to a run, and ask of it, while its agent works. */
+/** What people say to a run while its agent works, and whether they asked it to pause. */
 export interface Hearing {
   /**
-   * Returns what the agent has not read yet.
+   * Returns the messages that the agent has not read yet.
    * @throws Parked when somebody asked the run to pause
    */
   hear(): Promise<Message[]>;
-  /** Returns whether there is something that the agent has not read, besides what it heard last. */
+  /** Returns whether there are messages that the last `hear` did not return. */
   hasMore(): Promise<boolean>;
-  /** Records in the transaction of a turn that the agent read before it what it heard last. */
+  /** Marks what the last `hear` returned as read before this turn. Call it in the transaction that stores the turn. */
   markRead(em: EntityManager, turn: number): Promise<void>;
 }
 

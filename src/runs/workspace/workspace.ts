@@ -30,7 +30,10 @@ export interface Branch {
   keepsWork?: true;
   /** For a rewound run, the commit to check out if it is not `from`: the one from which the earlier run began. */
   filesFrom?: string;
-  /** The branch has merged the base branch, up to `base`, since these files. The run merges it into them. */
+  /**
+   * Set when the branch has merged the base branch, up to `base`, since the commit of these files. The run then merges
+   * `base` into the files.
+   */
   catchesUp?: true;
 }
 

@@ -44,14 +44,17 @@ export function limitOf(memory: Memory, model: Model): number {
   return Math.min(contextChars, limitChars, Math.floor(tokens * charsPerToken));
 }
 
-/** A refusal shortens the turns to half; the first one to 0.9, if the server named its window. */
+/**
+ * The share of the turns that a refusal leaves: 0.9 for the first refusal if the server named its window, otherwise
+ * half.
+ */
 const [slightly, byHalf] = [0.9, 0.5];
-/** With fewer characters of turns, the prompt is as short as it can be, and its refusal teaches nothing. */
+/** A prompt whose turns have fewer characters cannot become shorter, so its refusal teaches nothing. */
 const leastTurns = 1000;
 
 /**
- * Learns from a refusal that the model accepts only shorter prompts. Of the `length` of the prompt, `fixed` cannot be
- * left out.
+ * Learns from a refusal that the model accepts only shorter prompts. `fixed` is the part of the prompt's `length` that
+ * cannot be left out.
  */
 export function lowerLimit(
   memory: Memory,

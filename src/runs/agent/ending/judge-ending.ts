@@ -21,10 +21,11 @@ const maxCheckRounds = 3;
 const checksText = 'The checks failed.';
 
 /**
- * Judges an ending: first whether the host would push the change, then by the checks of each changed repository, then by
- * what its tests prove. The first `finish` with a change shows the model this change instead. After a few objections the host accepts the ending
- * anyway, and the run fails later. Earlier objections are counted in the conversation, so a worker that takes over does
- * not start from zero. Those of an earlier run, whose conversation this one continues, do not count.
+ * Judges an ending: first whether the host would push the change, then by the checks of each changed repository, then
+ * by what its tests prove. The first `finish` with a change is not judged: the model sees its change and calls `finish`
+ * again. After a few objections the host accepts the ending anyway, and the run fails later. Earlier objections are
+ * counted in the conversation, so a worker that takes over does not start from zero. Those of an earlier run, whose
+ * conversation this one continues, do not count.
  */
 export async function judgeEnding(work: Work, ending: Ending, messages: Message[]): Promise<Judgement> {
   const treeOf = readOnce();

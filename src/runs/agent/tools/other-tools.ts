@@ -11,7 +11,7 @@ const Plan = z.strictObject({
     .max(50),
 });
 
-/** The tools that neither read files themselves nor change them. */
+/** The tools for everything else than reading files, changing them, running commands and asking people. */
 export const otherTools = {
   open_repository: tool({
     description:

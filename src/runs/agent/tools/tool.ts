@@ -18,7 +18,7 @@ export type ToolResult =
   | { kind: 'split'; subtasks: NewSubtask[] }
   | { kind: 'wait'; wait: NewWait; text: string };
 
-/** Tools that come from elsewhere, such as MCP servers. They are offered beside our own under their exact names. */
+/** Tools of MCP servers. They are offered beside our own, under their exact names. */
 export interface OtherTools {
   specs: ToolSpec[];
   /** Carries out a call. Every failure becomes an answer. */
