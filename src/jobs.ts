@@ -34,7 +34,7 @@ export const jobs: { [N in JobName]: Job<N> } = {
   delivery: { once: false, retries: 6, concurrency: 4, handle: (app, { guid }) => handleDelivery(app, guid) },
   run: {
     once: false,
-    // Not retried: a recurring job looks for waiting runs every few seconds.
+    // Not retried: the schedule looks for runs to claim every few seconds.
     retries: 0,
     concurrency: (config) => config.MAX_CONCURRENT_RUNS,
     handle: async (app) => {

@@ -5,7 +5,7 @@ import type { EntityManager } from 'typeorm';
  * the locks of different purposes, so it must be unique and must not change while older processes run.
  */
 export const lockSpaces = {
-  /** A run, by its id. Prevents that it is pushed and cancelled at the same time. */
+  /** A run, by its id, so that it cannot be pushed and cancelled at the same time. */
   push: 0,
   /** A GitHub account, while its installation is being stored. */
   account: 1,
@@ -15,7 +15,7 @@ export const lockSpaces = {
   dependencies: 4,
   /** The reconciliation, of which only one may run at a time. */
   reconcile: 6,
-  /** A share of all tasks, while their figures are being computed. The functions in the database take it. */
+  /** A share of all tasks, while their figures are being computed. Functions of the database take this lock. */
   figures: 7,
   /** The versions of an agent, while a process decides whether to ask a model for suggestions. */
   suggestions: 8,
@@ -27,7 +27,7 @@ export const lockSpaces = {
 
 export type LockSpace = keyof typeof lockSpaces;
 
-/** The lock held while migrations run. It is a fixed number; the chance that the hash of a name is the same is 2⁻⁶⁴. */
+/** The lock held while migrations run. It is a fixed number: the hash of a name equals it with a chance of 2⁻⁶⁴. */
 export const migrationLock = 7_263_001;
 
 /** Returns the SQL expression for the key of a lock. `name` is an SQL expression such as `$1`; never pass input. */

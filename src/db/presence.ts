@@ -18,8 +18,8 @@ export interface Presence {
 }
 
 /**
- * Returns an SQL condition: the process with that name, a column or parameter, is gone. Evaluate it in a separate
- * statement, because it may acquire the lock, which is then held until the transaction ends.
+ * Returns the SQL condition that a process is gone. `name` is an SQL expression for its name: a column or a parameter.
+ * Evaluate it in a separate statement, because it may acquire the lock, which is then held until the transaction ends.
  */
 export function isGone(name: string): string {
   return `pg_try_advisory_xact_lock_shared(${lockKey('presence', name)})`;

@@ -44,8 +44,8 @@ export async function freePort(preferred = anyPort()): Promise<number> {
 }
 
 /**
- * Chooses a port that the kernel does not give to those who ask for any port, as every outgoing connection does. One of
- * those could be taken before the service listens on it, or while it restarts.
+ * Chooses a port below those that the kernel assigns to outgoing connections. One of those could be taken before the
+ * service listens on it, or while it restarts.
  */
 function anyPort(): number {
   return randomInt(lowestPort, Math.max(lowestPort + 1000, firstOfKernel()));

@@ -10,7 +10,9 @@ import { type Refusal, refusalLog } from './refusals.ts';
 import { type ToolsConfiguration, toolsConfiguration } from './tools/tools-configuration.ts';
 
 export interface EgressOptions {
-  /** Where the folder of the socket is created. Its path is short: that of a socket has at most 107 bytes. */
+  /**
+   * Where the folder of the socket is created. Its path must be short, because that of a socket has at most 107 bytes.
+   */
   folder: string;
   /** Gives a file to the user of the run (`Confinement.own`), the only one who may connect. */
   own?: ((path: string) => Promise<void>) | undefined;
@@ -18,7 +20,7 @@ export interface EgressOptions {
   hosts: string[];
   /** The list of `.deckhand.yml` that the hosts are from. Refusals name it. */
   list: 'setup' | 'agent';
-  /** Hears of a host's first, 10th, 100th, … refusal. */
+  /** Called for a host's first, 10th, 100th, … refusal. */
   onRefusal?(refusal: Refusal & { times: number }): void;
   /** Closes the proxy. */
   signal: AbortSignal;

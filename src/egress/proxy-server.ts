@@ -59,7 +59,7 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
   agent.createConnection = (options) => connect(options as Parameters<Connect>[0]);
   const turn = paced(limits.perSecond, limits.burst, limits.patienceMs);
   const sockets = new Set<Socket>();
-  /** What a connection is for that began with `CONNECT host:80`: requests for that host. */
+  /** The host of each connection that began with `CONNECT host:80`. Its requests go to that host. */
   const tunnelled = new WeakMap<Socket, Target>();
   const pending = new WeakMap<Socket, number>();
   let forwarded = 0;

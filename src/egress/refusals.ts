@@ -23,8 +23,8 @@ export interface RefusalLog {
 }
 
 /**
- * Collects refusals. `tell` hears of a host's first, 10th, 100th, … refusal, so that a command that tries in a loop does
- * not flood the log.
+ * Collects refusals. Calls `tell` only for a host's first, 10th, 100th, … refusal, so that a command that tries in a
+ * loop does not flood the log.
  */
 export function refusalLog(tell?: (refusal: Refusal & { times: number }) => void): RefusalLog {
   const byHost = new Map<string, Refusal & { times: number; reported: number }>();

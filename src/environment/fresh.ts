@@ -12,7 +12,7 @@ import { runCommands } from './run-commands.ts';
 import { setupSeconds } from './set-up.ts';
 import { startAll } from './start-services.ts';
 
-/** A sandbox in which a change is checked, and which no agent has touched. */
+/** A sandbox for the checks of a change. No agent has touched it. */
 export interface FreshPlace {
   machine: Machine;
   /** Aborted when the place ends, with the reason. */

@@ -4,7 +4,7 @@ import type { Checkout } from '../git/engine.ts';
 import type { RepositorySettings } from '../repositories/settings/repository-settings.ts';
 import type { HeldImage } from './image.ts';
 
-/** Whose environment is prepared, and for whom. */
+/** What the preparation of an environment works with. */
 export interface Room {
   app: App;
   repository: RepositoryRow;

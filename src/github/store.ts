@@ -122,8 +122,8 @@ export async function findTaskOfCheck(em: EntityManager, repositoryId: string, c
 }
 
 /**
- * Returns the ids of the repositories that installations cover: in the projects of a user, or in all with null. The
- * order is random, so that no repository always comes last.
+ * Returns the ids of the repositories that installations cover: in the projects of a user, or in all projects if
+ * `userId` is null. The order is random, so that no repository always comes last.
  */
 export async function listRepositoriesOf(em: EntityManager, userId: string | null): Promise<string[]> {
   const rows: { id: string }[] = await em.query(

@@ -53,7 +53,10 @@ const isReserved = addressesIn([
   'ff00::/8',
 ]);
 
-/** Returns whether an address is closed. A string that is not an IP address counts as closed. */
+/**
+ * Returns whether an address is closed, that is, not on the public internet. A string that is not an IP address counts
+ * as closed.
+ */
 export function isClosedAddress(address: string): boolean {
   return isIP(address) === 0 || isReserved(address);
 }

@@ -36,8 +36,8 @@ export function wantsEvents(req: Request): boolean {
 }
 
 /**
- * Sends an event stream until `tell` is done, the caller disconnects, the process stops, or `recheck` throws. `tell` may
- * go on after the stream has ended; its stream then still counts.
+ * Sends an event stream until `tell` is done, the caller disconnects, the process stops, or `recheck` throws. The
+ * stream counts against the limits until `tell` has returned, even if it has ended before.
  * @throws AppError 429 over the limit of a user, 503 over that of the process; both before anything is sent
  */
 export async function answerEvents(

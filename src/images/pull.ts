@@ -22,7 +22,10 @@ export interface Pull {
 
 const mb = 2 ** 20;
 
-/** How much larger the layers of an image are than their downloads, with its root. Only used to make room beforehand. */
+/**
+ * The layers and the root of an image together take about this many times the size of its download. Only used to make
+ * room beforehand.
+ */
 const usualGrowth = 6;
 
 /** Downloads and unpacks an image, and keeps it. Keeps nothing if any part of that fails. */

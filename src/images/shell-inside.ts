@@ -1,7 +1,7 @@
 import { lstat, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The kernel gives up after as many links. */
+/** The kernel also gives up after this many links. */
 const maxLinks = 40;
 
 /** Returns whether an unpacked image has a shell. */

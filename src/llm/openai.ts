@@ -132,7 +132,7 @@ function changes(
   const refusal = refusalOf(error);
   const long = tooLong(refusal);
   if (refusal.status === 413 && given.messages.some(hasImages)) {
-    // They are most of the bytes, and a shorter conversation would still have them.
+    // Images are most of the bytes, and a shorter conversation would still have them.
     attempt.leftOut.add('images');
     return true;
   }

@@ -5,7 +5,10 @@ import { textIn } from './refusals/refusal.ts';
 /** Characters that are shown of what a server said. */
 const maxSaid = 500;
 
-/** Fails for an answer of another form. Some gateways report their errors like this, with status 200. */
+/**
+ * Builds the failure for an answer that is not a `form`. Some gateways report their errors in such an answer, with
+ * status 200.
+ */
 export function otherForm(form: string, where: PropertyKey[] | undefined, data: unknown): ModelFailed {
   const part = where?.join('.') || 'the answer itself';
   const said = textIn(data).slice(0, maxSaid);

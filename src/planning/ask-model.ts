@@ -20,11 +20,11 @@ const [maxReads, maxCalls, maxReadChars] = [10, 10, 200_000];
 /** Time limit for all replies and reads of one step, because a person is waiting. */
 export const stepMs = 300_000;
 
-/** Receives what happens in a step as it happens. */
+/** Callbacks that show people a step while it is carried out. */
 export interface Live {
   /** The next piece of the function's arguments, which are JSON. */
   onPiece?(piece: string): void;
-  /** The pieces so far were of no use; the next one begins again. */
+  /** Called when the pieces so far are discarded. The next piece starts from the beginning. */
   onRestart?(): void;
   /** What the model reads, for people. */
   onRead?(what: string): void;

@@ -109,7 +109,8 @@ export async function answerWizard(
 }
 
 /**
- * Asks the next question of a session without an open one. The caller shows it in the issue. Returns false when it has one, or when enough is known.
+ * Asks the next question of a session without an open one. The caller shows it in the issue. Returns false when the
+ * session has an open question, or when enough is known.
  * @throws Refused when the session is finalized or somebody else changed it, AppError 502 when the model fails
  */
 export async function askNext(app: App, session: Session): Promise<boolean> {

@@ -28,7 +28,7 @@ export async function transactionNumbers(em: EntityManager): Promise<{ settled: 
 
 /**
  * Returns the changes of a project by transactions from the number `from` on. All transactions before `settled` have
- * ended, so no changes can be added to theirs.
+ * ended, so they can add no more changes.
  */
 export async function listChanges(
   em: EntityManager,

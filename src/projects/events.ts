@@ -10,8 +10,8 @@ import { listChanges, resumeMinutes, transactionNumbers } from './event-store.ts
 const ProjectEvent = z.object({ id: z.string(), status: z.string(), at: Timestamp }).meta({ id: 'ProjectEvent' });
 
 /**
- * Sends a hint for each change of the project's tasks, runs, sprints, chats and of its members' inbox, so that the client loads
- * the changed object again.
+ * Sends a hint for each change of the project's tasks, runs, sprints and chats and of its members' inbox, so that the
+ * client loads the changed object again.
  *
  * PostgreSQL assigns the ids of rows before their transactions commit, so a row with a lower id can become visible
  * after one with a higher id. The position in the stream is therefore a transaction number: all changes before it were

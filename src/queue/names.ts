@@ -5,7 +5,7 @@
 export interface Jobs {
   /** Handle a stored webhook delivery. */
   delivery: { guid: string };
-  /** Claim the oldest run that may start, if there is one. */
+  /** End the waits that are over, then work on runs until none can be claimed. */
   run: Record<string, never>;
   /** Continue a task whose subtasks are done. */
   continue: { taskId: string };

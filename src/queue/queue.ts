@@ -6,7 +6,7 @@ export interface SendOptions {
   /** At most one job with the same key waits at a time. A second one is not added. */
   key?: string;
   afterSeconds?: number;
-  /** Adds no job while another one of this name waits. Works only within a transaction. */
+  /** Adds no job while another one of this name waits. Ignored when `send` gets no `em`. */
   unlessWaiting?: boolean;
 }
 

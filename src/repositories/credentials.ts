@@ -124,7 +124,7 @@ export async function octokitFor(app: App, credential: Credential): Promise<Octo
   throw noCredential();
 }
 
-/** Builds the error 503, which names the settings that would help. */
+/** Builds the 503 for a repository without a credential. It names the settings that would help. */
 export function noCredential() {
   return notConfigured(
     'No git credential for the repository: install the GitHub App on it, or set the git token of the project (POST /projects/:projectId/git-token)',

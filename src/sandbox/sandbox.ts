@@ -136,7 +136,7 @@ export interface Confinement {
   close(): Promise<void>;
 }
 
-/** The environment of the model's tools. Without bubblewrap there are only file tools. */
+/** Where the tools of agents run. Without bubblewrap there are only file tools. */
 export interface Sandbox {
   state: SandboxState;
   /** Prepares the tools of one run. @throws RunFailed `sandbox` when the limits of a run cannot be set */

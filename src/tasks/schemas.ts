@@ -95,7 +95,7 @@ export const UpdateTask = z.strictObject({
 
 export const CreateSubtask = z.strictObject({ title: titleText(), description: longText().default('') });
 
-/** A message to an agent. */
+/** Which tasks to list. `search` looks for a text in their titles. */
 export const TaskFilter = z.strictObject({
   status: z.enum(taskStatuses, `must be one of ${taskStatuses.join(', ')}`).optional(),
   owner: IdText.optional(),

@@ -21,8 +21,8 @@ interface Asked {
 }
 
 /**
- * Returns what would improve an agent, from the latest runs of all its versions, or of one, in the caller's projects. They
- * are in our own words until a model, in a job, has worded them for this state of the evidence.
+ * Returns what would improve an agent, from the latest runs of all its versions, or of one, in the caller's projects.
+ * They are in our own words until a job has let a model word them for this state of the evidence.
  * @throws AppError 404 for a version that the agent does not have
  */
 export async function readSuggestions(

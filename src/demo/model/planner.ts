@@ -14,7 +14,7 @@ const questions = [
 
 const functions = ['ask_question', 'write_prd', 'write_plan', 'write_tasks'];
 
-/** Returns whether the wizard asks, and may still be reading. */
+/** Returns whether the request comes from the planning wizard. */
 export function isPlanning(request: ModelRequest): boolean {
   return functions.some((name) => offers(request, name));
 }

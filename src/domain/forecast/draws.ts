@@ -114,7 +114,8 @@ function drawRest({ phase, spent }: OpenTask, { draw, drawBeyond }: Drawer, rand
   if (phase === 'in_review') return { ...drawBeyond('after', spent.after), before: 0, work: 0 };
   if (phase === 'working' || phase === 'queued') return { ...drawBeyond('work', spent.work), before: 0 };
   if (spent.work === 0) return spent.before > 0 ? drawBeyond('before', spent.before) : draw();
-  // An agent has tried it and a person has to start it again, so part of the time after the work passes before it.
+  // An agent has tried the task, and a person has to start it again. Part of the time that finished tasks spent after
+  // the work therefore passes before it.
   const { work, after } = drawBeyond('work', spent.work);
   const share = random.uniform();
   return { before: share * after, work, after: (1 - share) * after };

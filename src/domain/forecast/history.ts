@@ -79,7 +79,7 @@ export function samplesOf(tasks: readonly TaskHistory[]): Samples {
 /** Returns what a task took until a time. It could start at `startable`. */
 export function spentOn({ stays, runs }: TaskHistory, startable: number, until: number): Spent {
   const began = runs[0]?.from ?? until;
-  // Neither the time outside sprints counts, nor that of queued runs and of subtasks, which are simulated themselves.
+  // Time outside of sprints does not count, and neither does that of queued runs and subtasks, which are simulated too.
   const idle = stays.filter(({ status }) => status === 'backlog' || status === 'ready' || status === 'in_review');
   const idleIn = (from: number, to: number) =>
     sum(idle.map((stay) => Math.max(0, Math.min(stay.to, to) - Math.max(stay.from, from))));

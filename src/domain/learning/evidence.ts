@@ -1,6 +1,9 @@
 import type { FailureCategory } from '../run.ts';
 
-/** Something that went wrong in a run: why it failed, what a person asked to change in its work, or checks that failed on GitHub. */
+/**
+ * Something that went wrong in a run: why it failed, what a person asked to change in its work, or which checks failed
+ * on GitHub.
+ */
 export interface Evidence {
   source: 'failure' | 'review' | 'checks';
   runId: string;

@@ -19,7 +19,7 @@ export function filesRunBy(text: string, isFile: (path: string) => boolean): Set
   for (const command of text.split(/[\n;&|(){}`]+/)) {
     const [program = '', ...args] = wordsOf(command);
     if (program === 'cd') folder = withoutDots(`${args[0] ?? ''}/`);
-    // A program is a file of the repository too, if there is one of its name.
+    // The program may itself be a file of the repository.
     const words = [program, ...filesAmong(program, args)].map(withoutDots);
     for (const path of words.flatMap((word) => pathsOf(word, folder)).filter(isFile)) found.add(path);
   }

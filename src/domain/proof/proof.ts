@@ -31,14 +31,11 @@ export interface Observed {
   oldTestsOnChange: Attempt[];
 }
 
-/** What the checks of a change that its tests prove say. */
+/** How the checks end for a change that its tests prove. */
 export const expectedOnBase = 'failed';
 export const expectedOnChange = 'passed';
 
-/**
- * Returns whether checks have to run once more: they did not finish, or did not end as those of a change that its tests
- * prove.
- */
+/** Returns whether checks have to run once more, because they did not finish or did not end as `expected`. */
 export function needsAnother(attempts: Attempt[], expected: 'passed' | 'failed'): boolean {
   return attempts.length === 1 && attempts[0]?.outcome !== expected;
 }
@@ -102,7 +99,7 @@ export function worstOf(proofs: Proof[]): Proof | undefined {
   return order.flatMap((status) => proofs.filter((proof) => proof.status === status))[0];
 }
 
-/** Says in one sentence for people what a proof says. The reason may contain names of files, which models choose. */
+/** Describes a proof to people in one sentence. The reason may contain names of files, which models choose. */
 export function proofSentence({ status, reason }: Pick<Proof, 'status' | 'reason'>): string {
   const because = `: ${reason ?? 'the reason is unknown'}.`;
   switch (status) {

@@ -33,7 +33,7 @@ const names = [
 ];
 
 const usualFolder = new RegExp(`(^|/)(${folders.join('|')})/`);
-/** Of C#, F#, Visual Basic and Swift, such as `App.Tests/Cart.cs`. */
+/** Files in the test projects of C#, F#, Visual Basic and Swift, such as `App.Tests/Cart.cs`. */
 const projectOfTests = /[^/]Tests\/[^/]+\.(cs|fs|vb|swift)$/;
 const usualName = new RegExp(`^(${names.join('|')})$`);
 

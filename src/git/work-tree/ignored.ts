@@ -15,8 +15,8 @@ interface Looking {
 }
 
 /**
- * Returns the paths that git ignores in a work tree. Of an ignored folder only its own path, unless its rule matches
- * the files in it.
+ * Returns the paths that git ignores in a work tree. For an ignored folder, returns only the path of the folder, unless
+ * the rule matches the files in it.
  * @throws UnfitWorkTree
  */
 export async function ignoredPaths({ workTree, base, isIgnored }: Looking): Promise<string[]> {

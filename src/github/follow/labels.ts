@@ -20,9 +20,9 @@ interface LabelChange {
 }
 
 /**
- * Handles one of our labels that was added or removed. The labels on GitHub now decide, not the event. `agent:run`
- * starts the task once and is then removed. The labels for ready and backlog move the task if somebody with write
- * permission added them. Every other change is reverted.
+ * Handles one of our labels that was added or removed. What counts are the labels that GitHub shows now, not the event.
+ * `agent:run` starts the task once and is then removed. The labels for ready and backlog move the task if somebody with
+ * write permission added them. Every other change is reverted.
  */
 export async function labelChanged(app: App, place: Place, change: LabelChange): Promise<void> {
   const { label, number, sender } = change;

@@ -18,7 +18,10 @@ import { findPullsByGitHub, listOpenPullsOf } from '../store.ts';
 
 type Named = { installation?: { id: number } | undefined; repository?: { id: number; full_name: string } | undefined };
 
-/** Registers the handlers of webhook events. They take only ids from a payload and ask GitHub for the rest. */
+/**
+ * Registers the handlers of webhook events. Except for the text that may contain commands, they take only ids from a
+ * payload and ask GitHub for the rest.
+ */
 export function registerWebhooks(probot: Probot, app: App): void {
   /** Calls `act` with the repository of the event, if one of our installations covers it. */
   const inPlace = async (payload: object, act: (place: Place) => Promise<unknown>) => {

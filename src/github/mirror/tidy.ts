@@ -45,7 +45,10 @@ export async function tidyAgain(app: App): Promise<void> {
 
 type Attempt = (step: () => Promise<unknown>) => Promise<void>;
 
-/** What is gone, locked or out of reach cannot be cleaned. That keeps no other step from being tried. */
+/**
+ * Returns a function that tries one step of the clean-up. It skips what is gone, locked or out of reach, so that the
+ * other steps are still tried.
+ */
 function attemptsFor(app: App, { taskId }: Leftover): Attempt {
   return async (step) => {
     try {
@@ -155,7 +158,7 @@ const commitsOfPage = 100;
 /** A branch with more pages of commits is kept. */
 const maxPages = 100;
 
-/** Returns whether we made all commits that a commit has and the default branch has not. */
+/** Returns whether we made every commit up to `head` that is not on the default branch. */
 async function isOurs(app: App, host: Host, head: string): Promise<boolean> {
   const { email } = await authorFor(app, host.credential);
   const place = { ...nameOf(host), basehead: `${host.base}...${head}`, per_page: commitsOfPage };

@@ -51,8 +51,8 @@ export function fitArguments<S extends z.ZodType>(
 }
 
 /**
- * Reads arguments that must be written as declared, because people read them as they are: a text that is a number is
- * more likely a mistake than a text.
+ * Reads arguments that must be written exactly as declared, because people read them as they are. A number in place of
+ * a text is probably a mistake.
  */
 export function readArguments<S extends z.ZodType>(
   schema: S,

@@ -42,7 +42,7 @@ export async function deleteFile(root, { path: given }) {
   return `deleted ${path}`;
 }
 
-/** Replaces texts in a file: one, or several of which each sees the result of those before it. All or none. */
+/** Replaces one or several texts in a file, all or none. Each edit sees the result of those before it. */
 export async function editFile(root, { path: given, edits, ...single }) {
   const path = await meantPath(root, given);
   const all = edits ?? [single];

@@ -6,7 +6,7 @@ import { numbered } from './show.mjs';
 import { ToolError } from './tool-error.mjs';
 
 const quotedLines = 15;
-/** Lines of a file times hunks: each hunk is searched in the whole file. */
+/** Limits the lines of a file times the hunks, because each hunk is searched in the whole file. */
 const maxSearched = 10_000_000;
 
 /** Applies the hunks of a patch to a text, from the top to the bottom. */

@@ -21,7 +21,7 @@ export async function* walk(root, start, { depth = 100, room = newRoom() } = {})
   yield* walkInto({ root, room }, { folder: start, path: from, rules: await rulesAbove(root, from), depth });
 }
 
-/** The effort that a walk may take. `isUsedUp` is set when it was not enough. */
+/** Limits the entries and the time of a walk. `isUsedUp` is set when a limit ended the walk. */
 export function newRoom() {
   return { entries: maxWalked, until: performance.now() + walkMs, isUsedUp: false };
 }

@@ -23,8 +23,8 @@ export interface ConfinementOptions {
 }
 
 /**
- * How many more processes than a run may have the kernel lets it start, so that the watchdog finds too many and ends the
- * run. Otherwise a fork bomb would go on at the kernel's limit, which also counts processes that the watchdog does not.
+ * The kernel's limit on processes is this much higher than the run's own, so that the watchdog can see the run exceed
+ * its limit and end it. Otherwise a fork bomb would go on at the kernel's limit.
  */
 const spareProcesses = 64;
 

@@ -10,7 +10,7 @@ import type { Mount, System } from './system.ts';
 /** Folders whose entries are mounted one by one, because a sandbox has entries of its own in them. */
 const divided = new Set(['', '/etc', '/etc/ssl', '/home', '/opt']);
 
-/** What a sandbox has of its own, or does not have at all. */
+/** Paths that a sandbox does not take from the image: it has its own, or has none. */
 const replaced = ['/dev', '/proc', '/sys', '/tmp', '/work', '/home/agent', '/opt/git', scriptPath];
 
 /** The name of the machine that built the image. */

@@ -18,7 +18,8 @@ const maxText = 2000;
 
 /** Returns the tasks that need a person in all projects of a member, newest first. */
 export async function listInbox(em: EntityManager, userId: string): Promise<InboxEntry[]> {
-  // The functions decide, and triggers use them too. The conditions beside them only let the indexes be used.
+  // Functions of the database decide, because its triggers use the same ones. The conditions beside them decide
+  // nothing; they let PostgreSQL use the indexes.
   return em.query(
     `with entries as (
        select t.id, t.project_id, t.title, t.status_since as since, t.failure->>'message' as text,
