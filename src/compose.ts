@@ -25,7 +25,7 @@ import { patient } from './git/patient.ts';
 import { githubApp } from './github/app/client.ts';
 import { keepPace, type Pace } from './github/app/pacing.ts';
 import { adoptStoredApp } from './github/app/stored-app.ts';
-import { registerWebhooks } from './github/inbox/events.ts';
+import { registerWebhooks } from './github/deliveries/events.ts';
 import { closedExcept } from './host/closed-address.ts';
 import { createMetrics } from './http/metrics.ts';
 import { type Images, openImages } from './images/images.ts';

@@ -1,6 +1,6 @@
 import type { App } from './app.ts';
 import { deleteOldAuditRecords } from './audit/store.ts';
-import { deleteOldDeliveries } from './github/inbox/delivery-store.ts';
+import { deleteOldDeliveries } from './github/deliveries/delivery-store.ts';
 import { deleteOldSignIns } from './github/sign-in/login-store.ts';
 import { forgetOldKeys } from './http/idempotency.ts';
 import { forgetOldEvents } from './projects/event-store.ts';

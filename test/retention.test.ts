@@ -1,5 +1,5 @@
 import { readConfig } from '../src/config.ts';
-import { deleteOldDeliveries } from '../src/github/inbox/delivery-store.ts';
+import { deleteOldDeliveries } from '../src/github/deliveries/delivery-store.ts';
 import { removeOld } from '../src/retention.ts';
 import { openTestApp, type TestApp } from './support/app.ts';
 import { makeEverything } from './support/everything.ts';

@@ -53,7 +53,7 @@ export const areas: Area[] = [
     name: 'retention',
     sources: [
       'src/retention.ts',
-      'src/github/inbox/delivery-store.ts#deleteOldDeliveries',
+      'src/github/deliveries/delivery-store.ts#deleteOldDeliveries',
       'src/projects/event-store.ts#forgetOldEvents',
       'src/runs/lease/journal-store.ts#deleteOldEvents,deleteOldTurns',
     ],

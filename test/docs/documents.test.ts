@@ -109,9 +109,9 @@ test('app.yml requests only the permissions that are needed, and every event tha
     metadata: 'read',
     members: 'read',
   });
-  const handled = [...read('src/github/inbox/events.ts').matchAll(/'(issue_comment|issues|pull_request)[.']/g)].map(
-    (m) => m[1],
-  );
+  const handled = [
+    ...read('src/github/deliveries/events.ts').matchAll(/'(issue_comment|issues|pull_request)[.']/g),
+  ].map((m) => m[1]);
   for (const event of handled) expect(app.default_events).toContain(event);
   expect(app.hook_attributes.url).toContain(webhookPath);
 });

@@ -8,7 +8,7 @@ import { compose } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { setupRoutes } from '../../src/github/app/setup.ts';
 import { webhookPath } from '../../src/github/app/webhook-address.ts';
-import { webhookReceiver } from '../../src/github/inbox/receive.ts';
+import { webhookReceiver } from '../../src/github/deliveries/receive.ts';
 import { aboutApp, loginRoutes } from '../../src/github/sign-in/login.ts';
 import { dashboard } from '../../src/http/dashboard.ts';
 import { httpServer } from '../../src/http/limits/listener.ts';

@@ -3,7 +3,7 @@ import type { App } from '../../app.ts';
 import { newId } from '../../db/ids.ts';
 import { normalUrl } from '../../git/remote-url.ts';
 import { findByUrl, hasRepositories, insertRepository, lockProjectRow } from '../../repositories/store.ts';
-import { listenFromNow } from '../inbox/delivery-store.ts';
+import { listenFromNow } from '../deliveries/delivery-store.ts';
 import { findByGitHubId, isNameTaken, setMovedAside, storeSeen } from './installation-store.ts';
 
 /** The fields of GitHub's repository object that we use. */

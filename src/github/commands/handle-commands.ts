@@ -8,7 +8,7 @@ import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import { rightOf } from '../../repositories/permission.ts';
 import { commandTable } from '../comment-parts.ts';
-import { insertHandledCommand, wasCommandHandled } from '../inbox/delivery-store.ts';
+import { insertHandledCommand, wasCommandHandled } from '../deliveries/delivery-store.ts';
 import { clearNotices } from '../mirror/mirror-store.ts';
 import { httpStatusOf, type Place, placeOfEvent } from '../place.ts';
 import { type GivenCommand, taskOfPlace } from './given-command.ts';

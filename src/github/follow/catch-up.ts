@@ -1,7 +1,7 @@
 import type { App } from '../../app.ts';
 import type { GitHubUser } from '../../projects/store.ts';
 import { handleCommands } from '../commands/handle-commands.ts';
-import { heardUntil, listenFromNow } from '../inbox/delivery-store.ts';
+import { heardUntil, listenFromNow } from '../deliveries/delivery-store.ts';
 import { itemsOf } from '../paginate.ts';
 import type { Place } from '../place.ts';
 import { runLabel } from './issues.ts';

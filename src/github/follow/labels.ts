@@ -5,7 +5,7 @@ import { asWriter } from '../../repositories/permission.ts';
 import { recheckTask } from '../../tasks/move.ts';
 import { taskOfPlace } from '../commands/given-command.ts';
 import { handleLabel } from '../commands/handle-commands.ts';
-import { insertHandledCommand, wasCommandHandled } from '../inbox/delivery-store.ts';
+import { insertHandledCommand, wasCommandHandled } from '../deliveries/delivery-store.ts';
 import { ownLabels } from '../mirror/mirror.ts';
 import { httpStatusOf, type Place } from '../place.ts';
 import { obeyLabel, runLabel } from './issues.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbedded } from '../../src/db/embedded/embedded.ts';
-import { parsePayload } from '../../src/github/inbox/payload.ts';
+import { parsePayload } from '../../src/github/deliveries/payload.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { privateKey } from '../support/github-app.ts';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
