@@ -8,7 +8,7 @@ import { adoptStoredApp } from './github/app/stored-app.ts';
 import { answerTrial } from './github/commands/answer-trial.ts';
 import { handleDelivery, requeueForgotten } from './github/deliveries/receive.ts';
 import { redeliverFailed } from './github/deliveries/redeliver.ts';
-import { reconcileAll } from './github/follow/heal.ts';
+import { reconcileAll } from './github/follow/compare-with-github.ts';
 import { refreshPullJob } from './github/follow/refresh-pull.ts';
 import { syncMilestones } from './github/mirror/milestones.ts';
 import { syncTask } from './github/mirror/sync.ts';
@@ -17,7 +17,7 @@ import { advancePlan } from './github/planning/advance-plan.ts';
 import { proposePrd } from './github/planning/propose-prd.ts';
 import type { JobName, JobPolicy, Jobs, Worker, Workers } from './queue/names.ts';
 import { removeOld } from './retention.ts';
-import { wakeForWaitingRuns, workOnRuns } from './runs/lease/work.ts';
+import { wakeWorkers, workOnRuns } from './runs/lease/work-on-runs.ts';
 import { continueTask } from './runs/split.ts';
 import { advanceAllSprints, advanceSprint } from './sprints/advance-sprint.ts';
 import { cancelSprintRun } from './sprints/end-sprint.ts';
@@ -97,7 +97,7 @@ export function scheduleOf(app: App): [string, () => Promise<void>][] {
       async () => {
         // Another process may have stored an App that was created on its setup page.
         await adoptStoredApp(app);
-        await wakeForWaitingRuns(app);
+        await wakeWorkers(app);
       },
     ],
     [

@@ -9,7 +9,7 @@ import { setupRoutes } from './github/app/setup.ts';
 import { setupAddress } from './github/app/stored-app.ts';
 import { webhookPath } from './github/app/webhook-address.ts';
 import { webhookReceiver } from './github/deliveries/receive.ts';
-import { reconcileAll } from './github/follow/heal.ts';
+import { reconcileAll } from './github/follow/compare-with-github.ts';
 import { aboutApp, loginRoutes } from './github/sign-in/login.ts';
 import { limitHeapGrowth } from './host/heap-growth.ts';
 import { startHeartbeat } from './host/heartbeat.ts';

@@ -6,7 +6,7 @@ import { listReconciliations } from '../runs/lease/reconcile-store.ts';
 import { Reconciliation } from '../runs/schemas.ts';
 import { onTask } from '../tasks/routes.ts';
 import { Task } from '../tasks/schemas.ts';
-import { reconcileFor } from './follow/heal.ts';
+import { reconcileFor } from './follow/compare-with-github.ts';
 import { mergeTask } from './merge.ts';
 
 export const githubRoutes: Route[] = [

@@ -8,7 +8,7 @@ import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } from '../tasks/revision-store.ts';
 import { getTask, hasLiveRunBelow, setTaskFields, type TaskView } from '../tasks/store.ts';
 import { runToContinue } from './continuing/continue-run.ts';
-import { abortHere } from './lease/live.ts';
+import { abortHere } from './lease/held-here.ts';
 import { repositoryFor, startProblem } from './start-problem.ts';
 import { endRun, findLiveRun, insertRun, listLiveSubtasks, lockForCancel, lockRun } from './store.ts';
 import { handCancelOn } from './write-handoff.ts';

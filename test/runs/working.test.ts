@@ -1,8 +1,8 @@
 import type { App } from '../../src/app.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { abortHere, holdHere, letGo } from '../../src/runs/lease/live.ts';
+import { abortHere, holdHere, letGo } from '../../src/runs/lease/held-here.ts';
 import { startRunClock } from '../../src/runs/lease/run-clock.ts';
-import { wakeForWaitingRuns, workOnRuns } from '../../src/runs/lease/work.ts';
+import { wakeWorkers, workOnRuns } from '../../src/runs/lease/work-on-runs.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { openRuns } from '../support/runs.ts';
 
@@ -161,11 +161,11 @@ test('the takeover of a lost worker is noted with its time', async () => {
 
 test('workers are woken by one job, and only if a run can be claimed', async () => {
   const { app } = given.service;
-  await wakeForWaitingRuns(app);
+  await wakeWorkers(app);
   expect(await jobs()).toEqual([]);
   await set(app.db.manager, await queueRun(), { created_at: `now() - interval '1 minute'` });
-  await wakeForWaitingRuns(app);
-  await wakeForWaitingRuns(app);
+  await wakeWorkers(app);
+  await wakeWorkers(app);
   expect(await jobs()).toEqual([0]);
 });
 

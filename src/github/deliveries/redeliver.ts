@@ -5,8 +5,8 @@ import { countRedelivery, forgetOldRedeliveries, readMark, setMark, wasDelivered
 const markName = 'hook deliveries';
 const pageSize = 100;
 /**
- * At most 30,000 deliveries are read in one call. Beyond that, the comparison with GitHub (heal.ts) finds what was
- * missed.
+ * At most 30,000 deliveries are read in one call. Beyond that, the comparison with GitHub (compare-with-github.ts)
+ * finds what was missed.
  */
 const maxPages = 300;
 /**

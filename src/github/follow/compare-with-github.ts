@@ -26,8 +26,8 @@ export async function reconcileAll(
   trigger: Reconciliation['trigger'],
   userId: string | null,
 ): Promise<Reconciliation> {
-  const healed = await heal(app, userId);
-  return reconcile(app, trigger, userId, healed);
+  const caughtUp = await compareWithGitHub(app, userId);
+  return reconcile(app, trigger, userId, caughtUp);
 }
 
 const underWay = new Map<string, Promise<Reconciliation>>();
@@ -50,13 +50,15 @@ export function reconcileFor(app: App, userId: string): Promise<Reconciliation> 
  */
 const unaskedComparisons = 50;
 
-async function heal(app: App, userId: string | null): Promise<Recovered> {
+/** Compares the tasks with GitHub. Returns those whose status was out of date. */
+async function compareWithGitHub(app: App, userId: string | null): Promise<Recovered> {
   if (app.github === undefined) return [];
-  const healed: Recovered = [];
+  const caughtUp: Recovered = [];
   const unasked = new Map<number, number>();
   const repositoryIds = await listRepositoriesOf(app.db.manager, userId);
   // A user without repositories need not wait for the lock.
   if (repositoryIds.length === 0) return [];
+  // The name stays, because workers of earlier versions use it too.
   await app.db.withLock('heal', async () => {
     await syncMilestones(app).catch((error) => app.log.warn({ err: error }, 'milestones could not be shown'));
     for (const repositoryId of repositoryIds) {
@@ -73,13 +75,13 @@ async function heal(app: App, userId: string | null): Promise<Recovered> {
       const { due, others } = chooseWork(await listOpenWork(app.db.manager, repositoryId), touched, left);
       unasked.set(place.installationId, left - due.filter((work) => !isTouched(work, touched)).length);
       for (const work of due) {
-        healed.push(...((await part(`task ${work.taskId}`, () => compare(app, place, work))) ?? []));
+        caughtUp.push(...((await part(`task ${work.taskId}`, () => compare(app, place, work))) ?? []));
         await markCompared(app.db.manager, repositoryId, work.taskId);
       }
       for (const { taskId } of others) await showTask(app, undefined, taskId);
     }
   });
-  return healed;
+  return caughtUp;
 }
 
 const isTouched = (work: Pick<OpenWork, 'numbers'>, touched?: Set<number>) =>

@@ -7,9 +7,9 @@ import { LeaseLost } from '../store.ts';
 import { cancelExpiredWaits } from '../waiting/expire.ts';
 import { resumeDueRuns } from '../waiting/park.ts';
 import { hasExpiredWaits } from '../waiting/waiting-store.ts';
+import { holdHere, letGo } from './held-here.ts';
 import { openJournal } from './journal.ts';
 import { type Claim, claimRun, giveBack, handOver, hasClaimable, renewLease } from './lease-store.ts';
-import { holdHere, letGo } from './live.ts';
 
 /** Handles the `run` job: works on runs until none is left. */
 export async function workOnRuns(app: App): Promise<void> {
@@ -32,7 +32,7 @@ export async function workOnRuns(app: App): Promise<void> {
  * Queues a `run` job if there is work for one: a run can be claimed, because a notification was lost or a lease has
  * expired, or the wait of a run is over or has taken too long.
  */
-export async function wakeForWaitingRuns(app: App): Promise<void> {
+export async function wakeWorkers(app: App): Promise<void> {
   const em = app.db.manager;
   // Without `unlessWaiting`, every process would add a job with each heartbeat while all workers are busy.
   if ((await hasClaimable(em)) || (await hasExpiredWaits(em, app.config.WAIT_DAYS)))
