@@ -7,7 +7,7 @@ import { migrationLock } from './locks.ts';
 import { LockLost, openNamedLocks } from './named-locks.ts';
 import { openPresence } from './presence.ts';
 import { tables } from './tables/list.ts';
-import { writeProbe } from './writable.ts';
+import { writeProbe } from './write-probe.ts';
 
 type MigrationClass = new () => MigrationInterface;
 

@@ -1,6 +1,6 @@
 import { mock } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { writeProbe } from '../../src/db/writable.ts';
+import { writeProbe } from '../../src/db/write-probe.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { readiness } from '../../src/http/readiness.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';

@@ -16,7 +16,6 @@ import {
   StoredApps,
 } from './github.ts';
 import { McpHeaders, McpServers } from './mcp.ts';
-import { peopleTables } from './people.ts';
 import { Agents, ApiTokens, Members, ProjectSecrets, Projects, Repositories, Users } from './project.ts';
 import { runTables } from './run.ts';
 import { Digests, SprintHistories, SprintMilestones, Sprints, WizardSessions } from './sprint.ts';
@@ -31,6 +30,7 @@ import {
   Reconciliations,
   RecoveredTasks,
 } from './upkeep.ts';
+import { waitingTables } from './waiting.ts';
 
 /** All tables, for TypeORM. A test compares them with the migrations, column by column. */
 export const tables = [
@@ -51,7 +51,7 @@ export const tables = [
   Handoffs,
   PullRequests,
   ...runTables,
-  ...peopleTables,
+  ...waitingTables,
   ...figureTables,
   Sprints,
   SprintHistories,

@@ -69,4 +69,4 @@ const HeldChanges = table<HeldChangeRow>('held_changes', {
 });
 
 /** All tables of this file, for the list in list.ts. */
-export const peopleTables = [RunMessages, Plans, HeldChanges];
+export const waitingTables = [RunMessages, Plans, HeldChanges];
