@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DamagedArchive, pack, unpack } from '../../src/environment/keep/archive.ts';
 import { type KeptStore, keptStore } from '../../src/environment/keep/kept-store.ts';
-import { moveInto } from '../../src/environment/keep/place.ts';
+import { moveInto } from '../../src/environment/keep/move-into.ts';
 import { type KeyParts, keyOf } from '../../src/environment/key.ts';
 
 const never = new AbortController().signal;

@@ -1,4 +1,4 @@
-import { inTurn } from '../../src/environment/keep/turns.ts';
+import { inTurn } from '../../src/environment/keep/in-turn.ts';
 
 const never = new AbortController().signal;
 
