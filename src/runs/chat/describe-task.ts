@@ -1,6 +1,6 @@
 import type { App } from '../../app.ts';
 import { proofSentence } from '../../domain/proof/proof.ts';
-import { joinParts, listPart, textPart } from '../../domain/text/facts.ts';
+import { joinParts, listPart, textPart } from '../../domain/text/description-parts.ts';
 import { fenced, oneLine } from '../../domain/text/sanitize.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { listHandoffs, listPulls, type StoredDiff } from '../../tasks/work-store.ts';

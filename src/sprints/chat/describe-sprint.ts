@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts';
-import { joinParts, listPart, textPart } from '../../domain/text/facts.ts';
+import { joinParts, listPart, textPart } from '../../domain/text/description-parts.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import { burndownOf, metricsOf } from '../figures-store.ts';
 import { forecastOf } from '../forecast.ts';
