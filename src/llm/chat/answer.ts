@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { keptWithin, maxCalls, tooManyCalls } from '../bounds.ts';
+import { malformedAnswer } from '../malformed-answer.ts';
 import { isFields } from '../merge.ts';
 import { ModelFailed, type Reply, type ToolCall } from '../model.ts';
-import { otherForm } from '../other-form.ts';
 import { AnswerIsError } from '../refusals/refusal.ts';
 import { usage } from '../usage.ts';
 import { Interrupted } from '../wire-format.ts';
@@ -56,7 +56,7 @@ type Message = z.output<typeof answer>['choices'][0]['message'];
 export function chatReply(model: string, completion: unknown): Reply {
   failOnError(completion);
   const { data, error } = answer.safeParse(completion);
-  if (data === undefined) throw otherForm('Chat Completion', error.issues[0]?.path, completion);
+  if (data === undefined) throw malformedAnswer('Chat Completion', error.issues[0]?.path, completion);
   const [{ message, finish_reason }] = data.choices;
   if (message.tool_calls.length > maxCalls) throw tooManyCalls();
   const text = textOf(message);

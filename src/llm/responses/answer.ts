@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { keptWithin, maxCalls, tooManyCalls } from '../bounds.ts';
+import { malformedAnswer } from '../malformed-answer.ts';
 import { isFields } from '../merge.ts';
 import { ModelFailed, type Reply } from '../model.ts';
-import { otherForm } from '../other-form.ts';
 import { AnswerIsError } from '../refusals/refusal.ts';
 import { usage } from '../usage.ts';
 import { Interrupted } from '../wire-format.ts';
@@ -24,7 +24,7 @@ const answer = z.object({
 export function responsesReply(model: string, response: unknown): Reply {
   if (isFields(response) && response.error != null) throw new AnswerIsError(response.error);
   const { data, error } = answer.safeParse(response);
-  if (data === undefined) throw otherForm('Response', error.issues[0]?.path, response);
+  if (data === undefined) throw malformedAnswer('Response', error.issues[0]?.path, response);
   // The items as they came; those in `data` have only the fields that the schema names.
   const { output } = response as { output: unknown[] };
   if (output.length > maxCalls) throw tooManyCalls();

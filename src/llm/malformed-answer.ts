@@ -9,7 +9,7 @@ const maxSaid = 500;
  * Builds the failure for an answer that is not a `form`. Some gateways report their errors in such an answer, with
  * status 200.
  */
-export function otherForm(form: string, where: PropertyKey[] | undefined, data: unknown): ModelFailed {
+export function malformedAnswer(form: string, where: PropertyKey[] | undefined, data: unknown): ModelFailed {
   const part = where?.join('.') || 'the answer itself';
   const said = textIn(data).slice(0, maxSaid);
   return badAnswer(
