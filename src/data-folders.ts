@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { isAlive, isReachable } from './db/embedded/embedded.ts';
 import { reachableRoot } from './db/embedded/embedded-binaries.ts';
 import { hasRoom } from './disk.ts';
-import { isOneDisk, neutralRoot } from './neutral-place.ts';
+import { isOneDisk, neutralRoot } from './neutral-root.ts';
 import { removeTree } from './sandbox/remove-tree.ts';
 
 /** The folders in which a process keeps its files. */

@@ -6,7 +6,7 @@ import { noteResult } from './audited.ts';
 import { answerEvents, type EventStream, wantsEvents } from './events.ts';
 import { type KeptReply, takeKey } from './idempotency.ts';
 import type { Leave } from './limits/user-line.ts';
-import { answerLines, wantsLines } from './lines.ts';
+import { answerLines, wantsLines } from './ndjson.ts';
 import { answerOnce, type Reply, streamOnce } from './once.ts';
 import { replyText } from './reply-text.ts';
 import { cutPage, noBody, readBody, validated } from './request.ts';

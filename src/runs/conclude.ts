@@ -9,7 +9,7 @@ import { followRevisions } from './operations.ts';
 import { changesOf, readOnce, type TreeOf } from './outgoing/changes.ts';
 import { objections, rejection } from './outgoing/objection.ts';
 import { findUnplanned } from './outgoing/planned-files.ts';
-import { isDraft, storeProof } from './proof/show.ts';
+import { isDraft, storeProof } from './proof/publish-proof.ts';
 import { linkPulls, proposeWork, pushWork } from './publish/publish.ts';
 import { type CheckResult, firstFailure } from './publish/verify.ts';
 import { splitTask } from './split.ts';

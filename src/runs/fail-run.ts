@@ -10,7 +10,7 @@ import { refreshRemote } from './open-work.ts';
 import { readOnce } from './outgoing/changes.ts';
 import { objections } from './outgoing/objection.ts';
 import { findUnplanned } from './outgoing/planned-files.ts';
-import { storeFailedProof } from './proof/show.ts';
+import { storeFailedProof } from './proof/publish-proof.ts';
 import { proposeWork, pushWork } from './publish/publish.ts';
 import { endRun } from './store.ts';
 import { needsApproval } from './waiting/await-approval.ts';

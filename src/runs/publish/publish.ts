@@ -12,7 +12,7 @@ import { setTaskFields } from '../../tasks/store.ts';
 import { upsertDiff, upsertPull } from '../../tasks/work-store.ts';
 import type { FinishArguments } from '../agent/tools/endings.ts';
 import { stepOf } from '../lease/journal.ts';
-import { isDraft, proofSection, updateProofSection } from '../proof/show.ts';
+import { isDraft, proofSection, updateProofSection } from '../proof/publish-proof.ts';
 import { findStarter, lockForPush } from '../store.ts';
 import { allWorks, type Work } from '../work.ts';
 import type { CheckResult } from './verify.ts';
