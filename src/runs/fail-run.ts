@@ -17,7 +17,7 @@ import { needsApproval } from './waiting/await-approval.ts';
 import { ModelAway } from './waiting/model-away.ts';
 import { allWorks, type Work } from './work.ts';
 import { keptStep } from './workspace/kept-work.ts';
-import { handFailureOn } from './write-handoff.ts';
+import { storeFailureHandoff } from './write-handoff.ts';
 
 interface Failed {
   /** Undefined when the run failed before its repository was open. */
@@ -30,11 +30,11 @@ interface Failed {
 export async function endFailed(app: App, run: RunRow, journal: Journal, failed: Failed): Promise<void> {
   const { work, failure, error } = failed;
   app.log.warn({ err: error, runId: run.id, category: failure.category }, 'run failed');
-  const isServers = error instanceof ModelAway || (error instanceof Error && error.cause instanceof ModelFailed);
-  const isShown = ['budget', 'checks'].includes(failure.category) || (failure.category === 'model' && !isServers);
+  const isModelsFault = error instanceof ModelAway || (error instanceof Error && error.cause instanceof ModelFailed);
+  const isShown = ['budget', 'checks'].includes(failure.category) || (failure.category === 'model' && !isModelsFault);
   if (work !== undefined) await keepWork(app, work, failure, isShown);
   // A model that just failed is not asked for a handoff.
-  const told = isServers ? undefined : await work?.handoff?.(failure);
+  const told = isModelsFault ? undefined : await work?.handoff?.(failure);
   await failRun(app, run, journal, failure, told);
 }
 
@@ -48,7 +48,7 @@ async function failRun(
 ): Promise<void> {
   await journal.note('failed', failure.message, { category: failure.category });
   await journal.write(async (em) => {
-    await handFailureOn(app, em, run, failure, told);
+    await storeFailureHandoff(app, em, run, failure, told);
     await endRun(em, run.id, 'failed', failure);
     await tryMoveTask(app, em, run.taskId, 'fail', { failure });
   });

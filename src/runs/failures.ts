@@ -72,7 +72,7 @@ function saidBy(error: Error, status: number): string {
  * Describes a temporary error: the text for people, and the pause in milliseconds that the host asked for. Returns
  * undefined for permanent errors.
  */
-export function passing(error: unknown): { says: string; afterMs: number | undefined } | undefined {
+export function temporaryFault(error: unknown): { says: string; afterMs: number | undefined } | undefined {
   if (error instanceof GitFailed)
     return isTransientFault(error.fault) ? { says: error.message, afterMs: error.retryAfterMs } : undefined;
   const { name, status } = error as { name?: string; status?: number };

@@ -65,7 +65,7 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
       secrets: [...(remote.token === undefined ? [] : [remote.token]), ...(await knownSecrets(app, run.projectId))],
       patience,
       signal: signals.git,
-      also: [],
+      others: [],
     };
   } catch (error) {
     await remove();

@@ -11,7 +11,7 @@ import { runToContinue } from './continuing/continue-run.ts';
 import { abortHere } from './lease/held-here.ts';
 import { repositoryFor, startProblem } from './start-problem.ts';
 import { endRun, findLiveRun, insertRun, listLiveSubtasks, lockForCancel, lockRun } from './store.ts';
-import { handCancelOn } from './write-handoff.ts';
+import { storeCancelHandoff } from './write-handoff.ts';
 
 interface Starting {
   taskId: string;
@@ -161,7 +161,7 @@ export async function cancelTask(app: App, taskId: string, isAgain = false): Pro
     const live = await findLiveRun(em, taskId);
     if (live?.id !== run?.id)
       throw new Refused('The task started another run while you were cancelling. Reload and try again.');
-    if (live !== null && (await endRun(em, live.id, 'cancelled', null))) await handCancelOn(app, em, live);
+    if (live !== null && (await endRun(em, live.id, 'cancelled', null))) await storeCancelHandoff(app, em, live);
     return getTask(em, taskId);
   });
   if (run !== null) app.db.afterCommit(() => abortHere(run.id));

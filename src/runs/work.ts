@@ -24,7 +24,7 @@ export interface Work extends Workspace {
   /** When the token for git expires; undefined for a token that does not expire. */
   tokenEndsAt: Date | undefined;
   /** The other repositories that the run has opened. Empty in the `Work` of those repositories. */
-  also: Work[];
+  others: Work[];
   journal: Journal;
   /** The live credentials that must not leave the service. */
   secrets: string[];
@@ -52,5 +52,5 @@ export interface Work extends Workspace {
 
 /** Returns the repository of the task, then the others in the order in which they were opened. */
 export function allWorks(work: Work): Work[] {
-  return [work, ...work.also];
+  return [work, ...work.others];
 }

@@ -14,7 +14,7 @@ interface Ended {
 }
 
 /** Stores the handoff of a failed run: why it failed, and what the model says or else the facts. */
-export async function handFailureOn(
+export async function storeFailureHandoff(
   app: App,
   em: EntityManager,
   run: Ended,
@@ -27,7 +27,7 @@ export async function handFailureOn(
 }
 
 /** Stores the handoff of a cancelled run. The model is not asked, because a cancelled run should cost nothing more. */
-export async function handCancelOn(
+export async function storeCancelHandoff(
   app: App,
   em: EntityManager,
   run: Ended,

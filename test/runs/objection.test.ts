@@ -36,7 +36,7 @@ function repositoryOf(trees: Record<string, Files>): Checkout {
 
 function workOn(
   trees: Record<string, Files>,
-  more: { branch?: Partial<Branch>; also?: Work[]; settings?: object } = {},
+  more: { branch?: Partial<Branch>; others?: Work[]; settings?: object } = {},
 ) {
   return {
     checkout: repositoryOf(trees),
@@ -44,7 +44,7 @@ function workOn(
     repository: { name: 'docs' },
     settings: { ...noSettings, ...more.settings },
     secrets: [],
-    also: more.also ?? [],
+    others: more.others ?? [],
   } as unknown as Work;
 }
 
@@ -71,8 +71,8 @@ test.each<[string, Files, Files]>([
 
 test('each repository of a run is checked with its own settings', async () => {
   const trees = { before: {}, now: { '.husky/x': 'x', 'infra/x': 'x' } };
-  const also = [workOn(trees, { settings: { allowed: ['.husky'], protected: ['infra'] } })];
-  expect(await said(workOn({ before: {}, now: {} }, { also }))).toBe(
+  const others = [workOn(trees, { settings: { allowed: ['.husky'], protected: ['infra'] } })];
+  expect(await said(workOn({ before: {}, now: {} }, { others }))).toBe(
     '- ../docs/infra/x is protected by the .deckhand.yml of the repository; restore it',
   );
 });

@@ -5,7 +5,7 @@ import type { TaskView } from '../../tasks/store.ts';
 import { part } from './prompts/part.ts';
 
 /** The contents of the first messages to the model. */
-interface Briefing {
+interface Opening {
   agent: AgentRow;
   task: TaskView;
   run: Pick<RunRow, 'instructions'>;
@@ -35,7 +35,7 @@ const [workingRules, shell, noShell, data] = [part('working-rules'), part('shell
  * Writes the first messages of a conversation: how to work, who the agent is, how this repository works, and the task.
  * What many runs share comes first, because servers cache prompts by their beginning.
  */
-export function openingMessages(given: Briefing): Message[] {
+export function openingMessages(given: Opening): Message[] {
   const { agent, hasShell, instructions } = given;
   const parts = [
     `${workingRules}\n\n${hasShell ? shell : noShell}`,
@@ -49,7 +49,7 @@ export function openingMessages(given: Briefing): Message[] {
   ];
 }
 
-function describeTask(given: Briefing): string {
+function describeTask(given: Opening): string {
   const { task, run, repositoryName, map, handoffs, related, conflicts, checks, others, sections } = given;
   const parts = [
     `# Task: ${task.title}`,

@@ -60,7 +60,7 @@ export async function workInside(app: App, given: Limited, work: Work, signals: 
     const messages = [...withImages(opening, briefing.images), ...turns.flatMap((t) => t.messages)];
     const context = loopContext(app, given, work, { repositories, signals, memory, turnsBefore: turns.length });
     context.host = tellingOfLostProcesses(context.host, messages);
-    context.offered.others = briefing.mcp;
+    context.offered.mcp = briefing.mcp;
     work.handoff = (failure) => askOnce(journal, () => askForHandoff(context, messages, failure, work.signal));
     const ending = await converse(context, messages);
     return endedWith(work, await journal.once('ending', async () => ending));

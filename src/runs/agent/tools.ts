@@ -31,12 +31,12 @@ const editorCommands: Record<string, string> = {
 /** Returns the tools to offer to the model. There is no shell without a working sandbox. */
 export function toolSpecs(offered: Offered): ToolSpec[] {
   const own = Object.entries(tools).filter(([, tool]) => tool.offer !== 'hidden' && isUsable(tool, offered));
-  return [...specsOf(Object.fromEntries(own)), ...otherSpecs(offered)];
+  return [...specsOf(Object.fromEntries(own)), ...mcpSpecs(offered)];
 }
 
 /** Nobody knows what the tools of other servers change, so they are not offered before a plan is approved. */
-function otherSpecs({ others, plan }: Offered): ToolSpec[] {
-  return plan === 'always' ? [] : (others?.specs ?? []);
+function mcpSpecs({ mcp, plan }: Offered): ToolSpec[] {
+  return plan === 'always' ? [] : (mcp?.specs ?? []);
 }
 
 function isUsable(tool: Tool, { hasShell, maySplit, plan = 'never' }: Offered): boolean {
@@ -71,10 +71,10 @@ interface Understood {
  */
 export async function callTool(context: ToolContext, call: ToolCall, { isCut = false } = {}): Promise<ToolResult> {
   const { host, offered } = context;
-  if (offered.others !== undefined && otherSpecs(offered).some(({ name }) => name === call.name)) {
+  if (offered.mcp !== undefined && mcpSpecs(offered).some(({ name }) => name === call.name)) {
     // These tools read their arguments themselves; they get valid JSON where there is only one reading.
     const read = readObject(call.arguments, { isCut });
-    return answered(await offered.others.call(call.name, read.ok ? JSON.stringify(read.value) : call.arguments), false);
+    return answered(await offered.mcp.call(call.name, read.ok ? JSON.stringify(read.value) : call.arguments), false);
   }
   const understood = understand(call, offered, isCut);
   if (typeof understood === 'string') return refused(understood);
@@ -103,13 +103,13 @@ function noTool(called: string, name: string | undefined, offered: Offered): str
   const names = toolSpecs(offered).map((spec) => spec.name);
   const tool = name === undefined ? undefined : tools[name];
   if (tool?.offer === 'with shell') return `there is no shell here; the tools are ${names.join(', ')}`;
-  if (offered.plan === 'always' && (tool !== undefined || isOther(called, offered)))
+  if (offered.plan === 'always' && (tool !== undefined || isMcpTool(called, offered)))
     return `a person has to approve a plan before ${called.slice(0, 100)} can be used; call propose_plan. The tools until then are ${names.join(', ')}`;
   return `there is no tool ${called.slice(0, 100)}; the tools are ${names.join(', ')}`;
 }
 
-function isOther(called: string, { others }: Offered): boolean {
-  return others?.specs.some(({ name }) => name === called) ?? false;
+function isMcpTool(called: string, { mcp }: Offered): boolean {
+  return mcp?.specs.some(({ name }) => name === called) ?? false;
 }
 
 /** Translates the names of tools that depend on the arguments. */
@@ -154,7 +154,7 @@ export interface MeantCall {
 
 const everything: Offered = { hasShell: true, maySplit: true, plan: 'large' };
 
-/** Returns what a call means; undefined when it is invalid, or a call of a tool from elsewhere. */
+/** Returns what a call means; undefined when it is invalid, or a call of an MCP tool. */
 export function meantCall(call: ToolCall): MeantCall | undefined {
   const understood = understand(call, everything, false);
   if (typeof understood === 'string') return undefined;

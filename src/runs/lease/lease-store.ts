@@ -18,7 +18,7 @@ const isFree = `not exists (
  * back has set `not_before`. After a worker was lost, the first takeover happens when the lease expires, and later ones
  * happen after a pause.
  */
-const isLeft = `r.status = 'running' and r.lease_until < now()
+const isAbandoned = `r.status = 'running' and r.lease_until < now()
   and coalesce(r.not_before, r.lease_until + ${pauseAfter('r.interruptions')}) <= now()`;
 
 export interface Claim {
@@ -42,7 +42,7 @@ export async function claimRun(em: EntityManager, leaseSeconds: number): Promise
        interruptions = interruptions + (was.status = 'running' and was.not_before is null)::int
      from (
        select r.id, r.status, r.not_before, r.heartbeat_at from runs r
-       where r.status = 'queued' and ${isFree} or ${isLeft}
+       where r.status = 'queued' and ${isFree} or ${isAbandoned}
        order by r.created_at, r.id limit 1 for update skip locked) was
      where runs.id = was.id
      returning runs.id, was.status = 'running' as "wasRunning", was.not_before is not null as "isGivenBack",
@@ -64,7 +64,7 @@ export async function claimRun(em: EntityManager, leaseSeconds: number): Promise
  */
 export async function hasClaimable(em: EntityManager): Promise<boolean> {
   const [row] = await em.query(
-    `select exists (select 1 from runs r where ${isLeft}
+    `select exists (select 1 from runs r where ${isAbandoned}
        or r.status = 'queued' and r.created_at < now() - interval '2 seconds' and ${isFree}
        or ${isDue}) as waits`,
   );

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { growingPauseMs } from '../../domain/patience.ts';
-import { passing } from '../failures.ts';
+import { temporaryFault } from '../failures.ts';
 import type { Journal } from '../lease/journal.ts';
 
 /**
@@ -49,7 +49,7 @@ export function patienceOf(about: About): Patience {
  * @throws the given error when it is permanent or the pause would end after the deadline
  */
 async function pauseAfter(error: unknown, tries: number, deadline: number, { journal, signal }: About): Promise<void> {
-  const found = signal.aborted ? undefined : passing(error);
+  const found = signal.aborted ? undefined : temporaryFault(error);
   const pauseMs = Math.max(growingPauseMs(tries, firstPauseMs, longestPauseMs), found?.afterMs ?? 0);
   if (found === undefined || pauseMs > deadline - Date.now()) throw error;
   await journal.note('repository', `${found.says}; trying again in ${Math.ceil(pauseMs / 1000)} s`);

@@ -3,7 +3,7 @@ import type { App } from '../../app.ts';
 import { tryMoveTask } from '../../tasks/move.ts';
 import { insertEvent } from '../lease/journal-store.ts';
 import { endRun, lockRun } from '../store.ts';
-import { handCancelOn } from '../write-handoff.ts';
+import { storeCancelHandoff } from '../write-handoff.ts';
 import { listExpiredWaits } from './waiting-store.ts';
 
 /** Cancels the runs that have waited for a person for longer than `WAIT_DAYS`. Their branches are kept. */
@@ -25,6 +25,6 @@ async function cancelIfExpired(
   const why = `Nobody reacted for ${days}, so the run was cancelled. Its branch is kept; retry continues it.`;
   await tryMoveTask(app, em, taskId, 'cancel');
   await endRun(em, runId, 'cancelled', null);
-  await handCancelOn(app, em, { id: runId, taskId }, why);
+  await storeCancelHandoff(app, em, { id: runId, taskId }, why);
   await insertEvent(em, runId, 'cancelled', why, { waitDays: WAIT_DAYS });
 }

@@ -85,7 +85,7 @@ export function combineRepositories(
     },
     restore: async (files) => {
       for (const [id, changed] of Object.entries(files)) {
-        const name = work.also.find((w) => w.repository.id === id)?.repository.name ?? '';
+        const name = work.others.find((w) => w.repository.id === id)?.repository.name ?? '';
         await (id === '' ? own : others.hosts.get(name))?.restore(changed);
       }
       for (const each of allWorks(work)) storedTrees.set(each, await each.checkout.snapshot());
@@ -111,7 +111,7 @@ function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHos
   const open = async (repository: RepositoryRow, patience: Patience): Promise<Work> => {
     const shared = { journal: work.journal, signals, patience: work.patience };
     const other = await patience(() => openWork(app, given, repository, shared));
-    work.also.push(other);
+    work.others.push(other);
     // The credentials of one repository must not be pushed to another.
     for (const each of allWorks(work)) each.secrets = [...new Set([...work.secrets, ...other.secrets])];
     hosts.set(repository.name, other.host);

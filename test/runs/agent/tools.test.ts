@@ -30,9 +30,9 @@ test('the offered tools are those of the interface', () => {
 });
 
 test('until a plan is approved, no tool that changes files is offered or understood', async () => {
-  const others = { specs: [{ name: 'docs__put', description: 'd', parameters: {} }], call: async () => never() };
+  const mcp = { specs: [{ name: 'docs__put', description: 'd', parameters: {} }], call: async () => never() };
   const never = () => Promise.reject(new Error('called'));
-  const planning = { ...everything, plan: 'always' as const, others };
+  const planning = { ...everything, plan: 'always' as const, mcp };
   expect(names(planning)).toEqual(
     'list_files read_file search run_command start_process read_output stop_process open_repository note_plan explore ask_person propose_plan finish give_up'.split(
       ' ',
@@ -69,16 +69,16 @@ test('a plan is proposed with its files; one that names every file is refused', 
   expect(await callTool({ ...context, offered: everything }, call('propose_plan', plan))).toMatchObject({ ok: false });
 });
 
-test('tools from elsewhere are offered beside ours, under their exact names, with readable arguments', async () => {
+test('tools of MCP servers are offered beside ours, under their exact names, with readable arguments', async () => {
   const asked: string[] = [];
-  const others = {
+  const mcp = {
     specs: [{ name: 'docs__bash', description: 'd', parameters: {} }],
     call: async (name: string, text: string) => {
       asked.push(`${name} ${text}`);
       return { ok: text !== 'no', text: 'answer' };
     },
   };
-  const { context, calls } = recorded([], { offered: { ...everything, others } });
+  const { context, calls } = recorded([], { offered: { ...everything, mcp } });
   expect(names(context.offered).at(-1)).toBe('docs__bash');
   expect(await callTool(context, call('docs__bash', '{"a": 1,}'))).toMatchObject({ ok: true, text: 'answer' });
   expect(await callTool(context, call('docs__bash', 'no'))).toMatchObject({ ok: false, text: 'Error: answer' });

@@ -19,7 +19,7 @@ export type ToolResult =
   | { kind: 'wait'; wait: NewWait; text: string };
 
 /** Tools of MCP servers. They are offered beside our own, under their exact names. */
-export interface OtherTools {
+export interface McpToolset {
   specs: ToolSpec[];
   /** Carries out a call. Every failure becomes an answer. */
   call(name: string, argumentsJson: string): Promise<ToolAnswer>;
@@ -34,7 +34,7 @@ export interface Offered {
    * Whether the run still has to propose a plan: `always` before it changes anything, `large` before a large change.
    */
   plan?: PlanMode;
-  others?: OtherTools;
+  mcp?: McpToolset;
 }
 
 /** What the tools of a run work with. */
