@@ -89,7 +89,7 @@ async function furnish(
   await confinement.own(work);
   const commands = plan.isDetected ? detectSetup(files.keys()) : plan.commands;
   if (commands.length === 0) return { failed: undefined, refused: [] };
-  await note('setup', 'the change alters files that decide about set-up, so it is set up again for the checks');
+  await note('setup', 'the change alters files that decide about set-up, so set-up runs again for the checks');
   const equipped = await openEquipped(room, 'setup', { work, confinement });
   try {
     const how = { seconds: setupSeconds, signal: confinement.signal, goesOn: plan.isDetected, secrets: [] };

@@ -69,7 +69,7 @@ export async function askModel<N extends FunctionName>(
     return await converse(app, model, name, step);
   } catch (error) {
     if ((error as Error).name === 'TimeoutError')
-      throw new AppError(502, `The model was not done after ${stepMs / 1000} s. Try again or choose a faster model.`);
+      throw new AppError(502, `The model did not finish in ${stepMs / 1000} s. Try again or choose a faster model.`);
     throw explained(error);
   }
 }

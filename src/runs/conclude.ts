@@ -62,7 +62,8 @@ export async function changedWorks(work: Work, treeOf: TreeOf): Promise<Work[]> 
  * @throws RunFailed when the host refuses the change or a check fails
  */
 async function assertFit(work: Work, treeOf: TreeOf, checks: CheckResult[]): Promise<void> {
-  if (work.planning?.mode === 'always') throw new RunFailed('push_rejected', 'no person has approved a plan for it');
+  if (work.planning?.mode === 'always')
+    throw new RunFailed('push_rejected', 'no person has approved a plan for the change');
   const found = await objections(work, treeOf);
   if (found !== undefined) throw rejection(found);
   const failing = firstFailure(checks);

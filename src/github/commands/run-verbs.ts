@@ -89,7 +89,7 @@ export const runVerbs = {
   },
   rewind: {
     takes: '<turn> [text]',
-    does: 'goes back to a turn of the latest run and continues from there, with other words',
+    does: 'goes back to a turn of the latest run and continues from there; the text says what to do differently',
     audit: 'task.rewind',
     act: rewind,
   },

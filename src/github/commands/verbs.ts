@@ -116,7 +116,7 @@ export const verbs: Record<string, Verb> = {
   },
   answer: {
     takes: '<number or text>',
-    does: 'answers the question of the agent or of the plan; for a plan, the ticked options without a text',
+    does: 'answers the question of the agent or of the plan; without a text, answers the plan with the ticked options',
     audit: 'task.answer',
     act: answer,
   },
