@@ -98,7 +98,7 @@ export interface Merged {
   conflicts: string[];
 }
 
-/** A repository on disk. Its git folder lies outside the work tree, so an agent that works on the files cannot change it. */
+/** A repository on disk. Its git folder lies outside of the work tree, where an agent cannot change it. */
 export interface Checkout {
   gitDir: string;
   workTree: string;

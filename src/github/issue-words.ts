@@ -19,8 +19,8 @@ export function wordsForIssue(task: { title: string; description: string }, comm
 }
 
 /**
- * Returns the title and the text of an issue. Where they say the same as the task, returns the task's own characters: GitHub
- * changes line endings, and text that we write into an issue is made harmless first.
+ * Returns the title and the text of an issue. Where they say the same as the task, returns the task's own characters:
+ * GitHub changes line endings, and text that we write into an issue is made harmless first.
  */
 export function comparedWords(
   issue: ReturnType<typeof wordsOfIssue>,

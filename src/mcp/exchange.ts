@@ -40,7 +40,10 @@ const message = z.object({
 });
 type Message = z.output<typeof message>;
 
-/** A server may send requests of its own before it answers. At most this many get a reply, so that it cannot make us flood it. */
+/**
+ * A server may send requests of its own before it answers. At most this many get a reply, so that it cannot make us
+ * flood it.
+ */
 const maxReplies = 10;
 const methodNotFound = { code: -32601, message: 'this client offers nothing to servers' };
 

@@ -164,7 +164,9 @@ export function changedByOthers(): Refused {
   return new Refused('Somebody else changed this planning session. Reload to see their changes.');
 }
 
-/** Returns the parts before their last change. A part that is removed is kept, so that its next version can be compared. */
+/**
+ * Returns the parts before their last change. A part that is removed is kept, so that its next version can be compared.
+ */
 function previousParts(session: Session, change: Partial<Parts>): Partial<Parts> {
   const replaced = planParts.filter((part) => {
     const [before, after] = [session[part], change[part]];

@@ -155,8 +155,8 @@ async function openSprintOf(em: EntityManager, { sprintId, projectId }: TaskView
 }
 
 /**
- * Deletes a task and its subtasks. Removes them from the dependencies of other tasks. Jobs then remove from GitHub what they
- * show there.
+ * Deletes a task and its subtasks. Removes them from the dependencies of other tasks. Jobs then remove from GitHub what
+ * they show there.
  * @throws Refused while a run is live
  */
 export async function deleteTask(app: App, task: TaskView): Promise<void> {

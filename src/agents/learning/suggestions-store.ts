@@ -28,8 +28,8 @@ export async function findSuggestions(em: EntityManager, { agentId, key }: Kept)
 }
 
 /**
- * Returns true if the caller should ask a model. Others get false until `retryMinutes` have passed without an answer. Call it in
- * a transaction.
+ * Returns true if the caller should ask a model. Others get false until `retryMinutes` have passed without an answer.
+ * Call it in a transaction.
  */
 export async function claimSuggestions(em: EntityManager, { agentId, lineId, key }: Told): Promise<boolean> {
   await lockUntilCommit(em, 'suggestions', lineId);

@@ -19,7 +19,9 @@ export const EnvironmentSecrets = table<EnvironmentSecretRow>('environment_secre
   createdAt: madeNow(),
 });
 
-/** A command of a trial. `exitCode` is null while it runs, and when it was killed. Checks follow the commands of set-up. */
+/**
+ * A command of a trial. `exitCode` is null while it runs, and when it was killed. Checks follow the commands of set-up.
+ */
 export interface TrialCommand {
   command: string;
   exitCode: number | null;

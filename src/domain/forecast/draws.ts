@@ -23,9 +23,9 @@ export function goesByHand(owner: string | null, { byAgents, byHand }: Samples):
 }
 
 /**
- * Returns a function that draws what is left of each task, for one simulation. It draws from what finished tasks took, with
- * weights that are drawn too (a Bayesian bootstrap), so that few samples give wide results. The function returns the same
- * arrays each time.
+ * Returns a function that draws what is left of each task, for one simulation. It draws from what finished tasks took,
+ * with weights that are drawn too (a Bayesian bootstrap), so that few samples give wide results. The function returns
+ * the same arrays each time.
  */
 export function durationDrawer(tasks: readonly OpenTask[], samples: Samples, random: Random): () => Durations {
   const numbers = [...tasks.keys()];

@@ -35,7 +35,10 @@ const pieces = new RegExp(
 
 type Groups = Partial<Record<'link' | 'address' | 'ticks' | 'code' | 'task' | 'number' | 'path', string>>;
 
-/** Calls `replace` for each possible name outside code blocks. Code in several backticks is left alone to its line's end. */
+/**
+ * Calls `replace` for each possible name outside code blocks. Code in several backticks is left alone to its line's
+ * end.
+ */
 function eachName(text: string, replace: (groups: Groups, found: string) => string): string {
   let fence: string | undefined;
   return text

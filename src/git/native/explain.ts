@@ -8,7 +8,8 @@ const faults: [RegExp, GitFault][] = [
   [/\[(remote )?rejected\]|non-fast-forward|fetch first|hook declined/i, 'rejected'],
   [/Authentication failed|could not read (Username|Password)|Permission to .* denied/i, 'auth'],
   [/repository .* not found|does not exist/i, 'missing'],
-  // The last phrase is all that git says of a list of branches that ends early. A refusal has an HTTP status, which counts more.
+  // The last phrase is all that git says of a list of branches that ends early. A refusal has an HTTP status, which
+  // counts more.
   [
     /Could not resolve|Failed to connect|Connection (refused|reset|timed out)|early EOF|unexpected disconnect|timed out|unable to access|Operation too slow|RPC failed|hung up|Could not read from remote repository/i,
     'unreachable',

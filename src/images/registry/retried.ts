@@ -3,7 +3,7 @@ import { RunFailed } from '../../domain/run.ts';
 
 const attempts = 3;
 
-/** Repeats work that may have failed because of a passing fault of the network. A refusal is final, and so is a full disk. */
+/** Repeats work that may have failed because of a temporary fault of the network. A refusal or a full disk is final. */
 export function retried<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   const once = () =>
     work().catch((error: Error & { code?: string }) => {

@@ -27,7 +27,10 @@ interface Keeping {
   beforeWait(): Promise<void>;
 }
 
-/** Stores the turns of a conversation, each with the files that it changed, so that any worker or a later run can go on. */
+/**
+ * Stores the turns of a conversation, each with the files that it changed, so that another worker or a later run can
+ * continue.
+ */
 export function openTurns(app: App, given: Assignment, work: Work, keeping: Keeping) {
   const { run, task } = given;
   const { repositories, hearing, memory } = keeping;

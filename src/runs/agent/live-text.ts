@@ -23,7 +23,9 @@ export interface LiveText {
   end(): Promise<void>;
 }
 
-/** `secrets` returns the credentials to remove. Text that may be the beginning of one is held back until it is complete. */
+/**
+ * `secrets` returns the credentials to remove. Text that may be the beginning of one is held back until it is complete.
+ */
 export function openLiveText(db: Pick<Database, 'tell'>, runId: string, secrets: () => string[]): LiveText {
   let turn = 0;
   let held = '';

@@ -9,7 +9,10 @@ export const copiedStep = 'conversation';
 export interface Copied {
   /** The number of turns; 0 when the conversation was no longer kept. */
   turns: number;
-  /** The first turn, numbered from 0, whose files are stored with this run. Those of earlier turns are with the earlier run. */
+  /**
+   * The first turn, numbered from 0, whose files are stored with this run. Those of earlier turns are with the earlier
+   * run.
+   */
   filesSince: number;
 }
 

@@ -27,7 +27,10 @@ export interface McpTools {
   close(): Promise<void>;
 }
 
-/** What the servers offered when the run began. A worker that takes over offers the same, so that the prompt stays equal. */
+/**
+ * What the servers offered when the run began. A worker that takes over offers the same, so that the prompt stays
+ * equal.
+ */
 interface Offer {
   tools: OfferedTool[];
   notes: string[];

@@ -23,8 +23,8 @@ export interface OpenRepositories {
   /** Opens the repositories again that an earlier worker of this run had opened. */
   reopen(): Promise<void>;
   /**
-   * Returns the files that changed since they were last stored or, with `whole`, since the run began. `markStored` has to be
-   * called once they are stored; until then they count as changed.
+   * Returns the files that changed since they were last stored or, with `whole`, since the run began. `markStored` has
+   * to be called once they are stored; until then they count as changed.
    */
   changes(since: 'last' | 'whole'): Promise<{ files: ChangedFiles; markStored: () => void }>;
   /** Writes the files of an earlier worker or run. They count as stored. */

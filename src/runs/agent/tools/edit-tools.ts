@@ -85,8 +85,8 @@ export const editTools = {
 };
 
 /**
- * `overwrite: true` is what the tool does anyway. `append` is not, so it is refused as an unknown argument. In other agents
- * a tool that creates files replaces none.
+ * `overwrite: true` is what the tool does anyway. `append` is not, so it is refused as an unknown argument. In other
+ * agents a tool that creates files replaces none.
  */
 function translateWrite({ overwrite, line_count: _, encoding, ...given }: Given, name: string): Given {
   if (encoding !== undefined && !/^utf-?8$/i.test(String(encoding))) return { ...given, encoding };
