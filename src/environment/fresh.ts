@@ -17,7 +17,7 @@ export interface FreshPlace {
   machine: Machine;
   /** Aborted when the place ends, with the reason. */
   signal: AbortSignal;
-  /** The configured command that failed to set up a change of the cache files. */
+  /** The configured set-up command that failed, if the change made set-up run again. */
   failed: CommandResult | undefined;
   /** The hosts that commands tried to reach and may not. */
   refused(): RefusedHost[];

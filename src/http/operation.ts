@@ -15,7 +15,7 @@ import { methodsWithBody, Preview, Repeated, type Route } from './route.ts';
 export interface OperationParts {
   /** Returns the id of the caller's token. @throws AppError 401, 403, 429 */
   tokenIdOf: (req: Request, res: Response, declared: Route) => Promise<string>;
-  /** Waits until the user has a free slot for a request, or the client has disconnected. @throws AppError 400, 429 */
+  /** Waits until the user has a free slot for a request. @throws AppError 400, 429 */
   enterLine: (userId: string, client: Socket) => Promise<Leave>;
 }
 

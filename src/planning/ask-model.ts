@@ -40,8 +40,8 @@ export interface PlanStep extends Live {
   signal: AbortSignal;
 }
 
-/** The arguments of the function, and what the model said of what it read. */
-interface Asked<N extends FunctionName> {
+/** What the model answered: the arguments of the function, and what it said about what it read. */
+interface Answered<N extends FunctionName> {
   given: z.output<(typeof functions)[N]['arguments']>;
   found: string;
 }
@@ -64,7 +64,7 @@ export async function askModel<N extends FunctionName>(
   model: Model,
   name: N,
   step: PlanStep,
-): Promise<Asked<N>> {
+): Promise<Answered<N>> {
   try {
     return await converse(app, model, name, step);
   } catch (error) {
@@ -74,13 +74,13 @@ export async function askModel<N extends FunctionName>(
   }
 }
 
-async function converse<N extends FunctionName>(app: App, model: Model, name: N, step: PlanStep): Promise<Asked<N>> {
+async function converse<N extends FunctionName>(app: App, model: Model, name: N, step: PlanStep): Promise<Answered<N>> {
   const talk = new Talk(name, step);
   while (talk.tries < maxTries) {
     const reply = await talk.ask(model);
     const given = talk.callIn(reply);
     if (given?.ok) {
-      const value = storable(given.value as object) as Asked<N>['given'];
+      const value = storable(given.value as object) as Answered<N>['given'];
       return { given: value, found: talk.found };
     }
     if (given === undefined) await talk.goOnReading(reply);

@@ -43,7 +43,7 @@ export async function showTask(app: App, em: EntityManager | undefined, taskId: 
   if (app.github !== undefined) await app.queue.send(em, 'mirror', { taskId, recheck: false }, { key: taskId });
 }
 
-/** Queues the same job after somebody may have changed on GitHub what we show. The job then reads from GitHub first. */
+/** Queues that job when somebody may have changed on GitHub what we show. The job then reads from GitHub first. */
 export async function recheckTask(app: App, taskId: string): Promise<void> {
   if (app.github !== undefined)
     await app.queue.send(undefined, 'mirror', { taskId, recheck: true }, { key: `${taskId} recheck` });

@@ -5,7 +5,8 @@ import type { Journal } from '../lease/journal.ts';
 
 /**
  * Retries a step of a run while the git host or GitHub cannot be reached. Steps must be safe to repeat: they check what
- * exists before they create anything. They need that anyway, because another worker may take over the run at any point.
+ * exists before they create anything. They have to do so anyway, because another worker may take over the run at any
+ * point.
  */
 export type Patience = <T>(step: () => Promise<T>) => Promise<T>;
 

@@ -30,7 +30,7 @@ const maxUnread = 20;
 const maxQuestion = 300;
 
 /**
- * Tells the agent of a live run something. It reads it before its next turn; the run goes on waiting if it waits.
+ * Tells the agent of a live run something. The agent reads it before its next turn. A waiting run keeps waiting.
  * @throws Refused when no run is live
  */
 export async function sayToRun(app: App, act: Act & { text: string }): Promise<void> {
@@ -135,7 +135,7 @@ export async function reviseWaiting(app: App, act: Act & { text: string }): Prom
       waiting.waitReason === 'plan'
         ? ['another plan', 'Call propose_plan again.']
         : ['another change', 'The change is not approved as it is. Correct it, then call finish again.'];
-    // The conversation goes on, so it has not ended.
+    // The conversation continues, so its ending no longer counts.
     if (waiting.waitReason === 'push') await deleteStep(em, waiting.id, 'ending');
     const text = `[${login} asks for ${what}]\n${act.text}\n\n${next}`;
     await insertMessage(em, { runId: waiting.id, text, saidBy: act.userId });

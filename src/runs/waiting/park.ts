@@ -47,7 +47,7 @@ export async function park(app: App, em: EntityManager, run: RunRow, wait: Store
   await showAttention(app, em, run.taskId);
 }
 
-/** Queues the runs whose wait is over, and wakes a worker if there are any. */
+/** Queues the runs whose wait is over, so that they can be claimed. */
 export async function resumeDueRuns(app: App): Promise<void> {
   await app.db.transaction(async (em) => {
     const taskIds = await queueDueRuns(em);
