@@ -19,8 +19,8 @@ interface Limits {
 }
 
 /**
- * Retries temporary failures until `endsAt`. Pauses as long as the server asks, or else longer each time. A stream that
- * breaks after its first text is repeated only if `onRestart` can say so.
+ * Retries temporary failures a few times, but not after `endsAt`. Pauses as long as the server asks, or else longer
+ * each time. A stream that breaks after its first text is repeated only if `onRestart` can say so.
  */
 export async function repeated<T>(
   send: (tell: Tell) => Promise<T>,

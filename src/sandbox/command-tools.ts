@@ -47,7 +47,7 @@ export function openCommandTools(
     },
     mount: (...mount) => void waiting.push(mount),
     equip: (given) => {
-      if (opening !== undefined) throw new Error('requires a call before the first command');
+      if (opening !== undefined) throw new Error('equip must be called before the first command');
       settings = given;
     },
     machine,

@@ -28,16 +28,16 @@ export async function labelChanged(app: App, place: Place, change: LabelChange):
   const { label, number, sender } = change;
   const botId = (await app.github?.bot())?.id;
   if (sender.id === botId || (label !== runLabel && !ownLabels.has(label))) return;
-  const put = await lastPut(place, number, label, botId);
+  const added = await lastAddition(place, number, label, botId);
   const isOn = await hasLabel(place, number, label);
   // The person who added the label needs the permission, not the event's sender: the event may be late, or about a
   // removal by somebody else.
-  const person = put?.person ?? (isOn ? sender : undefined);
+  const person = added?.person ?? (isOn ? sender : undefined);
   if (person !== undefined && person.id === botId) return;
   const writer = await writerOf(place, person);
-  if (label !== runLabel) return followStatusLabel(app, place, change, { put, writer });
+  if (label !== runLabel) return followStatusLabel(app, place, change, { added, writer });
   if (!isOn) return;
-  await takeOff(place, number, runLabel);
+  await removeLabel(place, number, runLabel);
   if (writer && !change.isPull) await handleLabel(app, place, number, await upsertUser(app.db.manager, writer));
 }
 
@@ -53,11 +53,11 @@ async function followStatusLabel(
   app: App,
   place: Place,
   { label, number, isPull }: LabelChange,
-  { put, writer }: { put: Put | undefined; writer: Person | undefined },
+  { added, writer }: { added: Addition | undefined; writer: Person | undefined },
 ): Promise<void> {
   const taskId = await taskOfPlace(app, place.repository.id, number, isPull);
   if (taskId === undefined) return;
-  const key = put && `label ${place.repository.githubId}/${put.eventId}`;
+  const key = added && `label ${place.repository.githubId}/${added.eventId}`;
   const wasObeyed = key !== undefined && (await wasCommandHandled(app.db.manager, key));
   if (writer === undefined || wasObeyed) return recheckTask(app, taskId);
   const { id: userId } = await upsertUser(app.db.manager, writer);
@@ -66,7 +66,7 @@ async function followStatusLabel(
 }
 
 /** An event in which somebody added a label. */
-interface Put {
+interface Addition {
   /** GitHub's id of the event. Each event is handled once, no matter how many times it reaches us. */
   eventId: number;
   person: Person;
@@ -76,21 +76,21 @@ interface Put {
  * Finds the event in which a label was last added. The event counts even if we removed the label before we learned of
  * it, but not if a person removed it. Returns undefined when the issue's events do not show who added the label.
  */
-async function lastPut(
+async function lastAddition(
   { octokit, name }: Place,
   number: number,
   label: string,
   botId: number | undefined,
-): Promise<Put | undefined> {
+): Promise<Addition | undefined> {
   try {
     const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/events';
     const all = await octokit.paginate(path, { ...name, issue_number: number, per_page: 100 });
     const events = all.filter((event) => (event as { label?: { name: string } }).label?.name === label);
     const at = events.findLastIndex((event) => event.event === 'labeled');
-    const put = events[at];
-    const isTakenBack = events.slice(at + 1).some((e) => e.event === 'unlabeled' && e.actor?.id !== botId);
-    if (put?.actor == null || isTakenBack) return undefined;
-    return { eventId: Number(put.id), person: put.actor as Person };
+    const added = events[at];
+    const isRemoved = events.slice(at + 1).some((e) => e.event === 'unlabeled' && e.actor?.id !== botId);
+    if (added?.actor == null || isRemoved) return undefined;
+    return { eventId: Number(added.id), person: added.actor as Person };
   } catch (error) {
     if (isRefusedWith(error, 403, 404, 410)) return undefined;
     throw error;
@@ -99,7 +99,7 @@ async function lastPut(
 
 /** Finds the person who last added a label, for callers that have no event. */
 export async function labellerOf(app: App, place: Place, number: number, label: string) {
-  return (await lastPut(place, number, label, (await app.github?.bot())?.id))?.person;
+  return (await lastAddition(place, number, label, (await app.github?.bot())?.id))?.person;
 }
 
 async function hasLabel({ octokit, name }: Place, number: number, label: string): Promise<boolean> {
@@ -108,7 +108,7 @@ async function hasLabel({ octokit, name }: Place, number: number, label: string)
   return data.some((l) => l.name === label);
 }
 
-async function takeOff({ octokit, name }: Place, number: number, label: string): Promise<void> {
+async function removeLabel({ octokit, name }: Place, number: number, label: string): Promise<void> {
   const path = 'DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}';
   await octokit.request(path, { ...name, issue_number: number, name: label }).catch((error) => {
     // An earlier delivery of the same event has already removed the label.
