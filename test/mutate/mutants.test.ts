@@ -1,8 +1,9 @@
 import { readAccepted, stale } from '../../bench/mutate/accepted.ts';
-import { areas, sourcesOf, testsOf } from '../../bench/mutate/areas.ts';
+import { areas, testsOf } from '../../bench/mutate/areas.ts';
 import { findMutants } from '../../bench/mutate/find-mutants.ts';
 import { applied } from '../../bench/mutate/mutant.ts';
 import { scoreOf, summary } from '../../bench/mutate/report.ts';
+import { mutantsOf } from '../../bench/mutate/sample.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 
@@ -92,7 +93,7 @@ test('an area can be a few functions of a file', () => {
 });
 
 test.each(areas)('the area $name has sources with mutants, and tests', (area) => {
-  expect(sourcesOf(area, root).length).toBeGreaterThan(0);
+  expect(mutantsOf(area, root).length).toBeGreaterThan(0);
   expect(testsOf(area, root).length).toBeGreaterThan(0);
 });
 
