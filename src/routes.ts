@@ -14,6 +14,7 @@ import { repositoryRoutes } from './repositories/routes.ts';
 import { taskChatRoutes } from './runs/chat/routes.ts';
 import { rewindRoutes } from './runs/continuing/routes.ts';
 import { runRoutes } from './runs/routes.ts';
+import { spendRoutes } from './runs/spend/routes.ts';
 import { waitingRoutes } from './runs/waiting/routes.ts';
 import { sprintChatRoutes } from './sprints/chat/routes.ts';
 import { sprintRunRoutes } from './sprints/end-routes.ts';
@@ -44,6 +45,7 @@ export const routes: Route[] = [
   ...runRoutes,
   ...waitingRoutes,
   ...rewindRoutes,
+  ...spendRoutes,
   ...sprintRunRoutes,
   ...githubRoutes,
 ];

@@ -77,7 +77,8 @@ const tasks = (size: number) => `
   insert into tasks (id, project_id, title, description, status, owner, repository_id, sprint_id, branch_name, created_at,
       status_since, done_at)
     select 'task_' || i, 'proj_' || p, 'Fix the ' || (${words})[1 + i * 7 % 20] || ' of the ' || (${words})[1 + i / 20 % 20] || ' ' || i,
-      repeat('What is to be done. ', 10), s.status, 'agent_' || p || '_' || 1 + nth % 5, 'repo_' || p,
+      'It is described here: ' || (${words})[1 + i * 3 % 20] || ' of item ' || i || repeat(' What is to be done.', 10)
+        || case when i % 4000 = 0 then ' Payments are retried.' else '' end, s.status, 'agent_' || p || '_' || 1 + nth % 5, 'repo_' || p,
       case when nth < ${sprints * tasksOfSprint} then 'sprint_' || p || '_' || ${sprints} - nth / ${tasksOfSprint} end,
       'agent/branch-' || i, c.at, c.at, case when s.status = 'done' then c.at + interval '2 hours' end
     from (select i, case when i % 2 = 0 then 1 else 2 + i / 2 % ${projects - 1} end as p,
@@ -98,6 +99,10 @@ const work = `
     from tasks t cross join lateral (select substr(t.id, 6)::int / 2 as n) x
     cross join lateral (select (array['succeeded', 'succeeded', 'failed', 'succeeded', 'succeeded', 'succeeded', 'succeeded',
       'cancelled', 'succeeded'])[1 + n % 9] as status) s;
+  insert into spend_days
+    select r.project_id, (r.created_at at time zone 'UTC')::date, coalesce(r.agent_id, ''), sum(r.cost_usd), sum(r.input_tokens),
+      0, sum(r.output_tokens)
+    from runs r group by 1, 2, 3;
   insert into handoffs (id, task_id, run_id, summary)
     select 'handoff_' || substr(id, 5), task_id, id, 'What was done.' from runs where status = 'succeeded';
   insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha, additions, created_at)

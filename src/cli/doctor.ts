@@ -9,7 +9,7 @@ import { webhookProblem } from '../github/app/webhook-address.ts';
 import { ModelFailed } from '../llm/model.ts';
 import { createLogger } from '../logger.ts';
 import { fetchFromModel } from '../outgoing/fetch-from.ts';
-import { hasTitleIndex, titleIndex } from '../tasks/title-index.ts';
+import { hasTitleIndex, titleIndex } from '../tasks/search-text.ts';
 
 /** Time limit for the model server's list of models, in seconds. */
 const modelSeconds = 10;

@@ -32,7 +32,7 @@ export async function editWizard(
     if (given.length === 0) return session;
     if (parts.tasks !== undefined) await checkReferences(em, session, userId, parts.tasks);
     const change: Partial<Parts> = Object.fromEntries(given.map((part) => [part, parts[part]]));
-    await updateSession(em, session, { status, ...change, wish: null });
+    await updateSession(em, session, { status, ...change, wish: null, changedBy: userId });
     await showPlan(app, em, session);
     return session;
   });

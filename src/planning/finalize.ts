@@ -51,7 +51,7 @@ export async function finalizeWizard(
       endDate: input.endDate,
       tasks,
     });
-    await updateSession(em, now, { status, result: made, sprintId: made.sprint.id });
+    await updateSession(em, now, { status, result: made, sprintId: made.sprint.id, changedBy: userId });
     app.audit.note({ status: [now.status, status], ...created(made) });
     await also?.(em);
     await showPlan(app, em, now);

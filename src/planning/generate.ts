@@ -13,6 +13,8 @@ interface Wanted {
   feedback: string;
   /** The person whose agents may become owners. */
   userId: string | null;
+  /** The person who asked for it; missing when the service writes the next part. */
+  askedBy?: string;
   live?: Live;
   /** Shows the part in the plan's issue. By default a job does. */
   also?: Also;
@@ -29,7 +31,8 @@ export async function generate(app: App, session: Session, part: PlanPart, wante
   app.audit.note({ [part]: session[part] === null ? [null, 'written'] : ['written', 'rewritten'] });
   const dropped = { prd: { plan: null, tasks: null }, plan: { tasks: null }, tasks: {} }[part];
   const wish = part === 'tasks' ? { wish: null } : {};
-  await keep(app, session, { status, ...dropped, ...made, ...wish, repositoryNotes: notes }, wanted.also);
+  const change = { status, ...dropped, ...made, ...wish, repositoryNotes: notes, changedBy: wanted.askedBy ?? null };
+  await keep(app, session, change, wanted.also);
   return session;
 }
 

@@ -92,7 +92,7 @@ export async function answerWizard(
   app: App,
   session: Session,
   answer: Answer,
-  { isAskedLater = false }: { isAskedLater?: boolean } = {},
+  { isAskedLater = false, answeredBy = null }: { isAskedLater?: boolean; answeredBy?: string | null } = {},
   also?: Also,
 ): Promise<Session> {
   const { at, step } = checkedStep(session, answer);
@@ -102,7 +102,7 @@ export async function answerWizard(
   const draft = { ...session, steps, prd: null, plan: null, tasks: null };
   const next = isAskedLater ? undefined : await nextQuestion(app, draft);
   app.audit.note({ [step.id]: [answerText(step), answerText({ ...step, answer: given })] });
-  const none = { prd: null, plan: null, tasks: null, wish: null };
+  const none = { prd: null, plan: null, tasks: null, wish: null, changedBy: answeredBy };
   if (next === undefined) await keep(app, session, { status: after(session, 'answer'), steps, ...none }, also);
   else await keep(app, session, { ...asked(session, 'answer', steps, next), ...none }, also);
   return session;

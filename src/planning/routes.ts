@@ -95,13 +95,13 @@ const generating = (operationId: string, part: PlanPart, summary: string) =>
         onRestart: () => send({ event: 'restart', data: {} }),
         onRead: (text) => send({ event: 'read', data: { text } }),
       };
-      const wanted = { feedback: body.feedback, userId: user.id, live };
+      const wanted = { feedback: body.feedback, userId: user.id, askedBy: user.id, live };
       const written = await generate(app, await chosen(app, projectId, session), part, wanted);
       app.audit.about({ type: 'wizard', id: written.id, projectId });
       send({ event: 'done', data: WizardSession.parse(await viewSession(app.db.manager, written)) });
     },
     handle: async (app, { projectId, session, user, body }) => {
-      const wanted = { feedback: body.feedback, userId: user.id };
+      const wanted = { feedback: body.feedback, userId: user.id, askedBy: user.id };
       return viewSession(app.db.manager, await generate(app, await chosen(app, projectId, session), part, wanted));
     },
   });
@@ -203,8 +203,8 @@ export const planningRoutes: Route[] = [
     errors: { 409: 'The session is finalized, or somebody else changed it', 502: modelErrors[502] },
     costs: 'model',
     waits: 'before it writes',
-    handle: async (app, { session, body }) =>
-      viewSession(app.db.manager, await answerWizard(app, session, body.answer)),
+    handle: async (app, { session, user, body }) =>
+      viewSession(app.db.manager, await answerWizard(app, session, body.answer, { answeredBy: user.id })),
   }),
   route({
     operationId: 'finalizeWizard',

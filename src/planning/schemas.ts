@@ -65,6 +65,11 @@ const PlannedTask = z
 
 export const WizardStart = z.object({ sessionId: z.string(), currentStep: WizardStep }).meta({ id: 'WizardStart' });
 
+const updatedBy = z
+  .object({ id: z.string(), login: z.string() })
+  .nullable()
+  .meta({ description: 'the person who changed the session last; null if the service did, or nobody since it began' });
+
 export const WizardSession = z
   .object({
     sessionId: z.string(),
@@ -73,6 +78,7 @@ export const WizardSession = z
     repositoryId: z.string().nullable(),
     repositoryIds: z.array(z.string()),
     sprintId: z.string().nullable(),
+    updatedBy,
     createdAt: Timestamp,
     updatedAt: Timestamp,
     currentStep: WizardStep.nullable(),
@@ -111,6 +117,7 @@ export const WizardEntry = z
     repositoryIds: z.array(z.string()),
     sprintId: z.string().nullable(),
     createdBy: z.object({ id: z.string(), login: z.string() }).nullable(),
+    updatedBy,
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })

@@ -51,6 +51,8 @@ export interface Session extends Parts {
   issueRepositoryId: string | null;
   issueNumber: number | null;
   createdBy: string | null;
+  /** The person who changed it last; null if the service did, or nobody since it began. */
+  updatedBy: { id: string; login: string } | null;
   createdAt: Date;
   updatedAt: Date;
   version: number;
@@ -74,7 +76,10 @@ export type Draft = Pick<
 
 /** An entry in the list of a project's sessions. */
 export interface SessionEntry
-  extends Pick<Session, 'id' | 'status' | 'goal' | 'repositoryIds' | 'sprintId' | 'createdAt' | 'updatedAt'> {
+  extends Pick<
+    Session,
+    'id' | 'status' | 'goal' | 'repositoryIds' | 'sprintId' | 'updatedBy' | 'createdAt' | 'updatedAt'
+  > {
   title: string | null;
   createdBy: { id: string; login: string } | null;
 }

@@ -12,11 +12,14 @@ const repositoryIds = `(select coalesce(jsonb_agg(r.id order by listed.n), '[]')
   from jsonb_array_elements_text(w.repository_ids) with ordinality listed (id, n)
   join repositories r on r.id = listed.id and r.project_id = w.project_id)`;
 
+/** SQL: the person who changed the session last. */
+const updatedBy = `(select json_build_object('id', u.id, 'login', u.login) from users u where u.id = w.updated_by)`;
+
 const columns = `w.id, w.project_id as "projectId", ${repositoryIds} as "repositoryIds",
   jsonb_array_length(w.repository_ids) as "repositoryCount", w.goal, w.status, w.steps, w.prd, w.plan, w.tasks, w.previous, w.wish,
   w.repository_notes as "repositoryNotes", w.result, w.sprint_id as "sprintId",
   w.issue_repository_id as "issueRepositoryId", w.issue_number as "issueNumber", w.created_by as "createdBy",
-  w.created_at as "createdAt", w.updated_at as "updatedAt", w.version`;
+  ${updatedBy} as "updatedBy", w.created_at as "createdAt", w.updated_at as "updatedAt", w.version`;
 
 export async function insertSession(
   em: EntityManager,
@@ -60,7 +63,7 @@ export async function listSessions(
   return em.query(
     `select w.id, w.status, w.goal, w.prd->>'title' as title,
        ${repositoryIds} as "repositoryIds", w.sprint_id as "sprintId", w.created_at as "createdAt",
-       w.updated_at as "updatedAt",
+       w.updated_at as "updatedAt", ${updatedBy} as "updatedBy",
        case when u.id is null then null else json_build_object('id', u.id, 'login', u.login) end as "createdBy"
      from wizard_sessions w left join users u on u.id = w.created_by
      where w.project_id = $1 order by w.created_at desc, w.id desc limit $2 offset $3`,
@@ -124,6 +127,12 @@ export async function findSessionOfIssue(
   return rows[0];
 }
 
+/** A change of a session. `changedBy` is the person who asked for it; without one, the service made it. */
+export type SessionChange = Partial<
+  Pick<Session, 'status' | 'steps' | 'wish' | 'result' | 'sprintId' | 'repositoryNotes'> &
+    Parts & { changedBy: string | null }
+>;
+
 /**
  * Stores the changes of a session, and what its parts were before.
  * @throws Refused if somebody else changed it since it was read
@@ -131,16 +140,16 @@ export async function findSessionOfIssue(
 export async function updateSession(
   em: EntityManager,
   session: Session,
-  change: Partial<Pick<Session, 'status' | 'steps' | 'wish' | 'result' | 'sprintId' | 'repositoryNotes'> & Parts>,
+  { changedBy = null, ...change }: SessionChange,
 ): Promise<void> {
   const next = { ...session, ...change, previous: previousParts(session, change) };
   const json = (value: object | null) => (value === null ? null : storableJson(value));
   // Two changes within one millisecond must differ too, because people send the time of the version that they edited.
-  const [rows, changed]: [{ updatedAt: Date }[], number] = await em.query(
-    `update wizard_sessions set status = $3, steps = $4, prd = $5, plan = $6, tasks = $7, result = $8,
-       repository_notes = $9, previous = $10, wish = $11, sprint_id = $12, version = version + 1,
+  const [rows, changed]: [Pick<Session, 'updatedAt' | 'updatedBy'>[], number] = await em.query(
+    `update wizard_sessions w set status = $3, steps = $4, prd = $5, plan = $6, tasks = $7, result = $8,
+       repository_notes = $9, previous = $10, wish = $11, sprint_id = $12, updated_by = $13, version = version + 1,
        updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond')
-     where id = $1 and version = $2 returning updated_at as "updatedAt"`,
+     where id = $1 and version = $2 returning updated_at as "updatedAt", ${updatedBy} as "updatedBy"`,
     [
       session.id,
       session.version,
@@ -154,10 +163,11 @@ export async function updateSession(
       json(next.previous),
       next.wish,
       next.sprintId,
+      changedBy,
     ],
   );
   if (changed === 0) throw changedByOthers();
-  Object.assign(session, next, { version: session.version + 1, updatedAt: rows[0]?.updatedAt });
+  Object.assign(session, next, { version: session.version + 1, ...rows[0] });
 }
 
 export function changedByOthers(): Refused {

@@ -4,9 +4,9 @@ interface ProjectChange {
   id: number;
   /**
    * For `inbox`, the object is a task, and the status why it needs a person, or `done`. For `chat`, the object is a task
-   * or a sprint, and the status says which.
+   * or a sprint, and the status says which. For `plan`, it is a planning session.
    */
-  kind: 'task' | 'run' | 'sprint' | 'inbox' | 'chat';
+  kind: 'task' | 'run' | 'sprint' | 'inbox' | 'chat' | 'plan';
   objectId: string;
   status: string;
   at: Date;

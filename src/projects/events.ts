@@ -10,8 +10,8 @@ import { listChanges, resumeMinutes, transactionNumbers } from './event-store.ts
 const ProjectEvent = z.object({ id: z.string(), status: z.string(), at: Timestamp }).meta({ id: 'ProjectEvent' });
 
 /**
- * Sends a hint for each change of the project's tasks, runs, sprints and chats and of its members' inbox, so that the
- * client loads the changed object again.
+ * Sends a hint for each change of the project's tasks, runs, sprints, plans and chats and of its members' inbox, so that
+ * the client loads the changed object again.
  *
  * PostgreSQL assigns the ids of rows before their transactions commit, so a row with a lower id can become visible
  * after one with a higher id. The position in the stream is therefore a transaction number: all changes before it were
@@ -87,7 +87,7 @@ export const projectEventRoutes: Route[] = [
     reply: [200, ProjectEvent],
     isStream: true,
     streams:
-      'Events `task`, `run`, `sprint`, `inbox` and `chat` with `{ id, status, at }`. `inbox` has the id of a task, and as its status why the task needs a person, or `done`. `chat` has the id of the task or sprint whose chat has a new answer, and `task` or `sprint` as its status. A client can resume with `Last-Event-ID` within an hour; after that the first event is `reset`',
+      'Events `task`, `run`, `sprint`, `plan`, `inbox` and `chat` with `{ id, status, at }`. `inbox` has the id of a task, and as its status why the task needs a person, or `done`. `chat` has the id of the task or sprint whose chat has a new answer, and `task` or `sprint` as its status. A client can resume with `Last-Event-ID` within an hour; after that the first event is `reset`',
     stream: (app, { projectId }, out) => sendChanges(app, projectId, out),
     handle: async () => ({ id: '', status: '', at: '' }),
   }),

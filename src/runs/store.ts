@@ -194,13 +194,3 @@ export async function spentByFamily(em: EntityManager, parentId: string, run: { 
   );
   return row as { tokens: number; costUsd: number };
 }
-
-/** Sums what the runs of a project that were created today (UTC) have cost so far, in US dollars. */
-export async function costOfDay(em: EntityManager, projectId: string): Promise<number> {
-  const [row] = await em.query(
-    `select coalesce(sum(cost_usd), 0)::float8 as cost from runs
-     where project_id = $1 and created_at >= date_trunc('day', now(), 'UTC')`,
-    [projectId],
-  );
-  return row.cost;
-}

@@ -5,7 +5,7 @@ import { type Failure, failure } from '../domain/run.ts';
 import { AppError } from '../errors.ts';
 import { limitsOf } from '../projects/budgets.ts';
 import { startTask } from '../runs/operations.ts';
-import { costOfDay } from '../runs/store.ts';
+import { costOfDay } from '../runs/spend/store.ts';
 import { showTask } from '../tasks/move.ts';
 import { listProjectsWithActiveSprint, listStartable, setFailure } from './advance-store.ts';
 import { findActiveSprint } from './store.ts';

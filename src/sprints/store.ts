@@ -176,8 +176,8 @@ export async function listSprintTasks(
   return em.query(
     `select ${taskColumns} from (
        select * from tasks t where ${condition} and ($2::text is null or t.status = $2)
-       order by t.created_at desc, t.id desc limit $3 offset $4) t
-     order by t.created_at desc, t.id desc`,
+       order by t.created_at desc, t.id limit $3 offset $4) t
+     order by t.created_at desc, t.id`,
     [id, by.status ?? null, by.limit === undefined ? null : by.limit + 1, by.offset],
   );
 }

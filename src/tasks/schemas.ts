@@ -100,7 +100,9 @@ export const TaskFilter = z.strictObject({
   status: z.enum(taskStatuses, `must be one of ${taskStatuses.join(', ')}`).optional(),
   owner: IdText.optional(),
   sprintId: IdText.optional(),
-  search: longText(200).optional(),
+  search: longText(200)
+    .optional()
+    .meta({ description: 'a part of the title, or words of the description, of which the last may be incomplete' }),
   ...pageQuery,
 });
 

@@ -5,7 +5,7 @@ import type { SprintStatus } from '../domain/sprint.ts';
 import { type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
 import type { Attention } from '../domain/waiting.ts';
 import { notFound } from '../errors.ts';
-import { titlePattern } from './title-index.ts';
+import { titlePattern, wordQuery } from './search-text.ts';
 
 /** A task as the API shows it. */
 export interface TaskView extends Omit<TaskRow, 'issueTitle' | 'issueBody'> {
@@ -63,8 +63,9 @@ export interface TaskSearch {
 }
 
 /**
- * Returns the tasks of a project, newest first. Reads one row more than the limit, so that the caller can tell whether
- * there is another page.
+ * Returns the tasks of a project, newest first. Tasks that were created together are in the order in which they were
+ * given, which is that of their ids. Reads one row more than the limit, so that the caller can tell whether there is
+ * another page.
  */
 export async function listTasks(em: EntityManager, projectId: string, by: TaskSearch): Promise<TaskView[]> {
   const values: unknown[] = [projectId, by.limit + 1, by.offset];
@@ -73,17 +74,22 @@ export async function listTasks(em: EntityManager, projectId: string, by: TaskSe
   if (by.status !== undefined) where.push(`t.status = ${bind(by.status)}`);
   if (by.owner !== undefined) where.push(`t.owner = ${bind(by.owner)}`);
   if (by.sprintId !== undefined) where.push(`t.sprint_id = ${bind(by.sprintId)}`);
-  if (by.search !== undefined) {
-    where.push(`lower(t.title) like lower(${bind(titlePattern(by.search))})`);
-    where.push(`position(lower(${bind(by.search)}) in lower(t.title)) <> 0`);
-  }
+  if (by.search !== undefined) where.push(matches(by.search, bind));
   // Selects the page first, so that dependencies, pull requests and runs are looked up for its tasks only.
   return em.query(
     `select ${taskColumns} from (
-       select * from tasks t where ${where.join(' and ')} order by t.created_at desc, t.id desc limit $2 offset $3) t
-     order by t.created_at desc, t.id desc`,
+       select * from tasks t where ${where.join(' and ')} order by t.created_at desc, t.id limit $2 offset $3) t
+     order by t.created_at desc, t.id`,
     values,
   );
+}
+
+/** Returns an SQL condition: the title contains the text, or the description all of its words. */
+function matches(search: string, bind: (value: unknown) => string): string {
+  const inTitle = `lower(t.title) like lower(${bind(titlePattern(search))})
+    and position(lower(${bind(search)}) in lower(t.title)) <> 0`;
+  const words = wordQuery(search);
+  return words === undefined ? inTitle : `(${inTitle} or t.words @@ lower(${bind(words)})::tsquery)`;
 }
 
 export async function countByStatus(em: EntityManager, projectId: string) {

@@ -479,6 +479,11 @@ export type WizardEntry = {
         id: string;
         login: string;
     } | null;
+    /** the person who changed the session last; null if the service did, or nobody since it began */
+    updatedBy: {
+        id: string;
+        login: string;
+    } | null;
     createdAt: string;
     updatedAt: string;
 };
@@ -535,6 +540,11 @@ export type WizardSession = {
     repositoryId: string | null;
     repositoryIds: string[];
     sprintId: string | null;
+    /** the person who changed the session last; null if the service did, or nobody since it began */
+    updatedBy: {
+        id: string;
+        login: string;
+    } | null;
     createdAt: string;
     updatedAt: string;
     currentStep: WizardStep | null;
@@ -635,6 +645,45 @@ export type RunTurn = {
     cachedInputTokens: number;
     outputTokens: number;
     costUsd: number | null;
+};
+export type Spend = {
+    /** each day, oldest first. A run counts on the days on which it used its tokens */
+    days: {
+        day: string;
+        /** without the cost of models whose prices are not configured */
+        costUsd: number;
+        inputTokens: number;
+        cachedInputTokens: number;
+        outputTokens: number;
+        agents: {
+            /** the newest version of the agent; null for an agent that was deleted */
+            agentId: string | null;
+            costUsd: number;
+        }[];
+    }[];
+    /** the agents that used anything, those that cost most first */
+    agents: {
+        /** the newest version of the agent; null for an agent that was deleted */
+        agentId: string | null;
+        name: string | null;
+        /** without the cost of models whose prices are not configured */
+        costUsd: number;
+        inputTokens: number;
+        cachedInputTokens: number;
+        outputTokens: number;
+    }[];
+    total: {
+        /** without the cost of models whose prices are not configured */
+        costUsd: number;
+        inputTokens: number;
+        cachedInputTokens: number;
+        outputTokens: number;
+    };
+    budget: {
+        /** what the runs of the project may cost on a day */
+        dayCostUsd: number;
+        setBy: "service" | "project";
+    };
 };
 export type Reconciliation = {
     id: string;
@@ -5086,6 +5135,39 @@ export function listRunTurns(runId: string, { limit, offset }: {
     }>(`/runs/${encodeURIComponent(runId)}/turns${QS.query(QS.explode({
         limit,
         offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Get what the runs of a project have used, by day and by agent, and its budget of a day
+ */
+export function getSpend(projectId: string, { days }: {
+    days?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Spend;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/spend${QS.query(QS.explode({
+        days
     }))}`, {
         ...opts
     }));

@@ -165,6 +165,7 @@ test('the members of a project share its sessions, and can abandon them', async 
       repositoryIds: repositories,
       sprintId: null,
       createdBy: { id: expect.any(String), login: 'octocat' },
+      updatedBy: null,
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     },
@@ -178,4 +179,31 @@ test('the members of a project share its sessions, and can abandon them', async 
   const stranger = await service.token('stranger');
   for (const path of ['', `/${newer}`])
     expect((await call('GET', `/projects/${project}/wizard${path}`, undefined, stranger)).status).toBe(403);
+});
+
+test('a session says who changed it last, and each change is an event of the project', async () => {
+  const id = await begin();
+  const { currentStep, updatedBy } = (await wizard('GET', `/${id}`)).body;
+  expect(updatedBy).toBeNull();
+  const answer = { stepId: currentStep.id, customText: 'Everybody' };
+  const after = (await wizard('POST', `/${id}/answer`, { answer })).body;
+  expect(after.updatedBy).toMatchObject({ login: 'octocat' });
+  const friend = await service.token('hubot');
+  await call('POST', `/projects/${project}/members`, { login: 'hubot', role: 'member' });
+  let session = after;
+  while (session.currentStep !== null) {
+    const next = { stepId: session.currentStep.id, customText: 'as usual' };
+    session = (await call('POST', `/projects/${project}/wizard/${id}/answer`, { answer: next }, friend)).body;
+  }
+  const list = async () => (await wizard('GET')).body[0].updatedBy?.login;
+  expect(await list()).toBe('hubot');
+  const edited = await wizard('PATCH', `/${id}`, { prd, updatedAt: session.updatedAt });
+  expect(edited.body.updatedBy).toMatchObject({ login: 'octocat' });
+  await wizard('DELETE', `/${id}`);
+  const events: { status: string }[] = await service.app.db.manager.query(
+    `select status from project_events where kind = 'plan' and object_id = $1 order by id`,
+    [id],
+  );
+  const statuses = events.map(({ status }) => status);
+  expect([statuses[0], statuses.at(-2), statuses.at(-1)]).toEqual(['collecting', 'prd_ready', 'deleted']);
 });

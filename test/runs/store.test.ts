@@ -1,6 +1,6 @@
+import { costOfDay } from '../../src/runs/spend/store.ts';
 import {
   addUsage,
-  costOfDay,
   endRun,
   findLiveRun,
   listLiveSubtasks,
@@ -102,22 +102,20 @@ test('usage adds up; a turn without a price does not change the cost, and each t
     expect(await read()).toEqual({ steps: 4, i: 17, c: 9, o: 7, cost: 0.75, n: 0 });
   }));
 
-test('the cost of a day counts the runs that this project created today in UTC', () =>
+test('the cost of a day counts what runs of the project used today in UTC, whenever they were created', () =>
   undone(async (em) => {
     await em.query(`insert into projects (id, name, slug) values ('elsewhere', 'e', 'e')`);
     expect(await costOfDay(em, 'elsewhere')).toBe(0);
-    const runs: [number | null, Record<string, string>][] = [
-      [2, {}],
-      [null, {}],
-      [4, { created_at: `date_trunc('day', now(), 'UTC')` }],
-      [8, { created_at: `date_trunc('day', now(), 'UTC') - interval '1 second'` }],
-      [16, { project_id: `'elsewhere'` }],
-    ];
-    for (const [costUsd, columns] of runs) {
-      const id = await addRun(em, { costUsd, status: 'failed' });
-      if (Object.keys(columns).length > 0) await set(em, id, columns);
-    }
-    expect([await costOfDay(em, given.projectId), await costOfDay(em, 'elsewhere')]).toEqual([6, 16]);
+    const [{ midnight }] = await em.query(`select date_trunc('day', now(), 'UTC') as midnight`);
+    const yesterday = new Date(midnight.getTime() - 1);
+    const add = (more: object) => addRun(em, { status: 'failed', ...more });
+    await add({ costUsd: 2 });
+    await add({ costUsd: null });
+    await add({ costUsd: 4, createdAt: midnight });
+    await add({ costUsd: 16, projectId: 'elsewhere' });
+    const waited = await add({ costUsd: 8, createdAt: yesterday });
+    await addUsage(em, waited, { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: 32 });
+    expect([await costOfDay(em, given.projectId), await costOfDay(em, 'elsewhere')]).toEqual([38, 16]);
   }));
 
 test('the other runs of a task that its agent split share its budget, from the run of the split on', () =>

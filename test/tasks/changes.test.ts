@@ -186,7 +186,14 @@ test('bulk creation creates all tasks or none, in order, and resolves refs', asy
     { title: 'a', ref: 'a', owner: developer },
   ]);
   expect(made.status).toBe(201);
-  expect(made.body.map((t: { title: string }) => t.title)).toEqual(['b', 'a']);
+  const titles = (tasks: { title: string }[]) => tasks.map(({ title }) => title);
+  expect(titles(made.body)).toEqual(['b', 'a']);
+  const many = await bulk(Array.from({ length: 30 }, (_, i) => ({ title: `line ${i}` })));
+  for (const list of ['tasks', 'backlog'])
+    expect([list, titles((await call('GET', `/projects/${project}/${list}?limit=30`)).body)]).toEqual([
+      list,
+      titles(many.body),
+    ]);
   expect(made.body[0].dependsOn).toEqual([made.body[1].id]);
   const refused: [unknown, string][] = [
     [[{ title: 'x' }, { title: '' }], 'tasks.1.title'],
@@ -213,5 +220,5 @@ test('bulk creation creates all tasks or none, in order, and resolves refs', asy
     const answer = await bulk(tasks);
     expect([answer.status, answer.body.errors[0].path]).toEqual([400, path]);
   }
-  expect((await call('GET', `/projects/${project}/stats`)).body.total).toBe(before + 2);
+  expect((await call('GET', `/projects/${project}/stats`)).body.total).toBe(before + 32);
 });

@@ -89,6 +89,14 @@ test('lists can be filtered, and statistics count correctly', async () => {
   expect(await list('search=_')).toEqual([]);
   expect(await list('search=IND%20the%20need')).toEqual([a.id]);
   expect(await list('search=find%20needle')).toEqual([]);
+  const described = await create({ title: 'Limits', description: "Refuse Größe-9 `parse_config()`: it isn't 日本語." });
+  for (const text of ['größe', 'parse', 'PARSE_CONFIG refuse', "isn't", "' | 'refuse", '日本語', 'limits'])
+    expect([text, await list(`search=${encodeURIComponent(text)}`)]).toEqual([text, [described.id]]);
+  for (const text of ['config', 'pars refuse', 're', 'refuse this', '日本', '()'])
+    expect([text, await list(`search=${encodeURIComponent(text)}`)]).toEqual([text, []]);
+  await call('PATCH', `/tasks/${described.id}`, { description: 'Something else' });
+  expect([await list('search=refuse'), await list('search=something')]).toEqual([[], [described.id]]);
+  await call('DELETE', `/tasks/${described.id}`);
   expect(await list('status=ready&limit=1')).toEqual([b.id]);
   expect((await list(`owner=${developer}`)).length).toBe(2);
   expect((await call('GET', `/projects/${project}/tasks?status=nope`)).status).toBe(400);

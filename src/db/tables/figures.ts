@@ -104,6 +104,27 @@ const AgentDays = table<AgentDayRow>('agent_days', {
   failed: whole(),
 });
 
+/** What the runs of a project have used on a day (UTC), by agent. */
+export interface SpendDayRow {
+  projectId: string;
+  day: string;
+  /** The line of the agent's versions; empty for runs without an agent. */
+  lineId: string;
+  costUsd: string;
+  inputTokens: number;
+  cachedInputTokens: number;
+  outputTokens: number;
+}
+const SpendDays = table<SpendDayRow>('spend_days', {
+  projectId: key(),
+  day: time({ type: 'date', primary: true }),
+  lineId: key(),
+  costUsd: { type: 'numeric' },
+  inputTokens: big(),
+  cachedInputTokens: big(),
+  outputTokens: big(),
+});
+
 /** The number of tasks of a project in a status. */
 export interface TaskCountRow {
   projectId: string;
@@ -143,6 +164,7 @@ export const figureTables = [
   AgentFigures,
   AgentSkills,
   AgentDays,
+  SpendDays,
   TaskCounts,
   StaleTasks,
   TaskChanges,

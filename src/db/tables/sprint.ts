@@ -90,6 +90,8 @@ export interface WizardSessionRow {
   repositoryId: string | null;
   repositoryIds: unknown;
   createdBy: string | null;
+  /** The person who changed the session last; null if the service did. */
+  updatedBy: string | null;
   goal: string;
   status: string;
   steps: unknown;
@@ -113,6 +115,7 @@ export const WizardSessions = table<WizardSessionRow>('wizard_sessions', {
   repositoryId: maybeText(),
   repositoryIds: json({ default: [] }),
   createdBy: maybeText(),
+  updatedBy: maybeText(),
   goal: text(),
   status: text(),
   steps: json(),

@@ -92,7 +92,9 @@ export async function answerPlan(app: App, given: GivenCommand): Promise<void> {
     throw new Refused('Write the numbers of options, or your own words, after `answer`, or tick options first.');
   const customText = isNumbers ? '' : plain(text);
   const answer = answerOf(step, numbers, customText);
-  await answerWizard(app, session, answer, { isAskedLater: true }, (em, id) => continueLater(app, given, em, id));
+  await answerWizard(app, session, answer, { isAskedLater: true, answeredBy: given.userId }, (em, id) =>
+    continueLater(app, given, em, id),
+  );
 }
 
 /** Builds an answer from the numbers of options. @throws Refused for a number without an option */

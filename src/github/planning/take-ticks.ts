@@ -52,7 +52,9 @@ async function answerTicked(app: App, { session, step, userId, numbers }: Ticked
   try {
     const answer = answerOf(step, numbers, '');
     await app.audit.during({ userId, via: 'comment', action: 'wizard.answer', object }, () =>
-      answerWizard(app, session, answer, { isAskedLater: true }, (em) => goOnLater(app, em, session)),
+      answerWizard(app, session, answer, { isAskedLater: true, answeredBy: userId }, (em) =>
+        goOnLater(app, em, session),
+      ),
     );
   } catch (error) {
     if (!(error instanceof Refused || error instanceof AppError)) throw error;

@@ -14,7 +14,8 @@ import { findContext, insertContext, updateContext } from '../lease/context-stor
 import type { Journal } from '../lease/journal.ts';
 import { clockStart } from '../lease/run-clock.ts';
 import { listTurns } from '../lease/turn-store.ts';
-import { addUsage, costOfDay, findRun, spentByFamily } from '../store.ts';
+import { costOfDay } from '../spend/store.ts';
+import { addUsage, findRun, spentByFamily } from '../store.ts';
 import { openHearing } from '../waiting/hearing.ts';
 import { allWorks, type Work } from '../work.ts';
 import { findKeptWork, type KeptWork, keptSections } from '../workspace/kept-work.ts';

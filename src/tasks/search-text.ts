@@ -17,6 +17,28 @@ export function titlePattern(text: string): string {
   return `%${(words.length > 0 ? words : [text]).map((part) => part.replace(/[\\%_]/g, '\\$&')).join('%')}%`;
 }
 
+/** White space and ASCII punctuation, at which the SQL function `words_of` splits descriptions. */
+const betweenWords = /[\s!-/:-@[-^`{-~]+/;
+/** The length to which that function cuts words. */
+const wordLength = 60;
+/** The last word may be incomplete from this length on. Fewer letters begin too many words. */
+const prefixLength = 3;
+
+/**
+ * Returns a query for the words of descriptions: all words of the text, of which the last may be incomplete. Undefined for
+ * a text without words. The words still have to be converted to lower case, by the same rules as those of descriptions.
+ */
+export function wordQuery(text: string): string | undefined {
+  const words = text.split(betweenWords).filter((word) => word !== '');
+  if (words.length === 0) return undefined;
+  return words
+    .map((word, i) => {
+      const isPrefix = i === words.length - 1 && word.length >= prefixLength;
+      return `'${[...word].slice(0, wordLength).join('')}'${isPrefix ? ':*' : ''}`;
+    })
+    .join(' & ');
+}
+
 /** Returns whether searching titles uses an index. It needs the extension pg_trgm, which some servers do not permit. */
 export async function hasTitleIndex(em: EntityManager): Promise<boolean> {
   const [row] = await em.query(`select to_regclass('tasks_title') is not null as "hasIndex"`);

@@ -1,0 +1,102 @@
+import { sumUp } from '../../src/runs/spend/sum-up.ts';
+import { addUsage } from '../../src/runs/store.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+
+let service: TestApp;
+let token: string;
+let project: string;
+let developer: string;
+const call = (method: string, path: string, body?: unknown) =>
+  service.call(method, path, { token, ...(body === undefined ? {} : { body }) });
+const sql = (text: string, values: unknown[] = []) => service.app.db.manager.query(text, values);
+const spend = async (query = '') => (await call('GET', `/projects/${project}/spend${query}`)).body;
+const usage = (inputTokens: number, costUsd: number | null) => ({
+  inputTokens,
+  cachedInputTokens: 0,
+  outputTokens: 1,
+  costUsd,
+});
+
+/** Inserts a run of a new task, created that many days ago; returns its id. */
+async function addRun(agentId: string | null, daysAgo: number, costUsd: number | null = null): Promise<string> {
+  const task = (await call('POST', `/projects/${project}/tasks`, { title: 't' })).body.id;
+  const id = `run_of_${task}`;
+  await sql(
+    `insert into runs (id, task_id, project_id, agent_id, kind, status, cost_usd, created_at)
+     values ($1, $2, $3, $4, 'start', 'succeeded', $5, now() - make_interval(days => $6))`,
+    [id, task, project, agentId, costUsd, daysAgo],
+  );
+  return id;
+}
+
+beforeAll(async () => {
+  service = await openTestApp();
+  token = await service.token('octocat');
+  project = (await call('POST', '/projects', { name: 'P' })).body.id;
+  developer = (await call('GET', `/agents?projectId=${project}`)).body[0].id;
+});
+afterAll(() => service.close());
+
+test('spend is summed up by day and agent, agrees with the runs, and is compared with the budget of a day', async () => {
+  const none = await spend('?days=2');
+  expect(none.days.map((d: { costUsd: number }) => d.costUsd)).toEqual([0, 0]);
+  expect([none.agents, none.budget]).toEqual([[], { dayCostUsd: 50, setBy: 'service' }]);
+  await call('PATCH', `/projects/${project}`, { budgets: { dayCostUsd: 2 } });
+  const em = service.app.db.manager;
+  // A run that waited since yesterday counts today's turns today.
+  const waited = await addRun(developer, 1, 0.1);
+  await addUsage(em, waited, usage(100, 0.2));
+  const unpriced = await addRun(null, 0);
+  await addUsage(em, unpriced, usage(50, null));
+  await addRun(developer, 2, 7);
+  const { days, agents, total, budget } = await spend('?days=2');
+  expect(days.map((d: { costUsd: number; inputTokens: number }) => [d.costUsd, d.inputTokens])).toEqual([
+    [0.1, 0],
+    [0.2, 150],
+  ]);
+  expect(days[1].agents).toEqual([
+    { agentId: null, costUsd: 0 },
+    { agentId: developer, costUsd: 0.2 },
+  ]);
+  expect(agents.map((a: { agentId: string; costUsd: number }) => [a.agentId, a.costUsd])).toEqual([
+    [developer, 0.3],
+    [null, 0],
+  ]);
+  expect([agents[0].name, agents[1].name, total.costUsd, total.outputTokens]).toEqual(['Developer', null, 0.3, 2]);
+  expect(budget).toEqual({ dayCostUsd: 2, setBy: 'project' });
+  const [{ cost }] = await sql('select sum(cost_usd)::float8 as cost from runs');
+  expect((await spend()).total.costUsd).toBe(cost);
+});
+
+test('the cost of a run stays when its task is deleted, and goes with the project', async () => {
+  const before = (await spend()).total.costUsd;
+  const run = await addRun(developer, 0, 1);
+  await call('DELETE', `/tasks/${run.slice('run_of_'.length)}`);
+  expect((await spend()).total.costUsd).toBe(before + 1);
+  const other = (await call('POST', '/projects', { name: 'Other' })).body.id;
+  await sql(`insert into spend_days values ($1, current_date, '', 1, 1, 0, 1)`, [other]);
+  expect((await call('DELETE', `/projects/${other}`)).status).toBe(204);
+  expect(await sql('select 1 from spend_days where project_id = $1', [other])).toEqual([]);
+  for (const days of ['0', '367', 'x'])
+    expect((await call('GET', `/projects/${project}/spend?days=${days}`)).status).toBe(400);
+});
+
+test('sums of doubles are rounded, and days without spend are included', () => {
+  const row = { lineId: 'a', agentId: 'agent_a', name: 'A', inputTokens: 1, cachedInputTokens: 0, outputTokens: 0 };
+  const { days, agents } = sumUp(
+    [
+      { ...row, day: '2026-03-01', costUsd: 0.1 },
+      { ...row, day: '2026-02-27', costUsd: 0.2 },
+    ],
+    '2026-03-01',
+    3,
+  );
+  expect(days.map(({ day, costUsd }) => [day, costUsd])).toEqual([
+    ['2026-02-27', 0.2],
+    ['2026-02-28', 0],
+    ['2026-03-01', 0.1],
+  ]);
+  expect(agents).toEqual([
+    { agentId: 'agent_a', name: 'A', costUsd: 0.3, inputTokens: 2, cachedInputTokens: 0, outputTokens: 0 },
+  ]);
+});
