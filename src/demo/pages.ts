@@ -27,6 +27,7 @@ export const pagesOf = ({ base, agentId, sprintId, taskId, sessionId, repository
   wizard: `${base}/plan/${sessionId}`,
   agents: `${base}/agents`,
   agent: `${base}/agents/${agentId}`,
+  spend: `${base}/spend`,
   runs: `${base}/pool`,
   repositories: `${base}/repositories`,
   environment: `${base}/repositories/${repositoryId}`,

@@ -4,6 +4,7 @@ import '@primer/primitives/dist/css/functional/themes/dark.css';
 import './frame/layout.css';
 import './frame/frame.css';
 import './display/display.css';
+import './keys/keys.css';
 import './display/markdown.css';
 import './board/board.css';
 import './tasks/task.css';
@@ -19,18 +20,21 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createBrowserRouter } from 'react-router';
 import { RouterProvider } from 'react-router/dom';
+import { removeOldDrafts } from './forms/stored-drafts.ts';
 import { Notices } from './frame/notices.tsx';
 import { applyTheme } from './frame/theme.ts';
+import { loadedOnline } from './live/load-part.ts';
 import { client } from './live/query-client.ts';
 import { routes } from './routes.tsx';
 
 applyTheme();
+removeOldDrafts(localStorage);
 
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>
     <QueryClientProvider client={client}>
       <BaseStyles>
-        <RouterProvider router={createBrowserRouter(routes)} />
+        <RouterProvider router={createBrowserRouter(loadedOnline(routes))} />
         <Notices />
       </BaseStyles>
     </QueryClientProvider>

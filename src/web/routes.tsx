@@ -35,6 +35,7 @@ export const routes: RouteObject[] = [
             path: 'agents/:agentId',
             lazy: async () => ({ Component: (await import('./agents/agent-page.tsx')).AgentPage }),
           },
+          { path: 'spend', lazy: async () => ({ Component: (await import('./spend/spend-page.tsx')).SpendPage }) },
           { path: 'pool', lazy: async () => ({ Component: (await import('./agents/runs-page.tsx')).RunsPage }) },
           {
             path: 'settings',

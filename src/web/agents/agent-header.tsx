@@ -6,6 +6,7 @@ import { sentenceCase } from '../display/names.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
 import { AgentFormDialog } from './agent-form-dialog.tsx';
+import { DeleteAgent } from './delete-agent.tsx';
 import { HealthLabel } from './health-label.tsx';
 import { NewVersion } from './learning/new-version.tsx';
 
@@ -37,6 +38,7 @@ export function AgentHeader({ projectId, agent }: { projectId: string; agent: ap
         <>
           <Button onClick={() => setEditing(true)}>Edit</Button>
           <NewVersion projectId={projectId} agent={agent} />
+          <DeleteAgent projectId={projectId} agent={agent} />
         </>
       )}
       {isEditing && <AgentFormDialog agent={agent} onClose={() => setEditing(false)} />}

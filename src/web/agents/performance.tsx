@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { FactList } from '../display/fact-list.tsx';
 import { Loading, QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/section.tsx';
+import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 
-const WeeklyRunsChart = lazy(async () => ({ default: (await import('./weekly-runs-chart.tsx')).WeeklyRunsChart }));
+const WeeklyRunsChart = lazyPart(async () => ({ default: (await import('./weekly-runs-chart.tsx')).WeeklyRunsChart }));
 
 export function Performance({ agentId }: { agentId: string }) {
   const query = useQuery(queries.performance(agentId));

@@ -1,15 +1,16 @@
 import { Button } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { useParams, useSearchParams } from 'react-router';
 import { EmptyState } from '../display/empty-state.tsx';
 import { QueryResult } from '../display/query-result.tsx';
 import { PageHeader } from '../frame/page-header.tsx';
 import { usePageTitle } from '../frame/use-page-title.ts';
+import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { BacklogList } from './backlog-list.tsx';
 
-const NewTaskDialog = lazy(async () => ({ default: (await import('../tasks/new-task-dialog.tsx')).NewTaskDialog }));
+const NewTaskDialog = lazyPart(async () => ({ default: (await import('../tasks/new-task-dialog.tsx')).NewTaskDialog }));
 
 /** Shows the open tasks that are not in a sprint. */
 export function BacklogPage() {

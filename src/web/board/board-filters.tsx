@@ -18,9 +18,9 @@ export function BoardFilters(props: {
       <TextInput
         ref={searchField}
         leadingVisual={SearchIcon}
-        aria-label="Search titles"
+        aria-label="Search titles and descriptions"
         aria-keyshortcuts="/"
-        placeholder="Search titles (/)"
+        placeholder="Search tasks (/)"
         value={filters.searchText}
         onChange={(event) => filters.setSearchText(event.target.value)}
       />

@@ -1,18 +1,20 @@
 import { PlusIcon } from '@primer/octicons-react';
 import { Button } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useRef } from 'react';
+import { Suspense, useRef } from 'react';
 import { Link, useParams } from 'react-router';
 import { EmptyState } from '../display/empty-state.tsx';
 import { QueryResult } from '../display/query-result.tsx';
 import { PageHeader } from '../frame/page-header.tsx';
 import { usePageTitle } from '../frame/use-page-title.ts';
+import { useShortcuts } from '../keys/use-shortcuts.ts';
+import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { Board } from './board.tsx';
 import { BoardFilters } from './board-filters.tsx';
 import { useFilters } from './use-filters.ts';
 
-const NewTaskDialog = lazy(async () => ({ default: (await import('../tasks/new-task-dialog.tsx')).NewTaskDialog }));
+const NewTaskDialog = lazyPart(async () => ({ default: (await import('../tasks/new-task-dialog.tsx')).NewTaskDialog }));
 
 export function BoardPage() {
   const { projectId = '' } = useParams();
@@ -23,9 +25,9 @@ export function BoardPage() {
   const { searchParams, setParam, searchText } = filters;
   const searchField = useRef<HTMLInputElement>(null);
   const isCreating = searchParams.get('new') !== null;
-  useShortcuts(!isCreating, {
-    '/': () => searchField.current?.focus(),
-    n: () => setParam('new', 'one'),
+  useShortcuts({
+    search: () => searchField.current?.focus(),
+    newTask: () => setParam('new', 'one'),
   });
   return (
     <>
@@ -48,24 +50,6 @@ export function BoardPage() {
     </>
   );
 }
-
-/** Calls a function when its key is pressed outside of a field. */
-function useShortcuts(isEnabled: boolean, shortcuts: Record<string, () => void>): void {
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      const shortcut = shortcuts[event.key];
-      if (shortcut === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (!isEnabled || isEditable(event.target)) return;
-      shortcut();
-      event.preventDefault();
-    };
-    window.addEventListener('keydown', onKeyDown);
-    return () => window.removeEventListener('keydown', onKeyDown);
-  });
-}
-
-const isEditable = (target: EventTarget | null) =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 function FirstSteps({ projectId }: { projectId: string }) {
   const { data } = useQuery(queries.repositories(projectId));

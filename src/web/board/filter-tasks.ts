@@ -14,10 +14,19 @@ export function filterTasks(tasks: Task[], params: URLSearchParams, text: string
       matches(task.owner, agent) &&
       matches(task.sprintId, sprint) &&
       (!onlyFailed || task.failure !== null) &&
-      (search === '' || task.title.toLowerCase().includes(search));
+      (search === '' || searchedText(task).includes(search));
     if (isMatch) byColumn.get(task.status)?.push(task);
   }
   return byColumn;
+}
+
+const searchedTexts = new WeakMap<Task, string>();
+
+/** Returns the title and the description of a task in lower case. They are converted once, not with every keystroke. */
+function searchedText(task: Task): string {
+  const text = searchedTexts.get(task) ?? `${task.title}\n${task.description}`.toLowerCase();
+  searchedTexts.set(task, text);
+  return text;
 }
 
 /**

@@ -1,10 +1,12 @@
 import { Button, FormControl, Textarea } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import type { FormEvent, ReactNode } from 'react';
 import type { ChatMessage } from '../api.ts';
 import { Markdown } from '../display/markdown.tsx';
 import { QueryResult } from '../display/query-result.tsx';
 import { TimeAgo } from '../display/times.tsx';
+import { submitOnCtrlEnter } from '../forms/form-dialog.tsx';
+import { useDraft } from '../forms/use-draft.ts';
 import * as queries from '../live/queries.ts';
 import { useConversation } from './use-conversation.ts';
 
@@ -48,19 +50,21 @@ export function Chat({ subject, emptyText }: { subject: queries.ChatSubject; emp
           {problem} Your message is still in the field below, so you can send it again.
         </p>
       )}
-      <MessageForm isBusy={pending !== undefined} onSend={send} />
+      <MessageForm place={`chat ${subject.id}`} isBusy={pending !== undefined} onSend={send} />
     </section>
   );
 }
 
-function MessageForm({ isBusy, onSend }: { isBusy: boolean; onSend(text: string): Promise<boolean> }) {
-  const [text, setText] = useState('');
+function MessageForm(props: { place: string; isBusy: boolean; onSend(text: string): Promise<boolean> }) {
+  const { place, isBusy, onSend } = props;
+  const draft = useDraft(place, '');
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault();
-    const message = text.trim();
+    const message = draft.value.trim();
     if (message === '' || isBusy) return;
-    setText('');
-    if (!(await onSend(message))) setText(message);
+    draft.clear();
+    // The next message may already be in the field.
+    if (!(await onSend(message))) draft.set((next) => (next === '' ? message : `${message}\n\n${next}`));
   };
   return (
     <form className="stack" onSubmit={(event) => void onSubmit(event)}>
@@ -71,11 +75,9 @@ function MessageForm({ isBusy, onSend }: { isBusy: boolean; onSend(text: string)
           rows={3}
           resize="vertical"
           maxLength={10_000}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
-          }}
+          value={draft.value}
+          onChange={(event) => draft.set(event.target.value)}
+          onKeyDown={submitOnCtrlEnter}
         />
         <FormControl.Caption>
           Press Ctrl+Enter to send. All members of the project can read the conversation.

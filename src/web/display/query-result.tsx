@@ -6,6 +6,8 @@ import { EmptyState } from './empty-state.tsx';
 interface Query<T> {
   data: T | undefined;
   error: unknown;
+  /** `paused` while the query waits for a connection. */
+  fetchStatus: string;
   refetch(): unknown;
 }
 
@@ -21,6 +23,12 @@ export function QueryResult<T>(props: {
 }) {
   const { query, rows = 4, isPage = false, children } = props;
   if (query.data !== undefined && !isInaccessible(query.error)) return children(query.data);
+  if (query.fetchStatus === 'paused')
+    return (
+      <EmptyState as={isPage ? 'h1' : 'h2'} title="You are offline">
+        <p>This is loaded when the connection is back.</p>
+      </EmptyState>
+    );
   if (!query.error) return <Loading rows={rows} />;
   return (
     <EmptyState as={isPage ? 'h1' : 'h2'} title={statusOf(query.error) === 404 ? 'Not found' : 'Could not load this'}>

@@ -1,5 +1,5 @@
 import { Button, Dialog } from '@primer/react';
-import { type ReactNode, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useRef } from 'react';
 
 /** Shows a dialog with a form. The first field gets the focus. */
 export function FormDialog(props: { title: string; width?: 'large' | 'xlarge'; onClose(): void; children: ReactNode }) {
@@ -15,12 +15,20 @@ export function FormDialog(props: { title: string; width?: 'large' | 'xlarge'; o
   );
 }
 
-/** Shows the buttons at the end of a form: cancel and submit. */
-export function FormButtons(props: { submit: string; isBusy?: boolean; onCancel(): void }) {
-  const { submit, isBusy = false, onCancel } = props;
+/** Submits the form of a field when Ctrl+Enter or Cmd+Enter is pressed in it. */
+export function submitOnCtrlEnter(event: KeyboardEvent<HTMLInputElement | HTMLTextAreaElement>): void {
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  event.currentTarget.form?.requestSubmit();
+}
+
+/** Shows the buttons at the end of a form: cancel and submit. `children` are further buttons. */
+export function FormButtons(props: { submit: string; isBusy?: boolean; onCancel(): void; children?: ReactNode }) {
+  const { submit, isBusy = false, onCancel, children } = props;
   return (
-    <div className="row end">
+    <div className="row end wrap-row">
       <Button onClick={onCancel}>Cancel</Button>
+      {children}
       <Button type="submit" variant="primary" loading={isBusy}>
         {submit}
       </Button>

@@ -1,45 +1,87 @@
-import { FormControl, Textarea } from '@primer/react';
-import { type FormEvent, useState } from 'react';
-import { FormButtons, FormDialog } from './form-dialog.tsx';
+import { Flash, FormControl, Textarea } from '@primer/react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { dropNotice } from '../frame/shown-notices.ts';
+import { errorMessage } from '../live/errors.ts';
+import { FormButtons, FormDialog, submitOnCtrlEnter } from './form-dialog.tsx';
+import { useDraft } from './use-draft.ts';
 
-/** Shows a dialog with a single text field. */
+/**
+ * Shows a dialog with a single text field. The text is kept as a draft until it is sent or Cancel is pressed. If
+ * `onSubmit` returns a promise, the dialog stays open until it settles, and shows why it failed.
+ */
 export function TextDialog(props: {
   title: string;
   label: string;
+  /** What the text is about; with the title, it names the draft. By default, the page. Null keeps no draft. */
+  about?: string | null;
   isRequired?: boolean;
   submit?: string;
-  onSubmit(text: string): void;
+  onSubmit(text: string): unknown;
   onClose(): void;
 }) {
-  const { title, label, isRequired = false, submit = title, onSubmit, onClose } = props;
-  const [text, setText] = useState('');
+  const { title, label, about, isRequired = false, submit = title, onSubmit, onClose } = props;
+  const [place] = useState(about === null ? undefined : `${title} ${about ?? window.location.pathname}`);
+  const draft = useDraft(place, '');
+  const [problem, setProblem] = useState('');
+  const [isBusy, setBusy] = useState(false);
   const [wasSubmitted, setSubmitted] = useState(false);
-  const isMissing = isRequired && text.trim() === '';
+  const isShown = useIsShown();
+  const isMissing = isRequired && draft.value.trim() === '';
+  const send = async () => {
+    setSubmitted(true);
+    if (isMissing || isBusy) return;
+    setBusy(true);
+    try {
+      await onSubmit(draft.value.trim());
+      draft.clear();
+      onClose();
+    } catch (error) {
+      // The dialog may be gone, for example because the task it is about has moved. Then the notice stays.
+      if (!isShown.current) return;
+      setProblem(errorMessage(error));
+      dropNotice(errorMessage(error));
+      setBusy(false);
+    }
+  };
   const onFormSubmit = (event: FormEvent) => {
     event.preventDefault();
-    setSubmitted(true);
-    if (isMissing) return;
-    onSubmit(text.trim());
+    void send();
+  };
+  const onCancel = () => {
+    draft.clear();
     onClose();
   };
   return (
     <FormDialog title={title} onClose={onClose} width="large">
       <form className="stack" onSubmit={onFormSubmit}>
+        {problem !== '' && <Flash variant="danger">{problem}</Flash>}
         <FormControl required={isRequired}>
           <FormControl.Label>{label}</FormControl.Label>
           <Textarea
             block
             resize="vertical"
             maxLength={10_000}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
+            value={draft.value}
+            onChange={(event) => draft.set(event.target.value)}
+            onKeyDown={submitOnCtrlEnter}
           />
           {wasSubmitted && isMissing && (
             <FormControl.Validation variant="error">This field is required.</FormControl.Validation>
           )}
         </FormControl>
-        <FormButtons submit={submit} onCancel={onClose} />
+        <FormButtons submit={submit} isBusy={isBusy} onCancel={onCancel} />
       </form>
     </FormDialog>
   );
+}
+
+function useIsShown() {
+  const isShown = useRef(true);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
+  return isShown;
 }

@@ -1,49 +1,45 @@
 import { XIcon } from '@primer/octicons-react';
 import { Flash, IconButton } from '@primer/react';
-import { useSyncExternalStore } from 'react';
-import { errorMessage } from '../live/errors.ts';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useSyncExternalStore } from 'react';
+import { errorMessage, isConnectionError } from '../live/errors.ts';
+import {
+  dismiss,
+  dismissConnectionErrors,
+  dismissErrorsBefore,
+  listNotices,
+  type Notice,
+  onNoticesChange,
+  show,
+} from './shown-notices.ts';
 
-interface Notice {
-  id: number;
-  text: string;
-  variant: 'danger' | 'success' | 'default';
-}
-
-let notices: Notice[] = [];
-let lastId = 0;
-const listeners = new Set<() => void>();
 const shownMs = 8000;
-/** Maximum number of notices. A further one replaces the oldest. */
-const maxNotices = 3;
 
-function setNotices(next: Notice[]): void {
-  notices = next;
-  for (const listener of listeners) listener();
-}
-
-const dismiss = (id: number) => setNotices(notices.filter((n) => n.id !== id));
-
-/** Shows a message in the corner of the page. Errors stay until they are dismissed. */
+/**
+ * Shows a message in the corner of the page. An error stays until it is dismissed or no longer applies: when a later
+ * action succeeds, and when the person leaves the page.
+ */
 export function notify(text: string, variant: Notice['variant'] = 'default'): void {
-  const id = ++lastId;
-  const others = notices.filter((n) => n.text !== text).slice(1 - maxNotices);
-  setNotices([...others, { id, text, variant }]);
+  const id = show({ text, variant, isAboutConnection: false, at: Date.now() });
   if (variant !== 'danger') setTimeout(() => dismiss(id), shownMs);
 }
 
-export const notifyError = (error: unknown): void => notify(errorMessage(error), 'danger');
+/** Shows why an action failed. An error of the connection disappears when the connection is back. */
+export function notifyError(error: unknown): void {
+  show({
+    text: errorMessage(error),
+    variant: 'danger',
+    isAboutConnection: isConnectionError(error),
+    at: Date.now(),
+  });
+}
 
 export function Notices() {
-  const shown = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => notices,
-  );
+  const notices = useSyncExternalStore(onNoticesChange, listNotices);
+  useOutdated();
   return (
     <div className="notices" role="status" aria-live="polite">
-      {shown.map(({ id, text, variant }) => (
+      {notices.map(({ id, text, variant }) => (
         <Flash key={id} variant={variant} className="notice">
           <span className="wrap">{text}</span>
           <IconButton icon={XIcon} aria-label="Dismiss" variant="invisible" size="small" onClick={() => dismiss(id)} />
@@ -51,4 +47,20 @@ export function Notices() {
       ))}
     </div>
   );
+}
+
+/** Dismisses errors that no longer apply. */
+function useOutdated(): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    window.addEventListener('online', dismissConnectionErrors);
+    const unsubscribe = client.getMutationCache().subscribe(({ type, mutation }) => {
+      // Only what the person has done after the error was shown says that it no longer applies.
+      if (type === 'updated' && mutation.state.status === 'success') dismissErrorsBefore(mutation.state.submittedAt);
+    });
+    return () => {
+      window.removeEventListener('online', dismissConnectionErrors);
+      unsubscribe();
+    };
+  }, [client]);
 }

@@ -1,6 +1,7 @@
 import {
   BeakerIcon,
   CpuIcon,
+  CreditCardIcon,
   GearIcon,
   InboxIcon,
   IterationsIcon,
@@ -24,13 +25,14 @@ export function ProjectName({ id }: { id: string }) {
 }
 
 /** Returns the pages of a project. `alsoAt` lists addresses outside of the project's that also belong to a page. */
-const pagesOf = (project: string) => [
+export const pagesOf = (project: string) => [
   { name: 'Board', to: project, icon: ProjectIcon, alsoAt: '/tasks/' },
   { name: 'Backlog', to: `${project}/backlog`, icon: InboxIcon },
   { name: 'Sprints', to: `${project}/sprints`, icon: IterationsIcon, alsoAt: '/sprints/' },
   { name: 'Plan', to: `${project}/plan`, icon: TelescopeIcon },
   { name: 'Agents', to: `${project}/agents`, icon: BeakerIcon },
   { name: 'Runs', to: `${project}/pool`, icon: CpuIcon },
+  { name: 'Spend', to: `${project}/spend`, icon: CreditCardIcon },
   { name: 'Repositories', to: `${project}/repositories`, icon: RepoIcon },
   { name: 'Members', to: `${project}/members`, icon: PeopleIcon },
   { name: 'Settings', to: `${project}/settings`, icon: GearIcon },

@@ -1,11 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useParams } from 'react-router';
+import { useEffect } from 'react';
+import { Link, Outlet, useLocation, useParams } from 'react-router';
 import { Loading, QueryResult } from '../display/query-result.tsx';
 import { InboxLink } from '../inbox/inbox-link.tsx';
 import { isInaccessible } from '../live/errors.ts';
+import { useIsOnline } from '../live/online.ts';
 import { useProjectEvents } from '../live/project-events.ts';
 import * as queries from '../live/queries.ts';
+import { Commands } from '../palette/commands.tsx';
 import { ProjectName, ProjectNav } from './project-nav.tsx';
+import { dismissErrorsBefore } from './shown-notices.ts';
 import { ThemeMenu } from './theme-menu.tsx';
 import { UserMenu } from './user-menu.tsx';
 
@@ -14,6 +18,8 @@ export function Shell() {
   const user = useQuery(queries.me());
   const projectId = useProjectId();
   const stream = useProjectEvents(projectId);
+  const isOnline = useIsOnline();
+  useFreshNotices();
   return (
     <>
       <a href="#content" className="skip">
@@ -26,17 +32,19 @@ export function Shell() {
           </Link>
           {projectId && <ProjectName id={projectId} />}
           <span className="grow" />
-          {projectId && stream === 'lost' && (
+          {projectId && isOnline && stream === 'lost' && (
             <output className="muted" title="Live updates resume when the connection is back.">
               Reconnecting…
             </output>
           )}
+          {user.data && <Commands projectId={projectId} />}
           {user.data && <InboxLink />}
           <ThemeMenu />
           {user.data && <UserMenu login={user.data.login} avatarUrl={user.data.avatarUrl} />}
         </div>
         {projectId && <ProjectNav id={projectId} />}
       </header>
+      <OfflineNote isOnline={isOnline} />
       <main id="content" className="page">
         <QueryResult query={user} isPage>
           {() => (stream === 'opening' ? <Loading /> : <PageOfProject projectId={projectId} />)}
@@ -44,6 +52,24 @@ export function Shell() {
       </main>
     </>
   );
+}
+
+/** Says that the browser is offline. What the page shows stays, although it may be outdated. */
+function OfflineNote({ isOnline }: { isOnline: boolean }) {
+  return (
+    <div role="status">
+      {!isOnline && (
+        <p className="offline">You are offline. The page may be outdated. It is updated when the connection is back.</p>
+      )}
+    </div>
+  );
+}
+
+/** Dismisses the errors of a page when the person leaves it. */
+function useFreshNotices(): void {
+  const { pathname } = useLocation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when the address changes
+  useEffect(() => dismissErrorsBefore(Date.now()), [pathname]);
 }
 
 /** Shows the current page, or the error if the person has no access to its project. */

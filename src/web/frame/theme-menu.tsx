@@ -1,7 +1,7 @@
 import { DeviceDesktopIcon, MoonIcon, SunIcon } from '@primer/octicons-react';
 import { ActionList, ActionMenu, IconButton } from '@primer/react';
-import { useState } from 'react';
-import { storedTheme, storeTheme, type Theme } from './theme.ts';
+import { useSyncExternalStore } from 'react';
+import { onThemeChange, storedTheme, storeTheme } from './theme.ts';
 
 const options = [
   { theme: 'auto', name: 'System', icon: DeviceDesktopIcon },
@@ -10,11 +10,7 @@ const options = [
 ] as const;
 
 export function ThemeMenu() {
-  const [current, setCurrent] = useState(storedTheme);
-  const select = (theme: Theme) => {
-    storeTheme(theme);
-    setCurrent(theme);
-  };
+  const current = useSyncExternalStore(onThemeChange, storedTheme);
   const icon = options.find(({ theme }) => theme === current)?.icon ?? DeviceDesktopIcon;
   return (
     <ActionMenu>
@@ -24,7 +20,7 @@ export function ThemeMenu() {
       <ActionMenu.Overlay>
         <ActionList selectionVariant="single">
           {options.map(({ theme, name, icon: Icon }) => (
-            <ActionList.Item key={theme} selected={theme === current} onSelect={() => select(theme)}>
+            <ActionList.Item key={theme} selected={theme === current} onSelect={() => storeTheme(theme)}>
               <ActionList.LeadingVisual>
                 <Icon />
               </ActionList.LeadingVisual>

@@ -13,7 +13,16 @@ export function applyTheme(theme: Theme = storedTheme()): void {
   document.documentElement.dataset.colorMode = theme;
 }
 
+const listeners = new Set<() => void>();
+
 export function storeTheme(theme: Theme): void {
   localStorage.setItem(storageKey, theme);
   applyTheme(theme);
+  for (const listener of listeners) listener();
+}
+
+/** Calls a function when another theme is stored in this tab. Returns a function that ends this. */
+export function onThemeChange(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }

@@ -2,6 +2,7 @@ import { ActionList, ActionMenu, Avatar } from '@primer/react';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { notifyError } from './notices.tsx';
+import { forgetPerson } from './personal-storage.ts';
 
 export function UserMenu({ login, avatarUrl }: { login: string; avatarUrl: string }) {
   const [isBroken, setBroken] = useState(avatarUrl === '');
@@ -34,8 +35,9 @@ async function signOut(): Promise<void> {
   try {
     const { type, ok } = await fetch('/logout', { method: 'POST', redirect: 'manual' });
     if (type !== 'opaqueredirect' && !ok) throw new Error('Signing out failed. You are still signed in. Try again.');
-    // The next person who uses this browser must not see the chats and plan drafts.
+    // The next person who uses this browser must not see the chats and drafts.
     sessionStorage.clear();
+    forgetPerson(localStorage);
     window.location.assign('/login');
   } catch (error) {
     notifyError(error);

@@ -11,6 +11,9 @@ export const statusOf = (error: unknown): number | undefined => (isErrorReply(er
 /** Returns whether the object does not exist or the person may not see it, even if an earlier request showed it. */
 export const isInaccessible = (error: unknown): boolean => [403, 404].includes(statusOf(error) ?? 0);
 
+/** Returns whether a request did not reach the service, or its reply did not arrive. */
+export const isConnectionError = (error: unknown): boolean => error instanceof TypeError;
+
 /** Returns the message to show for an error: the service's own message if there is one. */
 export function errorMessage(error: unknown): string {
   if (isErrorReply(error)) {
@@ -20,6 +23,9 @@ export function errorMessage(error: unknown): string {
       `The service replied with status ${error.status}. Try again. If it keeps failing, ask the operator to check the log.`
     );
   }
-  if (error instanceof TypeError) return 'The service cannot be reached. Check your connection and try again.';
+  if (isConnectionError(error))
+    return navigator.onLine
+      ? 'The service cannot be reached. Check your connection and try again.'
+      : 'You are offline, so this was not sent. Try again when the connection is back.';
   return error instanceof Error ? error.message : 'Something went wrong. Try again.';
 }

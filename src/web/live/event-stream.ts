@@ -44,10 +44,13 @@ export function subscribe(url: string, { events, onOpen, onLost, onRefused }: St
   };
   const onVisibilityChange = () => (document.hidden ? close() : source === undefined && connect());
   document.addEventListener('visibilitychange', onVisibilityChange);
+  // After a change of network, the old connection may look open for minutes although nothing arrives any more.
+  window.addEventListener('online', connect);
   connect();
   return () => {
     isUnsubscribed = true;
     close();
     document.removeEventListener('visibilitychange', onVisibilityChange);
+    window.removeEventListener('online', connect);
   };
 }

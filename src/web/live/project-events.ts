@@ -52,6 +52,11 @@ function followProject(client: QueryClient, projectId: string, setState: (state:
         const { id } = JSON.parse(event.data) as { id: string };
         void client.invalidateQueries({ queryKey: ['chat', id] });
       },
+      plan: (event: MessageEvent<string>) => {
+        const { id } = JSON.parse(event.data) as { id: string };
+        void client.invalidateQueries({ queryKey: queries.wizards(projectId).queryKey });
+        void client.invalidateQueries({ queryKey: queries.wizard(projectId, id).queryKey });
+      },
       reset: () => void client.invalidateQueries(),
     },
     onOpen: (isFirst) => {

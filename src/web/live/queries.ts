@@ -45,6 +45,12 @@ export const tasks = (projectId: string) =>
     // Never stale, because project events keep this long list up to date.
     staleTime: Number.POSITIVE_INFINITY,
   });
+/** Tasks that the service finds by their titles and descriptions. */
+export const taskSearch = (projectId: string, search: string) =>
+  queryOptions({
+    queryKey: ['task-search', projectId, search],
+    queryFn: () => api.listTasks(projectId, { search, limit: 8 }),
+  });
 export const task = (id: string) => queryOptions({ queryKey: ['task', id], queryFn: () => api.getTask(id) });
 export const diff = (id: string) => queryOptions({ queryKey: ['diff', id], queryFn: () => api.getTaskDiff(id) });
 export const handoffs = (id: string) =>
@@ -119,6 +125,10 @@ export const metrics = (id: string, without: string[] = []) =>
 export const burndown = (id: string) =>
   queryOptions({ queryKey: ['burndown', id], queryFn: () => api.getBurndown(id, { ahead: true }) });
 export const digest = (id: string) => queryOptions({ queryKey: ['digest', id], queryFn: () => api.getDigest(id) });
+/** What the runs of a project have used in the last days. */
+export const spend = (projectId: string, days: number) =>
+  queryOptions({ queryKey: ['spend', projectId, days], queryFn: () => api.getSpend(projectId, { days }) });
+
 export const velocity = (projectId: string) =>
   queryOptions({
     queryKey: ['velocity', projectId],
@@ -128,15 +138,8 @@ export const velocity = (projectId: string) =>
 export const wizards = (projectId: string) =>
   queryOptions({ queryKey: ['wizards', projectId], queryFn: () => api.listWizards(projectId) });
 
-/** How often an open planning session is fetched. Sessions have no events, and several people may work on one. */
-const wizardPollMs = 10_000;
-
 export const wizard = (projectId: string, sessionId: string) =>
-  queryOptions({
-    queryKey: ['wizard', sessionId],
-    queryFn: () => api.getWizard(projectId, sessionId),
-    refetchInterval: ({ state }) => (state.data?.status === 'finalized' ? false : wizardPollMs),
-  });
+  queryOptions({ queryKey: ['wizard', sessionId], queryFn: () => api.getWizard(projectId, sessionId) });
 
 /** What a chat is about. */
 export interface ChatSubject {

@@ -7,7 +7,11 @@ function signInAddress(): string {
   return `/login?return_to=${encodeURIComponent(pathname + search)}`;
 }
 
-/** Data without events is fetched again when a page opens and when the window regains focus. */
+/**
+ * Data without events is fetched again when a page opens and when the window regains focus. While the browser is offline,
+ * queries wait, and are sent when the connection is back. Actions fail at once instead: they would otherwise be done at a
+ * time when nobody expects it.
+ */
 export const client = new QueryClient({
   defaultOptions: {
     queries: {
@@ -16,6 +20,7 @@ export const client = new QueryClient({
         return count < 2 && (status === undefined || status >= 500 || status === 429);
       },
     },
+    mutations: { networkMode: 'always' },
   },
 });
 

@@ -10,7 +10,7 @@ export type Changed = 'task' | 'run' | 'sprint';
 const maxSingleFetches = 15;
 
 const partsOfTask = ['pulls', 'proof', 'subtasks', 'diff', 'handoffs', 'runs'];
-const dependOnRuns = ['health', 'agents', 'agent'];
+const dependOnRuns = ['health', 'agents', 'agent', 'spend'];
 const dependOnTasksAndSprints = ['sprint', 'metrics', 'burndown', 'digest', 'velocity'];
 
 /** Fetches the objects named in a project's events again, and everything that is computed from them. */

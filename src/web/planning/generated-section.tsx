@@ -70,7 +70,11 @@ export function GeneratedSection(props: {
           {view === 'changes' && changes}
           {view === 'content' && isGenerated && children}
           {view !== 'editor' && !isGenerated && (
-            <Button variant="primary" disabled={wizard.isBusy} onClick={() => wizard.generate(part, '')}>
+            <Button
+              variant="primary"
+              disabled={wizard.isBusy}
+              onClick={() => void wizard.generate(part, '').catch(() => {})}
+            >
               Generate {name}
             </Button>
           )}
@@ -83,9 +87,12 @@ export function GeneratedSection(props: {
           title={`Regenerate ${name}`}
           label="What should change?"
           submit="Regenerate"
+          about={wizard.sessionId}
           onSubmit={(feedback) => {
             setView('content');
-            wizard.generate(part, feedback);
+            // The dialog closes at once, because writing takes a while. If it fails, the feedback is still there.
+            setAsking(false);
+            return wizard.generate(part, feedback);
           }}
           onClose={() => setAsking(false)}
         />

@@ -3,7 +3,9 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate, useParams } from 'react-router';
 import * as api from '../api.ts';
+import { submitOnCtrlEnter } from '../forms/form-dialog.tsx';
 import { submitOnce } from '../forms/submit-once.ts';
+import { useDraft } from '../forms/use-draft.ts';
 import { usePageTitle } from '../frame/use-page-title.ts';
 import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
@@ -31,15 +33,16 @@ export function PlanPage() {
 function GoalForm({ projectId }: { projectId: string }) {
   const repositories = useQuery(queries.repositories(projectId));
   const navigate = useNavigate();
-  const [goal, setGoal] = useState('');
+  const goal = useDraft(`goal ${projectId}`, '');
   const [repositoryIds, setRepositoryIds] = useState<string[]>([]);
   const start = useMutation({
     mutationFn: () =>
       api.startWizard(projectId, {
-        goal: goal.trim(),
+        goal: goal.value.trim(),
         ...(repositoryIds.length === 0 ? {} : { repositoryIds }),
       }),
     onSuccess: async ({ sessionId }) => {
+      goal.clear();
       await navigate(`/projects/${projectId}/plan/${sessionId}`);
     },
   });
@@ -49,7 +52,14 @@ function GoalForm({ projectId }: { projectId: string }) {
       <form className="stack" onSubmit={submitOnce(start)}>
         <FormControl required>
           <FormControl.Label>What do you want to achieve?</FormControl.Label>
-          <Textarea block rows={4} maxLength={10_000} value={goal} onChange={(event) => setGoal(event.target.value)} />
+          <Textarea
+            block
+            rows={4}
+            maxLength={10_000}
+            value={goal.value}
+            onChange={(event) => goal.set(event.target.value)}
+            onKeyDown={submitOnCtrlEnter}
+          />
         </FormControl>
         {(repositories.data?.length ?? 0) > 1 && (
           <CheckboxGroup>

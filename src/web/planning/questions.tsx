@@ -11,7 +11,7 @@ export function Questions({ session, wizard }: { session: WizardSession; wizard:
   const [editedId, setEditedId] = useState<string>();
   const update = (answer: Answer) => {
     setEditedId(undefined);
-    wizard.answer(answer);
+    return wizard.answer(answer);
   };
   return (
     <ol className="stack plain-list" aria-label="Questions">
@@ -19,6 +19,7 @@ export function Questions({ session, wizard }: { session: WizardSession; wizard:
         <li key={answered.stepId} className="box">
           {editedId === answered.stepId ? (
             <QuestionForm
+              sessionId={session.sessionId}
               step={{ ...answered, id: answered.stepId }}
               previous={answered}
               isBusy={wizard.isBusy}
@@ -50,6 +51,7 @@ export function Questions({ session, wizard }: { session: WizardSession; wizard:
       {session.currentStep && editedId === undefined && (
         <li className="box">
           <QuestionForm
+            sessionId={session.sessionId}
             key={session.currentStep.id}
             step={session.currentStep}
             isBusy={wizard.isBusy}

@@ -4,9 +4,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
-import { TimeAgo } from '../display/times.tsx';
 import { notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
+import { LastChange } from './last-change.tsx';
 
 const statuses: Record<api.WizardEntry['status'], string> = {
   collecting: 'Open question',
@@ -43,7 +43,7 @@ export function SessionList({ projectId }: { projectId: string }) {
 }
 
 function SessionItem({ projectId, session }: { projectId: string; session: api.WizardEntry }) {
-  const { sessionId, status, createdBy, updatedAt } = session;
+  const { sessionId, status, createdBy, updatedBy, updatedAt } = session;
   const title = (session.title ?? session.goal).slice(0, 200);
   return (
     <li className="list-item">
@@ -53,8 +53,8 @@ function SessionItem({ projectId, session }: { projectId: string; session: api.W
       <Label variant={status === 'finalized' ? 'success' : 'secondary'}>{statuses[status]}</Label>
       <span className="grow" />
       <span className="muted small">
-        {createdBy === null ? '' : `${createdBy.login}, `}
-        <TimeAgo at={updatedAt} />
+        {createdBy !== null && <>started by {createdBy.login} · </>}
+        <LastChange updatedBy={updatedBy} updatedAt={updatedAt} />
       </span>
       <DeleteSession projectId={projectId} session={session} title={title} />
     </li>

@@ -29,9 +29,10 @@ export function useWizard(projectId: string, session: api.WizardSession) {
   });
   const { generate, arriving } = useGeneration(projectId, sessionId);
   return {
-    answer: (given: Answer) => answer.mutate(given),
+    sessionId,
+    answer: (given: Answer) => answer.mutateAsync(given),
     isAnswering: answer.isPending,
-    generate: (part: GeneratedPart, feedback: string) => generate.mutate({ part, feedback }),
+    generate: (part: GeneratedPart, feedback: string) => generate.mutateAsync({ part, feedback }),
     isGenerated: (part: GeneratedPart) => session[part] !== null,
     /** What has arrived of a part; undefined unless the model is writing it. */
     arrivingOf: (part: GeneratedPart) => (arriving?.part === part ? arriving : undefined),

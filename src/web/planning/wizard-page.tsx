@@ -11,6 +11,7 @@ import { EditPlan } from './editing/edit-plan.tsx';
 import { EditPrd } from './editing/edit-prd.tsx';
 import { PlannedTasks } from './editing/planned-tasks.tsx';
 import { GeneratedSection } from './generated-section.tsx';
+import { LastChange } from './last-change.tsx';
 import { PartChanges } from './part-changes.tsx';
 import { partText, withTitle } from './part-text.ts';
 import { Questions } from './questions.tsx';
@@ -40,6 +41,9 @@ function SessionView({ projectId, session }: { projectId: string; session: Wizar
       <Heading as="h1" variant="medium" className="wrap">
         {session.goal.slice(0, 200)}
       </Heading>
+      <p className="muted">
+        <LastChange {...session} /> · All members of the project can continue this plan.
+      </p>
       <Questions session={session} wizard={wizard} />
       {wizard.error && (
         <Flash variant="danger" role="alert">

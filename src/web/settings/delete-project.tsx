@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import * as api from '../api.ts';
 import { TextDialog } from '../forms/text-dialog.tsx';
-import { notify, notifyError } from '../frame/notices.tsx';
+import { notifyError } from '../frame/notices.tsx';
 
 export function DeleteProject({ project }: { project: api.Project }) {
   const client = useQueryClient();
@@ -18,9 +18,9 @@ export function DeleteProject({ project }: { project: api.Project }) {
     },
     onError: notifyError,
   });
-  const onConfirm = (text: string) => {
-    if (text === project.name) remove.mutate();
-    else notify('The name does not match. The project was not deleted.', 'danger');
+  const onConfirm = async (text: string) => {
+    if (text !== project.name) throw new Error('The name does not match. The project was not deleted.');
+    await remove.mutateAsync();
   };
   return (
     <section className="box failure" aria-label="Delete project">
@@ -35,6 +35,7 @@ export function DeleteProject({ project }: { project: api.Project }) {
         <TextDialog
           title="Delete project"
           label={`To confirm, enter the project name: ${project.name}`}
+          about={null}
           isRequired
           onSubmit={onConfirm}
           onClose={() => setConfirming(false)}

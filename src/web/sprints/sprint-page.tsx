@@ -1,6 +1,6 @@
 import { Heading } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { useParams, useSearchParams } from 'react-router';
 import type { Sprint } from '../api.ts';
 import { EmptyState } from '../display/empty-state.tsx';
@@ -9,6 +9,7 @@ import { SprintStatus } from '../display/status-labels.tsx';
 import { Day } from '../display/times.tsx';
 import { Tabs } from '../frame/tabs.tsx';
 import { usePageTitle } from '../frame/use-page-title.ts';
+import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { SprintActions } from './sprint-actions.tsx';
 import { SprintDigest } from './sprint-digest.tsx';
@@ -16,8 +17,8 @@ import { SprintForecast } from './sprint-forecast.tsx';
 import { SprintProgress } from './sprint-progress.tsx';
 import { SprintTasks } from './sprint-tasks.tsx';
 
-const BurndownChart = lazy(async () => ({ default: (await import('./burndown-chart.tsx')).BurndownChart }));
-const Chat = lazy(async () => ({ default: (await import('../chat/chat.tsx')).Chat }));
+const BurndownChart = lazyPart(async () => ({ default: (await import('./burndown-chart.tsx')).BurndownChart }));
+const Chat = lazyPart(async () => ({ default: (await import('../chat/chat.tsx')).Chat }));
 
 export function SprintPage() {
   const { sprintId = '' } = useParams();

@@ -11,35 +11,37 @@ import { mutateOnce } from '../forms/submit-once.ts';
 import { notifyError } from '../frame/notices.tsx';
 import { putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
+import { AddTasks } from './add-tasks.tsx';
 
 export function SprintTasks({ sprint }: { sprint: api.Sprint }) {
   const query = useQuery(queries.tasks(sprint.projectId));
   return (
     <QueryResult query={query}>
       {(allTasks) => {
-        const tasks = allTasks.filter((t) => t.sprintId === sprint.id).reverse();
-        if (tasks.length === 0)
-          return (
-            <EmptyState title="This sprint has no tasks">
-              <p>
-                Add tasks from the <Link to={`/projects/${sprint.projectId}/backlog`}>backlog</Link>.
-              </p>
-            </EmptyState>
-          );
+        const tasks = allTasks.filter((t) => t.sprintId === sprint.id).sort(oldestFirst);
         return (
-          <ul className="list">
-            {tasks.map((task) => (
-              <SprintTask key={task.id} sprint={sprint} task={task} />
-            ))}
-          </ul>
+          <>
+            {isOpen(sprint) && <AddTasks sprint={sprint} allTasks={allTasks} />}
+            {tasks.length === 0 && (
+              <EmptyState title="This sprint has no tasks">
+                Add tasks here or on the <Link to={`/projects/${sprint.projectId}/backlog`}>backlog</Link>.
+              </EmptyState>
+            )}
+            <ul className="list">
+              {tasks.map((task) => (
+                <SprintTask key={task.id} sprint={sprint} task={task} />
+              ))}
+            </ul>
+          </>
         );
       }}
     </QueryResult>
   );
 }
 
+const isOpen = ({ status }: api.Sprint) => status === 'planning' || status === 'active';
+
 function SprintTask({ sprint, task }: { sprint: api.Sprint; task: api.Task }) {
-  const isOpen = sprint.status === 'planning' || sprint.status === 'active';
   return (
     <li className="list-item">
       <Link to={`/tasks/${task.id}`} className="wrap">
@@ -49,9 +51,14 @@ function SprintTask({ sprint, task }: { sprint: api.Sprint; task: api.Task }) {
       <FailureLabel task={task} />
       {task.dependsOn.length > 0 && <span className="muted">Depends on {plural(task.dependsOn.length, 'task')}</span>}
       <span className="grow" />
-      {isOpen && task.parentId === null && <RemoveFromSprint sprintId={sprint.id} task={task} />}
+      {isOpen(sprint) && task.parentId === null && <RemoveFromSprint sprintId={sprint.id} task={task} />}
     </li>
   );
+}
+
+/** Compares tasks by the order in which a sprint starts them. */
+function oldestFirst(a: api.Task, b: api.Task): number {
+  return Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.id < b.id ? -1 : 1);
 }
 
 /** Moves a task back to the backlog. Its run, if any, continues. */

@@ -1,6 +1,6 @@
 import { Button } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
 import { EmptyState } from '../display/empty-state.tsx';
 import { Loading, QueryResult } from '../display/query-result.tsx';
@@ -8,10 +8,11 @@ import { Section } from '../display/section.tsx';
 import { SprintStatus } from '../display/status-labels.tsx';
 import { PageHeader } from '../frame/page-header.tsx';
 import { usePageTitle } from '../frame/use-page-title.ts';
+import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { SprintFormDialog } from './sprint-form-dialog.tsx';
 
-const VelocityChart = lazy(async () => ({ default: (await import('./velocity-chart.tsx')).VelocityChart }));
+const VelocityChart = lazyPart(async () => ({ default: (await import('./velocity-chart.tsx')).VelocityChart }));
 
 export function SprintsPage() {
   usePageTitle('Sprints');

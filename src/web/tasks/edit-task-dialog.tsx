@@ -14,9 +14,10 @@ import { BudgetFields } from './budget-fields.tsx';
 import { type BudgetTexts, budgetTextsOf, changedBudget } from './budget-texts.ts';
 import { PlanField } from './plan-field.tsx';
 
-type Fields = Pick<api.Task, 'title' | 'description' | 'owner' | 'repositoryId' | 'dependsOn' | 'planFirst'> & {
-  budget: BudgetTexts;
-};
+type Fields = Pick<
+  api.Task,
+  'title' | 'description' | 'owner' | 'repositoryId' | 'sprintId' | 'dependsOn' | 'planFirst'
+> & { budget: BudgetTexts };
 
 interface FieldsProps {
   task: api.Task;
@@ -30,12 +31,15 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
   const [task] = useState(currentTask);
   const client = useQueryClient();
   const [fields, setFields] = useState<Fields>(() => {
-    const { title, description, owner, repositoryId, dependsOn, planFirst } = task;
-    return { title, description, owner, repositoryId, dependsOn, planFirst, budget: budgetTextsOf(task) };
+    const { title, description, owner, repositoryId, sprintId, dependsOn, planFirst } = task;
+    return { title, description, owner, repositoryId, sprintId, dependsOn, planFirst, budget: budgetTextsOf(task) };
   });
   const set = (change: Partial<Fields>) => setFields((before) => ({ ...before, ...change }));
   const save = useMutation({
-    mutationFn: () => api.updateTask(task.id, changesOf(task, fields)),
+    mutationFn: async () => {
+      const saved = await api.updateTask(task.id, changesOf(task, fields));
+      return fields.sprintId === task.sprintId ? saved : moveToSprint(task, fields.sprintId);
+    },
     onSuccess: (saved) => {
       putTask(client, saved);
       onClose();
@@ -58,9 +62,16 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
   );
 }
 
+/** Moves a task, with its subtasks, to another sprint, or to the backlog. */
+async function moveToSprint({ id, sprintId: from }: api.Task, to: string | null): Promise<api.Task> {
+  if (to !== null) await api.addSprintTasks(to, { taskIds: [id] });
+  else if (from !== null) await api.removeSprintTask(from, id);
+  return api.getTask(id);
+}
+
 function changesOf(task: api.Task, fields: Fields) {
-  const { budget: texts, ...others } = fields;
-  const { repositoryId, dependsOn, ...changes } = changedFields<Omit<Fields, 'budget'>>(task, {
+  const { budget: texts, sprintId: _moved, ...others } = fields;
+  const { repositoryId, dependsOn, ...changes } = changedFields<Omit<Fields, 'budget' | 'sprintId'>>(task, {
     ...others,
     title: fields.title.trim(),
   });
@@ -100,10 +111,11 @@ function TitleAndDescription({ fields, set }: FieldsProps) {
   );
 }
 
-/** Shows fields for the agent, the repository, the plan and the dependencies of the task. */
+/** Shows fields for the agent, the repository, the sprint, the plan and the dependencies of the task. */
 function Assignment({ task, fields, set }: FieldsProps) {
   const agents = useQuery(queries.agentsOf(task.projectId));
   const repositories = useQuery(queries.repositories(task.projectId));
+  const sprints = useQuery(queries.sprints(task.projectId));
   const tasks = useQuery(queries.tasks(task.projectId));
   const otherTasks = (tasks.data ?? []).filter((t) => t.id !== task.id);
   return (
@@ -123,6 +135,15 @@ function Assignment({ task, fields, set }: FieldsProps) {
           options={repositories.data}
           onSelect={(repositoryId) => set({ repositoryId: repositoryId === '' ? null : repositoryId })}
         />
+        {task.parentId === null && (
+          <SelectField
+            label="Sprint"
+            emptyOption="No sprint"
+            value={fields.sprintId ?? ''}
+            options={sprints.data?.filter(({ id, status }) => isOpen(status) || id === task.sprintId)}
+            onSelect={(sprintId) => set({ sprintId: sprintId === '' ? null : sprintId })}
+          />
+        )}
         <PlanField value={fields.planFirst} onSelect={(planFirst) => set({ planFirst })} />
       </div>
       <SearchPicker
@@ -134,3 +155,5 @@ function Assignment({ task, fields, set }: FieldsProps) {
     </>
   );
 }
+
+const isOpen = (status: api.SprintEntry['status']) => status === 'planning' || status === 'active';

@@ -1,5 +1,6 @@
-import { Checkbox, Flash, FormControl, Textarea, TextInput } from '@primer/react';
+import { Button, Checkbox, Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
+import type { KeyboardEvent } from 'react';
 import { plural } from '../display/plural.ts';
 import { FormButtons } from '../forms/form-dialog.tsx';
 import { SelectField } from '../forms/select-field.tsx';
@@ -12,18 +13,25 @@ interface FieldsProps {
   set(change: Partial<NewTaskFields>): void;
 }
 
+/** Shows the fields of a new task, or of several. What people write is kept until it is sent or Cancel is pressed. */
 export function NewTaskForm(props: { projectId: string; isList: boolean; onClose(): void }) {
-  const { projectId, isList, onClose } = props;
-  const { fields, set, titles, problem, isPending, onSubmit } = useNewTasks(props);
+  const { projectId, isList } = props;
+  const { fields, set, titles, problem, isCreating, isStarting, onSubmit, onStart, onDiscard } = useNewTasks(props);
   const createLabel = titles.length === 0 ? 'Create tasks' : `Create ${plural(titles.length, 'task')}`;
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    if (isList) onSubmit(event);
+    else onStart();
+  };
   return (
-    <form className="stack" onSubmit={onSubmit}>
+    <form className="stack" onSubmit={onSubmit} onKeyDown={onKeyDown}>
       {problem !== '' && <Flash variant="danger">{problem}</Flash>}
       {isList ? (
         <FormControl required>
           <FormControl.Label>One title per line</FormControl.Label>
           <Textarea block rows={8} value={fields.text} onChange={(event) => set({ text: event.target.value })} />
-          <FormControl.Caption>{plural(titles.length, 'task')}</FormControl.Caption>
+          <FormControl.Caption>{plural(titles.length, 'task')}, listed in this order</FormControl.Caption>
         </FormControl>
       ) : (
         <TitleAndDescription fields={fields} set={set} />
@@ -35,7 +43,13 @@ export function NewTaskForm(props: { projectId: string; isList: boolean; onClose
           {isList ? 'Create a GitHub issue for each task' : 'Create a GitHub issue'}
         </FormControl.Label>
       </FormControl>
-      <FormButtons submit={isList ? createLabel : 'Create task'} isBusy={isPending} onCancel={onClose} />
+      <FormButtons submit={isList ? createLabel : 'Create task'} isBusy={isCreating} onCancel={onDiscard}>
+        {!isList && (
+          <Button loading={isStarting} onClick={onStart} aria-keyshortcuts="Control+Enter">
+            Create and start
+          </Button>
+        )}
+      </FormButtons>
     </form>
   );
 }
@@ -58,7 +72,8 @@ function TitleAndDescription({ fields, set }: FieldsProps) {
           onChange={(event) => set({ description: event.target.value })}
         />
         <FormControl.Caption>
-          Describe the result you want and how to check it. Markdown is supported.
+          Describe the result you want and how to check it. Markdown is supported. Press Ctrl+Enter to create and start
+          the task.
         </FormControl.Caption>
       </FormControl>
     </>
@@ -72,16 +87,24 @@ function Assignment({ projectId, fields, set }: FieldsProps & { projectId: strin
   const sprints = useQuery(queries.sprints(projectId));
   return (
     <div className="fields">
-      <SelectField label="Agent" emptyOption="No agent" options={agents.data} onSelect={(owner) => set({ owner })} />
+      <SelectField
+        label="Agent"
+        emptyOption="No agent"
+        value={fields.owner ?? ''}
+        options={agents.data}
+        onSelect={(owner) => set({ owner })}
+      />
       <SelectField
         label="Repository"
         emptyOption="Primary repository"
+        value={fields.repositoryId}
         options={repositories.data}
         onSelect={(repositoryId) => set({ repositoryId })}
       />
       <SelectField
         label="Sprint"
         emptyOption="No sprint"
+        value={fields.sprintId}
         options={sprints.data?.filter((s) => s.status === 'planning' || s.status === 'active')}
         onSelect={(sprintId) => set({ sprintId })}
       />

@@ -57,7 +57,7 @@ function RelatedTasks({ task }: { task: api.Task }) {
           title="Add subtask"
           label="Title"
           isRequired
-          onSubmit={(title) => add.mutate(title)}
+          onSubmit={(title) => add.mutateAsync(title)}
           onClose={() => setAdding(false)}
         />
       )}

@@ -1,7 +1,7 @@
 import { LinkExternalIcon } from '@primer/octicons-react';
 import { Heading } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
 import { budgetText } from '../../domain/budget.ts';
 import type { Task } from '../api.ts';
@@ -10,6 +10,7 @@ import { FailureLabel, TaskStatus } from '../display/status-labels.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { Tabs } from '../frame/tabs.tsx';
 import { usePageTitle } from '../frame/use-page-title.ts';
+import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { ActionBar } from './actions/action-bar.tsx';
 import { CurrentRun } from './current-run.tsx';
@@ -18,9 +19,9 @@ import { OverviewTab } from './overview-tab.tsx';
 import { AttentionBox } from './waiting/attention-box.tsx';
 import { RunButtons } from './waiting/run-buttons.tsx';
 
-const LogTab = lazy(async () => ({ default: (await import('./log/log-tab.tsx')).LogTab }));
-const ChangesTab = lazy(async () => ({ default: (await import('./changes/changes-tab.tsx')).ChangesTab }));
-const Chat = lazy(async () => ({ default: (await import('../chat/chat.tsx')).Chat }));
+const LogTab = lazyPart(async () => ({ default: (await import('./log/log-tab.tsx')).LogTab }));
+const ChangesTab = lazyPart(async () => ({ default: (await import('./changes/changes-tab.tsx')).ChangesTab }));
+const Chat = lazyPart(async () => ({ default: (await import('../chat/chat.tsx')).Chat }));
 
 export function TaskPage() {
   const { taskId = '' } = useParams();

@@ -30,9 +30,10 @@ const titles = () => client.getQueryData<Task[]>(listKey)?.map(({ title }) => ti
 const isInvalidated = (key: readonly unknown[]) => client.getQueryState(key)?.isInvalidated;
 const changesOf = (kind: Changed, ...ids: string[]) => new Map(ids.map((id) => [id, kind]));
 
-function task(id: string, title: string, second = 0): Task {
-  const updatedAt = new Date(Date.UTC(2026, 0, 5, 10, 0, second)).toISOString();
-  return { id, title, projectId: 'proj_1', updatedAt } as Task;
+const at = (second: number) => new Date(Date.UTC(2026, 0, 5, 10, 0, second)).toISOString();
+
+function task(id: string, title: string, second = 0, createdSecond = 0): Task {
+  return { id, title, projectId: 'proj_1', createdAt: at(createdSecond), updatedAt: at(second) } as Task;
 }
 
 /** Waits until the cache meets a condition. */
@@ -56,8 +57,14 @@ test('a reply that arrives late does not overwrite a newer one', () => {
   expect(client.getQueryData<Task>(queries.task('a').queryKey)?.title).toBe('Newer');
   putTask(client, task('a', 'Newest', 3));
   expect(titles()).toEqual(['Newest', 'Other']);
-  putTask(client, task('c', 'Added'));
+  putTask(client, task('c', 'Added', 0, 1));
   expect(titles()).toEqual(['Added', 'Newest', 'Other']);
+});
+
+test('tasks that were created together are listed in their order, in whatever order they arrive', () => {
+  client.setQueryData<Task[]>(listKey, [task('z', 'New', 0, 9), task('a', 'Old')]);
+  for (const id of ['d', 'b', 'c']) putTask(client, task(id, id, 0, 5));
+  expect(titles()).toEqual(['New', 'b', 'c', 'd', 'Old']);
 });
 
 test('a changed task is fetched alone, and a deleted one is removed from the list', async () => {

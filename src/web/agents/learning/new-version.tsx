@@ -5,6 +5,7 @@ import { useNavigate } from 'react-router';
 import * as api from '../../api.ts';
 import { FormButtons, FormDialog } from '../../forms/form-dialog.tsx';
 import { submitOnce } from '../../forms/submit-once.ts';
+import { useDraft } from '../../forms/use-draft.ts';
 import { errorMessage } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
 import { PromptDiff } from './prompt-diff.tsx';
@@ -43,7 +44,15 @@ export function NewVersion({ projectId, agent }: Omit<Props, 'onClose'>) {
 /** First asks what should change, then shows the new prompt before it is accepted. */
 function VersionSteps({ suggestions, ...props }: Props & { suggestions: string[] }) {
   const { agent, onClose } = props;
-  const [draft, setDraft] = useState({ improvements: suggestions.join('\n'), prompt: agent.systemPrompt });
+  const kept = useDraft(`new version ${agent.id}`, {
+    improvements: suggestions.join('\n'),
+    prompt: agent.systemPrompt,
+  });
+  const draft = kept.value;
+  const close = () => {
+    kept.clear();
+    onClose();
+  };
   const preview = useMutation({
     mutationFn: async () => {
       const improvements = draft.improvements.split('\n').filter((line) => line.trim() !== '');
@@ -55,7 +64,8 @@ function VersionSteps({ suggestions, ...props }: Props & { suggestions: string[]
       return shown as api.PromptPreview;
     },
   });
-  if (preview.data !== undefined) return <Accept {...props} preview={preview.data} onBack={() => preview.reset()} />;
+  if (preview.data !== undefined)
+    return <Accept {...props} preview={preview.data} onClose={close} onBack={() => preview.reset()} />;
   return (
     <form className="stack" onSubmit={submitOnce(preview)}>
       {preview.error && <Flash variant="danger">{errorMessage(preview.error)}</Flash>}
@@ -65,7 +75,7 @@ function VersionSteps({ suggestions, ...props }: Props & { suggestions: string[]
           block
           rows={4}
           value={draft.improvements}
-          onChange={(event) => setDraft({ ...draft, improvements: event.target.value })}
+          onChange={(event) => kept.set({ ...draft, improvements: event.target.value })}
         />
         <FormControl.Caption>
           One per line. The model works them into the system prompt. If you edit the prompt below, or without a model,
@@ -78,10 +88,10 @@ function VersionSteps({ suggestions, ...props }: Props & { suggestions: string[]
           block
           rows={8}
           value={draft.prompt}
-          onChange={(event) => setDraft({ ...draft, prompt: event.target.value })}
+          onChange={(event) => kept.set({ ...draft, prompt: event.target.value })}
         />
       </FormControl>
-      <FormButtons submit="Preview changes" isBusy={preview.isPending} onCancel={onClose} />
+      <FormButtons submit="Preview changes" isBusy={preview.isPending} onCancel={close} />
     </form>
   );
 }

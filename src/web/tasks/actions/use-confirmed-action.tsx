@@ -1,17 +1,18 @@
 import { type ConfirmationDialogProps, useConfirm } from '@primer/react';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import type { Task } from '../../api.ts';
+import { lazyPart } from '../../live/load-part.ts';
 import { actionNames, type TaskAction } from './task-actions.ts';
 import { useTaskAction } from './use-task-action.ts';
 
-const TextDialog = lazy(async () => ({ default: (await import('../../forms/text-dialog.tsx')).TextDialog }));
+const TextDialog = lazyPart(async () => ({ default: (await import('../../forms/text-dialog.tsx')).TextDialog }));
 
 /**
  * Performs the selected action on a task. Actions that cannot be undone are confirmed first, and actions that need
  * instructions for the agent open a dialog, which the caller renders.
  */
 export function useConfirmedAction() {
-  const { mutate, isPending } = useTaskAction();
+  const { mutate, mutateAsync, isPending } = useTaskAction();
   const confirm = useConfirm();
   const [awaitingText, setAwaitingText] = useState<{ task: Task; action: 'retry' | 'revise' }>();
   const select = async (task: Task, action: TaskAction) => {
@@ -24,9 +25,10 @@ export function useConfirmedAction() {
       <TextDialog
         title={actionNames[awaitingText.action]}
         label={awaitingText.action === 'retry' ? 'Hint for the agent (optional)' : 'What should change?'}
+        about={awaitingText.task.id}
         isRequired={awaitingText.action === 'revise'}
         onClose={() => setAwaitingText(undefined)}
-        onSubmit={(text) => mutate({ ...awaitingText, text })}
+        onSubmit={(text) => mutateAsync({ ...awaitingText, text })}
       />
     </Suspense>
   );

@@ -34,7 +34,7 @@ export function TurnList({ task, run }: Given) {
 function Turns({ task, run }: Given) {
   const query = useInfiniteQuery(queries.runTurns(run.id));
   const [rewindTo, setRewindTo] = useState<number>();
-  const { mutate, isPending } = useSteering(task);
+  const { mutateAsync, isPending } = useSteering(task);
   return (
     <div className="stack">
       <QueryResult query={query}>
@@ -62,10 +62,11 @@ function Turns({ task, run }: Given) {
       {rewindTo !== undefined && (
         <TextDialog
           title={`Rewind to turn ${rewindTo}`}
+          about={run.id}
           label="What should the agent do differently? (optional)"
           submit="Rewind"
           onSubmit={(text) =>
-            mutate((id) => api.rewindTask(id, { runId: run.id, turn: rewindTo, ...(text === '' ? {} : { text }) }))
+            mutateAsync((id) => api.rewindTask(id, { runId: run.id, turn: rewindTo, ...(text === '' ? {} : { text }) }))
           }
           onClose={() => setRewindTo(undefined)}
         />

@@ -85,7 +85,7 @@ function Files({ title, files }: { title: string; files: string[] }) {
 }
 
 function Answers({ task, attention }: Given) {
-  const { mutate, isPending } = useSteering(task);
+  const { mutate, mutateAsync, isPending } = useSteering(task);
   const { id, reason } = attention;
   switch (reason) {
     case 'plan':
@@ -103,7 +103,7 @@ function Answers({ task, attention }: Given) {
             name="Request changes"
             label="What should change?"
             isDisabled={isPending}
-            onSubmit={(text) => mutate((taskId) => api.reviseTask(taskId, { text }))}
+            onSubmit={(text) => mutateAsync((taskId) => api.reviseTask(taskId, { text }))}
           />
         </div>
       );
@@ -112,7 +112,7 @@ function Answers({ task, attention }: Given) {
         <Choices
           attention={attention}
           isDisabled={isPending}
-          onAnswer={(text) => mutate((taskId) => api.answerTask(taskId, { text, id }))}
+          onAnswer={(text) => mutateAsync((taskId) => api.answerTask(taskId, { text, id }))}
         />
       );
     case 'paused':
@@ -128,12 +128,12 @@ function Answers({ task, attention }: Given) {
   }
 }
 
-function Choices(props: { attention: api.Attention; isDisabled: boolean; onAnswer(text: string): void }) {
+function Choices(props: { attention: api.Attention; isDisabled: boolean; onAnswer(text: string): Promise<unknown> }) {
   const { attention, isDisabled, onAnswer } = props;
   return (
     <div className="row wrap-row">
       {attention.options.map((option, i) => (
-        <Button key={option} disabled={isDisabled} onClick={() => onAnswer(String(i + 1))}>
+        <Button key={option} disabled={isDisabled} onClick={() => void onAnswer(String(i + 1)).catch(() => {})}>
           {option}
         </Button>
       ))}
@@ -148,7 +148,12 @@ function Choices(props: { attention: api.Attention; isDisabled: boolean; onAnswe
 }
 
 /** Shows a button that opens a dialog for a text. */
-export function WordsButton(props: { name: string; label: string; isDisabled: boolean; onSubmit(text: string): void }) {
+export function WordsButton(props: {
+  name: string;
+  label: string;
+  isDisabled: boolean;
+  onSubmit(text: string): unknown;
+}) {
   const { name, label, isDisabled, onSubmit } = props;
   const [isOpen, setOpen] = useState(false);
   return (

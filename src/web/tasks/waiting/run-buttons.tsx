@@ -6,9 +6,9 @@ import { useSteering } from './use-steering.ts';
 
 /** Shows what people can do while a run is not finished: tell its agent something, and pause it. */
 export function RunButtons({ task }: { task: api.Task }) {
-  const { mutate, isPending } = useSteering(task);
+  const { mutate, mutateAsync, isPending } = useSteering(task);
   const say = (text: string) =>
-    mutate(async (id) => {
+    mutateAsync(async (id) => {
       await api.sayToTask(id, { text });
       notify('The agent reads this before its next turn', 'success');
       return api.getTask(id);

@@ -1,0 +1,96 @@
+/**
+ * Drafts of what people write, in this browser. They survive reloads, Back and Escape, and are removed when the text is
+ * sent, when the person signs out, and after two weeks. Secrets must not be stored here.
+ */
+const prefix = 'deckhand-draft ';
+const maxAgeMs = 14 * 86_400_000;
+/** A longer draft is not stored. It is larger than any text that the service accepts. */
+const maxCharacters = 120_000;
+/** Beyond this number, the oldest drafts are removed. */
+const maxDrafts = 50;
+
+interface Stored {
+  at: number;
+  value: unknown;
+}
+
+/** The part of `localStorage` that is used. */
+export type DraftStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
+
+const keyOf = (person: string, place: string) => `${prefix}${person} ${place}`;
+
+/**
+ * Returns the draft that a person left at a place, in the shape of `initial`: what has another type, for example because
+ * an earlier version stored it, is replaced from there.
+ */
+export function readDraft<T>(storage: DraftStorage, person: string, place: string, initial: T): T {
+  const stored = parse(attempt(() => storage.getItem(keyOf(person, place))) ?? null);
+  if (stored === undefined || isOld(stored)) return initial;
+  return inShapeOf(initial, stored.value);
+}
+
+/** Stores a draft. A draft that equals `initial` is removed. A full or forbidden storage is no error. */
+export function writeDraft<T>(storage: DraftStorage, person: string, place: string, value: T, initial: T): void {
+  const text = JSON.stringify({ at: Date.now(), value } satisfies Stored);
+  const isKept = JSON.stringify(value) !== JSON.stringify(initial) && text.length <= maxCharacters;
+  if (isKept) attempt(() => storage.setItem(keyOf(person, place), text));
+  else removeDraft(storage, person, place);
+}
+
+export function removeDraft(storage: DraftStorage, person: string, place: string): void {
+  attempt(() => storage.removeItem(keyOf(person, place)));
+}
+
+/** Removes drafts that are old, or too many. */
+export function removeOldDrafts(storage: DraftStorage): void {
+  attempt(() => {
+    const names = Array.from({ length: storage.length }, (_, i) => storage.key(i) ?? '');
+    const drafts = names
+      .filter((name) => name.startsWith(prefix))
+      .map((name) => ({ name, stored: parse(storage.getItem(name)) }))
+      .sort((a, b) => (b.stored?.at ?? 0) - (a.stored?.at ?? 0));
+    for (const [i, { name, stored }] of drafts.entries())
+      if (stored === undefined || isOld(stored) || i >= maxDrafts) storage.removeItem(name);
+  });
+}
+
+function isOld({ at }: Stored): boolean {
+  return !(at > Date.now() - maxAgeMs);
+}
+
+function parse(text: string | null): Stored | undefined {
+  try {
+    const stored = JSON.parse(text ?? 'null') as Stored | null;
+    return typeof stored?.at === 'number' ? stored : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function inShapeOf<T>(initial: T, stored: unknown): T {
+  if (typeof initial !== 'object' || initial === null || Array.isArray(initial))
+    return isAlike(initial, stored) ? (stored as T) : initial;
+  if (typeof stored !== 'object' || stored === null) return initial;
+  const found = stored as Record<string, unknown>;
+  const fields = Object.entries(initial).map(([name, value]) => [
+    name,
+    isAlike(value, found[name]) ? found[name] : value,
+  ]);
+  return Object.fromEntries(fields) as T;
+}
+
+/** Returns whether a stored value may replace an initial one. Null stands for a text or a choice that is not made yet. */
+function isAlike(initial: unknown, stored: unknown): boolean {
+  if (initial === null) return stored === null || ['string', 'boolean'].includes(typeof stored);
+  if (Array.isArray(initial)) return Array.isArray(stored) && stored.every((each) => typeof each === 'string');
+  return typeof stored === typeof initial;
+}
+
+/** Browsers may refuse to store anything, for example in private windows. Drafts then last as long as the page. */
+function attempt<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,9 @@
+const prefix = 'deckhand-';
+/** What belongs to the browser rather than to the person who uses it. */
+const kept = ['deckhand-theme'];
+
+/** Removes drafts, recently opened pages and choices, so that the next person who uses this browser does not see them. */
+export function forgetPerson(storage: Storage): void {
+  const names = Array.from({ length: storage.length }, (_, i) => storage.key(i) ?? '');
+  for (const name of names) if (name.startsWith(prefix) && !kept.includes(name)) storage.removeItem(name);
+}

@@ -1,0 +1,38 @@
+import { Dialog } from '@primer/react';
+import { keyNames, type ShortcutName, shortcuts } from './shortcuts.ts';
+
+const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
+const names = Object.keys(shortcuts) as ShortcutName[];
+const places = [...new Set(names.map((name) => shortcuts[name].where))];
+
+/** Lists the keyboard shortcuts. */
+export function KeysDialog({ onClose }: { onClose(): void }) {
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose} width="large">
+      <div className="stack">
+        {places.map((place) => (
+          <section key={place} aria-label={place}>
+            <p className="strong">{place}</p>
+            <dl className="keys">
+              {names
+                .filter((name) => shortcuts[name].where === place)
+                .map((name) => (
+                  <div key={name}>
+                    <dt>
+                      {keyNames(name, isMac).map((key, i) => (
+                        <span key={key}>
+                          {i > 0 && ' + '}
+                          <kbd>{key}</kbd>
+                        </span>
+                      ))}
+                    </dt>
+                    <dd>{shortcuts[name].does}</dd>
+                  </div>
+                ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

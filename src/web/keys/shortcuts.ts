@@ -1,0 +1,58 @@
+/** A keyboard shortcut. `key` is one of `KeyboardEvent.key`, with `Mod+` for Ctrl, or Cmd on a Mac. */
+interface Shortcut {
+  key: string;
+  where: 'Everywhere' | 'On the board' | 'In text fields';
+  does: string;
+}
+
+/** All keyboard shortcuts of the dashboard. Pages attach functions to them, and `?` lists them. */
+export const shortcuts = {
+  palette: { key: 'Mod+k', where: 'Everywhere', does: 'Open the command palette' },
+  keys: { key: '?', where: 'Everywhere', does: 'List the keyboard shortcuts' },
+  newTask: { key: 'n', where: 'On the board', does: 'Create a task' },
+  search: { key: '/', where: 'On the board', does: 'Search tasks' },
+  move: { key: 'ArrowKeys', where: 'On the board', does: 'Move between cards' },
+  open: { key: 'Enter', where: 'On the board', does: 'Open the selected card' },
+  send: { key: 'Mod+Enter', where: 'In text fields', does: 'Send the text; create and start a new task' },
+} as const satisfies Record<string, Shortcut>;
+
+export type ShortcutName = keyof typeof shortcuts;
+
+interface Pressed {
+  key: string;
+  ctrlKey: boolean;
+  metaKey: boolean;
+  altKey: boolean;
+  shiftKey: boolean;
+}
+
+/** Returns whether these keys are a shortcut. */
+export function isPressed(name: ShortcutName, { key, ctrlKey, metaKey, altKey, shiftKey }: Pressed): boolean {
+  const wanted: string = shortcuts[name].key;
+  const isWithMod = wanted.startsWith('Mod+');
+  // With Caps Lock, letters arrive in upper case.
+  const isSame = key.toLowerCase() === wanted.replace('Mod+', '').toLowerCase();
+  // Ctrl+Shift+K belongs to browsers, and `?` needs Shift on most keyboards.
+  return isSame && (ctrlKey || metaKey) === isWithMod && !altKey && !(isWithMod && shiftKey);
+}
+
+/** Returns whether a shortcut also works while people write. Others would type their letter. */
+export function worksInFields(name: ShortcutName): boolean {
+  return shortcuts[name].key.startsWith('Mod+');
+}
+
+/** Returns the keys of a shortcut as they are printed on the keyboard. */
+export function keyNames(name: ShortcutName, isMac: boolean): string[] {
+  const keys = shortcuts[name].key.split('+');
+  return keys.map((key) => {
+    if (key === 'Mod') return isMac ? '⌘' : 'Ctrl';
+    if (key === 'ArrowKeys') return '← ↑ ↓ →';
+    return keys.length > 1 && key.length === 1 ? key.toUpperCase() : key;
+  });
+}
+
+/** Returns the value of `aria-keyshortcuts` for a shortcut. */
+export function ariaKeys(name: ShortcutName): string {
+  const { key } = shortcuts[name];
+  return key.startsWith('Mod+') ? `${key.replace('Mod', 'Control')} ${key.replace('Mod', 'Meta')}` : key;
+}

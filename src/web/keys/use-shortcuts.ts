@@ -1,0 +1,22 @@
+import { useEffect } from 'react';
+import { isPressed, type ShortcutName, worksInFields } from './shortcuts.ts';
+
+const openOverlay = 'dialog[open], [role="dialog"], [role="menu"]';
+
+/** Calls a function when its shortcut is pressed. Nothing happens while a dialog or a menu is open. */
+export function useShortcuts(actions: { [name in ShortcutName]?: () => void }): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || document.querySelector(openOverlay) !== null) return;
+      const found = (Object.keys(actions) as ShortcutName[]).find((name) => isPressed(name, event));
+      if (found === undefined || (isEditable(event.target) && !worksInFields(found))) return;
+      event.preventDefault();
+      actions[found]?.();
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  });
+}
+
+const isEditable = (target: EventTarget | null) =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));

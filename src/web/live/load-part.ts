@@ -1,0 +1,29 @@
+import { type ComponentType, lazy } from 'react';
+import type { RouteObject } from 'react-router';
+import { whenOnline } from './online.ts';
+
+/**
+ * Loads a part of the dashboard for the first time. While the browser is offline, this waits for the connection, so that
+ * the current page stays. It does not try first, because browsers remember that a script could not be loaded.
+ */
+async function loadPart<T>(load: () => Promise<T>): Promise<T> {
+  if (!navigator.onLine) await whenOnline();
+  return load();
+}
+
+/** Works like React's `lazy`, and waits for a connection. */
+export function lazyPart<Props>(load: () => Promise<{ default: ComponentType<Props> }>) {
+  return lazy(() => loadPart(load));
+}
+
+/** Lets the pages of routes wait for a connection when they are loaded. */
+export function loadedOnline(routes: RouteObject[]): RouteObject[] {
+  return routes.map((route) => {
+    const { lazy: load, children } = route;
+    return {
+      ...route,
+      ...(typeof load === 'function' ? { lazy: () => loadPart(load) } : {}),
+      ...(children === undefined ? {} : { children: loadedOnline(children) }),
+    } as RouteObject;
+  });
+}

@@ -1,0 +1,67 @@
+/** How many times as good a match at the beginning of the text, or of a word, is as one anywhere else. */
+const [atStart, atWord, anywhere, scattered] = [8, 4, 2, 1];
+
+/**
+ * Returns how well a text matches a search: 0 if it does not. Each word of the search has to be found in the text, in any
+ * order, or its letters in their order. Matches at the beginning of the text or of a word count more.
+ */
+export function scoreOf(search: string, text: string): number {
+  const lower = text.toLowerCase();
+  const scores = search
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .map((word) => scoreOfWord(word, lower));
+  if (scores.includes(0)) return 0;
+  return scores.length === 0 ? 1 : scores.reduce((sum, score) => sum + score, 0) / scores.length;
+}
+
+function scoreOfWord(word: string, text: string): number {
+  const at = text.indexOf(word);
+  if (at === 0) return atStart;
+  if (at > 0) return isWordAt(word, text) ? atWord : anywhere;
+  // Scattered letters of one or two characters match almost everything.
+  return word.length > 2 && hasInOrder(word, text) ? scattered : 0;
+}
+
+function isWordAt(word: string, text: string): boolean {
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
+    if (!/[\p{L}\p{N}]/u.test(text.charAt(at - 1))) return true;
+  return false;
+}
+
+function hasInOrder(word: string, text: string): boolean {
+  let at = -1;
+  for (const letter of word) {
+    at = text.indexOf(letter, at + 1);
+    if (at < 0) return false;
+  }
+  return true;
+}
+
+/** Something that the palette offers. */
+interface Ranked {
+  id: string;
+  text: string;
+  /** It was found by other means than its text, for example by the description of a task. */
+  isFound?: boolean;
+}
+
+/**
+ * Returns the items that match a search, the best first; of equally good ones, those that were used last come first.
+ * Without a search, returns what was used last, then the others in their order.
+ */
+export function rank<T extends Ranked>(search: string, items: T[], recentIds: string[], limit: number): T[] {
+  const recency = new Map(recentIds.map((id, i) => [id, i]));
+  const scored = items.map((item, i) => ({
+    item,
+    score: scoreOf(search, item.text) || (item.isFound ? scattered / 2 : 0),
+    recent: recency.get(item.id) ?? recentIds.length,
+    i,
+  }));
+  return scored
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || a.recent - b.recent || a.i - b.i)
+    .slice(0, limit)
+    .map(({ item }) => item);
+}

@@ -1,0 +1,99 @@
+import {
+  Bar,
+  BarChart,
+  CartesianGrid,
+  Legend,
+  ReferenceLine,
+  ResponsiveContainer,
+  Tooltip,
+  XAxis,
+  YAxis,
+} from 'recharts';
+import type { Spend } from '../api.ts';
+import { axisText, tooltipStyle } from '../display/chart-style.ts';
+import { formatCost } from '../display/cost.ts';
+import { type ChartDay, chartOf, tokensOf } from './spend-text.ts';
+
+const colors = ['accent', 'success', 'attention', 'done', 'sponsors', 'muted'].map((name) => `var(--fgColor-${name})`);
+
+/** From this share of the budget on, the chart shows it. A budget far above the bars would make them invisible. */
+const shownShare = 0.25;
+
+/** Shows the cost of each day by agent, against the budget of a day. A table has the same figures. */
+export function SpendChart({ spend }: { spend: Spend }) {
+  const { names, days } = chartOf(spend);
+  const { dayCostUsd } = spend.budget;
+  const isNear = spend.days.some(({ costUsd }) => costUsd >= shownShare * dayCostUsd);
+  return (
+    <>
+      <div aria-hidden="true">
+        <ResponsiveContainer width="100%" height={260}>
+          <BarChart data={days} margin={{ right: 8, top: 16 }} accessibilityLayer={false}>
+            <CartesianGrid stroke="var(--borderColor-muted)" vertical={false} />
+            <XAxis dataKey="day" tick={axisText} tickFormatter={(day: string) => day.slice(5)} minTickGap={24} />
+            <YAxis tick={axisText} tickFormatter={(usd: number) => `$${usd}`} width={56} />
+            <Tooltip
+              contentStyle={tooltipStyle}
+              cursor={{ fill: 'var(--bgColor-neutral-muted)' }}
+              formatter={(usd) => formatCost(Number(usd))}
+            />
+            <Legend />
+            {names.map((name, i) => (
+              <Bar
+                key={name}
+                name={name}
+                dataKey={({ costs }: ChartDay) => costs[i]}
+                stackId="agents"
+                fill={colors[i] ?? ''}
+                isAnimationActive={false}
+              />
+            ))}
+            {isNear && (
+              <ReferenceLine
+                y={dayCostUsd}
+                stroke="var(--fgColor-danger)"
+                strokeDasharray="4 4"
+                ifOverflow="extendDomain"
+                label={{
+                  value: 'Daily budget',
+                  position: 'insideTopLeft',
+                  fill: 'var(--fgColor-danger)',
+                  fontSize: 12,
+                }}
+              />
+            )}
+          </BarChart>
+        </ResponsiveContainer>
+      </div>
+      <details>
+        <summary>View as table</summary>
+        <DayTable spend={spend} />
+      </details>
+    </>
+  );
+}
+
+function DayTable({ spend: { days, budget } }: { spend: Spend }) {
+  return (
+    <table className="table">
+      <thead>
+        <tr>
+          <th scope="col">Day (UTC)</th>
+          <th scope="col">Cost</th>
+          <th scope="col">Of the budget</th>
+          <th scope="col">Tokens</th>
+        </tr>
+      </thead>
+      <tbody>
+        {days.toReversed().map((day) => (
+          <tr key={day.day}>
+            <td>{day.day}</td>
+            <td>{formatCost(day.costUsd)}</td>
+            <td>{Math.round((100 * day.costUsd) / budget.dayCostUsd)}%</td>
+            <td>{tokensOf(day).toLocaleString()}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,102 @@
+import { Select } from '@primer/react';
+import { useQuery } from '@tanstack/react-query';
+import { Suspense } from 'react';
+import { Link, useParams, useSearchParams } from 'react-router';
+import type { Spend } from '../api.ts';
+import { formatCost } from '../display/cost.ts';
+import { EmptyState } from '../display/empty-state.tsx';
+import { FactList } from '../display/fact-list.tsx';
+import { Loading, QueryResult } from '../display/query-result.tsx';
+import { Section } from '../display/section.tsx';
+import { PageHeader } from '../frame/page-header.tsx';
+import { usePageTitle } from '../frame/use-page-title.ts';
+import { lazyPart } from '../live/load-part.ts';
+import * as queries from '../live/queries.ts';
+import { SpendByAgent } from './spend-by-agent.tsx';
+import { hasUnpriced, tokensOf } from './spend-text.ts';
+
+const SpendChart = lazyPart(async () => ({ default: (await import('./spend-chart.tsx')).SpendChart }));
+
+const periods = ['7', '30', '90'];
+const usualPeriod = '30';
+
+/** Shows what the runs of a project have cost, by day and by agent, against the budget of a day. */
+export function SpendPage() {
+  usePageTitle('Spend');
+  const { projectId = '' } = useParams();
+  const [searchParams, setSearchParams] = useSearchParams();
+  const given = searchParams.get('days') ?? usualPeriod;
+  const days = periods.includes(given) ? given : usualPeriod;
+  const query = useQuery(queries.spend(projectId, Number(days)));
+  return (
+    <div className="narrow">
+      <PageHeader title="Spend">
+        <Select
+          aria-label="Period"
+          value={days}
+          onChange={({ target: { value } }) => setSearchParams(value === usualPeriod ? {} : { days: value })}
+        >
+          {periods.map((each) => (
+            <Select.Option key={each} value={each}>
+              Last {each} days
+            </Select.Option>
+          ))}
+        </Select>
+      </PageHeader>
+      <QueryResult query={query}>{(spend) => <SpendView projectId={projectId} spend={spend} />}</QueryResult>
+    </div>
+  );
+}
+
+function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
+  const { days, agents, total, budget } = spend;
+  const today = days.at(-1)?.costUsd ?? 0;
+  const share = Math.round((100 * today) / budget.dayCostUsd);
+  return (
+    <div className="stack">
+      <Section title="Budget">
+        <FactList
+          facts={{
+            Today: `${formatCost(today)} of ${formatCost(budget.dayCostUsd)} (${share}%)`,
+            [`Last ${days.length} days`]: formatCost(total.costUsd),
+            'Average per day': formatCost(total.costUsd / days.length),
+            Tokens: tokensOf(total).toLocaleString(),
+          }}
+        />
+        <p className="muted">
+          {budget.setBy === 'project' ? (
+            <>
+              The daily budget is set in the <Link to={`/projects/${projectId}/settings`}>project settings</Link>.
+            </>
+          ) : (
+            <>
+              The daily budget is the limit of this service. You can set a lower one in the{' '}
+              <Link to={`/projects/${projectId}/settings`}>project settings</Link>.
+            </>
+          )}{' '}
+          Days are in UTC. Chats and planning are not included.
+        </p>
+        {hasUnpriced(spend) && (
+          <p className="muted">
+            Some runs used models whose prices are not configured, so their cost is not included. The operator of this
+            service can set MODEL_PRICES.
+          </p>
+        )}
+      </Section>
+      {agents.length === 0 ? (
+        <EmptyState title="No spend in this period">What the runs of this project cost appears here.</EmptyState>
+      ) : (
+        <>
+          <Section title="By day">
+            <Suspense fallback={<Loading rows={6} />}>
+              <SpendChart spend={spend} />
+            </Suspense>
+          </Section>
+          <Section title="By agent">
+            <SpendByAgent projectId={projectId} spend={spend} />
+          </Section>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,37 @@
+import type { Spend } from '../api.ts';
+
+type Used = Pick<Spend['total'], 'inputTokens' | 'outputTokens'>;
+
+export const tokensOf = ({ inputTokens, outputTokens }: Used): number => inputTokens + outputTokens;
+
+export const agentName = ({ name }: Pick<Spend['agents'][number], 'name'>): string => name ?? 'Deleted agent';
+
+/** Returns whether an agent has used tokens of models without a price, as far as that can be seen. */
+export function hasUnpriced({ agents }: Spend): boolean {
+  return agents.some((agent) => agent.costUsd === 0 && tokensOf(agent) > 0);
+}
+
+/** Maximum number of agents with a colour of their own in the chart. */
+const maxSeries = 5;
+
+/** A day of the chart: its cost by series, of which `other` is the last. */
+export interface ChartDay {
+  day: string;
+  costs: number[];
+}
+
+/** Returns the names of the chart's series, the most expensive agents first, and the cost of each on each day. */
+export function chartOf({ days, agents }: Spend): { names: string[]; days: ChartDay[] } {
+  const shown = agents.filter(({ costUsd, agentId }) => costUsd > 0 && agentId !== null).slice(0, maxSeries);
+  const isRest = agents.some((agent) => agent.costUsd > 0 && !shown.includes(agent));
+  const costOn = (day: Spend['days'][number], agentId: string | null) =>
+    day.agents.reduce((sum, each) => (each.agentId === agentId ? sum + each.costUsd : sum), 0);
+  return {
+    names: [...shown.map(agentName), ...(isRest ? ['Other agents'] : [])],
+    days: days.map((day) => {
+      const costs = shown.map(({ agentId }) => costOn(day, agentId));
+      const rest = day.costUsd - costs.reduce((sum, cost) => sum + cost, 0);
+      return { day: day.day, costs: isRest ? [...costs, Math.max(0, rest)] : costs };
+    }),
+  };
+}

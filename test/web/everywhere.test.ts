@@ -1,0 +1,166 @@
+import type { Page } from 'playwright-core';
+import { chromiumPath, settled } from '../../src/demo/browser.ts';
+import { complaints, inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { inspect, type Seen } from './inspect.ts';
+
+let world: World;
+let page: Page;
+let base: string;
+
+beforeAll(async () => {
+  if (chromiumPath === undefined) return;
+  world = await openWorld([], { settings: { SANDBOX: 'off' } });
+  base = `/projects/${world.project.id}`;
+  page = await openOwner(world);
+});
+watchBrowser(() => world?.close());
+
+const api = <T>(method: string, path: string, body?: object) => world.service.api<T>(world.token, method, path, body);
+
+async function show(where: string): Promise<void> {
+  await page.goto(`${world.service.url}${where}`);
+  await settled(page);
+}
+
+/** Expects that axe finds nothing in light and dark, and that the page is not too wide. */
+async function expectAccessible(name: string): Promise<void> {
+  const seen: Seen = { violations: [], tooWide: [], alive: [] };
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await inspect(page, `${name}, ${colorScheme}`, seen, true);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  expect(seen).toEqual({ violations: [], tooWide: [], alive: [] });
+}
+
+inBrowser(
+  'the command palette finds tasks by their descriptions, pages and actions, with the keyboard alone',
+  async () => {
+    const { id } = await api<{ id: string }>('POST', `${base}/tasks`, {
+      title: 'Fix the login',
+      description: 'It ends with a timeout after the redirect.',
+    });
+    await show(base);
+    await page.keyboard.press('Control+k');
+    const palette = page.getByRole('dialog', { name: 'Command palette' });
+    const field = palette.getByRole('combobox');
+    const options = palette.getByRole('option');
+    await options.filter({ hasText: 'New task' }).waitFor();
+    await expectAccessible('palette');
+    await field.fill('redirect timeo');
+    await options.filter({ hasText: 'Fix the login' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/tasks/${id}`);
+    await page.getByRole('heading', { name: 'Fix the login' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await field.fill('spr');
+    await options.filter({ hasText: 'New sprint' }).waitFor();
+    await palette.getByRole('option', { selected: true }).filter({ hasText: 'Sprints' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await palette.getByRole('option', { selected: true }).filter({ hasText: 'New sprint' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'New sprint' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+k');
+    await options.filter({ hasText: 'Fix the login' }).waitFor();
+    await page.keyboard.press('Escape');
+    await palette.waitFor({ state: 'detached' });
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Open the command palette').waitFor();
+    await expectAccessible('shortcuts');
+  },
+);
+
+inBrowser('the draft of a task survives Escape and a reload, and Ctrl+Enter creates and starts it', async () => {
+  await show(`${base}?new=one`);
+  const dialog = page.getByRole('dialog', { name: 'New task' });
+  await dialog.getByLabel('Title').fill('Kept through reloads');
+  await dialog.getByLabel('Description').fill('Half a');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await show(`${base}?new=one`);
+  expect(await dialog.getByLabel('Title').inputValue()).toBe('Kept through reloads');
+  expect(await dialog.getByLabel('Agent').locator('option:checked').textContent()).toBe('Developer');
+  await dialog.getByLabel('Description').fill('Half a sentence.');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('Task created and started').waitFor();
+  const [task] = await world.get<{ title: string; description: string; runCount: number }[]>(`${base}/tasks?limit=1`);
+  expect(task).toMatchObject({ title: 'Kept through reloads', description: 'Half a sentence.', runCount: 1 });
+  await show(`${base}?new=one`);
+  expect(await dialog.getByLabel('Title').inputValue()).toBe('');
+});
+
+inBrowser('a pasted list is shown in its order', async () => {
+  await show(`${base}/backlog?new=many`);
+  const titles = Array.from({ length: 12 }, (_, i) => `Line ${i + 1}`);
+  await page.getByLabel('One title per line').fill(titles.map((title) => `- ${title}`).join('\n'));
+  await page.getByRole('button', { name: 'Create 12 tasks' }).click();
+  const links = page
+    .getByRole('main')
+    .getByRole('listitem')
+    .getByRole('link', { name: /^Line / });
+  await links.nth(11).waitFor();
+  expect(await links.allTextContents()).toEqual(titles);
+  await show(`${base}/backlog`);
+  await links.nth(11).waitFor();
+  expect(await links.allTextContents()).toEqual(titles);
+});
+
+inBrowser(
+  'without a connection the page stays, actions say so and keep the text, and pages open when it is back',
+  async () => {
+    await show(`${base}?new=one`);
+    const dialog = page.getByRole('dialog', { name: 'New task' });
+    await page.context().setOffline(true);
+    await page.getByText('You are offline. The page may be outdated.').waitFor();
+    await dialog.getByLabel('Title').fill('Written on the train');
+    await dialog.getByRole('button', { name: 'Create task' }).click();
+    await dialog.getByText('You are offline, so this was not sent.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Members' }).click();
+    await page.getByRole('heading', { name: 'Board' }).waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole('heading', { name: 'Members' }).waitFor();
+    await page.getByText('You are offline.').waitFor({ state: 'detached' });
+    await show(`${base}?new=one`);
+    expect(await dialog.getByLabel('Title').inputValue()).toBe('Written on the train');
+    // The browser reports each request that it could not send.
+    expect(complaints.filter((text) => !/ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED/.test(text))).toEqual([]);
+    complaints.length = 0;
+  },
+);
+
+inBrowser('the spend of a project is shown by day and by agent, against its budget', async () => {
+  const [agent] = await world.get<{ id: string; name: string }[]>(`/agents?projectId=${world.project.id}`);
+  const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Costly', owner: agent?.id });
+  await world.sql(
+    `insert into runs (id, task_id, project_id, agent_id, kind, status, input_tokens, output_tokens, cost_usd)
+     values ('run_costly', $1, $2, $3, 'start', 'succeeded', 1000, 200, 12.5)`,
+    [id, world.project.id, agent?.id],
+  );
+  await show(base);
+  await page.getByRole('link', { name: 'Spend' }).click();
+  await page.getByText(/^\$12\.5\d of \$50\.00 \(25%\)$/).waitFor();
+  await page.getByRole('row', { name: /Developer/ }).waitFor();
+  await page.getByText('View as table').click();
+  await page.getByRole('columnheader', { name: 'Of the budget' }).waitFor();
+  await expectAccessible('spend');
+});
+
+inBrowser('a change of a plan by somebody else is shown without a reload, with who made it', async () => {
+  await world.sql(
+    `insert into wizard_sessions (id, project_id, goal, status, steps, prd)
+     values ('wiz_shared', $1, 'Shared goal', 'prd_ready', '[]', '{"title":"Before","markdown":"Text"}')`,
+    [world.project.id],
+  );
+  await show(`${base}/plan/wiz_shared`);
+  await page.getByRole('heading', { name: 'Before' }).waitFor();
+  await world.sql(
+    `update wizard_sessions set prd = '{"title":"Afterwards","markdown":"Text"}', updated_at = now(),
+       updated_by = (select id from users where login = 'mona') where id = 'wiz_shared'`,
+    [],
+  );
+  await page.getByRole('heading', { name: 'Afterwards' }).waitFor();
+  await page.getByText('changed by mona just now').waitFor();
+});

@@ -1,0 +1,165 @@
+import type { AgentEntry, Spend } from '../../../src/web/api.ts';
+import {
+  dismissConnectionErrors,
+  dismissErrorsBefore,
+  dropNotice,
+  listNotices,
+  type Notice,
+  show,
+} from '../../../src/web/frame/shown-notices.ts';
+import { ariaKeys, isPressed, keyNames, type ShortcutName, shortcuts } from '../../../src/web/keys/shortcuts.ts';
+import { rank, scoreOf } from '../../../src/web/palette/rank.ts';
+import { listRecent, remember } from '../../../src/web/palette/recent.ts';
+import { chartOf, hasUnpriced } from '../../../src/web/spend/spend-text.ts';
+import { agentToPreselect } from '../../../src/web/tasks/last-agent.ts';
+import { browserStorage } from '../../support/stand-ins/browser-storage.ts';
+
+// What works on every page of the dashboard, as far as it can be tested without a page.
+
+test('what was opened last comes first, once, and no address leads out of the dashboard', () => {
+  const stored = browserStorage();
+  for (const id of ['a', 'b', 'a', ...Array.from({ length: 25 }, (_, i) => `n${i}`), 'b'])
+    remember(stored, 'mona', { id, kind: 'task', text: id.repeat(300), to: `/tasks/${id}` });
+  const recent = listRecent(stored, 'mona');
+  expect([recent.length, recent[0]?.id, recent[1]?.id, recent[0]?.text.length]).toEqual([20, 'b', 'n24', 200]);
+  for (const text of [
+    '{',
+    '{}',
+    '[1, null, {"id": "x"}]',
+    '[{"id":"x","kind":"task","text":"x","to":"//evil.example"}]',
+  ]) {
+    stored.setItem('deckhand-recent mona', text);
+    expect([text, listRecent(stored, 'mona')]).toEqual([text, []]);
+  }
+});
+
+test('the palette finds parts of words in any order, and the best and latest match first', () => {
+  const best = (search: string, texts: string[], recent: string[] = []) =>
+    rank(
+      search,
+      texts.map((text) => ({ id: text, text })),
+      recent,
+      9,
+    ).map(({ text }) => text);
+  const all = ['Sprints', 'New sprint', 'Reprint invoices', 'Set printer', 'Board'];
+  expect(best('print', all)).toEqual(['Set printer', 'Sprints', 'New sprint', 'Reprint invoices']);
+  expect(best('sprint', all)).toEqual(['Sprints', 'New sprint', 'Set printer']);
+  expect(best('INV re', all)).toEqual(['Reprint invoices']);
+  expect(best('brd', all)).toEqual(['Board']);
+  expect(best('bd', all)).toEqual([]);
+  expect(best('', all, ['Board', 'Set printer'])).toEqual([
+    'Board',
+    'Set printer',
+    'Sprints',
+    'New sprint',
+    'Reprint invoices',
+  ]);
+  expect(best('print', all, ['Reprint invoices'])).toEqual([
+    'Set printer',
+    'Reprint invoices',
+    'Sprints',
+    'New sprint',
+  ]);
+  const found = rank(
+    'timeout',
+    [
+      { id: 'a', text: 'Fix login', isFound: true },
+      { id: 'b', text: 'Other' },
+    ],
+    [],
+    9,
+  );
+  expect(found.map(({ id }) => id)).toEqual(['a']);
+  expect(scoreOf('größe', 'Die Größe')).toBeGreaterThan(0);
+});
+
+test('each shortcut is declared once and recognized, with Caps Lock too', () => {
+  const press = (key: string, more: object = {}) => ({
+    key,
+    ctrlKey: false,
+    metaKey: false,
+    altKey: false,
+    shiftKey: false,
+    ...more,
+  });
+  const pressed = (keys: ReturnType<typeof press>) =>
+    (Object.keys(shortcuts) as ShortcutName[]).filter((name) => isPressed(name, keys));
+  expect(pressed(press('n'))).toEqual(['newTask']);
+  expect(pressed(press('N'))).toEqual(['newTask']);
+  expect(pressed(press('?', { shiftKey: true }))).toEqual(['keys']);
+  expect(pressed(press('k', { ctrlKey: true }))).toEqual(['palette']);
+  expect(pressed(press('K', { metaKey: true }))).toEqual(['palette']);
+  for (const more of [{}, { ctrlKey: true, shiftKey: true }, { ctrlKey: true, altKey: true }])
+    expect(pressed(press('k', more))).toEqual([]);
+  expect(pressed(press('n', { ctrlKey: true }))).toEqual([]);
+  expect([keyNames('palette', false), keyNames('palette', true), keyNames('newTask', false)]).toEqual([
+    ['Ctrl', 'K'],
+    ['⌘', 'K'],
+    ['n'],
+  ]);
+  expect([ariaKeys('palette'), ariaKeys('search')]).toEqual(['Control+k Meta+k', '/']);
+});
+
+test('notices disappear when they no longer apply', () => {
+  const add = (text: string, more: Partial<Notice> = {}) =>
+    show({ text, variant: 'danger', isAboutConnection: false, at: 1, ...more });
+  const texts = () => listNotices().map(({ text }) => text);
+  add('refused');
+  add('offline', { isAboutConnection: true });
+  add('saved', { variant: 'success' });
+  add('refused');
+  expect(texts()).toEqual(['offline', 'saved', 'refused']);
+  dismissConnectionErrors();
+  expect(texts()).toEqual(['saved', 'refused']);
+  add('later', { at: 5 });
+  dismissErrorsBefore(3);
+  expect(texts()).toEqual(['saved', 'later']);
+  dropNotice('later');
+  for (const text of ['1', '2', '3', '4']) add(text);
+  expect(texts()).toEqual(['2', '3', '4']);
+});
+
+test('the agent of the last task is preselected, otherwise the first of the project', () => {
+  const agent = (id: string, projectId: string | null, status: AgentEntry['status'] = 'available') => ({
+    id,
+    projectId,
+    status,
+    name: id,
+    team: '',
+  });
+  const agents = [agent('own', null), agent('old', 'p', 'offline'), agent('developer', 'p', 'busy'), agent('qa', 'p')];
+  const stored = browserStorage();
+  expect(agentToPreselect('p', agents, stored)).toBe('developer');
+  stored.setItem('deckhand-last-agent p', 'own');
+  expect(agentToPreselect('p', agents, stored)).toBe('own');
+  stored.setItem('deckhand-last-agent p', 'deleted');
+  expect(agentToPreselect('p', agents, stored)).toBe('developer');
+  expect(agentToPreselect('p', [agent('own', null)], stored)).toBe('');
+});
+
+test('the chart of the spend has the most expensive agents, and adds up to the cost of each day', () => {
+  const used = (costUsd: number) => ({ costUsd, inputTokens: 9, cachedInputTokens: 0, outputTokens: 1 });
+  const agents = [9, 8, 7, 6, 5, 4, 0].map((costUsd, i) => ({
+    agentId: i === 2 ? null : `agent_${i}`,
+    name: i === 2 ? null : `Agent ${i}`,
+    ...used(costUsd),
+  }));
+  const spend: Spend = {
+    days: [
+      { day: '2026-01-04', ...used(0), agents: [] },
+      { day: '2026-01-05', ...used(39), agents: agents.map(({ agentId, costUsd }) => ({ agentId, costUsd })) },
+    ],
+    agents,
+    total: used(39),
+    budget: { dayCostUsd: 50, setBy: 'service' },
+  };
+  const chart = chartOf(spend);
+  expect(chart.names).toEqual(['Agent 0', 'Agent 1', 'Agent 3', 'Agent 4', 'Agent 5', 'Other agents']);
+  expect(chart.days).toEqual([
+    { day: '2026-01-04', costs: [0, 0, 0, 0, 0, 0] },
+    { day: '2026-01-05', costs: [9, 8, 6, 5, 4, 7] },
+  ]);
+  expect(hasUnpriced(spend)).toBe(true);
+  expect(hasUnpriced({ ...spend, agents: agents.slice(0, 6) })).toBe(false);
+  expect(chartOf({ ...spend, agents: agents.slice(0, 2), days: [] }).names).toEqual(['Agent 0', 'Agent 1']);
+});
