@@ -28,6 +28,7 @@ import { DigestWords1766016000000 } from './0028-digest-words.ts';
 import { AgentsThatLearn1766102400000 } from './0029-agents-that-learn.ts';
 import { SharedPlans1766188800000 } from './0030-shared-plans.ts';
 import { ChatsAndLeftovers1766275200000 } from './0031-chats-and-leftovers.ts';
+import { Timeline1766448000000 } from './0033-timeline.ts';
 import { SearchAndSpend1766707200000 } from './0036-search-and-spend.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
@@ -62,5 +63,6 @@ export const migrations = [
   AgentsThatLearn1766102400000,
   SharedPlans1766188800000,
   ChatsAndLeftovers1766275200000,
+  Timeline1766448000000,
   SearchAndSpend1766707200000,
 ];

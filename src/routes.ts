@@ -15,6 +15,7 @@ import { taskChatRoutes } from './runs/chat/routes.ts';
 import { rewindRoutes } from './runs/continuing/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { spendRoutes } from './runs/spend/routes.ts';
+import { timelineRoutes } from './runs/timeline/routes.ts';
 import { waitingRoutes } from './runs/waiting/routes.ts';
 import { sprintChatRoutes } from './sprints/chat/routes.ts';
 import { sprintRunRoutes } from './sprints/end-routes.ts';
@@ -46,6 +47,7 @@ export const routes: Route[] = [
   ...waitingRoutes,
   ...rewindRoutes,
   ...spendRoutes,
+  ...timelineRoutes,
   ...sprintRunRoutes,
   ...githubRoutes,
 ];

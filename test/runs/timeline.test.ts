@@ -1,0 +1,125 @@
+import { openProject } from '../support/project.ts';
+
+const { service, call, project, token } = await openProject();
+const sql = (text: string, values: unknown[] = []) => service.app.db.manager.query(text, values);
+
+interface Entry {
+  type: string;
+  actor: { login: string } | null;
+  agent: string | null;
+  text: string;
+}
+
+const repository = (
+  await call('POST', '/repositories', { projectId: project, name: 'sample', url: 'https://github.com/o/r' })
+).body.id;
+const [agent] = (await call('GET', '/agents')).body;
+
+/** Creates a task. The times of what is added to it later are given in minutes from now. */
+async function newTask() {
+  const { id } = (await call('POST', `/projects/${project}/tasks`, { title: 'T', owner: agent.id })).body;
+  const minutes = (n: number) => new Date(Date.now() + n * 60_000).toISOString();
+  return {
+    id,
+    run: (runId: string, status: string, at: number, failure: object | null = null) =>
+      sql(
+        `insert into runs (id, task_id, project_id, agent_id, kind, status, failure, created_at, finished_at)
+         values ($1, $2, $3, $4, 'start', $5, $6, $7, $7)`,
+        [runId, id, project, agent.id, status, failure, minutes(at)],
+      ),
+    event: (runId: string, at: number, text: string, data: object, type = 'waiting') =>
+      sql('insert into run_events (run_id, at, type, text, data) values ($1, $2, $3, $4, $5)', [
+        runId,
+        minutes(at),
+        type,
+        text,
+        data,
+      ]),
+    minutes,
+    entries: async (query = ''): Promise<Entry[]> => (await call('GET', `/tasks/${id}/timeline${query}`)).body,
+  };
+}
+
+const shown = ({ type, actor, agent, text }: Entry) => `${actor?.login ?? agent ?? '-'} ${type} ${text}`.trimEnd();
+
+test('it says who did what, newest first', async () => {
+  const { id, run, event, minutes, entries } = await newTask();
+  await call('PATCH', `/tasks/${id}`, { status: 'ready' });
+  await run('run_1', 'failed', 20, { category: 'checks', message: 'The checks fail.', retryable: true });
+  await event('run_1', 5, 'waiting: # My plan', { reason: 'plan', options: [] });
+  await event('run_1', 6, 'waiting for 9 s: busy', { reason: 'model', options: [] });
+  await event('run_1', 7, 'waiting: Tabs or spaces?', { reason: 'question', options: ['tabs', 'spaces'] });
+  await event('run_1', 8, 'edit_file a.js', { ok: true }, 'tool');
+  await sql(
+    `insert into run_steps (run_id, name, data, at) values ('run_1', 'push', $1, $2), ('run_1', 'plan', $1, $2)`,
+    [{ commit: 'abcdef0123456789' }, minutes(21)],
+  );
+  await sql(
+    `insert into handoffs (id, task_id, run_id, summary, next_steps) values ('handoff_1', $1, 'run_1', 'Half done.', '["Go on"]')`,
+    [id],
+  );
+  await sql(
+    `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha, created_at, merged_at)
+     values ($1, $2, 7, 'https://github.com/o/r/pull/7', 'merged', 'agent/x', 'x', $3, $4)`,
+    [id, repository, minutes(22), minutes(23)],
+  );
+  const all = await entries();
+  expect(all.map(shown)).toEqual([
+    '- pull_merged sample #7',
+    '- pull_opened sample #7',
+    `${agent.name} pushed abcdef0`,
+    `${agent.name} run_failed The checks fail.`,
+    `${agent.name} wait_question Tabs or spaces?`,
+    `${agent.name} wait_plan # My plan`,
+    'octocat update',
+    'octocat created',
+  ]);
+  expect(all[3]).toMatchObject({
+    runId: 'run_1',
+    handoff: { summary: 'Half done.', nextSteps: ['Go on'] },
+    via: null,
+  });
+  expect(all[0]).toMatchObject({ url: 'https://github.com/o/r/pull/7', changes: {} });
+  expect(all[6]).toMatchObject({ via: 'token', changes: { status: ['backlog', 'ready'] } });
+});
+
+test('what people said to agents is quoted, and what the system did has no actor', async () => {
+  const { id, entries } = await newTask();
+  const record = (action: string, actor: string | null, detail: object) =>
+    sql(
+      `insert into audit_records (id, project_id, actor_id, actor_login, via, action, object_type, object_id, detail)
+       values ('audit_' || gen_random_uuid(), $1, $2, $2, $3, $4, 'task', $5, $6)`,
+      [project, actor, actor === null ? 'system' : 'comment', action, id, detail],
+    );
+  await record('task.answer', 'mona', { answer: [null, 'Tabs.'], attention: ['question', null] });
+  await record('task.revise', 'mona', { request: [null, 'Shorter.'] });
+  await record('task.retry', 'mona', { instructions: [null, 'Mind the tabs.'] });
+  // These are shown by other entries, or are no change of the task.
+  await record('task.propose', null, { status: ['in_progress', 'in_review'] });
+  await record('task.chat', 'mona', {});
+  await record('issue.status', 'mona', {});
+  await record('task.finish', null, { status: ['in_review', 'done'] });
+  expect((await entries()).map(shown)).toEqual([
+    '- finish',
+    'mona retry Mind the tabs.',
+    'mona revise Shorter.',
+    'mona answer Tabs.',
+    'octocat created',
+  ]);
+});
+
+test('it comes in pages, and only of the task', async () => {
+  const { id, run, entries } = await newTask();
+  await (await newTask()).run('run_other', 'succeeded', 1);
+  for (const n of [1, 2, 3]) await run(`run_${id}_${n}`, 'succeeded', n);
+  const first = await service.call('GET', `/tasks/${id}/timeline?limit=2`, { token });
+  expect(first.headers.get('link')).toContain('rel="next"');
+  expect(await entries('?limit=2&offset=2')).toEqual((await entries()).slice(2));
+  expect(await entries()).toHaveLength(4);
+});
+
+test('long texts are cut', async () => {
+  const { run, entries } = await newTask();
+  await run('run_long', 'failed', 1, { category: 'model', message: 'x'.repeat(2000), retryable: true });
+  expect((await entries())[0]?.text).toHaveLength(500);
+});
