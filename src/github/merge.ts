@@ -8,8 +8,7 @@ import { findLiveRun } from '../runs/store.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
 import { hasMergedPull, listOpenPulls } from '../tasks/work-store.ts';
 import { refreshPull } from './follow/refresh-pull.ts';
-
-const methods = ['squash', 'merge', 'rebase'] as const;
+import { candidateMethods } from './readiness/look-at-pull.ts';
 
 /**
  * Merges every open pull request of a task, in the order in which their repositories were connected. Each is merged
@@ -63,9 +62,7 @@ async function mergePull(app: App, pull: PullRequestRow, merged: string[]): Prom
 
 async function mergeByAllowed(octokit: Octokit, name: RepoName, pull: PullRequestRow): Promise<void> {
   const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);
-  const allowed = { squash: data.allow_squash_merge, merge: data.allow_merge_commit, rebase: data.allow_rebase_merge };
-  // GitHub shows the allowed methods only to admins, so each method that is not known to be forbidden is tried.
-  const candidates = methods.filter((method) => allowed[method] !== false);
+  const candidates = candidateMethods(data);
   for (const [i, merge_method] of candidates.entries())
     try {
       await octokit.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', {

@@ -8,8 +8,22 @@ import { onTask } from '../tasks/routes.ts';
 import { Task } from '../tasks/schemas.ts';
 import { reconcileFor } from './follow/compare-with-github.ts';
 import { mergeTask } from './merge.ts';
+import { readMergeReadiness } from './readiness/merge-readiness.ts';
+import { MergeReadiness } from './readiness/schemas.ts';
 
 export const githubRoutes: Route[] = [
+  route({
+    operationId: 'getMergeReadiness',
+    method: 'get',
+    path: '/tasks/:id/merge-readiness',
+    summary: 'Get what will happen when a task is merged, and what is not green',
+    tag: 'tasks',
+    access: onTask('member'),
+    reply: [200, MergeReadiness],
+    // It writes nothing.
+    waits: 'between writes',
+    handle: (app, { task }) => readMergeReadiness(app, task.id),
+  }),
   route({
     operationId: 'mergeTask',
     method: 'post',

@@ -685,6 +685,81 @@ export type Spend = {
         setBy: "service" | "project";
     };
 };
+export type TimelineEntry = {
+    id: string;
+    at: string;
+    /** an action of the audit log without `task.`, such as `start` or `answer`; or `created`, `wait_plan`, `wait_question`, `wait_push`, `pushed`, `pull_opened`, `pull_merged`, `run_succeeded`, `run_failed` or `run_cancelled` */
+    "type": string;
+    /** the person who did it; null for agents and the system */
+    actor: {
+        id: string;
+        login: string;
+    } | null;
+    /** how a person or the system did it; null for agents */
+    via: ("token" | "session" | "comment" | "label" | "review" | "system") | null;
+    /** the name of the agent that did it */
+    agent: string | null;
+    runId: string | null;
+    /** what was said, asked or requested, the failure of a run, a commit, or a pull request; at most 500 characters */
+    text: string;
+    url: string | null;
+    /** the changed fields, each with its values before and after; texts are cut at 200 characters */
+    changes: {
+        [key: string]: (string | number | boolean | null)[];
+    };
+    /** what a run left for later runs */
+    handoff: {
+        summary: string;
+        nextSteps: string[];
+    } | null;
+};
+export type PullRequestCheck = {
+    name: string;
+    outcome: "passed" | "failed" | "running" | "skipped";
+    url: string | null;
+};
+export type PullRequestReview = {
+    login: string;
+    state: "approved" | "changes_requested";
+};
+export type PullRequestReadiness = {
+    repositoryName: string;
+    prUrl: string;
+    prNumber: number;
+    status: "draft" | "open";
+    /** how it will be merged */
+    method: ("squash" | "merge" | "rebase") | null;
+    baseBranch: string | null;
+    /** null while GitHub computes whether there are conflicts */
+    mergeable: boolean | null;
+    /** null without permission to read them */
+    checks: PullRequestCheck[] | null;
+    reviews: PullRequestReview[] | null;
+    /** why it could not be read from GitHub */
+    error: string | null;
+};
+export type MergeReadiness = {
+    /** the open pull requests, in the order in which they are merged */
+    pullRequests: PullRequestReadiness[];
+    /** the checks of the latest run, before it pushed */
+    runChecks: {
+        name: string;
+        passed: boolean;
+    }[];
+    /** the open tasks that depend on this one, at most 30 */
+    dependents: {
+        id: string;
+        title: string;
+        status: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
+        /** whether the active sprint starts it when this task is done */
+        starts: boolean;
+    }[];
+    /** what is not green; a merge is refused while a problem `blocks` it */
+    problems: {
+        text: string;
+        blocks: boolean;
+    }[];
+};
 export type Reconciliation = {
     id: string;
     startedAt: string;
@@ -5173,6 +5248,41 @@ export function getSpend(projectId: string, { days }: {
     }));
 }
 /**
+ * List what happened to a task and who did it, newest first
+ */
+export function listTaskTimeline(id: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: TimelineEntry[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/timeline${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
  * Cancel a sprint and its runs. Its unfinished tasks are removed from it
  */
 export function cancelSprint(sprintId: string, { idempotencyKey }: {
@@ -5217,6 +5327,35 @@ export function cancelSprint(sprintId: string, { idempotencyKey }: {
         headers: oazapfts.mergeHeaders(opts?.headers, {
             "Idempotency-Key": idempotencyKey
         })
+    }));
+}
+/**
+ * Get what will happen when a task is merged, and what is not green
+ */
+export function getMergeReadiness(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: MergeReadiness;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/merge-readiness`, {
+        ...opts
     }));
 }
 /**

@@ -1,0 +1,92 @@
+import { type Proof, proofSentence } from './proof/proof.ts';
+
+/** A check of a pull request on GitHub. */
+export interface PullCheck {
+  name: string;
+  outcome: 'passed' | 'failed' | 'running' | 'skipped';
+  url: string | null;
+}
+
+/** The latest decision of a reviewer. */
+export interface PullReview {
+  login: string;
+  state: 'approved' | 'changes_requested';
+}
+
+/** What GitHub shows of an open pull request. Null where that is unknown. */
+export interface PullReadiness {
+  /** The name of its repository and its number: `sample #5`. */
+  name: string;
+  isDraft: boolean;
+  /** Whether it has no conflict with its base branch; null while GitHub computes that. */
+  mergeable: boolean | null;
+  /** Whether the rules of the base branch forbid a merge now. */
+  isBlocked: boolean;
+  checks: PullCheck[] | null;
+  reviews: PullReview[] | null;
+  /** Why the pull request could not be read. */
+  error: string | null;
+}
+
+/** Everything that decides whether a task can be merged, and what is not green. */
+export interface MergeFacts {
+  hasLiveRun: boolean;
+  pulls: PullReadiness[];
+  proof: Proof | undefined;
+}
+
+/** Something that is not green. A merge is refused while one of the problems `blocks` it. */
+export interface MergeProblem {
+  text: string;
+  blocks: boolean;
+}
+
+/** More names than this are not listed. */
+const maxNames = 5;
+
+/** Returns what stands against a merge, first what makes it impossible. */
+export function mergeProblems({ hasLiveRun, pulls, proof }: MergeFacts): MergeProblem[] {
+  const all: MergeProblem[] = [];
+  const blocking = (text: string) => all.push({ text, blocks: true });
+  const warning = (text: string) => all.push({ text, blocks: false });
+  if (hasLiveRun) blocking('The task has an unfinished run. Wait for it to end, or cancel it.');
+  if (pulls.length === 0) blocking('The task has no open pull request to merge.');
+  for (const pull of pulls) all.push(...problemsOf(pull));
+  if (pulls.length > 0 && proof !== undefined && proof.status !== 'proved') warning(proofSentence(proof));
+  return [...all.filter((each) => each.blocks), ...all.filter((each) => !each.blocks)];
+}
+
+function problemsOf(pull: PullReadiness): MergeProblem[] {
+  const { name, isDraft, mergeable, isBlocked, checks, reviews, error } = pull;
+  const warnings: (string | false)[] = [
+    error !== null && `${name} could not be read from GitHub: ${error}`,
+    error === null && mergeable === null && `GitHub has not decided yet whether ${name} can be merged.`,
+    isBlocked && mergeable === true && !isDraft && `The rules of the base branch of ${name} are not met yet.`,
+    sentence(checks, 'failed', (n, names) => `${checkCount(n)} of ${name} failed: ${names}.`),
+    sentence(checks, 'running', (n, names) => `${checkCount(n)} of ${name} not finished: ${names}.`),
+    ...(reviews ?? []).map(
+      ({ login, state }) => state === 'changes_requested' && `${login} requested changes to ${name}.`,
+    ),
+  ];
+  const blocking: (string | false)[] = [
+    isDraft && `${name} is a draft. Mark it ready for review on GitHub first.`,
+    mergeable === false && `${name} conflicts with its base branch. Request changes to have the agent resolve this.`,
+  ];
+  const asProblems = (texts: (string | false)[], blocks: boolean) =>
+    texts.filter((text) => text !== false).map((text) => ({ text, blocks }));
+  return [...asProblems(blocking, true), ...asProblems(warnings, false)];
+}
+
+function sentence(
+  checks: PullCheck[] | null,
+  outcome: PullCheck['outcome'],
+  say: (count: number, names: string) => string,
+): string | false {
+  const found = (checks ?? []).filter((check) => check.outcome === outcome).map(({ name }) => name);
+  const names = found.slice(0, maxNames).join(', ');
+  return found.length > 0 && say(found.length, found.length > maxNames ? `${names}, …` : names);
+}
+
+function checkCount(n: number): string {
+  return n === 1 ? '1 check' : `${n} checks`;
+}

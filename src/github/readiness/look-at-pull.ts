@@ -1,0 +1,145 @@
+import type { Octokit } from '../../app.ts';
+import type { PullRequestRow } from '../../db/tables/task.ts';
+import type { PullCheck, PullReview } from '../../domain/merge-readiness.ts';
+import { oneLine } from '../../domain/text/sanitize.ts';
+import type { RepoName } from '../../git/remote-url.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { checkName } from '../mirror/sync-check.ts';
+
+/** How pull requests can be merged, in the order in which they are tried. */
+const mergeMethods = ['squash', 'merge', 'rebase'] as const;
+export type MergeMethod = (typeof mergeMethods)[number];
+
+/**
+ * Returns the methods that a repository allows. GitHub shows them only to admins, so every method that is not known to be
+ * forbidden is returned.
+ */
+export function candidateMethods(repository: {
+  allow_squash_merge?: boolean;
+  allow_merge_commit?: boolean;
+  allow_rebase_merge?: boolean;
+}): MergeMethod[] {
+  const allowed = {
+    squash: repository.allow_squash_merge,
+    merge: repository.allow_merge_commit,
+    rebase: repository.allow_rebase_merge,
+  };
+  return mergeMethods.filter((method) => allowed[method] !== false);
+}
+
+/** What GitHub shows of a pull request. Null where it is unknown. */
+export interface SeenPull {
+  method: MergeMethod | null;
+  baseBranch: string | null;
+  mergeable: boolean | null;
+  isBlocked: boolean;
+  checks: PullCheck[] | null;
+  reviews: PullReview[] | null;
+}
+
+/** GitHub lists at most 100 checks or reviews on a page. Later pages of reviews are read up to this number. */
+const pageSize = 100;
+const maxReviewPages = 3;
+/** Characters of the name of a check, which its service chooses. */
+const maxName = 100;
+
+/** Reads from GitHub what decides whether a pull request can be merged, with at most seven requests. */
+export async function lookAtPull(
+  octokit: Octokit,
+  name: RepoName,
+  { number, headSha }: Pick<PullRequestRow, 'number' | 'headSha'>,
+  signal: AbortSignal,
+): Promise<SeenPull> {
+  const at: At = { ...name, request: { signal } };
+  const [repository, pull, runs, statuses, reviews] = await Promise.all([
+    octokit.request('GET /repos/{owner}/{repo}', at),
+    octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...at, pull_number: number }),
+    unlessForbidden(checkRunsOf(octokit, at, headSha)),
+    unlessForbidden(statusesOf(octokit, at, headSha)),
+    unlessForbidden(reviewsOf(octokit, at, number)),
+  ]);
+  const { mergeable = null, mergeable_state: state, base } = pull.data;
+  return {
+    method: candidateMethods(repository.data)[0] ?? null,
+    baseBranch: base.ref,
+    mergeable,
+    isBlocked: state === 'blocked' || state === 'behind',
+    checks: runs === null && statuses === null ? null : [...(runs ?? []), ...(statuses ?? [])],
+    reviews,
+  };
+}
+
+type At = RepoName & { request: { signal: AbortSignal } };
+
+/** Returns null for what the credential may not read. */
+async function unlessForbidden<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isRefusedWith(error, 403, 404)) return null;
+    throw error;
+  }
+}
+
+/** Returns the check runs of a commit, without our own, which shows the status of the task. */
+async function checkRunsOf(octokit: Octokit, at: At, ref: string): Promise<PullCheck[]> {
+  const path = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
+  const { data } = await octokit.request(path, { ...at, ref, filter: 'latest', per_page: pageSize });
+  return data.check_runs
+    .filter((run) => !(run.name === checkName && run.external_id?.startsWith('task_')))
+    .map((run) => ({
+      name: oneLine(run.name, maxName),
+      outcome: run.status === 'completed' ? outcomeOf(run.conclusion) : 'running',
+      url: webUrl(run.html_url),
+    }));
+}
+
+function outcomeOf(conclusion: string | null): PullCheck['outcome'] {
+  if (conclusion === 'success') return 'passed';
+  return conclusion === 'neutral' || conclusion === 'skipped' ? 'skipped' : 'failed';
+}
+
+/** Returns the statuses of a commit, which services without check runs report. */
+async function statusesOf(octokit: Octokit, at: At, ref: string): Promise<PullCheck[]> {
+  const path = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
+  const { data } = await octokit.request(path, { ...at, ref, per_page: pageSize });
+  const outcomes: Record<string, PullCheck['outcome']> = { success: 'passed', pending: 'running' };
+  return (data.statuses ?? []).map(({ context, state, target_url }) => ({
+    name: oneLine(context, maxName),
+    outcome: outcomes[state] ?? 'failed',
+    url: webUrl(target_url),
+  }));
+}
+
+/** Services choose the addresses of their checks, which people click on. */
+function webUrl(url: string | null | undefined): string | null {
+  return url && /^https?:\/\//.test(url) ? url : null;
+}
+
+interface GivenReview {
+  user: { login: string } | null;
+  state: string;
+}
+
+async function reviewsOf(octokit: Octokit, at: At, number: number): Promise<PullReview[]> {
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
+  const given: GivenReview[] = [];
+  for (let page = 1; page <= maxReviewPages; page++) {
+    const { data } = await octokit.request(path, { ...at, pull_number: number, per_page: pageSize, page });
+    given.push(...data);
+    if (data.length < pageSize) break;
+  }
+  return latestReviews(given);
+}
+
+/** Returns the latest decision of each reviewer. A comment decides nothing, and a dismissed review no longer counts. */
+export function latestReviews(given: GivenReview[]): PullReview[] {
+  const latest = new Map<string, PullReview['state']>();
+  for (const { user, state } of given) {
+    if (user === null) continue;
+    if (state === 'APPROVED') latest.set(user.login, 'approved');
+    if (state === 'CHANGES_REQUESTED') latest.set(user.login, 'changes_requested');
+    if (state === 'DISMISSED') latest.delete(user.login);
+  }
+  return [...latest].map(([login, state]) => ({ login, state }));
+}

@@ -1,0 +1,61 @@
+import { mergeProblems, type PullReadiness } from '../../src/domain/merge-readiness.ts';
+import type { Proof } from '../../src/domain/proof/proof.ts';
+
+const green: PullReadiness = {
+  name: 'sample #5',
+  isDraft: false,
+  mergeable: true,
+  isBlocked: false,
+  checks: [{ name: 'build', outcome: 'passed', url: null }],
+  reviews: [{ login: 'hubot', state: 'approved' }],
+  error: null,
+};
+const proof: Proof = {
+  status: 'proved',
+  newTestsFailOnBase: true,
+  oldTestsPass: true,
+  testsChanged: [],
+  testsRemoved: [],
+  reason: null,
+};
+const problems = (changes: Partial<PullReadiness> = {}, more: { hasLiveRun?: boolean; proof?: Proof } = {}) =>
+  mergeProblems({ hasLiveRun: false, proof, pulls: [{ ...green, ...changes }], ...more }).map(
+    ({ text, blocks }) => `${blocks ? 'blocks' : 'warns'}: ${text}`,
+  );
+const failing = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ name: `check ${i + 1}`, outcome: 'failed' as const, url: null }));
+
+test('nothing stands against a merge when everything is green, or was never asked for', () => {
+  expect(problems()).toEqual([]);
+  expect(problems({ checks: [], reviews: [] })).toEqual([]);
+  expect(problems({ checks: null, reviews: null })).toEqual([]);
+});
+
+test.each<[Partial<PullReadiness>, string]>([
+  [{ isDraft: true, isBlocked: true }, 'blocks: sample #5 is a draft. Mark it ready for review on GitHub first.'],
+  [
+    { mergeable: false, isBlocked: true },
+    'blocks: sample #5 conflicts with its base branch. Request changes to have the agent resolve this.',
+  ],
+  [{ mergeable: null }, 'warns: GitHub has not decided yet whether sample #5 can be merged.'],
+  [{ isBlocked: true }, 'warns: The rules of the base branch of sample #5 are not met yet.'],
+  [{ mergeable: null, error: 'no answer.' }, 'warns: sample #5 could not be read from GitHub: no answer.'],
+  [{ checks: failing(1) }, 'warns: 1 check of sample #5 failed: check 1.'],
+  [{ checks: failing(7) }, 'warns: 7 checks of sample #5 failed: check 1, check 2, check 3, check 4, check 5, ….'],
+  [{ checks: [{ name: 'lint', outcome: 'running', url: null }] }, 'warns: 1 check of sample #5 not finished: lint.'],
+  [{ reviews: [{ login: 'hubot', state: 'changes_requested' }] }, 'warns: hubot requested changes to sample #5.'],
+])('%j', (changes, expected) => {
+  expect(problems(changes)).toEqual([expected]);
+});
+
+test('what blocks a merge comes first, and a change that its tests do not prove is told', () => {
+  const unproved: Proof = { ...proof, status: 'unproved', reason: 'the tests of this change also pass without it' };
+  expect(problems({ checks: failing(1) }, { hasLiveRun: true, proof: unproved })).toEqual([
+    'blocks: The task has an unfinished run. Wait for it to end, or cancel it.',
+    'warns: 1 check of sample #5 failed: check 1.',
+    'warns: Not proved by its tests: the tests of this change also pass without it.',
+  ]);
+  expect(mergeProblems({ hasLiveRun: false, pulls: [], proof: unproved })).toEqual([
+    { text: 'The task has no open pull request to merge.', blocks: true },
+  ]);
+});

@@ -1,0 +1,241 @@
+import { latestReviews } from '../../src/github/readiness/look-at-pull.ts';
+import { rememberFor } from '../../src/github/readiness/recent.ts';
+import { openTestApp, type TestApp } from '../support/app.ts';
+import { appSettings } from '../support/github-app.ts';
+import { type FakeGitHub, openFakeGitHub } from '../support/stand-ins/fake-github.ts';
+
+let github: FakeGitHub;
+let service: TestApp;
+let token: string;
+let projectId: string;
+let repository: string;
+let owner: string;
+/** Statuses with which requests are refused, by the end of their paths. */
+let refusals: Record<string, number> = {};
+let asked: string[] = [];
+
+const run = (name: string, status: string, conclusion: string | null, more = {}) => ({
+  name,
+  status,
+  conclusion,
+  external_id: '',
+  html_url: `https://ci.example/${name}`,
+  ...more,
+});
+const answers: Record<string, unknown> = {
+  '/repos/o/r': { id: 1, private: false, allow_squash_merge: false },
+  '/pulls/7': { mergeable: true, mergeable_state: 'clean', base: { ref: 'main' } },
+  '/check-runs': {
+    check_runs: [
+      run('build', 'completed', 'success'),
+      run('lint', 'in_progress', null, { html_url: 'javascript:alert(1)' }),
+      run('optional', 'completed', 'neutral'),
+      run('test', 'completed', 'timed_out'),
+      run('deckhand', 'in_progress', null, { external_id: 'task_1' }),
+    ],
+  },
+  '/status': { statuses: [{ context: 'old-ci', state: 'error', target_url: null }] },
+  '/reviews': [
+    { user: { login: 'ada' }, state: 'CHANGES_REQUESTED' },
+    { user: { login: 'ada' }, state: 'APPROVED' },
+    { user: { login: 'bob' }, state: 'CHANGES_REQUESTED' },
+  ],
+};
+
+beforeAll(async () => {
+  github = await openFakeGitHub(
+    [
+      [/^GET \/app\/installations/, () => []],
+      [/^GET \/users\/ada$/, () => ({ id: 1, login: 'ada', type: 'User', avatar_url: '' })],
+      [
+        /^GET ([^?]+)/,
+        ([, path = ''], res) => {
+          const end = Object.keys(answers).find((each) => path.endsWith(each));
+          const status = end === undefined ? undefined : refusals[end];
+          if (status === undefined) return end === undefined ? undefined : answers[end];
+          res.statusCode = status;
+          return { message: 'refused' };
+        },
+      ],
+    ],
+    (req) => asked.push(req.url ?? ''),
+  );
+  service = await openTestApp(appSettings(github.url));
+  token = await service.token('ada');
+  projectId = (await post('/projects', { name: 'P' })).id;
+  await post(`/projects/${projectId}/git-token`, { token: 'ghp_x' });
+  repository = (await post('/repositories', { projectId, name: 'r', url: `${github.url}/o/r` })).id;
+  owner = (await service.call('GET', `/agents?projectId=${projectId}`, { token })).body[0].id;
+});
+afterAll(async () => {
+  await service.close();
+  github.close();
+});
+beforeEach(() => {
+  refusals = {};
+});
+
+const post = async (path: string, body: object) => (await service.call('POST', path, { token, body })).body;
+const sql = (text: string, values: unknown[]) => service.app.db.manager.query(text, values);
+const newTask = async (more: object = {}): Promise<string> =>
+  (await post(`/projects/${projectId}/tasks`, { title: 'T', ...more })).id;
+
+/** Creates a task in review with a pull request, whose head is a new commit. */
+let heads = 0;
+async function inReview(): Promise<string> {
+  const id = await newTask();
+  await sql(`update tasks set status = 'in_review' where id = $1`, [id]);
+  await sql(
+    `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
+     values ($1, $2, 7, $3, 'open', 'agent/x', $4)
+     on conflict (repository_id, number) do update set task_id = excluded.task_id, head_sha = excluded.head_sha`,
+    [id, repository, `${github.url}/o/r/pull/7`, `sha${heads++}`],
+  );
+  asked = [];
+  return id;
+}
+const readiness = async (id: string) => (await service.call('GET', `/tasks/${id}/merge-readiness`, { token })).body;
+
+test('it has the checks, reviews, mergeability and method of each pull request, and what is not green', async () => {
+  const id = await inReview();
+  expect(await readiness(id)).toEqual({
+    pullRequests: [
+      {
+        repositoryName: 'r',
+        prUrl: `${github.url}/o/r/pull/7`,
+        prNumber: 7,
+        status: 'open',
+        method: 'merge',
+        baseBranch: 'main',
+        mergeable: true,
+        checks: [
+          { name: 'build', outcome: 'passed', url: 'https://ci.example/build' },
+          { name: 'lint', outcome: 'running', url: null },
+          { name: 'optional', outcome: 'skipped', url: 'https://ci.example/optional' },
+          { name: 'test', outcome: 'failed', url: 'https://ci.example/test' },
+          { name: 'old-ci', outcome: 'failed', url: null },
+        ],
+        reviews: [
+          { login: 'ada', state: 'approved' },
+          { login: 'bob', state: 'changes_requested' },
+        ],
+        error: null,
+      },
+    ],
+    runChecks: [],
+    dependents: [],
+    problems: [
+      { text: '2 checks of r #7 failed: test, old-ci.', blocks: false },
+      { text: '1 check of r #7 not finished: lint.', blocks: false },
+      { text: 'bob requested changes to r #7.', blocks: false },
+    ],
+  });
+});
+
+test('GitHub is asked once for pages that ask at the same time', async () => {
+  const id = await inReview();
+  await Promise.all([readiness(id), readiness(id), readiness(id)]);
+  expect(asked.filter((path) => path.endsWith('/pulls/7'))).toHaveLength(1);
+});
+
+test('what the credential may not read is unknown, and the rest is shown', async () => {
+  const id = await inReview();
+  refusals = { '/check-runs': 403, '/status': 404, '/reviews': 403 };
+  const { pullRequests, problems } = await readiness(id);
+  expect(pullRequests[0]).toMatchObject({ mergeable: true, checks: null, reviews: null, error: null });
+  expect(problems).toEqual([]);
+});
+
+test('a pull request that cannot be read is named, and the reply still has everything else', async () => {
+  const id = await inReview();
+  refusals = { '/pulls/7': 404 };
+  const { pullRequests, problems } = await readiness(id);
+  expect(pullRequests[0]).toMatchObject({ prNumber: 7, mergeable: null, error: 'it answered with status 404.' });
+  expect(problems.map(({ text }: { text: string }) => text)).toEqual([
+    'r #7 could not be read from GitHub: it answered with status 404.',
+  ]);
+});
+
+test('without an open pull request, and during a run, a merge is blocked', async () => {
+  const id = await newTask();
+  await sql(`insert into runs (id, task_id, project_id, kind, status) values ('run_1', $1, $2, 'start', 'running')`, [
+    id,
+    projectId,
+  ]);
+  expect((await readiness(id)).problems).toEqual([
+    { text: 'The task has an unfinished run. Wait for it to end, or cancel it.', blocks: true },
+    { text: 'The task has no open pull request to merge.', blocks: true },
+  ]);
+});
+
+test('the tasks that depend on it are listed, first those that the active sprint starts', async () => {
+  const id = await newTask();
+  const other = await newTask();
+  const day = new Date().toISOString().slice(0, 10);
+  const sprint = await post(`/projects/${projectId}/sprints`, { name: 'S', startDate: day, endDate: day });
+  const waits = await newTask({ title: 'waits', dependsOn: [id, other], owner, sprintId: sprint.id });
+  const unowned = await newTask({ title: 'unowned', dependsOn: [id], sprintId: sprint.id });
+  const starts = await newTask({ title: 'starts', dependsOn: [id], owner, sprintId: sprint.id });
+  const listed = async () =>
+    (await readiness(id)).dependents.map((each: { id: string; starts: boolean }) => [each.id, each.starts]);
+  expect(await listed()).toEqual([
+    [waits, false],
+    [unowned, false],
+    [starts, false],
+  ]);
+  await post(`/sprints/${sprint.id}/start`, {});
+  expect(await listed()).toEqual([
+    [starts, true],
+    [waits, false],
+    [unowned, false],
+  ]);
+});
+
+test('the checks of the latest run are listed with their last results', async () => {
+  const id = await newTask();
+  await sql(
+    `insert into runs (id, task_id, project_id, kind, status, finished_at)
+     values ('run_checked', $1, $2, 'start', 'succeeded', now())`,
+    [id, projectId],
+  );
+  for (const [text, passed] of [
+    ['npm test: failed', false],
+    ['npm run lint: passed', true],
+    ['npm test: passed', true],
+  ])
+    await sql(`insert into run_events (run_id, type, text, data) values ('run_checked', 'check', $1, $2)`, [
+      text,
+      { passed },
+    ]);
+  expect((await readiness(id)).runChecks).toEqual([
+    { name: 'npm run lint', passed: true },
+    { name: 'npm test', passed: true },
+  ]);
+});
+
+test('a dismissed review no longer counts, and a comment decides nothing', () => {
+  const review = (login: string, state: string) => ({ user: { login }, state });
+  expect(
+    latestReviews([
+      review('ada', 'APPROVED'),
+      review('bob', 'CHANGES_REQUESTED'),
+      review('bob', 'DISMISSED'),
+      review('ada', 'COMMENTED'),
+      { user: null, state: 'APPROVED' },
+    ]),
+  ).toEqual([{ login: 'ada', state: 'approved' }]);
+});
+
+test('a result is kept for its time, and a failure is not', async () => {
+  let now = 0;
+  let count = 0;
+  const recently = rememberFor<number>(10, () => now);
+  const work = async () => ++count;
+  expect([await recently('a', work), await recently('a', work)]).toEqual([1, 1]);
+  now = 9;
+  expect([await recently('a', work), await recently('b', work)]).toEqual([1, 2]);
+  now = 10;
+  expect([await recently('a', work), await recently('b', work)]).toEqual([3, 2]);
+  await expect(recently('c', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  expect(await recently('c', work)).toBe(4);
+});
